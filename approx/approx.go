@@ -1,6 +1,6 @@
-// Package approx holds the approximations to the posterior of a latent Gaussian process, one file
-// or folder each: Laplace's method (GPML 3.4), expectation propagation (GPML 3.6), variational and
-// mean-field methods, sampling, and the exact posterior under Gaussian noise (GPML 2.2).
+// Package approx contains the approximations to the posterior of a latent Gaussian process, one
+// file or folder each: Laplace's method (GPML 3.4), expectation propagation (GPML 3.6), variational
+// and mean-field methods, sampling, and the exact posterior under Gaussian noise (GPML 2.2).
 //
 // # What is computed
 //
@@ -12,13 +12,13 @@
 // An approximation takes the matrix K, targets and a likelihood, never inputs and never a kernel.
 // Its Posterior has the log evidence L ≈ log p(y), in nats, to be maximised, and with it the
 // adjoint of L by the covariance: the symmetric matrix G, n×n, for which dL = Σ_ij G_ij dK_ij.
-// Kernels turn that into a gradient by hyperparameters; package objective brings the two together.
+// Kernels turn that into a gradient by hyperparameters; package objective connects the two.
 // Posterior.Latent and PredictProba predict new cases from the covariances with them, n×m.
 //
 // # Errors
 //
-// What data or hyperparameters can cause is an error: ErrNotConverged, or a K that has no
-// factorisation. Wrong shapes panic. Fit returns soon after its context ends.
+// Everything that data or hyperparameters can cause is an error: ErrNotConverged, or a K that has
+// no factorisation. Wrong shapes panic. Fit returns soon after its context ends.
 package approx
 
 import (
@@ -44,8 +44,8 @@ type Targets struct {
 // Len is the number of cases.
 func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
 
-// Coded are the targets of cases whose labels, of so many classes, are numbered from 0 or, with 0
-// classes, of numbers. Of two classes 0 is -1 and 1 is +1.
+// Coded returns the targets for labels numbered from 0, or with 0 classes for numbers. Of two
+// classes 0 is -1 and 1 is +1.
 func Coded(classes int, labels []int, numbers []float64) Targets {
 	switch classes {
 	case 0:
@@ -66,46 +66,47 @@ type Cov struct {
 	// K is n×n over the training inputs; or m×m over inducing inputs, without noise.
 	K *mat.SymDense
 	// With inducing inputs, their covariance m×n with the training inputs, and the prior variances
-	// at those: without noise, and of the noise that every case has of its own (nil: none).
+	// at the training inputs: without noise, and of the independent noise of every case (nil:
+	// none).
 	Cross       *mat.Dense
 	Diag, Noise []float64
 	Mean        []float64 // n; nil means zero
-	// Scratch lets a fit use the memory of Cross, which then holds no covariance any more.
+	// Scratch lets a fit overwrite the memory of Cross, which then contains no covariance any more.
 	Scratch bool
-	// Part, of an adjoint with inducing inputs, takes the columns of Cross from case from on,
-	// PartSize at a time, in any order and several at once; Cross is then nil. Where the same comes
-	// more than once, the derivative is the sum. The memory is not its own to keep.
+	// Part, of an adjoint with inducing inputs, receives the columns of the adjoint of Cross from
+	// case from on, PartSize at a time, in any order and concurrently; Cross is then nil. If a
+	// column is passed more than once, the derivative is the sum. Part must not keep the matrix.
 	Part func(part *mat.Dense, from int)
 }
 
-// PartSize is how many cases Cov.Part takes at a time.
+// PartSize is the number of columns per call of Cov.Part.
 const PartSize = lowrank.PartSize
 
-// lowRank is c as package lowrank has it.
+// lowRank converts c for package lowrank.
 func (c *Cov) lowRank() lowrank.Cov {
 	return lowrank.Cov{K: c.K, Cross: c.Cross, Diag: c.Diag, Noise: c.Noise, Scratch: c.Scratch, Part: c.Part}
 }
 
-// Caps is what an approximation can do with a likelihood.
+// Caps is what an approximation can compute with a likelihood.
 type Caps struct {
 	Gradient            bool // of the log evidence
 	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
-	Unconverged         bool // Fit gives what it has where it stops, which depends on its start
+	Unconverged         bool // Fit returns its last iterate when it stops, which depends on its start
 	Ordered             bool // the result depends on the order of the cases
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 
-// State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a
-// model file keeps. Its meaning belongs to the approximation that made it.
+// State is what a posterior needs besides the covariance to be rebuilt. It serves as a warm start
+// and is stored in model files. Its meaning is defined by the approximation that made it.
 type State []float64
 
-// Extrapolate predicts the State of a fit of m from those of fits nearby, which the weights, of sum
-// 1, make a point out of: number by number Σ_k w_k s_k or, for methods whose numbers grow as powers
-// of an amplitude and where all have one sign, Π_k s_k^(w_k), which is at most a factor of 4 away
-// from the first. What is 0 in one of them stays as in the first.
+// Extrapolate predicts the State of a fit of m at a point from the States of nearby fits, of which
+// the point is a combination with weights of sum 1. Each number becomes Σ_k w_k s_k. For methods
+// whose numbers scale as powers of an amplitude, numbers of equal sign become Π_k s_k^(w_k), within
+// a factor of 4 of the first. A number that is 0 in one of the States stays as in the first.
 func Extrapolate(m Approximation, states []State, weights []float64) State {
 	p, ok := m.(powers)
 	geometric := ok && p.powers()
@@ -115,7 +116,7 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 		signs, zero := false, false
 		for k, w := range weights {
 			v := states[k][i]
-			sum += w * (v - first) // exact where all are equal
+			sum += w * (v - first) // exact if all are equal
 			signs, zero = signs || v*first < 0, zero || v == 0
 			if geometric && v*first > 0 {
 				logs += w * math.Log(v/first)
@@ -132,24 +133,25 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 	return out
 }
 
-// powers methods say whether the numbers of a State go on as powers of an amplitude, as those of
+// powers methods report whether the numbers of a State scale as powers of an amplitude, as those of
 // sites do.
 type powers interface{ powers() bool }
 
-// Diagnostics tell how a fit went.
+// Diagnostics describe a fit.
 type Diagnostics struct {
 	Iterations     int
-	Factorizations int // of B, GPML (3.26); the steps of Laplace's method mostly do with an earlier one
-	Products       int // of K with a vector for every class, in which softmax takes its steps
+	Factorizations int // of B, GPML (3.26); most steps of Laplace's method reuse an earlier one
+	Products       int // of K with a vector for every class, computed in the steps for softmax
 	Converged      bool
-	Failure        error   // why it did not converge, with the way out: an ErrNotConverged; nil where it did
+	Failure        error   // why it did not converge, with a remedy: an ErrNotConverged; nil if it converged
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal
-	// Unexplained is, with inducing inputs, the share of the prior variance of the cases that they
-	// leave: Σ_i (K - Q)_ii / Σ_i K_ii, without noise; the largest of several latent processes.
+	// Unexplained is, with inducing inputs, the fraction of the prior variance of the cases that
+	// these leave unexplained: Σ_i (K - Q)_ii / Σ_i K_ii, without noise; the largest of several
+	// latent processes.
 	Unexplained float64
-	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing
-	// is random.
+	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 for
+	// deterministic methods.
 	StandardError float64
 	Warnings      []string
 }
@@ -157,17 +159,18 @@ type Diagnostics struct {
 // Approximation is a method of approximate inference. Its options are its exported fields; their
 // zero values are the documented defaults.
 type Approximation interface {
-	// Uses says, when a plan is checked, what the method can do with lik on this many classes, or
-	// why it cannot work and what would.
+	// Uses returns what the method can compute with lik for this number of classes, or an error
+	// that says why it cannot work and what can be used instead. It is called when a plan is
+	// checked.
 	Uses(lik likelihood.Likelihood, classes int) (Caps, error)
-	// Memory says what that takes.
+	// Memory is the memory needed for a problem of this size.
 	Memory(s Size) Memory
 	// Fit approximates the posterior. cov has one entry shared by all latent processes, or one per
-	// class. start is the State of a fit nearby, or nil; it may save time but does not change the
+	// class. start is the State of a nearby fit, or nil; it may save time but does not change the
 	// result beyond the tolerance.
 	Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error)
-	// Restore rebuilds, without iterating, the posterior that Fit left with this state. Fit itself
-	// ends in it, so that the evidence and every matrix belong to one and the same point.
+	// Restore rebuilds the posterior of a Fit from its state without iterating. Fit itself ends
+	// with it, so that the evidence and every matrix belong to the same point.
 	Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error)
 }
 
@@ -175,8 +178,8 @@ type Approximation interface {
 type Functional interface {
 	Value() float64
 	// Adjoint sets dst to the derivative with respect to cov[j], summed over the classes that share
-	// it. dst has the shape of cov[j]; dst.Mean may be nil, and then the derivative with respect to
-	// the mean is not wanted.
+	// it. dst has the shape of cov[j]; if dst.Mean is nil, the derivative with respect to the mean
+	// is not computed.
 	Adjoint(dst *Cov, j int) error
 	// Likelihood adds the derivative with respect to the likelihood's theta to grad.
 	Likelihood(grad []float64) error
@@ -184,12 +187,11 @@ type Functional interface {
 
 // Posterior is an approximate posterior over the latent process(es).
 type Posterior interface {
-	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is
-	// none its value is NaN and its derivatives are ErrNoEvidence.
+	// Evidence is the approximate log marginal likelihood, in nats. If Caps has NoEvidence, its
+	// value is NaN and its derivatives are ErrNoEvidence.
 	Evidence() Functional
-	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; a variance that is nil is
-	// not wanted. cross is K(X, Z), n×m; diag is k(z_j, z_j). The prior mean at z_j is added by the
-	// caller.
+	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; if variance is nil, only
+	// the means. cross is K(X, Z), n×m; diag is k(z_j, z_j). The caller adds the prior mean at z_j.
 	Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
 	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two
 	// classes column 0 is y = -1 and column 1 is y = +1. cross, diag and mean (the prior mean at
@@ -199,25 +201,26 @@ type Posterior interface {
 	Diagnostics() Diagnostics
 }
 
-// LeaveOneOuter posteriors give Σ_i log p(y_i | y_{-i}) from the one fit.
+// LeaveOneOuter posteriors compute Σ_i log p(y_i | y_{-i}), in nats, from the one fit.
 type LeaveOneOuter interface {
 	LeaveOneOut() (Functional, error)
 }
 
-// LeaveGroupOuter posteriors give Σ_g log p(y_g | y_{-g}) from the one fit: the joint log densities
-// of the targets of every group given those of the others. The groups, lists of cases, have every
-// case once.
+// LeaveGroupOuter posteriors compute Σ_g log p(y_g | y_{-g}), in nats, from the one fit: the joint
+// log densities of the targets of every group given those of the others. The groups are lists of
+// cases that together contain every case once.
 type LeaveGroupOuter interface {
 	LeaveGroupOut(groups [][]int) (Functional, error)
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	// ErrNoGradient: the functional has no gradient at this point.
 	ErrNoGradient = errors.New("approx: no gradient at this point")
 	// ErrNoEvidence: the method makes predictions but has no evidence.
 	ErrNoEvidence = errors.New("approx: no evidence")
-	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or holds NaN or Inf.
+	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or contains NaN or
+	// Inf.
 	ErrNotPositiveDefinite = errors.New("approx: matrix is not positive definite")
 	// ErrNotConverged: the method stopped before it reached its tolerance.
 	ErrNotConverged = errors.New("approx: not converged")

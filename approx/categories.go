@@ -12,15 +12,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// categories are the cases of C > 2 classes with a latent process each, and what becomes of them,
-// however the prior is stored.
+// categories are the cases of C > 2 classes with a latent process each, and the quantities of a
+// fit, independent of the storage of the prior.
 type categories struct {
 	n, classes int
 	mean       []float64 // prior mean m
 	y          []int
 	lik        likelihood.Multinomial
 	tolerance  float64
-	points     int // of an average; 0: as many as it takes
+	points     int // lattice points of an average; 0: as many as needed
 	deviation  AverageDeviation
 	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
 	b          []float64 // K⁻¹(f̂ - m)
@@ -28,27 +28,27 @@ type categories struct {
 	storage    processes
 	outcome
 	f, pi, g []float64 // C, of one case
-	z        []float64 // n, of passing use
+	z        []float64 // n, temporary
 }
 
-// processes is the joint posterior of the classes' processes, stored in one way or another.
+// processes is the joint posterior of the classes' processes, for one kind of storage.
 type processes interface {
-	// latentMean adds to mean[j] that of f_c at new inputs beyond the prior's.
+	// latentMean adds to mean[j] the posterior mean of f_c at new inputs minus the prior mean.
 	latentMean(mean []float64, c int, cross *mat.Dense)
-	// project sets q and x, of some rows, to what class c contributes to the covariance of the
-	// latent values at new inputs, and couple ends that for any number of columns, of any classes:
-	// then between classes c and d it is δ_cd q_c + x_cᵀx_d.
+	// project sets q and x, of some rows, to the contribution of class c to the covariance of the
+	// latent values at new inputs. couple completes x, for any number of columns of any classes:
+	// the covariance between classes c and d is then δ_cd q_c + x_cᵀx_d.
 	couple(x blas64.General)
 	project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64)
 	rows() int
-	// marginals calls visit for every case, perhaps for several at once, with the covariance of its
-	// latent values but for a term common to all entries, with what q of its diagonal the classes
-	// have of their own, and with 1 - π_c q_c.
+	// marginals calls visit for every case, possibly concurrently, with the covariance of its
+	// latent values up to a term common to all entries, with the part q of its diagonal that is
+	// specific to each class, and with 1 - π_c q_c.
 	marginals(visit func(i int, q, left []float64, s *mat.SymDense))
 }
 
-// usesMulticlass says why Laplace's method cannot work with a categorical likelihood on this many
-// classes, or nil.
+// usesMulticlass returns the reason why Laplace's method cannot work with a categorical likelihood
+// for this number of classes, or nil.
 func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
 		return errors.New("laplace needs a likelihood of classes whose latent values are its natural parameters; " +
@@ -65,7 +65,7 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	return nil
 }
 
-// newCategories checks the arguments but for the covariances.
+// newCategories checks the arguments except for the covariances.
 func newCategories(tolerance float64, points int, cov []Cov, y Targets, lik likelihood.Bound) *categories {
 	n, classes := y.Len(), y.Classes
 	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
@@ -86,7 +86,7 @@ func newCategories(tolerance float64, points int, cov []Cov, y Targets, lik like
 	return p
 }
 
-// ofClass says which covariance an error is of, if there are several.
+// ofClass adds to an error which covariance it refers to, if there are several.
 func ofClass(err error, j int, cov []Cov) error {
 	if len(cov) > 1 {
 		return fmt.Errorf("class %d: %w", j, err)
@@ -97,15 +97,15 @@ func ofClass(err error, j int, cov []Cov) error {
 // share is the entry of a class in a list with one entry for all or one per class.
 func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
 
-// of is the part of a vector that belongs to a class.
+// of is the part of a vector for a class.
 func (p *categories) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p.n] }
 
 func (p *categories) newPoint() *point { return newPoint(p.classes * p.n) }
 
-// part implements latentModel: a step is cheap already.
+// part implements latentModel: a step is cheap, so no part is needed.
 func (p *categories) part() (latentModel, []int) { return nil, nil }
 
-// differentiate fills what follows from a and f.
+// differentiate fills what depends on a and f.
 func (p *categories) differentiate(at *point) {
 	at.psi = 0
 	for i, y := range p.y {
@@ -160,7 +160,7 @@ func (p *categories) precision(at *point) (target, rounding float64) {
 	return p.tolerance / max(1, math.Sqrt(reach)/2), math.Sqrt(noise)
 }
 
-// settle makes the outcome at a point, given the log evidence and the length of the Newton step
+// settle sets the results at a point, given the log evidence and the length of the Newton step
 // there.
 func (p *categories) settle(value float64, at *point, length float64, iterations int) error {
 	for j, d := range at.delta {

@@ -30,7 +30,7 @@ func (p *categories) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 	x := linalg.NewGeneral(p.storage.rows(), len(diag))
 	p.storage.project(variance, x, class, cross, diag)
 	p.storage.couple(x)
-	addSquares(1, variance, x)
+	linalg.AddSquares(1, x, variance)
 }
 
 // LatentCovariance implements LatentCovariancer.

@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 )
 
-// condenser posteriors have inducing inputs, and predict from numbers whose count does not depend
-// on that of the cases.
+// condenser posteriors have inducing inputs, and predict from a number of values that does not
+// depend on the number of cases.
 type condenser interface{ condense() (State, bool) }
 
 // Condense returns what predictions need of a posterior with m inducing inputs beside their
-// covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row,
-// m (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. false: the posterior
-// needs its cases.
+// covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row, m
+// (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. ok is false if predictions
+// need the cases.
 func Condense(p Posterior) (s State, ok bool) {
 	if c, is := p.(condenser); is {
 		return c.condense()
@@ -40,8 +40,8 @@ func (p *oneVsRest) condense() (s State, ok bool) {
 	return s, true
 }
 
-// Expand rebuilds, for predictions alone, the posterior of m that Condense made s of: they are the
-// same to the last bit. Of cov only K is read. The evidence is NaN.
+// Expand rebuilds the posterior of m from the s of Condense, for predictions only; they are
+// bit-identical. Only K of cov is read. The evidence is NaN.
 func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s State) (Posterior, error) {
 	if o, is := m.(OneVsRest); is {
 		return o.each(cov, Targets{Classes: classes}, s, func(cov []Cov, _ Targets, s State) (Posterior, error) {
@@ -73,7 +73,7 @@ func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s Sta
 	return &condensed{told: told, lik: lik.(likelihood.MomentMatcher), outcome: gone}, nil
 }
 
-// condensed is a posterior of one latent process whose cases are not known.
+// condensed is a posterior of one latent process without its cases.
 type condensed struct {
 	told lowrank.Told
 	lik  likelihood.MomentMatcher

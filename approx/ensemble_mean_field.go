@@ -14,24 +14,23 @@ import (
 )
 
 // EnsembleMeanField is the variational mean-field theory of Csató et al. (2000), equations (5)-(7):
-// among the distributions of the noisy latent values h under which cases are independent, the one
-// nearest to the posterior. The field on a case has the variance that the others leave it,
-// λ_i = 1/[A⁻¹]_ii. See meanField for the notation; the log evidence, in nats, is minus the free
-// energy,
+// the distribution of the noisy latent values h with independent cases that is nearest to the
+// posterior. The field of a case has its conditional prior variance given the others, λ_i =
+// 1/[A⁻¹]_ii. See meanField for the notation; the log evidence, in nats, is minus the free energy,
 //
 //	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀) - ½ (log|A| - Σ_i log λ_i)
 //
-// a lower bound on the logarithm of the true one, and exact for one case. A fit that stops before
-// it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
+// a lower bound on the true log evidence, and exact for one case. A fit that stops before it
+// converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 //
-// Where A is so nearly singular that rounding error hides a λ, as where a smooth kernel of large
-// amplitude has little noise, or none, beside it, the least jitter that shows it is added to the
-// diagonal of K. It is 4e-13 n times the largest prior variance, is part of the model then, and is
-// told in Diagnostics.Jitter.
+// If A is so nearly singular that a λ is lost in rounding errors, as for a smooth kernel of large
+// amplitude with little or no noise, the smallest sufficient jitter is added to the diagonal of K.
+// It is 4e-13 n times the largest prior variance, becomes part of the model, and is reported in
+// Diagnostics.Jitter.
 type EnsembleMeanField struct {
 	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is
-	// the error of the log evidence in nats. Where the rounding error of A b allows no better, that
-	// is the bound. Default 1e-10.
+	// the error of the log evidence in nats. If the rounding error of A b is larger, that is the
+	// bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
@@ -41,7 +40,7 @@ func (m EnsembleMeanField) theory() meanFieldTheory {
 	return meanFieldTheory{"ensemble_mean_field", m.Tolerance, m.MaxIterations, (*meanField).ensembleFields}
 }
 
-// Uses implements Approximation: probit, and step where the kernel has the noise.
+// Uses implements Approximation: probit, and step if the kernel has noise.
 func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	caps, err := m.theory().uses(lik, classes)
 	caps.LowerBound = err == nil
@@ -51,7 +50,10 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 // Memory implements Approximation: A, its inverse and the factor of B.
 func (m EnsembleMeanField) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+	return Memory{
+		Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 2*n2),
+	}
 }
 
 // Fit implements Approximation.
@@ -66,9 +68,9 @@ func (m EnsembleMeanField) Restore(cov []Cov, y Targets, lik likelihood.Bound, s
 	return m.theory().restore(cov, y, lik, s)
 }
 
-// ensembleFields has λ_i = 1/[A⁻¹]_ii, with a jitter in K where that is what shows it.
+// ensembleFields sets λ_i = 1/[A⁻¹]_ii, with a jitter in K if it is needed to compute them.
 func (p *meanField) ensembleFields() error {
-	n, jitter := len(p.y), 0.0 // of the largest prior variance
+	n, jitter := len(p.y), 0.0 // jitter: relative to the largest prior variance
 	inverse, uncertainty := p.independent()
 	if !(uncertainty < unresolved) {
 		jitter = 2 * float64(n) * eps / unresolved
@@ -105,9 +107,8 @@ func (p *meanField) ensembleFields() error {
 	return nil
 }
 
-// independent fills λ and the constant part of the log evidence, and returns A⁻¹ and what rounding
-// makes of a λ: relative, its uncertainty by the rounding of A_ii, or infinity where A has no
-// Cholesky factor.
+// independent fills λ and the constant part of the log evidence. It returns A⁻¹ and the relative
+// uncertainty of a λ caused by the rounding of A_ii, or infinity if A has no Cholesky factor.
 func (p *meanField) independent() (inverse blas64.Symmetric, uncertainty float64) {
 	n := len(p.y)
 	inverse = linalg.NewSym(n)
@@ -126,8 +127,8 @@ func (p *meanField) independent() (inverse blas64.Symmetric, uncertainty float64
 	return inverse, uncertainty * float64(n)
 }
 
-// addJitter adds share times the largest prior variance to the diagonal of K, which a λ cannot fall
-// below then.
+// addJitter adds share times the largest prior variance to the diagonal of K; this is then a lower
+// bound of every λ.
 func (p *meanField) addJitter(share float64) {
 	n := len(p.y)
 	k, d := linalg.NewSym(n), &p.diagnostics

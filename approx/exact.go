@@ -22,15 +22,15 @@ var (
 	_ LeaveGroupOuter = (*exactPosterior)(nil)
 )
 
-// Exact is regression with Gaussian noise of variance σ² (GPML 2.2), where nothing needs to be
-// approximated: every case is a Gaussian site of precision 1/σ² at y_i. With R = (K + σ²I)⁻¹ and b
-// = R(y - m) the log evidence (GPML 2.30), in nats, is
+// Exact is regression with Gaussian noise of variance σ² (GPML 2.2), which needs no approximation:
+// every case is a Gaussian site of precision 1/σ² at y_i. With R = (K + σ²I)⁻¹ and b = R(y - m) the
+// log evidence (GPML 2.30), in nats, is
 //
 //	L = -½ bᵀ(y - m) - ½ log|I + K/σ²| - ½ n log 2πσ²
 //
 // Latent gives the process without the noise, GPML (2.25)-(2.26). A State is empty.
 type Exact struct {
-	// Inducing takes a prior of lower rank in place of K.
+	// Inducing selects a prior of lower rank instead of K.
 	Inducing Inducing `yaml:"inducing"`
 }
 
@@ -62,11 +62,14 @@ func (e Exact) with(i Inducing) Approximation {
 	return e
 }
 
-// Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its
-// own.
+// Memory implements Approximation: the factor; the derivative with respect to the noise needs an
+// adjoint.
 func (Exact) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+	return Memory{
+		Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 2*n2),
+	}
 }
 
 // Fit implements Approximation.

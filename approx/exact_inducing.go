@@ -15,7 +15,7 @@ import (
 var _ LeaveOneOuter = (*inducedExact)(nil)
 
 // inducedExact is regression with Gaussian noise and inducing inputs. Its log evidence is that of
-// the prior covariance K̂, less what the correction asks for. With R = (K̂ + σ²I)⁻¹ and b = R(y -
+// the prior covariance K̂, minus the term of the correction. With R = (K̂ + σ²I)⁻¹ and b = R(y -
 // m),
 //
 //	L = -½ bᵀ(y - m) - ½ log|I + K̂/σ²| - ½ n log 2πσ² - Σ_i (1-α)/2α log(1 + α D_i/σ²)
@@ -54,7 +54,7 @@ func newInducedExact(option Inducing, cov []Cov, y Targets, lik likelihood.Bound
 		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow",
 			ErrNotPositiveDefinite, value)
 	}
-	p.Variances(make([]float64, n)) // which keeps what the derivatives take
+	p.Variances(make([]float64, n)) // and keeps what the derivatives need
 	p.evidence = p.functional(value, lowrank.Adjoint{
 		P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Spare: p.spareWeights(),
 	}, p.b)
@@ -63,7 +63,8 @@ func newInducedExact(option Inducing, cov []Cov, y Targets, lik likelihood.Bound
 	return p, nil
 }
 
-// spareWeights is what a change of D does to the evidence beside what it does to the prior.
+// spareWeights are the derivatives of the evidence with respect to D, apart from those through the
+// prior.
 func (p *inducedExact) spareWeights() []float64 {
 	w := make([]float64, len(p.y))
 	for i := range w {
@@ -72,8 +73,8 @@ func (p *inducedExact) spareWeights() []float64 {
 	return w
 }
 
-// functional is a scalar with its adjoint, mean that with respect to m. The noise is part of the
-// diagonal of K̂ + σ²I; what D does beside, it does as D/σ².
+// functional is a scalar with its adjoint; mean is the derivative with respect to m. The noise is
+// part of the diagonal of K̂ + σ²I; apart from that, D enters as D/σ².
 func (p *inducedExact) functional(value float64, g lowrank.Adjoint, mean []float64) functional {
 	f := functional{value: value, adjoint: func(dst *Cov) {
 		p.pull(dst, g)

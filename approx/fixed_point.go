@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// siteMethod is a method of which siteFit does the work, once begin has checked the arguments.
+// siteMethod is a method that iterates with siteFit, after begin has checked the arguments.
 type siteMethod interface {
 	begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error)
 }
@@ -36,7 +36,7 @@ func fitSites(
 	})
 }
 
-// restoreSites is Restore of a siteMethod: it takes a State as it is.
+// restoreSites is Restore of a siteMethod: it uses a State without iterating.
 func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
 	p, err := m.begin(cov, y, lik)
 	if err != nil {
@@ -54,39 +54,39 @@ func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s St
 	return p, p.finish(f)
 }
 
-// pursuit is an iteration of sites on its way to their fixed point.
+// pursuit is an iteration of sites towards their fixed point.
 type pursuit struct {
 	*siteFit
-	at         fixedPoint     // how near the sites are
+	at         fixedPoint     // distance of the sites from the fixed point
 	v          blas64.General // workspace
 	swept      *sweepWork     // nil before the first sweep
 	course     *course
-	schedule   Schedule // in force: Sequential too where that is quickest, or from where Mixed goes over to it
+	schedule   Schedule // current schedule: Sequential too if that is fastest, or when Mixed has switched to it
 	limit      int      // of iterations
-	damping    float64  // what is taken of a new site at most
-	step       float64  // and of the next parallel ones
-	before     State    // the sites before the last update that may be taken back
-	reached    float64  // and how near they were
-	within     float64  // how near Newton's method takes over
-	length     float64  // of the step of Newton's method that made the last update; 0 where another did
-	linearised float64  // how near the sites were whose correlations swept.sigma holds
-	idle       bool     // whether the last sweep had nothing left to do
+	damping    float64  // largest fraction of a site update
+	step       float64  // fraction of the next parallel updates
+	before     State    // the sites before the last update that may be undone
+	reached    float64  // their distance
+	within     float64  // distance below which Newton's method is used
+	length     float64  // of the last update if it was a Newton step; else 0
+	linearised float64  // distance of the sites whose correlations are stored
+	idle       bool     // whether the last sweep changed nothing
 }
 
-// move is what comes next.
+// move is the next step of the iteration.
 type move int
 
 const (
 	done     move = iota
-	takeBack      // the last update went wrong
-	halve         // it went too far: half the way back
-	shorten       // and it was a step of Newton's method
-	newton        // for all sites at once
-	update        // of all sites at once
-	sweeps        // one site after the other
+	takeBack      // the last update increased the distance too much
+	halve         // the update was too long: go half the way back
+	shorten       // likewise, after a Newton step
+	newton        // Newton step for all sites at once
+	update        // parallel update of all sites
+	sweeps        // sequential updates
 )
 
-// run iterates from start, or from sites that say nothing, and ends in refresh.
+// run iterates from start, or from sites of zero precision, and ends with refresh.
 func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	if start != nil {
 		if err := p.set(start); err != nil {
@@ -100,7 +100,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 		limit: o.MaxIterations, damping: o.Damping, step: o.Damping, before: slices.Clone(p.state),
 		reached: math.Inf(1), within: p.newtonWithin(), linearised: math.Inf(1),
 	}
-	if r.within > 0 { // the fixed point is the same by every way; parallel updates overshoot far from it
+	if r.within > 0 { // the fixed point does not depend on the method; parallel updates overshoot far from it
 		r.schedule = Sequential
 		if start == nil { // the marginals are those of the prior
 			copy(p.mu, p.mean)
@@ -112,7 +112,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	for {
 		var err error
 		r.at, err = r.refresh(r.v)
-		// of plain updates the target may change with every one
+		// For plain updates the target may change with each of them.
 		early := err == nil && (r.within == 0 || r.at.distance <= o.Tolerance)
 		if early {
 			r.account()
@@ -152,24 +152,26 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 }
 
 const (
-	// hopeless is how many iterations are spent on what double precision does not carry.
+	// hopeless is the number of iterations after which a fit that double precision cannot carry is
+	// given up.
 	hopeless = 50
 	// overshoot is the growth of the distance from a fixed point at which a parallel update is
-	// taken back.
+	// undone.
 	overshoot = 2
-	// leastDamping is where lowering the damping ends.
+	// leastDamping is the smallest damping that is tried.
 	leastDamping = 1. / 64
-	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in
-	// it.
+	// sweepsPerRefresh limits the sweeps before Σ is recomputed, because rounding errors accumulate
+	// in it.
 	sweepsPerRefresh = 8
-	// leastLength is the shortest step of Newton's method that is tried.
+	// leastLength is the shortest fraction of a Newton step that is tried.
 	leastLength = 0.25
-	// blurred is how many times the estimate of the rounding error the distance may be where a step
-	// of Newton's method gains nothing: then rounding is why, as so near it squares the distance.
+	// blurred is a factor on the estimated rounding error: below this distance, a Newton step that
+	// does not reduce the distance has reached rounding, because it would otherwise square the
+	// distance.
 	blurred = 16
 )
 
-// judge says what comes next, given the error of refresh.
+// judge returns the next step, given the error of refresh.
 func (r *pursuit) judge(err error) move {
 	distance, iterations := r.at.distance, r.diagnostics.Iterations
 	if r.length > 0 {
@@ -212,11 +214,12 @@ func (r *pursuit) judge(err error) move {
 	return sweeps
 }
 
-// nearby says whether Newton's method may take over.
+// nearby reports whether Newton's method may be used.
 func (r *pursuit) nearby() bool { return r.at.distance <= r.within && r.at.floors == 0 }
 
-// stepOfNewton moves all sites at once, after refresh. The correlations of a step ago leave about
-// the product of both distances.
+// stepOfNewton moves all sites at once, after refresh. With the correlations of the previous step
+// the remaining distance is about the product of both distances. No step needs the factor, which
+// the next refresh recomputes: the correlations are stored in its place, below its diagonal.
 func (r *pursuit) stepOfNewton() {
 	r.room()
 	square := blas64.Symmetric{Uplo: blas.Upper, N: len(r.y), Stride: r.v.Stride, Data: r.v.Data}
@@ -224,6 +227,11 @@ func (r *pursuit) stepOfNewton() {
 		r.linearised = r.at.distance
 		r.correlate(r.sigma, r.swept.sigma, square, linalg.SquareTri(upper(r.v)))
 	} else {
+		factor := all(r.swept.sigma)
+		linalg.Reflect(blas.Upper, factor, factor)
+		for i := range r.y {
+			factor.Data[i*(factor.Stride+1)] = 1
+		}
 		squares(r.swept.sigma, square)
 	}
 	r.follow(square)
@@ -234,10 +242,11 @@ func (r *pursuit) follow(square blas64.Symmetric) {
 	copy(r.before, r.state)
 	r.reached, r.length = r.at.distance, 1
 	r.newton(r.newResponse(byCorrelation(r.swept.sigma, square)), r.at.distance/8)
+	linalg.Reflect(blas.Lower, all(r.swept.sigma), all(r.swept.sigma))
 	r.diagnostics.Iterations++
 }
 
-// updates moves all sites at once, on the same marginals.
+// updates moves all sites at once, based on the same marginals.
 func (r *pursuit) updates(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -251,8 +260,8 @@ func (r *pursuit) updates(ctx context.Context) error {
 	return nil
 }
 
-// sweeps goes through the sites a few times, and takes a step of Newton's method where that comes
-// near enough: Σ is at hand then.
+// sweeps makes a few sequential sweeps, and a Newton step if these come near enough, since Σ is
+// then available.
 func (r *pursuit) sweeps(ctx context.Context) (err error) {
 	r.room()
 	if r.negative.f.Rows == 0 {
@@ -282,7 +291,7 @@ func (r *pursuit) sweeps(ctx context.Context) (err error) {
 		if r.at, err = r.consult(); err != nil {
 			return err
 		}
-		if r.at.settled(r.target) { // or it is all rounding: refresh knows better
+		if r.at.settled(r.target) { // or only rounding errors are left, which refresh decides
 			return nil
 		}
 		if r.nearby() {
@@ -296,14 +305,14 @@ func (r *pursuit) sweeps(ctx context.Context) (err error) {
 	return nil
 }
 
-// room takes the memory of sweeps, once.
+// room allocates the memory of sweeps, once.
 func (r *pursuit) room() {
 	if r.swept == nil {
-		r.swept = newSweep(r.work, len(r.y))
+		r.swept = newSweep(r.work, r.u)
 	}
 }
 
-// count counts an iteration, and ends or damps what goes in circles.
+// count counts an iteration, and stops or damps iterations that cycle.
 func (r *pursuit) count() {
 	d := &r.diagnostics
 	d.Iterations++
@@ -321,15 +330,15 @@ func (r *pursuit) count() {
 	}
 }
 
-// course watches where the sites go.
+// course records the movement of the sites.
 type course struct {
 	from, last        State     // the sites at the start of a window and now
-	path              []float64 // how far each number of the state went since
-	nearest, previous float64   // the least distance from a fixed point in this window and the one before
+	path              []float64 // distance covered by each number of the state since then
+	nearest, previous float64   // the smallest distance from a fixed point in this window and in the previous one
 	iterations        float64   // weighted by their damping
 }
 
-// window is the length of a course's window, in undamped iterations.
+// window is the number of undamped iterations per window.
 const window = 10
 
 func newCourse(s State) *course {
@@ -339,10 +348,10 @@ func newCourse(s State) *course {
 	}
 }
 
-// circles notes an iteration and reports, at the end of a window, whether the sites went in
-// circles: they drew no nearer to a fixed point and went at least twice as far as they got, in
-// units of the marginals, of variances sigma. Sites that move straight on, as those of wide priors
-// do for dozens of iterations, draw no nearer either, but are on their way.
+// circles records an iteration and reports, at the end of a window, whether the sites cycled: they
+// came no nearer to a fixed point, and the path was at least twice as long as the displacement, in
+// units of the marginal standard deviations, with variances sigma. Sites that move steadily in one
+// direction, as with wide priors for dozens of iterations, come no nearer either but do not cycle.
 func (c *course) circles(state State, sigma []float64, distance, damping float64) bool {
 	for j, s := range state {
 		c.path[j] += math.Abs(s - c.last[j])

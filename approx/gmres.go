@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// krylov is the memory of one gmres: the vectors of its basis.
+// krylov is the memory of gmres: the vectors of its basis.
 type krylov struct{ vectors [][]float64 }
 
 var krylovPool = sync.Pool{New: func() any { return new(krylov) }}
 
-// vector is vector k of the basis, of undefined value.
+// vector is vector k of the basis, uninitialised.
 func (s *krylov) vector(k, n int) []float64 {
 	if k == len(s.vectors) {
 		s.vectors = append(s.vectors, nil)
@@ -25,8 +25,8 @@ func (s *krylov) vector(k, n int) []float64 {
 
 // gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986) from x = 0,
 // given dst ← A x, and returns x with its residual |b - A x|/|b|. It stops at the tolerance, or
-// when the residual no longer falls. The basis is orthogonal as modified Gram-Schmidt makes it,
-// with which the solution is backward stable (Paige, Rozložník & Strakoš 2006).
+// when the residual no longer falls. The basis is orthogonalised by modified Gram-Schmidt, for
+// which the solution is backward stable (Paige, Rozložník & Strakoš 2006).
 func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x []float64, residual float64) {
 	const limit = 400
 	n := len(b)

@@ -12,16 +12,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// response is how marginals and sites move with each other, in units of the marginals.
+// response describes how marginals and sites change with each other, in units of the marginals.
 type response struct {
-	// marginals sets dst to what the sites' changes x make of the marginals, M x, and weights on
-	// marginals to those on the sites, as M is symmetric: correlations of the posterior, and minus
-	// their squares. Vectors hold ν or means first, and then τ or variances.
+	// marginals sets dst to M x, the change of the marginals for a change x of the sites. It also
+	// maps weights on marginals to weights on sites, as M is symmetric: correlations of the
+	// posterior, and minus their squares. Vectors contain ν or means first, and then τ or
+	// variances.
 	marginals func(dst, x []float64)
 	slopes    []siteSlopes // of the rule
 }
 
-// newResponse is that at the fixed point or near it.
+// newResponse is the response at the fixed point or near it.
 func (p *marginals) newResponse(marginals func(dst, x []float64)) response {
 	n := len(p.tau)
 	r := response{marginals, make([]siteSlopes, n)}
@@ -38,7 +39,8 @@ func (p *marginals) newResponse(marginals func(dst, x []float64)) response {
 	return r
 }
 
-// byCorrelation is the marginals of a response, given the correlations and their squares.
+// byCorrelation returns the function marginals of a response, given the correlations and their
+// squares.
 func byCorrelation(correlation, square blas64.Symmetric) func(dst, x []float64) {
 	n := correlation.N
 	row := func(x []float64) blas64.General { return blas64.General{Rows: 1, Cols: n, Stride: n, Data: x} }
@@ -48,7 +50,7 @@ func byCorrelation(correlation, square blas64.Symmetric) func(dst, x []float64) 
 	}
 }
 
-// weights sets dst to Tᵀs: weights on the sites as those on the marginals that they are made from.
+// weights sets dst to Tᵀs: weights on the marginals for weights s on the sites computed from them.
 func (r response) weights(dst, s []float64) {
 	n := len(r.slopes)
 	for i, t := range r.slopes {
@@ -107,8 +109,9 @@ func squares(a, dst blas64.Symmetric) {
 
 // newton moves all sites by a step of Newton's method towards their fixed point, given how they
 // respond here, with correlations of the posterior here or nearby: with T and M as in
-// differentiate, ρ what the rule makes of the marginals less the sites, and e what the marginals
-// lack of those to which the rule's sites belong, the changes x of the sites solve
+// differentiate, ρ the sites of the rule at these marginals minus the current sites, and e the
+// difference between the marginals for which the rule was evaluated and the current ones, the
+// changes x of the sites solve
 //
 //	x = ρ + T(M x - e)
 //
@@ -135,10 +138,10 @@ func (p *marginals) newton(r response, tolerance float64) {
 	}
 }
 
-// differentiate gives a scalar of the fixed point its derivatives, where the sites follow from the
-// marginals by the rule, and the marginals from K, m and the sites. So there is a part that is
-// implicit in that fixed point: with w the total weight on the marginals and T and M the Jacobians
-// of the two maps,
+// differentiate sets the derivatives of a scalar at the fixed point, where the sites are functions
+// of the marginals by the rule, and the marginals are functions of K, m and the sites. So the
+// derivative has an implicit part: with w the total weight on the marginals and T and M the
+// Jacobians of the two maps,
 //
 //	w = w₀ + Tᵀ(s₀ + Mᵀw),   w₀, s₀ the explicit weights on marginals and sites
 //
@@ -174,7 +177,7 @@ func (p *marginals) differentiate(
 				explicit(grad, i)
 			}
 			tau, pull := make([]float64, len(grad)), make([]float64, len(grad))
-			for i, w := range total { // those of the sites at fixed marginals
+			for i, w := range total { // weights of the sites at fixed marginals
 				v := p.sigma[i]
 				p.rule.paramSlopes(i, tau, pull)
 				floats.AddScaled(grad, w.tau*v, tau)
@@ -185,8 +188,8 @@ func (p *marginals) differentiate(
 	return f
 }
 
-// residualBound is the relative residual with which the implicit part of a gradient keeps eight
-// digits.
+// residualBound is the relative residual for which the implicit part of a gradient has eight
+// correct digits.
 const residualBound = 1e-9
 
 // implicit solves the equation for w.

@@ -44,7 +44,7 @@ func TestNewtonOfSites(t *testing.T) {
 			for j := range p.state {
 				p.state[j] *= 1 + 1e-4*rng.NormFloat64()
 			}
-			v, w := linalg.NewGeneral(n, n), newSweep(nil, n)
+			v, w := linalg.NewGeneral(n, n), newSweep(nil, upper(linalg.NewGeneral(n, n)))
 			before, err := p.refresh(v)
 			if err != nil {
 				t.Fatal(err)

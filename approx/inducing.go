@@ -5,44 +5,43 @@ import (
 	"strconv"
 )
 
-// Inducing asks for a prior of lower rank, as an option of a method: instead of K it takes
+// Inducing selects a prior of lower rank, as an option of a method. It replaces K by
 //
 //	K̂ = Q + Λ,   Q = K_xz K_zz⁻¹ K_zx,
 //
 // for m inducing inputs Z, at a cost of O(n m²) time and O(n m) memory (Quiñonero-Candela &
-// Rasmussen 2005). The zero value asks for none: the method takes K as it is. So it does where
-// there are no more cases than points.
+// Rasmussen 2005). With the zero value, or with no more cases than points, the method uses K
+// itself.
 type Inducing struct {
 	// Points is m.
 	Points int `yaml:"points" within:"[1,1000000]"`
-	// Select is how the inducing inputs are chosen, once for a training set and with the
-	// hyperparameters where they start.
+	// Select is how the inducing inputs are selected, once per training set and at the initial
+	// hyperparameters.
 	Select Selection `yaml:"select"`
-	// Correction is what becomes of the variance that Q lacks.
+	// Correction is the treatment of the variance that Q lacks.
 	Correction Correction `yaml:"correction"`
-	// Tolerance, if not 0, asks for fewer than Points: for so few that twice as many change the log
-	// evidence by at most that, in nats a case.
+	// Tolerance, if not 0, reduces the number of inputs: to the smallest number for which doubling
+	// changes the log evidence by at most this, in nats per case. Points is the maximum.
 	Tolerance float64 `yaml:"tolerance" within:"(0,inf)"`
-	// Rechoose asks for another choice at the hyperparameters that tuning has found, with which the
-	// model is then fitted once more.
+	// Rechoose selects the inputs again at the tuned hyperparameters, and fits the model with
+	// these.
 	Rechoose bool `yaml:"rechoose"`
-	// TuneInputs moves the inducing inputs together with the hyperparameters, from those chosen, in
-	// local optimisers.
+	// TuneInputs moves the inducing inputs together with the hyperparameters, in local optimisers.
 	TuneInputs bool `yaml:"tune_inputs"`
 }
 
-// auto is what the text stands for.
+// auto is the meaning of the text "auto".
 var auto = Inducing{Points: 2000, Tolerance: DefaultTolerance}
 
-// DefaultTolerance is that of auto, and the change of the log evidence by another choice of
-// inducing inputs, in nats a case, that is worth a warning.
+// DefaultTolerance is the tolerance of auto. A larger change of the log evidence by another
+// selection of inducing inputs, in nats per case, is a warning.
 const DefaultTolerance = 1e-3
 
-// Reads are the texts that UnmarshalText reads, beside numbers.
+// Reads lists the texts that UnmarshalText reads, besides numbers.
 func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}, true }
 
-// cavities says whether leave-one-out probabilities follow from the cavities: K̂ has the variances
-// of K. own is the power of the method's own correction.
+// cavities reports whether leave-one-out probabilities can be computed from the cavities: K̂ has
+// the variances of K. own is the power of the method's own correction.
 func (i Inducing) cavities(own float64) bool { return i.Points == 0 || i.Correction.power(own) == 1 }
 
 // UnmarshalText reads a number of points, or auto.
@@ -60,12 +59,12 @@ func (i *Inducing) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Selection is how inducing inputs are chosen.
+// Selection is how inducing inputs are selected.
 type Selection int
 
 const (
-	// Greedy takes, one after the other, the case of which those before tell the least: that of the
-	// largest conditional variance (Burt, Rasmussen & van der Wilk 2020).
+	// Greedy takes, one after the other, the case with the largest conditional variance given those
+	// before (Burt, Rasmussen & van der Wilk 2020).
 	Greedy Selection = iota
 	// KMeans takes the centres of k-means clusters, from k-means++.
 	KMeans
@@ -79,12 +78,13 @@ func (Selection) Names() []string { return []string{"greedy", "kmeans", "random"
 // UnmarshalText reads a selection's name.
 func (s *Selection) UnmarshalText(text []byte) error { return choose(s, "selection", text) }
 
-// Correction is what becomes of D = diag(K - Q). The prior has α D of it as variances of the cases'
-// own; for the rest the log evidence loses Σ_i (1-α)/2α log(1 + α D_i τ_i), τ_i the precision of a
-// case's site: power EP with Gaussian noise (Bui, Yan & Turner 2017, (13)), whose ends are FITC
-// (Snelson & Ghahramani 2006), α = 1, and VFE (Titsias 2009), α = 0, with ½ D_i τ_i. The
-// variational method averages log p(y|f) over the marginals with (1-α) D added instead, and at α =
-// 0 remains a bound of the evidence of K itself (Hensman, Matthews & Ghahramani 2015).
+// Correction is the treatment of D = diag(K - Q). The prior includes α D as independent variances
+// of the cases; for the rest Σ_i (1-α)/2α log(1 + α D_i τ_i) is subtracted from the log evidence,
+// with τ_i the precision of a case's site: power EP with Gaussian noise (Bui, Yan & Turner 2017,
+// (13)), whose limits are FITC (Snelson & Ghahramani 2006), α = 1, and VFE (Titsias 2009), α = 0,
+// with ½ D_i τ_i. The variational method averages log p(y|f) over the marginals with (1-α) D added
+// instead, and at α = 0 remains a bound of the evidence of K itself (Hensman, Matthews & Ghahramani
+// 2015).
 type Correction struct {
 	Form CorrectionForm `yaml:"-"`
 	// Power is α, from 0, VFE, to 1, FITC.
@@ -137,7 +137,7 @@ type inducer interface {
 	with(Inducing) Approximation
 }
 
-// InducingOf is the option inducing of a method; zero where it has none.
+// InducingOf is the option inducing of a method; zero if it has none.
 func InducingOf(m Approximation) Inducing {
 	if i, ok := m.(inducer); ok {
 		return i.inducing()
@@ -145,7 +145,7 @@ func InducingOf(m Approximation) Inducing {
 	return Inducing{}
 }
 
-// Exactly is the method without inducing inputs.
+// Exactly returns the method without inducing inputs.
 func Exactly(m Approximation) Approximation {
 	if InducingOf(m) == (Inducing{}) {
 		return m

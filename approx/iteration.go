@@ -9,35 +9,36 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Iteration is how EP and PL come to their fixed points: options of both.
+// Iteration has the options of EP and PL for reaching their fixed points.
 type Iteration struct {
-	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed.
-	// Where p(y|f) is log-concave, nothing is damped and Unconverged is error, all of them go the
-	// same way to the same fixed point, the quickest: a few sequential sweeps and then steps of
-	// Newton's method for all sites at once.
+	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed. If
+	// p(y|f) is log-concave, nothing is damped and Unconverged is error, all schedules use the
+	// same, fastest method to the same fixed point: a few sequential sweeps and then Newton steps
+	// for all sites at once.
 	Schedule Schedule `yaml:"schedule"`
-	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is
-	// halved, with a warning, where the updates go in circles, as parallel ones of PL do with
-	// noisy_threshold, and for a while where a parallel one overshoots.
+	// Damping is the fraction of an update of a site that is applied, 0 < Damping ≤ 1. Default 1.
+	// It is halved, with a warning, if the updates cycle, as parallel updates of PL do with
+	// noisy_threshold, and temporarily if a parallel update overshoots.
 	Damping float64 `yaml:"damping" within:"(0,1]"`
-	// Tolerance bounds, at every site, the change of the marginal that a further update would make,
-	// in units of its standard deviation and as a share of its variance, and what all these changes
-	// do to the log evidence. Where the rounding error of the marginal variances allows no better,
-	// that is the bound. Default 1e-10.
+	// Tolerance bounds, at every site, the change of the marginal by a further update, in units of
+	// its standard deviation and relative to its variance, and the effect of all these changes on
+	// the log evidence. If the rounding error of the marginal variances is larger, that is the
+	// bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
-	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
+	// MaxIterations limits the total number of sweeps, parallel updates and Newton steps. Default
+	// 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Unconverged says what to do with a fit that has not converged by then: error, the default, or
-	// accept, which takes it as it is, with a warning. With accept the updates are plain: no Newton
-	// steps, and no damping but Damping. The evidence, the method's formula at the last sites, has
-	// no gradient then, as it is not that of a fixed point. Above 0 it is an error, for then the
-	// updates diverge; trust takes that as well.
+	// Unconverged is the treatment of a fit that has not converged by then: error, the default, or
+	// accept, which uses it with a warning. With accept the updates are plain: no Newton steps, and
+	// no damping except Damping. The evidence, the method's formula at the last sites, then has no
+	// gradient, because these are no fixed point. A log evidence above 0 is an error, because the
+	// updates then diverge; with trust it is not.
 	Unconverged Unconverged `yaml:"unconverged"`
 
 	work *Work
 }
 
-// check says what is wrong with the options.
+// check validates the options.
 func (o Iteration) check(method string) error {
 	if err := checkIteration(method, o.Tolerance, o.MaxIterations); err != nil {
 		return err
@@ -49,25 +50,29 @@ func (o Iteration) check(method string) error {
 	return nil
 }
 
-// filled is o with its defaults.
+// filled is o with its defaults filled in.
 func (o Iteration) filled() Iteration {
 	o.Damping, o.Tolerance = cmp.Or(o.Damping, 1), cmp.Or(o.Tolerance, defaultTolerance)
 	o.MaxIterations = cmp.Or(o.MaxIterations, defaultIterations)
 	return o
 }
 
-// accepts says whether a fit that has not converged is taken as it is. Then its updates are plain
-// ones: it would not be told from their number what others came to.
+// accepts reports whether a fit that has not converged is used. Updates must then be plain, because
+// a fixed number of other steps would not be comparable.
 func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 
-// memory: the factor stays; U⁻¹ or U⁻ᵀ S^½ K, and Σ or the correlations, do not. stationary says
-// that the evidence does not change with the sites; the derivative of what does takes B⁻¹, the
-// correlations and their squares.
+// block is the number of sites per update of Σ in a sweep.
+const block = 128
+
+// memory: the factor is kept, and its memory has Σ or the correlations during the iteration; U⁻¹ or
+// U⁻ᵀ S^½ K, and the columns of a block of sites, are temporary. stationary means that the evidence
+// is stationary in the sites; otherwise its derivative needs B⁻¹, the correlations and their
+// squares.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
-	m := Memory{Fit: words(n2, 2*n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
+	m := Memory{Fit: words(n2, n2+s.Cases*(min(block, s.Cases)+s.New)), LeaveOneOutAdjoint: words(n2, 2*n2)}
 	if !stationary {
-		m.Evidence = m.LeaveOneOut
+		m.Evidence = m.LeaveOneOutAdjoint
 	}
 	return m
 }
@@ -76,13 +81,13 @@ func (o Iteration) memory(s Size, stationary bool) Memory {
 type Schedule int
 
 const (
-	// Sequential: one after the other, in the order of the cases, each on the marginals that the
-	// one before left.
+	// Sequential: one after the other, in the order of the cases, each with the marginals after the
+	// previous update.
 	Sequential Schedule = iota
-	// Parallel: all of them on the same marginals: one factorisation per iteration, but more
-	// iterations where the prior is wide.
+	// Parallel: all of them with the same marginals: one factorisation per iteration, but more
+	// iterations if the prior is wide.
 	Parallel
-	// Mixed: parallel, and sequential from where that draws no nearer.
+	// Mixed: parallel, and sequential once that makes no progress.
 	Mixed
 )
 
@@ -92,17 +97,17 @@ func (Schedule) Names() []string { return []string{"sequential", "parallel", "mi
 // UnmarshalText reads a schedule's name.
 func (s *Schedule) UnmarshalText(text []byte) error { return choose(s, "schedule", text) }
 
-// Unconverged is what becomes of a fit that has not converged after so many iterations as it may
-// take.
+// Unconverged is the treatment of a fit that has not converged after the maximum number of
+// iterations.
 type Unconverged int
 
 const (
-	RefuseUnconverged Unconverged = iota // nothing is made of it
-	AcceptUnconverged                    // it is taken as it is, with a warning
-	TrustUnconverged                     // and with a log evidence above 0 too, which a search then follows
+	RefuseUnconverged Unconverged = iota // it is a failure
+	AcceptUnconverged                    // it is used, with a warning
+	TrustUnconverged                     // likewise, even if its log evidence is above 0; a search then uses that value
 )
 
-// Names are the names of what may become of it.
+// Names are the possible values.
 func (Unconverged) Names() []string { return []string{"error", "accept", "trust"} }
 
 // UnmarshalText reads one of the names.
@@ -110,23 +115,23 @@ func (u *Unconverged) UnmarshalText(text []byte) error {
 	return choose(u, "value of unconverged", text)
 }
 
-// NegativeSites is what EP does with a negative site precision, which likelihoods that are not
-// log-concave call for.
+// NegativeSites is the treatment of negative site precisions in EP, which occur with likelihoods
+// that are not log-concave.
 type NegativeSites int
 
 const (
 	FloorNegative  NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
 	RefuseNegative                      // stop with an error
-	// KeepNegative: keep it; a cavity or a posterior without a positive definite covariance is an
-	// error.
+	// KeepNegative: keep it; if a cavity or a posterior has no positive definite covariance, that
+	// is an error.
 	KeepNegative
-	// NarrowNegative: give the site the small variance narrow about the mean ν/τ that it has, as
-	// García-Fernández, Tronarp & Särkkä do. Such updates need not have a fixed point: it takes
+	// NarrowNegative: give the site the small variance narrow around its own mean ν/τ, as
+	// García-Fernández, Tronarp & Särkkä do. Such updates need not have a fixed point: it requires
 	// unconverged: accept or trust.
 	NarrowNegative
 )
 
-// narrow is a small positive variance. The paper does not print its own.
+// narrow is a small positive variance. The paper does not give its value.
 const narrow = 1e-6
 
 // Names are the policies' names.
@@ -137,17 +142,17 @@ func (p *NegativeSites) UnmarshalText(text []byte) error {
 	return choose(p, "policy for negative sites", text)
 }
 
-// EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i accounts for what the
-// sites leave out of the likelihood: by factors ∫ p(y_i|f)/t_i(f) N(f; μ_i, v_i) df, N(f; μ_i, v_i)
-// the marginal.
+// EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i corrects for the
+// difference between sites and likelihood: by factors ∫ p(y_i|f)/t_i(f) N(f; μ_i, v_i) df, with
+// N(f; μ_i, v_i) the marginal.
 type EvidenceForm int
 
 const (
-	// CavityForm takes the marginal over the site as the cavity, which it is up to a factor, and
-	// the integral exactly.
+	// CavityForm uses that the marginal divided by the site is the cavity up to a factor, and
+	// computes the integral exactly.
 	CavityForm EvidenceForm = iota
-	// PosteriorForm is Gauss-Hermite quadrature of the ratio as it stands against the marginal. It
-	// is less accurate, and where p(y|f) jumps it jumps with the nodes.
+	// PosteriorForm is Gauss-Hermite quadrature of the ratio with respect to the marginal. It is
+	// less accurate, and discontinuous in the nodes if p(y|f) jumps.
 	PosteriorForm
 )
 
@@ -159,7 +164,7 @@ func (e *EvidenceForm) UnmarshalText(text []byte) error {
 	return choose(e, "form of the evidence", text)
 }
 
-// choose sets dst to the value of a name; what says what was wanted.
+// choose sets dst to the value with this name; what describes the type in errors.
 func choose[T interface {
 	~int
 	Names() []string
@@ -173,19 +178,19 @@ func choose[T interface {
 	return nil
 }
 
-// Quadrature is Gauss-Hermite quadrature in place of exact averages.
+// Quadrature is Gauss-Hermite quadrature instead of exact averages.
 type Quadrature struct {
-	// Order is the number of nodes, against the cavity (EP) or the marginal (PL) wherever a site is
-	// made of a likelihood without closed form, logit; others keep theirs. The log Z_i of the
-	// cavity form are sums over these nodes too, predictions are not. Default: exact averages. The
-	// posterior form of the evidence is quadrature with any likelihood, of this order or by default
-	// of order 10.
+	// Order is the number of nodes, with respect to the cavity (EP) or the marginal (PL), for the
+	// sites of a likelihood without closed form, logit; others keep their closed form. The log Z_i
+	// of the cavity form are sums over these nodes too; predictions stay exact. Default: exact
+	// averages. The posterior form of the evidence uses quadrature for any likelihood, of this
+	// order or by default of order 10.
 	Order int `yaml:"order" within:"[1,100]"`
 }
 
 const maxOrder = 100
 
-// check says what is wrong with the quadrature and the form of the evidence, or whether that has a
+// check validates the quadrature and the form of the evidence, and reports whether that has a
 // gradient with lik.
 func (q Quadrature) check(method string, e EvidenceForm, lik likelihood.Likelihood) (gradient bool, err error) {
 	if q.Order < 0 || q.Order > maxOrder {
@@ -209,7 +214,7 @@ func (q Quadrature) rule(e EvidenceForm) (nodes, logWeights []float64) {
 	return likelihood.GaussHermite(cmp.Or(q.Order, 10))
 }
 
-// moments returns what makes the sites: lik, or its rule.
+// moments is the likelihood for computing sites: lik, or its quadrature rule.
 func (q Quadrature) moments(lik likelihood.MomentMatcher) likelihood.MomentMatcher {
 	if l, ok := lik.(likelihood.Quadrable); ok && q.Order > 0 {
 		return l.Quadrature(q.Order)
@@ -217,13 +222,13 @@ func (q Quadrature) moments(lik likelihood.MomentMatcher) likelihood.MomentMatch
 	return lik
 }
 
-// isRule says whether averages are those of a rule.
+// isRule reports whether averages are computed by a quadrature rule.
 func isRule(lik likelihood.Bound) bool {
 	_, ok := lik.(likelihood.MomentRule)
 	return ok
 }
 
-// isConcave says whether p(y|f) is known to be log-concave, and its sites so to be positive.
+// isConcave reports whether p(y|f) is known to be log-concave, so that its sites are positive.
 func isConcave(lik likelihood.Bound) bool {
 	_, ok := lik.(likelihood.LogConcave)
 	return ok

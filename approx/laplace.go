@@ -19,39 +19,39 @@ var _ Approximation = Laplace{}
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K|
 //
 // For two classes, and for numbers, there is one latent process and W is diagonal. A W_i below 0,
-// where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors. For C >
-// 2 classes the likelihood is softmax with a latent process each, K is block diagonal, and a fit
-// takes O(C n³) time and O(C n²) memory. What is common to all classes of a case does not show in
-// softmax, nor does a prior mean that they share: its derivative is 0.
+// possible if the likelihood is not log-concave, is replaced by 0 and counted in
+// Diagnostics.Floors. For C > 2 classes the likelihood is softmax with a latent process each, K is
+// block diagonal, and a fit takes O(C n³) time and O(C n²) memory. Softmax does not depend on a
+// constant added to all latent values of a case, so a shared prior mean has no effect: its
+// derivative is 0.
 //
-// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search; of several
-// classes, by steps that conjugate gradients solve for and one factorisation at the mode. A State
-// holds a and then f̂, 2n or 2Cn numbers, of one class after the other: a gives the posterior back,
-// f̂ is where a neighbour starts.
+// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search; for
+// several classes the steps are solved by conjugate gradients, with one factorisation at the mode.
+// A State has a and then f̂, 2n or 2Cn numbers, one class after the other: a determines the
+// posterior, f̂ is a warm start for nearby fits.
 //
-// A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the
+// A fit that stops before the mode has Diagnostics.Converged false: its evidence is that of the
 // point where it stopped, and its adjoint is ErrNotConverged.
 type Laplace struct {
 	// Tolerance bounds the last Newton step δf: its length in posterior standard deviations,
-	// √(δfᵀ(K⁻¹ + W)δf), and the change of ½ log|I + W K| that goes with it, in nats. Where the
-	// rounding error of K a allows no better, that is the bound. Default 1e-10.
+	// √(δfᵀ(K⁻¹ + W)δf), and the corresponding change of ½ log|I + W K|, in nats. If the rounding
+	// error of K a is larger, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Inducing takes a prior of lower rank in place of K.
+	// Inducing selects a prior of lower rank instead of K.
 	Inducing Inducing `yaml:"inducing"`
-	// Points is how many points of the latent space the average of a prediction for more than two
-	// classes takes, up to 1048576, rounded down to a multiple of 8. By default it takes what
-	// brings the error estimate of every probability to 1e-5, but at most 65536 points of a
-	// lattice. An estimate above 1e-5 is a warning. A diagonal posterior covariance takes no
-	// points.
+	// Points is the number of points in latent space for averages in predictions of more than two
+	// classes, up to 1048576, rounded down to a multiple of 8. By default points are added until
+	// the error estimate of every probability is 1e-5, up to 65536 lattice points. An estimate
+	// above 1e-5 is a warning. A diagonal posterior covariance needs no points.
 	Points int `yaml:"points" within:"[1,1048576]"`
 
 	work *Work
 }
 
-// Uses implements Approximation: any likelihood of two classes, or of numbers, that has derivatives
-// and Gaussian averages, and softmax.
+// Uses implements Approximation: any likelihood of two classes, or of numbers, with derivatives and
+// Gaussian averages, and softmax.
 func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
 		return Caps{}, err
@@ -75,7 +75,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: gradient, LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient}, nil
 }
 
-// Memory implements Approximation. Merging cases takes a covariance, a factor and an inverse of the
+// Memory implements Approximation. Merging cases needs a covariance, a factor and an inverse of the
 // distinct values.
 func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
@@ -87,13 +87,14 @@ func (l Laplace) Memory(s Size) Memory {
 			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(inputsAtOnce, s.Cases)),
 		}
 	}
-	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, n2)}
 	switch {
 	case s.Classes == 0: // the likelihood has a parameter
 		m.Evidence = words(0, n2)
 	case s.Distinct < s.Cases:
 		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
+		m.Fit, m.Evidence = words(2*m2, 2*s.Distinct*s.New), words(0, m2)
+		m.LeaveOneOut, m.LeaveOneOutAdjoint = words(m2, m2), words(2*n2, n2)
 	}
 	return m
 }
@@ -138,7 +139,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	return p.finish(at, length, 0)
 }
 
-// begin checks the arguments; the state it returns is that of the model it returns.
+// begin checks the arguments; the returned state belongs to the returned model.
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
 	l.work.release(0)
 	tolerance := cmp.Or(l.Tolerance, defaultTolerance)

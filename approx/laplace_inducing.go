@@ -11,7 +11,7 @@ import (
 )
 
 // inducedLaplace is the posterior of Laplace's method with one latent process and inducing inputs.
-// Its log evidence is that of the prior covariance K̂, less what the correction asks for,
+// Its log evidence is that of the prior covariance K̂, minus the term of the correction,
 //
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K̂| - Σ_i (1-α)/2α log(1 + α D_i W_i)
 //
@@ -21,7 +21,7 @@ type inducedLaplace struct {
 	modeModel
 	lowRank
 	mode   *point
-	moving lowRank // how the mode moves: -∂²log p(y|f)/∂f² in place of W
+	moving lowRank // for derivatives of the mode: -∂²log p(y|f)/∂f² instead of W
 }
 
 func newInducedLaplace(
@@ -38,7 +38,7 @@ func newInducedLaplace(
 	return &inducedLaplace{cases: c, modeModel: newModeModel(c, prior, lik, tolerance), lowRank: prior}, nil
 }
 
-// part implements latentModel: a step is cheap already.
+// part implements latentModel: a step is cheap, so no part is needed.
 func (p *inducedLaplace) part() (latentModel, []int) { return nil, nil }
 
 func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Posterior, error) {
@@ -77,8 +77,9 @@ func (p *inducedLaplace) move(at *point) error {
 	return nil
 }
 
-// implicit returns u = (I + W K̂)⁻¹ s as laplacePosterior.implicit does, the variances, with what
-// the correction adds, whose product with ½ ∂³log p/∂f³ is s, and what a change of D does beside.
+// implicit returns u = (I + W K̂)⁻¹ s as laplacePosterior.implicit does; the variances, including
+// those of the correction, whose product with ½ ∂³log p/∂f³ is s; and the other derivatives with
+// respect to D.
 func (p *inducedLaplace) implicit(at *point) (u, variance, spare []float64) {
 	n := len(p.y)
 	u, variance, spare = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -93,7 +94,8 @@ func (p *inducedLaplace) implicit(at *point) (u, variance, spare []float64) {
 	return u, variance, spare
 }
 
-// adjoint sets dst to that of the evidence: the mode moves with the prior, as in GPML (5.23).
+// adjoint sets dst to the adjoint of the evidence: the mode moves with the prior, as in GPML
+// (5.23).
 func (p *inducedLaplace) adjoint(dst *Cov, at *point) {
 	u, _, spare := p.implicit(at)
 	p.pull(dst, lowrank.Adjoint{P: [][]float64{p.b, u}, Q: [][]float64{scaled(p.b, 0.5), p.b}, C: 1, Spare: spare})
@@ -102,7 +104,7 @@ func (p *inducedLaplace) adjoint(dst *Cov, at *point) {
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W at the mode.
+// LeaveOneOut implements LeaveOneOuter with the cavities of the sites τ = W at the mode.
 func (p *inducedLaplace) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
@@ -130,7 +132,7 @@ func (p *inducedLaplace) LeaveOneOut() (Functional, error) {
 	return f, nil
 }
 
-// complete adds to byTau what a change of τ_j does to all Σ_ii: dΣ_ii = -Σ_ij² dτ_j.
+// complete adds to byTau the effect of a change of τ_j on all Σ_ii: dΣ_ii = -Σ_ij² dτ_j.
 func (p *inducedLaplace) complete(c *cavities, sigma []float64) {
 	if c.completed {
 		return
@@ -141,7 +143,7 @@ func (p *inducedLaplace) complete(c *cavities, sigma []float64) {
 	for i, v := range c.byV {
 		x[n+i] = v * sigma[i]
 	}
-	p.Response(sigma)(dst, x) // by minus the squares of correlations
+	p.Response(sigma)(dst, x) // minus the squares of correlations
 	for j, v := range dst[n:] {
 		c.byTau[j] += sigma[j] * v
 	}

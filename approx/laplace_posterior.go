@@ -16,7 +16,7 @@ type laplacePosterior struct {
 	*sites
 	modeModel
 	mode   *point
-	moving *sites // how the mode moves: -∂²log p(y|f)/∂f² in place of W
+	moving *sites // for derivatives of the mode: -∂²log p(y|f)/∂f² instead of W
 }
 
 func newLaplacePosterior(
@@ -30,9 +30,9 @@ func newLaplacePosterior(
 	return &laplacePosterior{sites: s, modeModel: newModeModel(s.cases, s, lik, tolerance)}, nil
 }
 
-// part is the model of every third case, whose log evidence need not be right to more than a nat.
-// Its matrices, of m ≤ n/3 cases, lie below the diagonal of the factor of all: K in the last m rows
-// and its own factor in m rows above them, both in the first m columns.
+// part is the model of every third case; it provides a start. Its matrices, of m ≤ n/3 cases, are
+// stored below the diagonal of the factor of all: K in the last m rows and its own factor in m rows
+// above them, both in the first m columns.
 func (p *laplacePosterior) part() (latentModel, []int) {
 	cases := everyThird(len(p.y))
 	if cases == nil {
@@ -56,7 +56,7 @@ func (p *laplacePosterior) part() (latentModel, []int) {
 	return part, cases
 }
 
-// everyThird case, nil if that were few.
+// everyThird lists every third case, nil if there are too few.
 func everyThird(n int) (cases []int) {
 	if n < 150 {
 		return nil
@@ -84,10 +84,10 @@ func principal(dst blas64.General, k blas64.Symmetric, cases []int) *mat.SymDens
 }
 
 // finish makes the posterior at a point, given the length of the Newton step there. W and the
-// factor of B must be those of the point, so that everything belongs to one and the same f.
+// factor of B must be those of the point, so that everything belongs to the same f.
 func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Posterior, error) {
-	// At the mode a = g. Of the two, a is the more accurate in the directions that K magnifies and
-	// g in those that it does not show; one more Newton step of a takes the best of both.
+	// At the mode a = g. Numerically, a is more accurate in the directions that K magnifies, and g
+	// in those that K suppresses; one more Newton step of a combines both.
 	for i, d := range at.delta {
 		p.b[i] = at.a[i] + d
 	}
@@ -99,9 +99,9 @@ func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Po
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
 }
 
-// move fills p.moving. The mode is where the gradient of Ψ is 0, whatever is taken for W elsewhere,
-// so that a change of ∇log p by δ moves it by (K⁻¹ - ∂²log p/∂f²)⁻¹ δ. Where that matrix is not
-// positive definite the mode is none, and there is no gradient.
+// move fills p.moving. At the mode the gradient of Ψ is 0, independently of W, so that a change of
+// ∇log p by δ moves it by (K⁻¹ - ∂²log p/∂f²)⁻¹ δ. If that matrix is not positive definite, the
+// point is not a mode, and there is no gradient.
 func (p *laplacePosterior) move(at *point) error {
 	p.moving = p.sites
 	if at.floors == 0 {
@@ -138,14 +138,14 @@ func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 	}
 }
 
-// implicit gives what derivatives take from the mode: it sets inverse to B⁻¹, and returns the Σ_ii,
-// 0 where W_i is, and
+// implicit computes what derivatives need at the mode: it sets inverse to B⁻¹, and returns the
+// Σ_ii, 0 where W_i is 0, and
 //
 //	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
 //
 // with Σ s = K u, so that a change of ∇log p by δ moves the mode by Σ δ and L by (K u)ᵀδ. A W_i
-// that was floored stays 0, and so s_i is; in W K and Σ, which say how the mode moves, it is below
-// 0.
+// that was floored stays 0, and so does s_i; in W K and Σ, which determine how the mode moves, it
+// is below 0.
 func (p *laplacePosterior) implicit(inverse *mat.SymDense, at *point) (u, ku, variance []float64) {
 	n := len(p.y)
 	u, ku, variance = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -164,8 +164,8 @@ func (p *laplacePosterior) implicit(inverse *mat.SymDense, at *point) (u, ku, va
 	return u, ku, variance
 }
 
-// likelihoodGradient returns what adds ∂L/∂θ of the likelihood's parameters: of log p, of -½ log|B|
-// through W, and through the mode.
+// likelihoodGradient returns the function that adds ∂L/∂θ for the likelihood's parameters: of log
+// p, of -½ log|B| through W, and through the mode.
 func (p *laplacePosterior) likelihoodGradient(at *point) func(grad []float64) {
 	return p.byParameters(at, func() (ku, variance []float64) {
 		_, ku, variance = p.implicit(mat.NewSymDense(len(p.y), nil), at)

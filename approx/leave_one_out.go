@@ -13,11 +13,10 @@ import (
 
 var _ LeaveOneOuter = (*laplacePosterior)(nil)
 
-// cavities are what Gaussian sites τ leave of the marginals N(μ_i, v_i) without their own site,
-// N(μ_i - c_i b_i, c_i) with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i
-// log ∫ p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈ Σ_i log p(y_i|y_-i) over them, as if the other sites
-// stayed where they are. The derivatives of log Z_i are explicit: each by one of μ_i, v_i, τ_i and
-// b_i, the others held.
+// cavities are the marginals N(μ_i, v_i) of Gaussian sites τ without their own site, N(μ_i - c_i
+// b_i, c_i) with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫
+// p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈ Σ_i log p(y_i|y_-i) with the other sites held fixed. The
+// derivatives of log Z_i are partial derivatives with respect to μ_i, v_i, τ_i and b_i.
 type cavities struct {
 	sum            float64
 	rounding       float64   // relative, of a cavity's variance
@@ -29,7 +28,7 @@ type cavities struct {
 	completed      bool
 }
 
-// cavities fills what the sum takes, given the marginal means.
+// cavities fills what the sum needs, given the marginal means.
 func (s *sites) cavities(mu []float64) (*cavities, error) {
 	c := newCavities(len(s.b))
 	var marginals []marginal
@@ -49,11 +48,11 @@ func newCavities(n int) *cavities {
 	}
 }
 
-// marginal is the variance v of a latent value, its share 1 - τv, τ the precision of the sites of
-// that value, and the rounding error of v.
+// marginal is the variance v of a latent value, 1 - τv with the precision τ of its sites, and the
+// rounding error of v.
 type marginal struct{ v, share, blur float64 }
 
-// marginals returns those of all values, and U⁻¹.
+// marginals returns the marginals of all values, and U⁻¹.
 func (s *sites) marginals() (m []marginal, inverse blas64.General) {
 	n := len(s.b)
 	inverse = linalg.NewGeneral(n, n)
@@ -64,12 +63,12 @@ func (s *sites) marginals() (m []marginal, inverse blas64.General) {
 			weak = append(weak, i)
 		}
 	}
-	left, raised := make([]float64, n), make([]float64, n) // v, and what sites of negative precision add to it
+	left, raised := make([]float64, n), make([]float64, n) // v, and the part of it due to sites of negative precision
 	s.remaining(left, weak)
-	addSquares(1, raised, s.negative.fk)
+	linalg.AddSquares(1, s.negative.fk, raised)
 	m = make([]marginal, n)
 	for i, v := range left {
-		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share
+		// Both 1 - τ_i v_i and the difference of K_ii and what the other cases explain may cancel;
 		// 1 - τ_i v_i = [B⁻¹]_ii does not.
 		tau, share := s.root[i]*s.root[i], shares[i]
 		if tau*s.variance(i) > 1 {
@@ -95,7 +94,7 @@ func (c *cavities) add(i int, m marginal, tau, b, mu float64, lik likelihood.Mom
 	}
 }
 
-// check says why the sum is not to be relied on.
+// check returns the reason why the sum is unreliable, if it is.
 func (c *cavities) check() error {
 	if !(c.rounding < unresolved) {
 		return fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding "+
@@ -108,8 +107,8 @@ func (c *cavities) check() error {
 	return nil
 }
 
-// complete adds what derivatives take: B⁻¹, and to byTau what a change of τ_j does to all v_i, by
-// dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½ but for what sites of negative precision add.
+// complete adds what derivatives need: B⁻¹, and to byTau the effect of a change of τ_j on all v_i,
+// dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½ plus the part due to sites of negative precision.
 func (s *sites) complete(c *cavities) {
 	if c.completed {
 		return
@@ -139,8 +138,8 @@ func (s *sites) complete(c *cavities) {
 	})
 }
 
-// pullBack sets dst to what weights γ_v on the marginal variances and u = (I - RK)γ_μ on the means,
-// which move by dμ = (I - KR)(dK b + dm), make of dK and dm:
+// pullBack sets dst to the weights on dK and dm for weights γ_v on the marginal variances and u =
+// (I - RK)γ_μ on the means, which move by dμ = (I - KR)(dK b + dm):
 //
 //	G = ½(u bᵀ + b uᵀ) + (I - RK) diag(γ_v) (I - KR),   ∂/∂m = u,   I - RK = S^½ B⁻¹ S^-½ + FᵀFK
 func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
@@ -173,9 +172,9 @@ func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W, b = ∇log p at the mode.
-// Mode and W move with K: the weight on f̂ is that on μ, that on b times -W and that on τ times
-// -∂³log p/∂f³.
+// LeaveOneOut implements LeaveOneOuter with the cavities of the sites τ = W, b = ∇log p at the
+// mode. Mode and W move with K: the weight on f̂ is the weight on μ, minus W times the weight on b,
+// minus ∂³log p/∂f³ times the weight on τ.
 func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
@@ -191,9 +190,9 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 	return f, nil
 }
 
-// leaveOneOut is the sum over cavities that follow from the mode, with its derivatives: complete
-// adds to c what they take, and pull sets dst to what byV and u = (I - R K)γ make of it, where γ is
-// the weight on the mode and moving the prior with how that moves.
+// leaveOneOut is the sum over cavities at the mode, with its derivatives. complete adds to c what
+// they need. pull sets dst to the result for byV and u = (I - R K)γ, where γ is the weight on the
+// mode, and moving is the prior with the sites that determine how the mode moves.
 func (p *modeModel) leaveOneOut(
 	at *point, c *cavities, moving prior, complete func(), pull func(dst *Cov, u []float64),
 ) functional {

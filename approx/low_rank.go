@@ -8,10 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 )
 
-// lowRank is the prior of one latent process with inducing inputs, as a storage.
+// lowRank is the prior of one latent process with inducing inputs.
 type lowRank struct{ *lowrank.Sites }
 
-// newLowRank makes it for the correction of a power.
+// newLowRank makes it for the correction with this power.
 func newLowRank(work *Work, cov Cov, power float64) (lowRank, error) {
 	p, err := newLowRankPrior(work, cov, power)
 	if err != nil {
@@ -34,12 +34,12 @@ func newLowRankPrior(work *Work, cov Cov, power float64) (*lowrank.Prior, error)
 	return p, notDefinite(err)
 }
 
-// describe says how a prior was made.
+// describe records properties of a prior.
 func describe(d *Diagnostics, p *lowrank.Prior) {
 	d.Jitter, d.Unexplained = max(d.Jitter, p.Jitter()), max(d.Unexplained, p.Unexplained())
 }
 
-// notDefinite makes an error of package lowrank one of this; nil stays nil.
+// notDefinite converts an error of package lowrank; nil stays nil.
 func notDefinite(err error) error {
 	if err == nil {
 		return nil

@@ -17,18 +17,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// meanFieldTheory is what tells one of the mean-field methods of Csató et al. (2000), [MF], from
-// another; everything else is meanField's.
+// meanFieldTheory is what distinguishes the mean-field methods of Csató et al. (2000), [MF];
+// meanField has everything they share.
 type meanFieldTheory struct {
 	method        string
 	tolerance     float64
 	maxIterations int
-	// fields fills λ and the constant of the log evidence, and says how both change with K.
+	// fields fills λ and the constant of the log evidence, and the functions for their derivatives
+	// by K.
 	fields func(*meanField) error
 }
 
-// uses says what the method can do with lik on this many classes: probit, and step where the kernel
-// has the noise.
+// uses returns what the method can compute with lik for this number of classes: probit, and step if
+// the kernel has noise.
 func (t meanFieldTheory) uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration(t.method, t.tolerance, t.maxIterations); err != nil {
 		return Caps{}, err
@@ -112,9 +113,9 @@ func copyTriangle(dst, src blas64.Symmetric) {
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
-// value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With A =
-// K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the
-// cut Gaussian has the mean and variance
+// value h_i = f_i + e_i, of which y_i is the sign, by a Gaussian N(h; m_i, λ_i) truncated at 0.
+// With A = K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i =
+// N(z_i)/Φ(z_i), the truncated Gaussian has the mean and variance
 //
 //	<h>_i = m_i + λ_i b_i,   v_i = λ_i (1 - r_i (z_i + r_i)),   b_i = y_i r_i/√λ_i
 //
@@ -122,21 +123,21 @@ func copyTriangle(dst, src blas64.Symmetric) {
 //
 //	<h> = m₀ + A b
 //
-// with a λ that does not depend on b. They have one solution, for they say that the strictly convex
-// function
+// with a λ that does not depend on b. They have one solution, because they are the stationarity
+// conditions of the strictly convex function
 //
 //	D(b) = ½ bᵀA b + m₀ᵀb - Σ_i W_i(b_i),
 //	W_i = b_i m_i + ½ λ_i b_i² - log Φ(z_i),   dW_i/db_i = <h>_i
 //
-// is least. Its least value is log evidence, but for a constant: Σ_i log Φ(z_i) - ½ bᵀ(m - m₀).
+// whose minimum is the log evidence up to a constant: Σ_i log Φ(z_i) - ½ bᵀ(m - m₀).
 //
 // A new latent value has mean k*ᵀb. For its variance, which [MF] does not give, each case becomes
-// the Gaussian site that has b_i and v_i in linear response. Its precision, 1/v_i - 1/λ_i seen from
-// h, is τ_i seen from f, which lacks the noise:
+// the Gaussian site that matches b_i and v_i in linear response. Its precision for h is 1/v_i -
+// 1/λ_i, and for f, without the noise, it is
 //
 //	τ_i = r_i (z_i + r_i)/(v_i + v r_i (z_i + r_i))
 //
-// A State holds z, n numbers.
+// A State has z, n numbers.
 type meanField struct {
 	*sites
 	method    string
@@ -145,8 +146,8 @@ type meanField struct {
 	scale     float64          // max A_ii, which bounds every |A_ij|
 	lambda    []float64
 	noise     float64 // v
-	constant  float64 // what log evidence adds to D
-	// pullLambda adds to dst the derivative Σ_i weight_i ∂λ_i/∂K, and what a jitter makes of dst.
+	constant  float64 // the difference between log evidence and D
+	// pullLambda adds to dst the derivative Σ_i weight_i ∂λ_i/∂K, including that of a jitter.
 	pullLambda func(dst *mat.SymDense, weight []float64)
 
 	z        []float64
@@ -170,16 +171,16 @@ func (p *meanField) set(s State) error {
 	return nil
 }
 
-// remembered is how many values of D a step may reach the largest of.
+// remembered is the number of last values of D whose maximum a step may reach.
 const remembered = 10
 
-// solve minimises D by Newton's method in z: b is a fast-growing function of z where a case is
-// surely on its side, and <h> is where it is surely not, but z changes steadily with either.
+// solve minimises D by Newton's method in z: b changes rapidly with z for cases far on the correct
+// side, and <h> for cases far on the wrong side, but z changes steadily with both.
 //
-// D need not fall with every step, only below the largest of its last values (Grippo, Lampariello &
-// Lucidi 1986, SIAM J. Numer. Anal. 23:707). Where D is to fall each time, a few cases that change
-// sides keep the steps of all others short: without noise, where λ is tiny beside A_ii, for dozens
-// of steps.
+// D need not decrease with every step, only below the largest of its last values (Grippo,
+// Lampariello & Lucidi 1986, SIAM J. Numer. Anal. 23:707). If D had to decrease each time, a few
+// cases that change sides would keep the steps of all others short: for dozens of steps if there is
+// no noise and λ is tiny compared with A_ii.
 func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 	p.evaluate()
 	z, last := make([]float64, len(p.z)), math.Inf(1)
@@ -211,7 +212,7 @@ func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 	}
 }
 
-// evaluate fills what follows from z: the cut Gaussians, b, D and its gradient.
+// evaluate fills what depends on z: the truncated Gaussians, b, D and its gradient.
 func (p *meanField) evaluate() {
 	for i, z := range p.z {
 		p.cut[i] = linalg.TruncatedNormal(z)
@@ -271,12 +272,12 @@ func (p *meanField) newton() error {
 	return nil
 }
 
-// rounding is the length of a Newton step that may be left: an error η of A b gives
-// √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη). A sum of n terms has an error of some √n ε times the sum of their
-// absolute values (Higham & Mary 2019, SIAM J. Sci. Comput. 41:A2815), here Σ_j |A_ij b_j|. But for
-// a factor it is as large where the cases of one class come before those of the other: partial sums
-// reach half of that then, and each of the n additions rounds one. Steps that still shrink to half
-// go on below this bound.
+// rounding is the length of a Newton step that rounding may leave: an error η of A b gives √(ηᵀ(A +
+// T)⁻¹η) ≤ √(ηᵀSη). A sum of n terms has an error of some √n ε times the sum of their absolute
+// values (Higham & Mary 2019, SIAM J. Sci. Comput. 41:A2815), here Σ_j |A_ij b_j|. This bound is
+// attained, up to a factor, if the cases are sorted by class: partial sums then reach half of that
+// sum, and each of the n additions rounds one. Steps that still shrink to half continue below this
+// bound.
 func (p *meanField) rounding() float64 {
 	weight := 0.0
 	for _, t := range p.tau {
@@ -285,15 +286,15 @@ func (p *meanField) rounding() float64 {
 	return eps * p.scale * p.size * math.Sqrt(weight*float64(len(p.b)))
 }
 
-// finish makes the posterior at z, whose factor of B must be there.
+// finish makes the posterior at z, whose factor of B must have been computed.
 func (p *meanField) finish() error {
 	p.state = p.z
 	p.evidence.value = p.d + p.constant
 	return p.conclude(p.method, fixedPoint{distance: p.length, rounding: p.rounding()}, p.tolerance)
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites in linear response. Fields z,
-// with b and τ, move with K as m₀ + A b = <h> says, and so do the λ.
+// LeaveOneOut implements LeaveOneOuter with the cavities of the sites in linear response. The
+// fields z, with b and τ, move with K by m₀ + A b = <h>, and so do the λ.
 func (p *meanField) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err

@@ -9,18 +9,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// prior is the covariance of one latent process at the training inputs, in the operations that go
-// with any storage of it, and with the sites that it was last factored for.
+// prior is the covariance of one latent process at the training inputs, for one kind of storage,
+// with the sites for which it was last factored.
 type prior interface {
 	variance(i int) float64
-	largest() float64              // of the variances
+	largest() float64              // largest prior variance
 	multiply(dst, x []float64)     // K x
 	factorise(tau []float64) error // for S = diag(tau)
 	shrink(dst, x, kx []float64)   // (I + S K)⁻¹ x, given K x, which it may overwrite
 	logDet() float64               // ½ log|I + S K|
 }
 
-// modeModel is what Newton's method needs of one latent process.
+// modeModel is a model of one latent process for Newton's method.
 type modeModel struct {
 	of        *cases
 	prior     prior
@@ -45,9 +45,9 @@ func (p *modeModel) newPoint() *point {
 	return at
 }
 
-// differentiate fills what follows from a and f.
+// differentiate fills what depends on a and f.
 func (p *modeModel) differentiate(at *point) {
-	const cases = 512 // at a time: some 0.02 ms of work
+	const cases = 512 // at a time: about 0.02 ms of work
 	n := len(at.f)
 	parts := make([]struct {
 		psi    float64
@@ -62,7 +62,8 @@ func (p *modeModel) differentiate(at *point) {
 	}
 }
 
-// differentiatePart does so for cases i0 to i1, and returns what they add to Ψ and to the floors.
+// differentiatePart does this for cases i0 to i1, and returns their contributions to Ψ and to the
+// floors.
 func (p *modeModel) differentiatePart(at *point, i0, i1 int) (psi float64, floors int) {
 	for i := i0; i < i1; i++ {
 		f := at.f[i]
@@ -114,9 +115,10 @@ func (p *modeModel) precision(at *point) (target, rounding float64) {
 	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
 }
 
-// byParameters adds the derivative of the log evidence over the likelihood's parameters, given what
-// a change of ∇log p makes of it through the mode, and the variances Σ_ii that a change of W has as
-// weights, with minus ½; nil where the likelihood has no derivatives over them.
+// byParameters returns the function that adds the derivative of the log evidence with respect to
+// the likelihood's parameters; nil if the likelihood does not have it. implicit returns the
+// derivative with respect to ∇log p through the mode, and the variances Σ_ii, whose product with -½
+// is the derivative with respect to W.
 func (p *modeModel) byParameters(at *point, implicit func() (ku, variance []float64)) func(grad []float64) {
 	model, ok := p.of.lik.(likelihood.Parametric)
 	if !ok {

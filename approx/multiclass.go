@@ -23,8 +23,8 @@ import (
 //
 //	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| = |Σ_c E_c| Π_c |B_c|
 //
-// so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix appears.
-// Vectors of Cn hold one class after the other, entry c·n + i.
+// so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix is
+// formed. Vectors of length Cn contain one class after the other, entry c·n + i.
 type multiclass struct {
 	*categories
 	k        []blas64.Symmetric  // one shared, or one per class
@@ -32,7 +32,7 @@ type multiclass struct {
 	u        []blas64.Triangular // one per class; below the diagonal is B_c⁻¹
 	left     []float64           // [B_c⁻¹]_ii
 	m        blas64.Triangular
-	adjoints []Cov // one per covariance, once they are asked for
+	adjoints []Cov // one per covariance; computed on first use
 	room     *Work
 
 	work blas64.Triangular // n×n
@@ -78,7 +78,7 @@ func (p *multiclass) latentAt(f, a []float64) {
 // multiplyK sets dst ← K x + β dst.
 func (p *multiclass) multiplyK(x []float64, beta float64, dst []float64) {
 	p.diagnostics.Products++
-	sharing := p.classes / len(p.k) // classes with one covariance
+	sharing := p.classes / len(p.k) // classes per covariance
 	rows := func(v []float64, j int) blas64.General {
 		return blas64.General{Rows: sharing, Cols: p.n, Stride: p.n, Data: v[j*sharing*p.n : (j+1)*sharing*p.n]}
 	}
@@ -87,7 +87,7 @@ func (p *multiclass) multiplyK(x []float64, beta float64, dst []float64) {
 	}
 }
 
-// eachRow calls work with every row of a matrix, in blocks that threads share.
+// eachRow calls work for every row of a matrix, in blocks divided among threads.
 func eachRow(n int, work func(i int)) {
 	linalg.Rows(n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
@@ -101,7 +101,7 @@ func (p *multiclass) square(data []float64) blas64.General {
 	return blas64.General{Rows: p.n, Cols: p.n, Stride: p.n, Data: data}
 }
 
-// symmetric is the matrix above the diagonal of u.
+// symmetric is the matrix stored above the diagonal of u.
 func (p *multiclass) symmetric(u blas64.Triangular) blas64.Symmetric {
 	return blas64.Symmetric{Uplo: blas.Upper, N: p.n, Stride: p.n, Data: u.Data}
 }
@@ -160,7 +160,7 @@ func (p *multiclass) multiplyE(c int, x []float64) {
 
 // shrink sets dst = (I - F K) x = (I + W K)⁻¹ x, given kx = K x; it overwrites p.e. dst may be x.
 //
-// z = (Σ_c E_c)⁻¹ Σ_c E_c K_c x_c is what the classes' K_c x_c have in common; F does not see it.
+// z = (Σ_c E_c)⁻¹ Σ_c E_c K_c x_c is the part common to the classes' K_c x_c; F maps it to 0.
 func (p *multiclass) shrink(dst, x, kx []float64) {
 	clear(p.z)
 	copy(p.e, kx)
@@ -193,7 +193,7 @@ func (p *multiclass) newton(at *point) float64 {
 }
 
 // finish makes the posterior at a point, given the length of the Newton step there. The factors
-// must be those of the point, so that everything belongs to one and the same f.
+// must be those of the point, so that everything belongs to the same f.
 func (p *multiclass) finish(at *point, length float64, iterations int) (Posterior, error) {
 	value := at.psi - linalg.LogDet(p.m)
 	for _, u := range p.u {
@@ -202,8 +202,8 @@ func (p *multiclass) finish(at *point, length float64, iterations int) (Posterio
 	return p, p.settle(value, at, length, iterations)
 }
 
-// Evidence implements Posterior. The adjoints of all covariances are computed together, at the
-// first call.
+// Evidence implements Posterior. The adjoints of all covariances are computed together, on first
+// use.
 func (p *multiclass) Evidence() Functional { return multiclassEvidence{p.evidence, p} }
 
 type multiclassEvidence struct {
@@ -240,7 +240,7 @@ func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
 //	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
 //
 // with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes
-// (2C + ⅓) n³ operations and C n² numbers for their duration.
+// (2C + ⅓) n³ operations and temporarily C n² numbers.
 func (p *multiclass) adjoint() {
 	n := p.n
 	p.adjoints = make([]Cov, len(p.k))
@@ -296,8 +296,8 @@ func (p *multiclass) adjoint() {
 	}
 }
 
-// slope returns s, and replaces Z_c by M⁻ᵀ E_c. The terms of q_c (see byLatent) are added up
-// without what cancels between them.
+// slope returns s, and replaces Z_c by M⁻ᵀ E_c. The terms of q_c (see byLatent) are summed without
+// cancellation.
 func (p *multiclass) slope(z []blas64.General) []float64 {
 	n := p.n
 	mInverse := p.work.Data // M⁻¹ above the diagonal and M⁻ᵀ below
@@ -317,7 +317,7 @@ func (p *multiclass) slope(z []blas64.General) []float64 {
 					common[j] += v * root[j]
 				}
 			}
-			below := min(max(i+1-from, 0), to-from) // columns in which M⁻ᵀ has an entry
+			below := min(max(i+1-from, 0), to-from) // columns in which M⁻ᵀ is nonzero
 			for c := range z {
 				root, q, row := p.of(c, p.root)[from:to], p.of(c, s)[from:to], z[c].Data[i*n+from:i*n+to]
 				for j, r := range root {

@@ -25,8 +25,8 @@ func (p *multiclass) approach(
 //
 //	(I + Rᵀ V Vᵀ R)⁻¹ = I - Rᵀ V (I + Vᵀ W V)⁻¹ Vᵀ R
 //
-// At r = 40 it takes a third of the steps, on 1200 digits. It lies in memory of the factors that
-// are made at the mode.
+// With r = 40 it takes a third of the steps, on 1200 digits. It is stored in the memory of the
+// factors that are computed at the mode.
 type pivotedColumns struct {
 	*multiclass
 	rank, size int              // r and Cr
@@ -34,11 +34,12 @@ type pivotedColumns struct {
 	weighted   blas64.General   // n×Cr, D_c V_c side by side
 	inner      blas64.Symmetric
 	factor     blas64.Triangular // of I + VᵀWV
-	ok         bool              // whether rounding leaves one
+	ok         bool              // false if rounding prevents the factorisation
 	t          []float64         // Cr
 }
 
-// newPreconditioner makes V. A pivot is the case that the columns before explain the least.
+// newPreconditioner computes V. A pivot is the case with the largest variance unexplained by the
+// previous columns.
 func (p *multiclass) newPreconditioner() *pivotedColumns {
 	n, rank := p.n, min(16+p.n/(8*p.classes), p.n/p.classes)
 	size := p.classes * rank
@@ -121,7 +122,7 @@ func (s *pivotedColumns) solve(dst, x, root []float64) {
 	}
 }
 
-// rows has a row for each of some classes, and inners a row of t.
+// rows is a matrix with a row for each of some classes, and inners is a row of t.
 func (s *pivotedColumns) rows(x []float64, from, classes int) blas64.General {
 	return blas64.General{Rows: classes, Cols: s.n, Stride: s.n, Data: x[from*s.n : (from+classes)*s.n]}
 }

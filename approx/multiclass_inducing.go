@@ -13,7 +13,7 @@ import (
 )
 
 // inducedMulticlass is the posterior of Laplace's method for C > 2 classes with inducing inputs.
-// Its log evidence is that of the priors K̂_c, less what the correction asks for,
+// Its log evidence is that of the priors K̂_c, minus the term of the correction,
 //
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K̂| - Σ_i (1-α)/2α log|I + α W_i D_i|
 //
@@ -21,8 +21,8 @@ import (
 type inducedMulticlass struct {
 	*categories
 	k     *lowrank.Classes
-	count int       // of covariances
-	u     []float64 // of the adjoint, once it is asked for
+	count int       // number of covariances
+	u     []float64 // for the adjoint; computed on first use
 	r     []float64
 	spare []float64
 }
@@ -60,14 +60,14 @@ func (p *inducedMulticlass) approach(
 	return a.approach(ctx, at, next, start, maxIterations)
 }
 
-// leadingInputs is the preconditioner with a prior K̃ in place of K̂ that the first of the inducing
-// inputs tell:
+// leadingInputs is the preconditioner in which K̂ is replaced by a prior K̃ with only the first of
+// the inducing inputs:
 //
 //	(I + Rᵀ K̃ R)⁻¹ = I - Rᵀ K̃ (I + W K̃)⁻¹ R
 type leadingInputs struct {
 	*categories
 	*lowrank.Classes
-	ok bool // whether rounding leaves one
+	ok bool // false if rounding prevents the factorisation
 	kx []float64
 }
 
@@ -159,8 +159,8 @@ func (e inducedMulticlassEvidence) Adjoint(dst *Cov, j int) error {
 	return nil
 }
 
-// differentiateMode fills what the adjoints of all classes have in common: R_cc, what a change of D
-// does beside, and u.
+// differentiateMode computes what the adjoints of all classes share: R_cc, the other derivatives
+// with respect to D, and u.
 func (p *inducedMulticlass) differentiateMode() {
 	vector := func() []float64 { return make([]float64, p.classes*p.n) }
 	s := vector()
@@ -177,7 +177,7 @@ func (p *inducedMulticlass) differentiateMode() {
 // inducedProcesses are processes with inducing inputs.
 type inducedProcesses struct {
 	told lowrank.ToldClasses
-	k    *lowrank.Classes // nil: the cases are not known
+	k    *lowrank.Classes // nil: without cases
 }
 
 func (p inducedProcesses) latentMean(mean []float64, c int, cross *mat.Dense) {

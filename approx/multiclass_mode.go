@@ -5,29 +5,30 @@ import (
 	"math"
 )
 
-// conjugateSteps is how many steps of conjugate gradients the mode may take before factorisations
-// look for it: what takes the time of one, and at least 500.
+// conjugateSteps is the maximum number of steps of conjugate gradients for the mode before
+// factorisations are used: about the cost of one factorisation, and at least 500.
 func conjugateSteps(n int) int { return max(500, n/4) }
 
-// ascent is Newton's method for the mode of several classes, with steps that are solved for by
-// conjugate gradients, a product with K each.
+// ascent is Newton's method for the mode of several classes, with steps solved by conjugate
+// gradients, each with one product with K.
 type ascent struct {
 	*categories
 	model     latentModel
-	multiplyK func(dst, x []float64) // dst = K x, which share no memory
+	multiplyK func(dst, x []float64) // dst = K x; they must not share memory
 	near      preconditioner
-	left      int // steps of conjugate gradients that it may still take
+	left      int // remaining steps of conjugate gradients
 }
 
-// preconditioner is B = I + Rᵀ K R of conjugate with a simpler matrix in place of K.
+// preconditioner is the matrix B = I + Rᵀ K R of conjugate, with a simpler matrix instead of K.
 type preconditioner interface {
-	// factorise makes it at π.
+	// factorise computes it at π.
 	factorise(pi []float64)
-	// solve sets dst to its inverse times x, given D^½; where rounding leaves none that is x.
+	// solve sets dst to its inverse times x, given D^½, or to x if rounding prevented the
+	// factorisation.
 	solve(dst, x, root []float64)
 }
 
-// approach is that of approacher. It goes as near as the tolerance asks, or as rounding allows.
+// approach implements approacher. It iterates to the tolerance, or as far as rounding allows.
 func (p *ascent) approach(
 	ctx context.Context, at, next *point, start State, maxIterations int,
 ) (_, _ *point, iterations int, last float64, err error) {
@@ -55,13 +56,13 @@ func (p *ascent) approach(
 		short := max(target, min(rounding, unresolved)) / 2
 		length := p.conjugate(at, next, short)
 		if !(length > short) {
-			last = 0 // what is left may be rounding: a shorter step is not to be expected
+			last = 0 // what remains may be rounding: do not expect shorter steps
 			break
 		}
 		if length <= 2*short && length > last/2 {
 			break
 		}
-		climb(p.model, at, next, at.delta, at.kr, length*length) // K r has done its work
+		climb(p.model, at, next, at.delta, at.kr, length*length) // K r is not needed any more
 		at, next, last = next, at, length
 		if p.left <= 0 {
 			iterations++
@@ -71,18 +72,18 @@ func (p *ascent) approach(
 	return at, next, iterations, last, nil
 }
 
-// conjugate fills δ ≈ (I + W K)⁻¹ r. It returns √(rᵀKδ), or where that is at most the floor a bound
-// on it, √(rᵀK r), and leaves K r in at. With
+// conjugate fills δ ≈ (I + W K)⁻¹ r. It returns √(rᵀKδ), or if that is at most the floor an upper
+// bound, √(rᵀK r), and sets K r in at. With
 //
 //	W = R Rᵀ,   R = D^½ (I - √π√πᵀ),   B = I + Rᵀ K R,   δ = r - R v,   B v = Rᵀ K r
 //
 // it is the method of conjugate gradients for v, preconditioned. The error of δ in posterior
-// standard deviations is at most |ρ|, where ρ is the residual. It falls to a tenth of the step, and
-// to a tenth of its square where that is less, as the next step will be of that order; or to the
-// floor.
+// standard deviations is at most |ρ|, where ρ is the residual. Iteration stops at a tenth of the
+// step, at a tenth of its square if that is less, since the next step will be of that order, or at
+// the floor.
 func (p *ascent) conjugate(at, scratch *point, floor float64) float64 {
 	v, residual, z, d, kd, root := at.delta, scratch.r, scratch.g, scratch.delta, scratch.kr, scratch.w
-	rd := p.b // free up to finish
+	rd := p.b // not in use before finish
 	p.multiplyK(at.kr, at.r)
 	clear(v)
 	square0 := dot(at.r, at.kr)
@@ -107,7 +108,7 @@ func (p *ascent) conjugate(at, scratch *point, floor float64) float64 {
 		p.multiplyK(kd, rd)
 		p.center(kd, kd, root) // B d - d
 		curvature := dot(d, d) + dot(d, kd)
-		if !(curvature > 0) { // K has no more digits, or a negative eigenvalue, of which factorise knows
+		if !(curvature > 0) { // rounding errors dominate, or K has a negative eigenvalue, which factorise will report
 			clear(v)
 			return 0
 		}

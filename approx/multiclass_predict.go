@@ -22,8 +22,8 @@ func (p *multiclass) latentMean(mean []float64, c int, cross *mat.Dense) {
 //
 //	q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
-// where couple multiplies by M⁻ᵀ. q_c is floored at 0, which only rounding can reach. Both together
-// take 3 n² operations for each input.
+// where couple multiplies by M⁻ᵀ. q_c is floored at 0, against rounding. Both together take 3 n²
+// operations per input.
 func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	n, m := cross.Dims()
 	if n != p.n || len(diag) != m {
@@ -42,7 +42,7 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 	linalg.SolveTri(blas.Trans, p.u[c], x)
 	clear(q)
 	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
-		addSquares(1, sum, blas64.General{Rows: i1 - i0, Cols: m, Stride: x.Stride, Data: x.Data[i0*x.Stride:]})
+		linalg.AddSquares(1, blas64.General{Rows: i1 - i0, Cols: m, Stride: x.Stride, Data: x.Data[i0*x.Stride:]}, sum)
 	})
 	for j, v := range q {
 		q[j] = max(diag[j]-v, 0)

@@ -9,18 +9,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on
-// a case is the sum of what the other cases say, of the variance that it has a priori, λ_i = A_ii.
+// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field of
+// a case is the sum of the contributions of the other cases, with its prior variance, λ_i = A_ii.
 // See meanField for the notation; the log evidence, in nats, is
 //
 //	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀)
 //
-// It is exact for one case, and for independent ones; otherwise it is no bound. A fit that stops
+// It is exact for one case and for independent cases; otherwise it is not a bound. A fit that stops
 // before it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 type NaiveMeanField struct {
 	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is
-	// the error of the log evidence in nats. Where the rounding error of A b allows no better, that
-	// is the bound. Default 1e-10.
+	// the error of the log evidence in nats. If the rounding error of A b is larger, that is the
+	// bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
@@ -30,7 +30,7 @@ func (m NaiveMeanField) theory() meanFieldTheory {
 	return meanFieldTheory{"naive_mean_field", m.Tolerance, m.MaxIterations, (*meanField).naiveFields}
 }
 
-// Uses implements Approximation: probit, and step where the kernel has the noise.
+// Uses implements Approximation: probit, and step if the kernel has noise.
 func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return m.theory().uses(lik, classes)
 }
@@ -38,7 +38,7 @@ func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, erro
 // Memory implements Approximation: A and the factor of B.
 func (m NaiveMeanField) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(2*n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	return Memory{Fit: words(2*n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, n2)}
 }
 
 // Fit implements Approximation.
@@ -53,7 +53,7 @@ func (m NaiveMeanField) Restore(cov []Cov, y Targets, lik likelihood.Bound, s St
 	return m.theory().restore(cov, y, lik, s)
 }
 
-// naiveFields has λ_i = A_ii.
+// naiveFields sets λ_i = A_ii.
 func (p *meanField) naiveFields() error {
 	for i := range p.lambda {
 		p.lambda[i] = p.a.Data[i*p.a.Stride+i]

@@ -6,43 +6,44 @@ import (
 	"slices"
 )
 
-// latentModel is a posterior of latent values whose mode Newton's method finds, binary or with
-// several classes.
+// latentModel is a posterior of latent values whose mode is found by Newton's method, for two or
+// more classes.
 type latentModel interface {
 	newPoint() *point
-	part() (latentModel, []int)  // of some cases, and which entries of a are theirs; nil if that would not help
+	// a model of some cases, and the indices of their entries of a; nil if it would not help
+	part() (latentModel, []int)
 	latentAt(f, a []float64)     // f = m + K a
-	differentiate(at *point)     // g, w, psi and r from a and f
-	linearise(at *point)         // r = W(f - m) + g, of which Newton's step is the next a itself
-	factorise(w []float64) error // what newton needs of I + W K
+	differentiate(at *point)     // computes g, w, psi and r from a and f
+	linearise(at *point)         // r = W(f - m) + g, for which Newton's step is the next a itself
+	factorise(w []float64) error // factors what newton needs of I + W K
 	newton(at *point) float64    // δ = (I + W K)⁻¹ r and its length √(rᵀKδ)
-	// precision returns the length of a step that is short enough, and one that rounding may leave
-	// in every step.
+	// precision returns the length of a step that is short enough, and the length that rounding may
+	// leave in every step.
 	precision(at *point) (target, rounding float64)
-	// finish makes the posterior at a point whose factor is at hand, given the length of the step
-	// there.
+	// finish makes the posterior at a point for which the factor has been computed, given the
+	// length of the step there.
 	finish(at *point, length float64, iterations int) (Posterior, error)
 }
 
 // approacher models come near the mode without a factorisation.
 type approacher interface {
-	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and
-	// returns two points, the first where it arrived, the number of steps and the length of the
-	// last.
+	// approach iterates from at, with f = m, or from the State of a nearby fit if Ψ is larger
+	// there. It returns two points, the first of which is the final one, the number of steps and
+	// the length of the last step.
 	approach(
 		ctx context.Context, at, next *point, start State, maxIterations int,
 	) (_, _ *point, iterations int, last float64, err error)
 }
 
-// point is a value of f = m + K a with what Newton's method needs there.
+// point is a value of f = m + K a with the quantities that Newton's method needs there.
 type point struct {
 	a, f []float64
-	// ∇log p(y|f), W and the third derivative; of several classes w is π, which gives W, and d3 is
-	// nil
+	// ∇log p(y|f), W and the third derivative; for several classes w is π, which determines W, and
+	// d3 is nil.
 	g, w, d3 []float64
-	concave  []float64 // -∂²log p(y|f)/∂f², of which W is what is above 0; nil of several classes
-	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) less what does not depend on f
-	floors   int       // how many W_i were negative
+	concave  []float64 // -∂²log p(y|f)/∂f², of which W is the positive part; nil for several classes
+	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) without terms independent of f
+	floors   int       // number of negative W_i
 
 	r, kr []float64 // r = g - a, the gradient of Ψ with respect to f, and K r
 	delta []float64 // the Newton step, as a change of a
@@ -66,7 +67,7 @@ func (at *point) read(s State) (a, f []float64, err error) {
 	return s[:n], s[n:], nil
 }
 
-// evaluate fills f and what follows from it, given a.
+// evaluate computes f and what depends on it, given a.
 func evaluate(p latentModel, at *point) {
 	p.latentAt(at.f, at.a)
 	p.differentiate(at)
@@ -87,25 +88,25 @@ func restore(p latentModel, s State) (*point, float64, error) {
 	return at, p.newton(at), nil
 }
 
-// climber is on its way to the mode.
+// climber is the state of the search for the mode.
 type climber struct {
 	latentModel
-	at, next      *point    // where it is, and another point
-	fresh         bool      // whether the factor is that of W here
-	last, before  float64   // lengths of the last two steps; infinite where the factor is younger
+	at, next      *point    // the current point, and another one
+	fresh         bool      // whether the factor is that of W at the current point
+	last, before  float64   // lengths of the last two steps; infinite before that with the current factor
 	d, df         []float64 // the last step, and its K d
 	curvature     float64   // along it
 	iterations    int
 	maxIterations int
 }
 
-// seek climbs from f = m or the mode of a part of the cases, or from the State of a neighbour if Ψ
-// is larger there than at f = m, until the length of Newton's step says that the mode is reached,
-// or maxIterations steps. The factor is then that of the point it returns.
+// seek maximises Ψ from f = m or the mode of a part of the cases, or from the State of a nearby fit
+// if Ψ is larger there than at f = m, until the Newton step is short enough, or for maxIterations
+// steps. The factor is then that of the returned point.
 //
-// Newton's step takes a factor of O(n³). That of an earlier W serves for O(n²) a step: with it the
-// steps are those of conjugate gradients (Hestenes and Stiefel's β) in the inner product xᵀKy, in
-// which I + WK is symmetric, preconditioned.
+// A Newton step needs a factorisation in O(n³). With the factor of an earlier W, a step takes
+// O(n²): the steps are then those of preconditioned conjugate gradients (Hestenes and Stiefel's β)
+// in the inner product xᵀKy, in which I + WK is symmetric.
 func seek(
 	ctx context.Context, p latentModel, start State, maxIterations int,
 ) (at *point, length float64, iterations int, err error) {
@@ -132,7 +133,7 @@ func seek(
 	}
 }
 
-// depart finds where to start.
+// depart chooses the start.
 func (c *climber) depart(ctx context.Context, start State) (err error) {
 	evaluate(c.latentModel, c.at)
 	c.fresh = start == nil
@@ -141,7 +142,7 @@ func (c *climber) depart(ctx context.Context, start State) (err error) {
 		if err != nil {
 			return err
 		}
-		evaluate(c.latentModel, c.at) // as Restore will find it
+		evaluate(c.latentModel, c.at) // exactly as Restore computes it
 		c.fresh = true
 	} else if start != nil {
 		if err := c.follow(start); err != nil {
@@ -161,8 +162,8 @@ func (c *climber) depart(ctx context.Context, start State) (err error) {
 	return c.factorise(c.at.w)
 }
 
-// follow starts from the State of a neighbour, if that is better. Its f̂ is near this one, its a
-// need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+// follow starts from the State of a nearby fit, if that is better. Its f̂ is close, its a need not
+// be: a is Newton's from f̂, GPML Algorithm 3.1 lines 4-6.
 func (c *climber) follow(start State) error {
 	_, f, err := c.at.read(start)
 	if err != nil {
@@ -184,14 +185,14 @@ func (c *climber) follow(start State) error {
 	return nil
 }
 
-// measure returns the length of Newton's step, with a factor of W here where an earlier one does
-// not do, and whether that is the end.
+// measure returns the length of Newton's step, with a new factor of W if an earlier one is not
+// suitable, and whether the mode is reached.
 func (c *climber) measure() (length float64, arrived bool, err error) {
 	length = c.newton(c.at)
 	target, rounding := c.precision(c.at)
 	limit := c.maxIterations
 	if rounding > unresolved {
-		limit = min(limit, 50) // hopeless, but the nearer the better
+		limit = min(limit, 50) // convergence is unlikely, but closer is better
 	}
 	stop := c.iterations >= limit
 	if !c.fresh && (length <= target || stop || c.exhausted(length, max(target, min(rounding, unresolved)))) {
@@ -205,7 +206,7 @@ func (c *climber) measure() (length float64, arrived bool, err error) {
 	return length, c.fresh && (length <= target || unresolvable || math.IsNaN(length)) || stop, nil
 }
 
-// step goes to the next point.
+// step moves to the next point.
 func (c *climber) step(length float64) {
 	beta := 0.0
 	if !c.fresh && c.curvature > 0 {
@@ -228,8 +229,8 @@ func (c *climber) step(length float64) {
 	c.fresh, c.last = false, length
 }
 
-// guess fills next from the mode of a part of the cases, of which the others hear through K, if p
-// has a part and that has a mode.
+// guess computes next from the mode of a part of the cases, extended to the others through K, if p
+// has such a part and it has a mode.
 func guess(ctx context.Context, p latentModel, next *point, maxIterations int) error {
 	part, cases := p.part()
 	if part == nil {
@@ -246,10 +247,9 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	return nil
 }
 
-// exhausted says whether a new factor serves better than that of an earlier W: far from the mode
-// where steps no longer shrink to half; near it, where it would make them shrink much faster, if
-// more of them are to come, at the rate of the last two, than it costs; and where no more are to
-// come.
+// exhausted reports whether a new factor is better than that of an earlier W: far from the mode, if
+// steps no longer shrink by half; near it, if the expected number of remaining steps at the current
+// rate costs more than a factorisation; and if no more steps remain.
 func (c *climber) exhausted(length, goal float64) bool {
 	shrinks := length <= c.last/2
 	switch {
@@ -262,16 +262,16 @@ func (c *climber) exhausted(length, goal float64) bool {
 	}
 }
 
-// factorCost is how many steps take as long as a factorisation: n/64, and no more than 16 where
-// large matrices wait for the memory.
+// factorCost is the number of steps that take as long as a factorisation: n/64, and at most 16,
+// because steps with large matrices are limited by memory bandwidth.
 func (c *climber) factorCost() float64 { return min(float64(len(c.at.a))/64, 16) }
 
-// climb sets next to a + sd with the step 0 < s ≤ 2 that, along d, takes nine tenths off the slope
-// of Ψ, at first slope = rᵀKd > 0, and returns how much it took off. As Ψ is concave it cannot fall
-// up to its maximum, and past it the bound on the slope stops it. Near the mode s is about 1; far
-// from it, where the likelihood's tails are nearly straight, longer and much shorter steps occur.
-// In the directions that K does not show Newton's step is g - a, so that more than twice that would
-// take a away from g for good. It sets df = Kd.
+// climb sets next to a + sd with a step 0 < s ≤ 2 that reduces the slope of Ψ along d, initially
+// slope = rᵀKd > 0, by nine tenths, and returns the reduction. Ψ is concave, so it does not
+// decrease up to its maximum along d, and the bound on the slope limits steps beyond it. Near the
+// mode s is about 1; far from it, where the tails of the likelihood are nearly straight, much
+// longer and shorter steps occur. In directions that K suppresses, Newton's step is g - a, so more
+// than twice that would move a away from g permanently. It sets df = Kd.
 func climb(p latentModel, at, next *point, d, df []float64, slope float64) float64 {
 	for i, v := range d {
 		next.a[i] = at.a[i] + v

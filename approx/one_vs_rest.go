@@ -11,18 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// OneVsRest makes a classifier for C > 2 classes of a binary method: C independent binary problems,
-// each class (y = +1) against all others (y = -1), with one shared covariance or one per class.
+// OneVsRest makes a classifier for C > 2 classes from a binary method: C independent binary
+// problems, each class (y = +1) against all others (y = -1), with one shared covariance or one per
+// class.
 //
-// Its log evidence is the sum of theirs, so one vector of hyperparameters serves all; it is the
-// evidence of C binary data sets, not comparable with that of a joint method such as multi-class
-// Laplace. Class probabilities are the binary ones, p(y_c = +1), divided by their sum. Its State is
-// the binary states one after the other, each after its length.
+// Its log evidence, in nats, is the sum of the binary ones, so one vector of hyperparameters serves
+// all. It is the evidence of C binary data sets, not comparable with that of a joint method such as
+// multi-class Laplace. Class probabilities are the binary ones, p(y_c = +1), divided by their sum.
+// Its State is the sequence of the binary states, each preceded by its length.
 type OneVsRest struct {
 	Binary Approximation
 }
 
-// Uses asks the binary method about two classes.
+// Uses is Uses of the binary method for two classes.
 func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if classes <= 2 {
 		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint",
@@ -35,8 +36,8 @@ func (a OneVsRest) inducing() Inducing { return InducingOf(a.Binary) }
 
 func (a OneVsRest) with(i Inducing) Approximation { return OneVsRest{a.Binary.(inducer).with(i)} }
 
-// Induced is the method with so many inducing inputs; ok is false where it has other ones already,
-// or no such option.
+// Induced returns the method with this number of inducing inputs; ok is false if it already has
+// other ones, or no such option.
 func Induced(m Approximation, points int) (with Approximation, ok bool) {
 	i, ok := m.(inducer)
 	if o, each := m.(OneVsRest); each {
@@ -53,16 +54,16 @@ func (a OneVsRest) powers() bool {
 	return ok && p.powers()
 }
 
-// Memory is that of the binary method, once a class for what stays, and with the adjoint of a class
-// beside their sum.
+// Memory is that of the binary method: the kept part once per class, and the adjoint of a class in
+// addition to their sum.
 func (a OneVsRest) Memory(s Size) Memory {
 	classes, n2 := s.Classes, s.Cases*s.Cases
 	s.Classes, s.Kernels = 2, 1
 	m := a.Binary.Memory(s)
-	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut} {
+	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut, &m.LeaveOneOutAdjoint} {
 		b.Kept *= int64(classes)
 	}
-	m.Evidence, m.LeaveOneOut = m.Evidence.And(words(0, n2)), m.LeaveOneOut.And(words(0, n2))
+	m.Evidence, m.LeaveOneOutAdjoint = m.Evidence.And(words(0, n2)), m.LeaveOneOutAdjoint.And(words(0, n2))
 	return m
 }
 
@@ -82,7 +83,7 @@ func (a OneVsRest) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) 
 	})
 }
 
-// each calls fit with the problem of every class and its part of the state; nil is none.
+// each calls fit with the problem of every class and its part of the state; nil: none.
 func (a OneVsRest) each(
 	cov []Cov, y Targets, s State, fit func([]Cov, Targets, State) (Posterior, error),
 ) (Posterior, error) {
@@ -110,7 +111,7 @@ func (a OneVsRest) each(
 		}
 		k := min(c, len(cov)-1)
 		prior := cov[k]
-		prior.Scratch = prior.Scratch && len(cov) > 1 // or the next class finds it overwritten
+		prior.Scratch = prior.Scratch && len(cov) > 1 // otherwise the next class would find it overwritten
 		binary, err := fit([]Cov{prior}, against, own)
 		if err != nil {
 			return nil, fmt.Errorf("class %d against the rest: %w", c, err)
@@ -179,7 +180,7 @@ func (p *oneVsRest) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean 
 			floats.Scale(1/sum, row)
 			continue
 		}
-		for c := range row { // every class is ruled out to the last bit: nothing tells them apart
+		for c := range row { // all probabilities are 0: the classes cannot be distinguished
 			row[c] = 1 / float64(len(row))
 		}
 	}
@@ -210,7 +211,7 @@ func (p *oneVsRest) Diagnostics() Diagnostics {
 		all.Floors += d.Floors
 		all.Jitter = max(all.Jitter, d.Jitter)
 		all.Unexplained = max(all.Unexplained, d.Unexplained)
-		all.StandardError += d.StandardError // a bound: the classes may share their random numbers
+		all.StandardError += d.StandardError // an upper bound: the classes may share random numbers
 		for _, w := range d.Warnings {
 			all.Warnings = append(all.Warnings, fmt.Sprintf("class %d against the rest: %s", c, w))
 		}

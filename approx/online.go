@@ -22,32 +22,31 @@ var (
 )
 
 // Online is the online method of Csató et al. (2000), equations (10)-(12), also known as
-// assumed-density filtering: it takes in one case after the other and each time replaces the
-// posterior by the Gaussian with its mean and variances, which is the first sweep of EP. With μ_i,
-// v_i the mean and variance of f_i that case i meets, the log evidence, in nats, is
+// assumed-density filtering: it includes one case after the other and each time replaces the
+// posterior by the Gaussian with the same mean and covariance, which is the first sweep of EP. With
+// μ_i, v_i the mean and variance of f_i before case i, the log evidence, in nats, is
 //
 //	L = Σ_i log ∫ p(y_i|f) N(f; μ_i, v_i) df
 //
-// the probability of each label given those before it. It depends on the order of the cases. In a
+// the probability of each label given those before it. It depends on the order of the cases. For a
 // given order it is a smooth function of covariance and mean, and its adjoint is exact, by a
 // reverse pass through the updates. Likelihoods that are not log-concave may leave sites of
-// negative precision; the posterior is a proper Gaussian nevertheless. A State is empty: one pass
-// is all there is to a fit.
+// negative precision; the posterior is a proper Gaussian nevertheless. A State is empty, because a
+// fit is a single pass.
 type Online struct {
 	// OrderSeed shuffles the cases. Default 0.
 	OrderSeed OrderSeed `yaml:"order_seed"`
-	// Sweeps is how often the cases are gone through, default 1. From the second time on each case
-	// is taken in again as if it were new, a heuristic of Csató et al. that mends what the order
-	// did; then there is no evidence.
+	// Sweeps is the number of passes through the cases, default 1. In later passes each case is
+	// included again as if it were new, a heuristic of Csató et al. that reduces the dependence on
+	// the order; then there is no evidence.
 	Sweeps int `yaml:"sweeps" within:"[1,1000000]"`
-	// Seen is how many cases it takes in, for learning curves: in their order, beyond the last
-	// again from the first one on, in as many sweeps as that takes; there is no evidence either.
-	// Default those of Sweeps.
+	// Seen is the number of cases to include, for learning curves: in their order, starting again
+	// from the first after the last, in as many sweeps as needed; then there is no evidence either.
+	// The default follows from Sweeps.
 	Seen int `yaml:"seen" within:"[1,1000000000]"`
 }
 
-// OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the
-// data.
+// OrderSeed is the order of the cases: shuffled with a seed, 0 by default, or that of the data.
 type OrderSeed struct {
 	Seed      uint64
 	Unchanged bool
@@ -75,7 +74,7 @@ func (o OrderSeed) Word() string {
 	return strconv.FormatUint(o.Seed, 10)
 }
 
-// order is the cases in the order in which they are visited.
+// order lists the cases in the order of visits.
 func (o OrderSeed) order(n int) []int {
 	if !o.Unchanged {
 		return rand.New(rand.NewPCG(o.Seed, 0)).Perm(n)
@@ -87,7 +86,7 @@ func (o OrderSeed) order(n int) []int {
 	return order
 }
 
-// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian
+// Uses implements Approximation: any likelihood of two classes, or of numbers, with Gaussian
 // averages.
 func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 || o.Seen < 0 {
@@ -108,7 +107,7 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Ordered: true, Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
-// sweeps is how many there are over n cases, and how many of them the last one takes in.
+// sweeps returns the number of sweeps over n cases, and the number of cases in the last one.
 func (o Online) sweeps(n int) (sweeps, last int) {
 	if o.Seen == 0 {
 		return max(o.Sweeps, 1), n
@@ -118,12 +117,15 @@ func (o Online) sweeps(n int) (sweeps, last int) {
 }
 
 // Memory implements Approximation: the columns and the factor of B; every further sweep starts from
-// a Σ.
+// a copy of Σ.
 func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	sweeps, _ := o.sweeps(max(s.Cases, 1))
 	again := 2 * min(sweeps-1, 1) * n2
-	return Memory{Fit: words(2*n2, again+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
+	return Memory{
+		Fit: words(2*n2, again+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 3*n2),
+	}
 }
 
 // Fit implements Approximation.
@@ -173,7 +175,7 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 	return p, p.finish(o, sweeps)
 }
 
-// finish gives the evidence its derivatives, if there is one, and says how the fit went.
+// finish sets the derivatives of the evidence, if there is one, and the diagnostics.
 func (p *onlinePosterior) finish(o Online, sweeps int) error {
 	if !finite(p.evidence.value) {
 		return fmt.Errorf("%w: online, log evidence %v; the prior variances overflow",
@@ -206,13 +208,13 @@ func (p *onlinePosterior) finish(o Online, sweeps int) error {
 
 type onlinePosterior struct {
 	*sites
-	order    []int            // of the cases; what follows is in it
+	order    []int            // the order of the cases; the fields below use it
 	visits   []visit          // of the last pass
-	columns  blas64.Symmetric // row t, from t on, is column t of Σ as case t met it
-	rounding float64          // largest relative rounding error of a variance that a case met
+	columns  blas64.Symmetric // row t, from t on, is column t of Σ before visit t
+	rounding float64          // largest relative rounding error of a variance before a visit
 }
 
-// visit is what a case met and what it left.
+// visit records a case before and after its inclusion.
 type visit struct {
 	mean, variance float64 // of f before
 	d1, d2, d3, d4 float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
@@ -232,9 +234,9 @@ func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
 }
 
 // pass visits the first seen cases once and returns Σ log Z. The prior of the pass has mean mu and
-// the covariance in p.columns. As only later cases see what a case does to Σ, only the part after
-// it is updated, block by block; what its own block has done to a column is added when its turn
-// comes.
+// the covariance in p.columns. The effect of a case on Σ matters for later cases only, so only the
+// part after it is updated, block by block; the effect of a column's own block is added when the
+// column is visited.
 func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
 	clear(p.visits[seen:])
 	n, w := len(p.order), p.columns.Data
@@ -271,7 +273,7 @@ func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
 	return value
 }
 
-// visit takes in case i with f_i ~ N(mean, variance) and returns its log Z.
+// visit includes case i with f_i ~ N(mean, variance) and returns its log Z.
 func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64 {
 	logZ, d := p.lik.Moments(p.y[i], mean, variance)
 	tau := -d[1] / max(1+variance*d[1], eps)
@@ -283,7 +285,7 @@ func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64
 	return logZ
 }
 
-// differentiate gives the evidence its derivatives.
+// differentiate sets the derivatives of the evidence.
 func (p *onlinePosterior) differentiate() {
 	p.evidence.adjoint = func(dst *Cov) {
 		checkAdjoint(dst.K, len(p.order))
@@ -301,7 +303,7 @@ func (p *onlinePosterior) differentiate() {
 	}
 }
 
-// addReverse adds to dst what weights on the visits make of dK and dm.
+// addReverse adds to dst the weights on dK and dm for weights on the visits.
 func (p *onlinePosterior) addReverse(dst *Cov, w visitWeights) {
 	n := len(p.order)
 	g := linalg.NewSym(n)
@@ -322,7 +324,8 @@ func (p *onlinePosterior) addReverse(dst *Cov, w visitWeights) {
 	})
 }
 
-// addParams adds to grad what weights on the visits make of the likelihood's parameters.
+// addParams adds to grad the derivatives with respect to the likelihood's parameters for weights on
+// the visits.
 func (p *onlinePosterior) addParams(grad []float64, model likelihood.Parametric, w visitWeights) {
 	_, by1, by2 := p.reverse(linalg.NewSym(len(p.order)), w)
 	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
@@ -334,17 +337,17 @@ func (p *onlinePosterior) addParams(grad []float64, model likelihood.Parametric,
 	}
 }
 
-// visitWeights are those of a functional on what the visits leave: on each log Z, and, unless nil,
-// on the sites, by case.
+// visitWeights are the weights of a functional on the results of the visits: on each log Z, and,
+// unless nil, on the sites, by case.
 type visitWeights struct {
 	logZ    float64
 	tau, nu []float64
 }
 
-// reverse differentiates the pass from its last visit to its first. On its way g and mean, in the
-// order of the visits, are the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column
-// s, has changed them by d2 s sᵀ and d1 s. by1 and by2 are the weights on its d1 and d2. The heat
-// equation gives derivatives with respect to v. The site has ν = d1 + τh, h = μ_t + v d1, and
+// reverse differentiates the pass from its last visit to its first. During this, g and mean, in the
+// order of the visits, are the weights of the later visits on Σ and μ: case t, at N(μ_t, v) with
+// column s, has changed them by d2 s sᵀ and d1 s. by1 and by2 are the weights on its d1 and d2. The
+// heat equation gives derivatives with respect to v. The site has ν = d1 + τh, h = μ_t + v d1, and
 // ∂τ/∂d2 = -(1 + τv)², ∂τ/∂v = τ².
 func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1, by2 []float64) {
 	n := len(p.order)
@@ -375,9 +378,9 @@ func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1
 	return mean, by1, by2
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. With γ
+// LeaveOneOut implements LeaveOneOuter with the cavities of the sites that the visits left. With γ
 // the weight on μ, which includes that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν,
-// and -μ times that on τ beside its own.
+// and -μ times that plus the explicit one on τ.
 func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err

@@ -23,24 +23,24 @@ var (
 //
 //	τ = D/(1 - vD),   ν - τμ = d_y/(1 - vD),   D = -d₊d₋
 //
-// where nothing cancels, as vD ≤ 2/π. All sites are positive, whatever the likelihood. A State
-// holds τ and then ν, 2n numbers.
+// without cancellation, as vD ≤ 2/π. All sites are positive, for any likelihood. A State has τ and
+// then ν, 2n numbers.
 //
 // The log evidence is that of EP at these sites, which is the paper's (18) with its factors in
-// closed form. It is not stationary in them: its gradient takes the fixed point's own derivative
-// into account (see siteFunctional). A fit that stops before it converges has Diagnostics.Converged
-// false, and its adjoint is ErrNotConverged.
+// closed form. It is not stationary in them, so its gradient includes the derivative of the fixed
+// point (see siteFunctional). A fit that stops before it converges has Diagnostics.Converged false,
+// and its adjoint is ErrNotConverged.
 type PL struct {
 	Iteration `yaml:",inline"`
-	// Inducing takes a prior of lower rank in place of K.
+	// Inducing selects a prior of lower rank instead of K.
 	Inducing Inducing `yaml:"inducing"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`
-	// Quadrature is the paper's, in place of exact averages.
+	// Quadrature selects the paper's quadrature instead of exact averages.
 	Quadrature Quadrature `yaml:"quadrature"`
 }
 
-// Uses implements Approximation: any binary likelihood that has Gaussian averages.
+// Uses implements Approximation: any binary likelihood with Gaussian averages.
 func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := l.Iteration.check("pl"); err != nil {
 		return Caps{}, err
@@ -120,7 +120,7 @@ func (p linearisation) match(i int, v, _ float64) (site, error) {
 	return site{tau: product / rest, pull: own.d[0] / rest, own: own, other: other}, nil
 }
 
-// labels are the averages for the label y, and for the other.
+// labels returns the averages for the label y, and for the other label.
 func (p linearisation) labels(y float64, at gaussian) (own, other averages) {
 	both, ok := p.moments.(likelihood.Complementary)
 	if !ok {
@@ -136,7 +136,7 @@ func (p linearisation) labels(y float64, at gaussian) (own, other averages) {
 
 func (linearisation) negative() bool { return false }
 
-// stationary: the evidence is EP's, the fixed point another.
+// stationary: no, because the evidence is EP's and the fixed point is not.
 func (linearisation) stationary(fixedPoint) bool { return false }
 
 // slopes differentiates match.
@@ -155,7 +155,7 @@ func (p linearisation) paramSlopes(i int, tau, pull []float64) {
 	mu, v, n := p.mu[i], p.sigma[i], len(tau)
 	at := linearised{p.next[i].own.d[0], p.next[i].other.d[0], v}
 	model := p.of.lik.(likelihood.Parametric)
-	value, second := make([]float64, n), make([]float64, n) // not in use
+	value, second := make([]float64, n), make([]float64, n) // memory not in use otherwise
 	dt, et := make([]float64, n), make([]float64, n)
 	model.DMoments(value, dt, second, p.of.y[i], mu, v)
 	model.DMoments(value, et, second, -p.of.y[i], mu, v)

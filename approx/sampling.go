@@ -26,9 +26,9 @@ var (
 )
 
 // Sampling is the reference for two classes: log evidence and predictions by Monte Carlo, with
-// standard errors, and no approximation but the number of samples. It is annealed importance
-// sampling (Neal 2001; Kuss and Rasmussen 2005) that starts at a Gaussian approximation of the
-// posterior and not at the prior. With any sites τ ≥ 0 and any b, and
+// standard errors; the only approximation is the finite number of samples. It is annealed
+// importance sampling (Neal 2001; Kuss and Rasmussen 2005) that starts at a Gaussian approximation
+// of the posterior instead of the prior. With any sites τ ≥ 0 and any b, and
 //
 //	q = N(μ, Σ),  μ = m + K b,  Σ = (K⁻¹ + S)⁻¹,
 //	w(f) = Π_i p(y_i|f_i) exp(½τ_i d_i² - b_i d_i),  d = f - μ
@@ -37,41 +37,41 @@ var (
 //
 //	L = -½ log|B| - ½ bᵀ(μ - m) + log E_q[w(f)],   B = I + S^½ K S^½
 //
-// and τ and b are those of EP or, where EP fails and the likelihood has derivatives, of Laplace's
+// where τ and b are those of EP or, if EP fails and the likelihood has derivatives, of Laplace's
 // method. Each of several independent chains starts with a draw from q and ends at the posterior,
-// by way of the densities q w^β with β raised from 0 to 1 in equal steps and elliptical slice moves
+// through the densities q w^β with β raised from 0 to 1 in equal steps and elliptical slice moves
 // (Murray, Adams and MacKay 2010) under q at each; it collects log w^Δβ. The mean of the chains'
 // weights estimates E_q[w] without bias. Their spread gives Diagnostics.StandardError, to first
-// order in that of log L; the fit has converged if the weights' relative variance is at most 1, and
-// otherwise the standard error means little. Then every chain goes on at the posterior; predictions
-// are averages over its samples of the exact Gaussian p(f*|f).
+// order in that of log L; the fit has converged if the weights' relative variance is at most 1;
+// otherwise the standard error is unreliable. Then every chain continues at the posterior;
+// predictions are averages over its samples of the exact Gaussian p(f*|f).
 //
-// A likelihood that can be 0 would stop most chains at the first β. It is replaced on the way by
-// its average over N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under q,
-// which is the likelihood itself at β = 1.
+// A likelihood that can be 0 would stop most chains at the first β. During annealing it is replaced
+// by its average over N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under
+// q, which is the likelihood itself at β = 1.
 //
-// The result depends on the options and on internal/linalg's instruction set alone. K is
-// factorised, so a K without full rank receives the jitter of linalg.CholeskyJitter,
-// Diagnostics.Jitter; it is then part of the model. Time is of order n² per chain and temperature,
-// memory n (3n + 4 chains + chains·samples). A State holds the log evidence, its standard error,
-// and the samples as Uᵀ⁻¹(f - m) with K = UᵀU.
+// The result depends on the options and on internal/linalg's instruction set only. K is factorised,
+// so a K without full rank receives the jitter of linalg.CholeskyJitter, Diagnostics.Jitter; it is
+// then part of the model. Time is of order n² per chain and temperature, memory n (3n + 4 chains +
+// chains·samples). A State has the log evidence, its standard error, and the samples as Uᵀ⁻¹(f - m)
+// with K = UᵀU.
 type Sampling struct {
-	// Chains is how many independent chains there are, at least 2. Default 32.
+	// Chains is the number of independent chains, at least 2. Default 32.
 	Chains int `yaml:"chains" within:"[2,10000]"`
-	// Temperatures is the number of steps of β. The standard error falls with
-	// √(Chains·Temperatures). Default 4000.
+	// Temperatures is the number of steps of β. The standard error is proportional to
+	// 1/√(Chains·Temperatures). Default 4000.
 	Temperatures int `yaml:"temperatures" within:"[1,10000000]"`
-	// Moves is the number of slice moves at each β. Default 1.
+	// Moves is the number of elliptical slice transitions at each β. Default 1.
 	Moves int `yaml:"moves" within:"[1,10000]"`
-	// Burn is the number of moves at the posterior before a chain's first sample. Default 20.
+	// Burn is the number of transitions at the posterior before a chain's first sample. Default 20.
 	Burn int `yaml:"burn" within:"[1,10000000]"`
-	// Samples is how many a chain keeps, one after each move. Default 20.
+	// Samples is the number of samples that a chain keeps, one after each transition. Default 20.
 	Samples int `yaml:"samples" within:"[1,100000]"`
 	// Seed selects the random numbers.
 	Seed uint64 `yaml:"seed" within:"[0,inf]"`
 }
 
-// Abridger methods take so long that a shorter fit tells how long: so many times as much.
+// Abridger methods are so slow that their time is estimated from a shorter fit and a factor.
 type Abridger interface {
 	Abridged() (quick Approximation, times float64)
 }
@@ -79,12 +79,12 @@ type Abridger interface {
 // Sampled posteriors estimate class probabilities from samples.
 type Sampled interface {
 	Posterior
-	// ProbaStandardError sets dst[j] to the standard error, from the spread of the chains, of the
-	// probability of y = +1 that PredictProba gives case j.
+	// ProbaStandardError sets dst[j] to the standard error of the probability of y = +1 that
+	// PredictProba computes for case j, from the variation between chains.
 	ProbaStandardError(dst []float64, cross []*mat.Dense, diag, mean [][]float64)
 }
 
-// Uses implements Approximation: any binary likelihood that has Gaussian averages. There is no
+// Uses implements Approximation: any binary likelihood with Gaussian averages. There is no
 // gradient.
 func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	for _, o := range []struct {
@@ -102,7 +102,7 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Sampled: true}, usesBinary("sampling", lik, classes, nil)
 }
 
-// Memory implements Approximation: the factor of K and the samples; at first what EP takes, then
+// Memory implements Approximation: the factor of K and the samples; first the memory of EP, then
 // its factor, H and V.
 func (a Sampling) Memory(s Size) Memory {
 	a = a.filled()
@@ -110,7 +110,7 @@ func (a Sampling) Memory(s Size) Memory {
 	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*a.Chains*s.Cases+(s.Cases+samples)*s.New)}
 }
 
-// Abridged implements Abridger: chains that are shorter on their way.
+// Abridged implements Abridger: with fewer temperatures.
 func (a Sampling) Abridged() (Approximation, float64) {
 	const temperatures = 20
 	a = a.filled()
@@ -119,14 +119,14 @@ func (a Sampling) Abridged() (Approximation, float64) {
 	return a, moves / float64(a.Moves*a.Temperatures+a.Burn+a.Samples)
 }
 
-// filled is a with its defaults.
+// filled is a with its defaults filled in.
 func (a Sampling) filled() Sampling {
 	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
 	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
 	return a
 }
 
-// Fit implements Approximation. A start is checked and saves nothing.
+// Fit implements Approximation. A start is checked but not used.
 func (a Sampling) Fit(
 	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
 ) (Posterior, error) {
@@ -158,7 +158,7 @@ func (a Sampling) Fit(
 	})
 }
 
-// run takes the chains to the posterior, and there keeps their samples and the log evidence.
+// run moves the chains to the posterior, and records their samples and the log evidence.
 func (w *annealing) run(ctx context.Context) (err error) {
 	each := func(times int, step func(i int)) {
 		for i := 0; i < times && err == nil; i++ {
@@ -217,8 +217,8 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 	return p, nil
 }
 
-// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the
-// first that does not fail.
+// gaussianNear fits the Gaussian from which the chains start: the first method that converges, else
+// the first that does not fail.
 func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	var first *sites
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
@@ -243,17 +243,17 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 	return nil, err
 }
 
-// samples is the posterior as Sampling leaves it. Its sites hold the data; their S and b are not in
-// use, and their factor U is that of K, jitter included.
+// samples is the posterior of Sampling. Its sites contain the data; their S and b are not used, and
+// their factor U is that of K, jitter included.
 type samples struct {
 	*sites
 	options Sampling // with its defaults filled in
-	// white is a view of the state: the samples of chain c are the rows from c·Samples, x with
-	// f = m + Uᵀx.
+	// white is a view of the state: the samples of chain c are the rows from c·Samples on, x with f
+	// = m + Uᵀx.
 	white blas64.General
 }
 
-// conclude makes the evidence and the diagnostics from the state.
+// conclude sets the evidence and the diagnostics from the state.
 func (p *samples) conclude() {
 	d := &p.diagnostics
 	d.StandardError = p.state[1]
@@ -267,7 +267,7 @@ func (p *samples) conclude() {
 	p.evidence = functional{value: p.state[0], err: fmt.Errorf("%w: sampling", ErrNoGradient)}
 }
 
-// annealing is the state of the chains on their way from q to the posterior.
+// annealing is the state of the chains between q and the posterior.
 type annealing struct {
 	p        *samples
 	mu       []float64         // mean of q
@@ -275,15 +275,15 @@ type annealing struct {
 	h        blas64.General    // Σ = HᵀH, H = V⁻ᵀU
 	v        blas64.Triangular // VᵀV = I + U S Uᵀ, so that x - U b has covariance (VᵀV)⁻¹
 	white    []float64         // U b, the x of μ
-	constant float64           // log evidence less log E_q[w]
+	constant float64           // log evidence minus log E_q[w]
 
 	beta   float64
 	blur   []float64 // v_i
 	unit   []float64 // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
 	weight []float64 // per chain, log of the product of w^Δβ
-	logW   []float64 // per chain, log w at the present blur
+	logW   []float64 // per chain, log w at the current blur
 
-	// Per chain a row: z with d = Hᵀz, and the draw of a move.
+	// One row per chain: z with d = Hᵀz, and the draw of a transition.
 	z, d, zeta, nu blas64.General
 	trial          []float64
 	rng            []*rand.Rand
@@ -320,7 +320,7 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 	linalg.SolveTri(blas.Trans, w.v, w.h)
 	if logp, _ := p.lik.Moments(1, -1, 0); logp <= -math.MaxFloat64 {
 		w.unit = v()
-		addSquares(1, w.unit, w.h)
+		linalg.AddSquares(1, w.h, w.unit)
 	}
 	for c := range chains {
 		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
@@ -329,7 +329,7 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 	return w, nil
 }
 
-// draw fills every row of z with independent normal numbers, and d with z H.
+// draw fills every row of z with independent standard normal numbers, and d with z H.
 func (w *annealing) draw(z, d blas64.General) {
 	for c, rng := range w.rng {
 		row := w.row(z, c)
@@ -344,7 +344,7 @@ func (w *annealing) row(a blas64.General, c int) []float64 {
 	return a.Data[c*a.Stride : c*a.Stride+a.Cols]
 }
 
-// logWeight is log w(μ + d), with the likelihood as blurred as it is now; -Inf where it is 0.
+// logWeight is log w(μ + d) with the likelihood at the current blur; -Inf if it is 0.
 func (w *annealing) logWeight(d []float64) float64 {
 	p, sum := w.p, 0.0
 	for i, di := range d {
@@ -362,7 +362,7 @@ func (w *annealing) logWeight(d []float64) float64 {
 	return sum
 }
 
-// warm raises β and adds to every chain's weight what that does to its density.
+// warm raises β and updates every chain's weight accordingly.
 func (w *annealing) warm(beta float64) {
 	first := w.beta == 0
 	for i, v := range w.unit {
@@ -378,7 +378,7 @@ func (w *annealing) warm(beta float64) {
 	w.beta = beta
 }
 
-// move makes one elliptical slice move of every chain under q w^β.
+// move makes one elliptical slice transition of every chain under q w^β.
 func (w *annealing) move() {
 	w.draw(w.zeta, w.nu)
 	for c, rng := range w.rng {
@@ -388,7 +388,7 @@ func (w *annealing) move() {
 			for i, di := range d {
 				w.trial[i] = di*cos + nu[i]*sin
 			}
-			logW := w.logWeight(w.trial) // at angle 0, where the trial is d itself, the one that is known
+			logW := w.logWeight(w.trial) // at angle 0 the trial is d itself
 			if !(w.beta*logW >= level) {
 				return false
 			}
@@ -402,9 +402,9 @@ func (w *annealing) move() {
 	}
 }
 
-// logMeanWeight is the logarithm of the mean of the chains' weights and its standard error by the
-// delta method, the relative standard error of the mean. A chain that ended where the likelihood is
-// 0 has weight 0; it goes on from where the next one is that did not.
+// logMeanWeight returns the logarithm of the mean of the chains' weights and its standard error by
+// the delta method, the relative standard error of the mean. A chain that ended where the
+// likelihood is 0 has weight 0; it continues from the position of the next chain that did not.
 func (w *annealing) logMeanWeight() (value, standardError float64, err error) {
 	largest := slices.Max(w.weight)
 	if !finite(largest) {
@@ -429,7 +429,7 @@ func (w *annealing) logMeanWeight() (value, standardError float64, err error) {
 	return largest + math.Log(mean), math.Sqrt(square / chains), nil
 }
 
-// collect keeps the present f of every chain as its s-th sample, x = U b + V⁻¹z.
+// collect stores the current f of every chain as its s-th sample, x = U b + V⁻¹z.
 func (w *annealing) collect(s int) {
 	for c := range w.rng {
 		x := w.row(w.p.white, c*w.p.options.Samples+s)
@@ -439,8 +439,8 @@ func (w *annealing) collect(s int) {
 	}
 }
 
-// conditional returns, for every sample (rows) and new case (columns), the mean of p(f*|f) less the
-// prior mean, and its variance, which is the same for all samples.
+// conditional returns, for every sample (rows) and new case (columns), the mean of p(f*|f) minus
+// the prior mean, and its variance, which is the same for all samples.
 func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.General, variance []float64) {
 	n, m := cross.Dims()
 	if n != len(p.y) || len(diag) != m {
@@ -449,7 +449,7 @@ func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.Ge
 	v := mat.DenseCopyOf(cross).RawMatrix() // U⁻ᵀ k*
 	linalg.SolveTri(blas.Trans, p.u, v)
 	variance = slices.Clone(diag)
-	subtractSquares(variance, v)
+	linalg.AddSquares(-1, v, variance)
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
@@ -508,7 +508,7 @@ func (p *samples) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean []
 	minus, plus := p.chainProba(cross, diag, mean)
 	for j := range m {
 		lower, upper := mat.Sum(minus.ColView(j)), mat.Sum(plus.ColView(j))
-		dst.Set(j, 0, lower/(lower+upper)) // the sum is the number of chains but for rounding
+		dst.Set(j, 0, lower/(lower+upper)) // the sum is the number of chains up to rounding
 		dst.Set(j, 1, upper/(lower+upper))
 	}
 }

@@ -232,8 +232,8 @@ func (p *siteFit) variances(v blas64.General) {
 		for i := range p.sigma {
 			p.sigma[i] = p.variance(i)
 		}
-		addSquares(-1, p.sigma, v)
-		addSquares(1, p.sigma, p.negative.fk)
+		linalg.AddSquares(-1, v, p.sigma)
+		linalg.AddSquares(1, p.negative.fk, p.sigma)
 		return
 	}
 	shares := p.invert(v)

@@ -25,8 +25,8 @@ const eps = 0x1p-52
 //
 // its covariance is Σ = K - K R K, and at a new input the latent mean is k*ᵀb and the latent
 // variance k** - |U⁻ᵀ S^½ k*|² (GPML 3.24 and 3.60-3.61). The eigenvalues of B are at least 1, so K
-// may be singular and τ_i may be 0. R is never formed on the way to b: at large amplitudes the
-// explicit product loses whole nats of log evidence.
+// may be singular and τ_i may be 0. R is never formed to compute b: at large amplitudes the
+// explicit product would change the log evidence by whole nats.
 type sites struct {
 	*cases
 	k        blas64.Symmetric
@@ -35,7 +35,7 @@ type sites struct {
 	negative negativeSites
 }
 
-// cases are those of a fit with one latent process, and what becomes of them.
+// cases are the cases of a fit with one latent process, and its results.
 type cases struct {
 	mean []float64 // prior mean m
 	y    []float64
@@ -57,7 +57,7 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	return &sites{cases: c, k: cov[0].K.RawSymmetric(), root: make([]float64, len(c.y))}, nil
 }
 
-// newCases checks the arguments but for the covariances.
+// newCases checks the arguments except for the covariances.
 func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 	n := y.Len()
 	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
@@ -76,7 +76,7 @@ func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 	return c, nil
 }
 
-// checkPrior says what is wrong with the prior of one latent process at n training inputs.
+// checkPrior returns an error if the prior of one latent process at n training inputs is invalid.
 func checkPrior(cov Cov, n int) error {
 	if r := cov.K.SymmetricDim(); r != n || cov.Mean != nil && len(cov.Mean) != n {
 		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov.Mean), n))
@@ -111,7 +111,7 @@ func (s *sites) variance(i int) float64 { return s.k.Data[i*s.k.Stride+i] }
 // largest is the largest prior variance.
 func (s *sites) largest() float64 { return largest(s.k) }
 
-// largest is the largest number on the diagonal, if any is above 0.
+// largest is the largest number on the diagonal, at least 0.
 func largest(k blas64.Symmetric) float64 {
 	v := 0.0
 	for i := range k.N {
@@ -135,6 +135,11 @@ func upper(v blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
 }
 
+// all views the memory of a symmetric matrix, both triangles.
+func all(s blas64.Symmetric) blas64.General {
+	return blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}
+}
+
 // full is a symmetric matrix with both of its triangles.
 func full(s blas64.Symmetric) blas64.General {
 	a := linalg.NewGeneral(s.N, s.N)
@@ -145,7 +150,7 @@ func full(s blas64.Symmetric) blas64.General {
 	return a
 }
 
-// room takes the memory of the factor, once.
+// room allocates the memory of the factor, once.
 func (s *sites) room() {
 	if n := len(s.root); s.u.Data == nil {
 		s.u = upper(s.work.general(n, n))
@@ -186,14 +191,13 @@ func (s *sites) factorise(tau []float64) error {
 	return s.addNegative(tau)
 }
 
-// negativeSites is what sites of negative precision, those of cases J, -τ_J = T, add to the
-// posterior that the others make. With E the columns J of the identity and R₊, Σ₊ those of the
-// others,
+// negativeSites is the contribution of sites of negative precision, those of cases J, -τ_J = T, to
+// the posterior of the others. With E the columns J of the identity and R₊, Σ₊ those of the others,
 //
 //	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊)
 //	R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|
 //
-// C is positive definite if and only if Σ is. F is |J|×n, and empty where all sites are positive.
+// C is positive definite if and only if Σ is. F is |J|×n, and empty if all sites are positive.
 type negativeSites struct {
 	f, fk  blas64.General
 	tau    []float64 // -T, and 0 for the others
@@ -242,10 +246,10 @@ func (s *sites) addNegative(tau []float64) error {
 // logDet returns ½ log|B|.
 func (s *sites) logDet() float64 { return linalg.LogDet(s.u) + s.negative.logDet }
 
-// leastRoot stands in for √0, so that S^½ has an inverse. It changes no sum that it takes part in.
+// leastRoot replaces √0, so that S^½ has an inverse. It is too small to change any sum.
 const leastRoot = 1e-140
 
-// silent reports S = 0: no site says anything yet.
+// silent reports S = 0: all sites have zero precision.
 func (s *sites) silent() bool {
 	return !slices.ContainsFunc(s.root, func(r float64) bool { return !(r <= leastRoot) })
 }
@@ -278,7 +282,7 @@ func (s *sites) invert(v blas64.General) []float64 {
 			copy(v.Data[i*n+i:(i+1)*n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
 		}
 	})
-	if !s.silent() { // or it is the identity
+	if !s.silent() { // else it is the identity
 		linalg.InverseTri(upper(v))
 	}
 	linalg.Rows(n, func(i0, i1 int) {
@@ -290,8 +294,8 @@ func (s *sites) invert(v blas64.General) []float64 {
 	return shares
 }
 
-// remaining sets dst[j] = K_jj - |U⁻ᵀ S^½ k_j|² of some cases, k_j their columns of K: what sites τ
-// ≥ 0 leave of their variances.
+// remaining sets dst[j] = K_jj - |U⁻ᵀ S^½ k_j|² for some cases, with k_j their columns of K: the
+// variances given sites τ ≥ 0.
 func (s *sites) remaining(dst []float64, cases []int) {
 	for _, j := range cases {
 		dst[j] = s.variance(j)
@@ -338,18 +342,17 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
-// locate sets b and μ = m + K b for the sites that were factorised.
+// locate sets b and μ = m + K b for the factorised sites.
 //
-// In K b terms as large as the prior's variances cancel to what the posterior leaves, so that its
-// rounding error would decide how near the sites get to a fixed point and how many digits bᵀK b
-// has: n ε max K_ii Σ|b| at worst, beside standard deviations that can be √(τ max K_ii) times
-// smaller than the prior's. So it is summed in twice the precision. What is left are the rounding
-// errors of μ and b themselves, and of the product of K with the refinement, of which refined is
-// Σ|Δb|.
+// In K b terms of the size of the prior variances cancel to the size of the posterior. Its rounding
+// error, at worst n ε max K_ii Σ|b|, would limit how near the sites get to a fixed point and the
+// accuracy of bᵀK b, because standard deviations can be √(τ max K_ii) times smaller than those of
+// the prior. So it is summed in twice the precision. The remaining errors are the rounding of μ and
+// b themselves, and of the product of K with the refinement, for which refined is Σ|Δb|.
 func (s *sites) locate(tau, nu, mu []float64) (refined float64) {
 	r, kr := make([]float64, len(tau)), make([]float64, len(tau))
-	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding
-	// error of K (ν - S m).
+	// b = (I - R K)(ν - S m), followed by one step of refinement, because the first result has the
+	// rounding error of K (ν - S m).
 	for i, t := range tau {
 		r[i] = nu[i] - t*s.mean[i]
 	}
@@ -366,7 +369,7 @@ func (s *sites) locate(tau, nu, mu []float64) (refined float64) {
 		s.b[i] += d
 		refined += math.Abs(d)
 	}
-	linalg.Symv(1, s.k, r, 1, mu) // not K times what b takes of it: μ need not follow the last digit of b
+	linalg.Symv(1, s.k, r, 1, mu) // not K times the change of b: μ need not follow the last digit of b
 	return refined
 }
 
@@ -403,7 +406,7 @@ func (s *sites) inverseTo(dst *mat.SymDense) {
 	linalg.InverseCholesky(upper(blas64.General{Rows: n, Cols: n, Stride: r.Stride, Data: r.Data}))
 }
 
-// inverse returns B⁻¹, all of it.
+// inverse returns the full B⁻¹.
 func (s *sites) inverse() blas64.General {
 	n := len(s.root)
 	a := linalg.NewGeneral(n, n)
@@ -413,7 +416,7 @@ func (s *sites) inverse() blas64.General {
 	return a
 }
 
-// Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
+// Latent implements Posterior. A variance is floored at 0, against rounding.
 func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	n, m := cross.Dims()
 	if n != len(s.b) || len(mean) != m || variance != nil && len(variance) != m || len(diag) != m {
@@ -432,26 +435,14 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)
-	subtractSquares(variance, v)
+	linalg.AddSquares(-1, v, variance)
 	if f := s.negative.f; f.Rows > 0 {
 		fk := linalg.NewGeneral(f.Rows, m) // F k*
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, f, raw, 0, fk)
-		addSquares(1, variance, fk)
+		linalg.AddSquares(1, fk, variance)
 	}
 	for j, x := range variance {
 		variance[j] = max(x, 0)
-	}
-}
-
-// subtractSquares subtracts from dst[j] the squared length of column j of v.
-func subtractSquares(dst []float64, v blas64.General) { addSquares(-1, dst, v) }
-
-// addSquares adds c times that.
-func addSquares(c float64, dst []float64, v blas64.General) {
-	for i := range v.Rows {
-		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] += c * x * x
-		}
 	}
 }
 
@@ -461,7 +452,7 @@ func checkAdjoint(dst *mat.SymDense, n int) {
 	}
 }
 
-// checkLatent panics unless there are m means and, unless they are not wanted, m variances.
+// checkLatent panics unless there are m means and, if requested, m variances.
 func checkLatent(mean, variance []float64, m int) {
 	if len(mean) != m || variance != nil && len(variance) != m {
 		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
@@ -501,8 +492,8 @@ func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]
 }
 
 // averageTwoClasses is PredictProba by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
-// ∫ p(y|f) q(f) df. It panics where the targets are numbers, for they have no classes; Latent has
-// their mean and variance.
+// ∫ p(y|f) q(f) df. It panics for numeric targets, which have no classes; Latent has their mean and
+// variance.
 func averageTwoClasses(
 	p interface {
 		Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
@@ -522,12 +513,12 @@ func averageTwoClasses(
 		minus, _ := lik.Moments(-1, mu[j], variance[j])
 		plus, _ := lik.Moments(+1, mu[j], variance[j])
 		minus, plus = math.Exp(minus), math.Exp(plus)
-		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 but for the likelihood's own rounding
+		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 up to rounding in the likelihood
 		dst.Set(j, 1, plus/(minus+plus))
 	}
 }
 
-// outcome is what every fit leaves besides its posterior.
+// outcome is the result of a fit besides its posterior.
 type outcome struct {
 	evidence    functional
 	state       State
@@ -543,24 +534,26 @@ func (o *outcome) State() State { return o.state }
 // Diagnostics implements Posterior.
 func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 
-// fixedPoint tells how near an iteration is to its fixed point.
+// fixedPoint is the distance of an iteration from its fixed point.
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
-	rounding float64 // the distance that rounding error may leave
-	drift    float64 // more, which the error of K b may leave; what draws no nearer has reached it
-	floors   int     // site precisions below 0, taken as 0
+	rounding float64 // the distance that rounding errors may leave
+	// additional distance that errors of K b may leave; iterations that make no progress have
+	// reached it
+	drift  float64
+	floors int // site precisions below 0, replaced by 0
 }
 
-// unresolved is the distance beyond which rounding is no excuse: double precision does not carry
-// such a prior variance.
+// unresolved is the distance above which rounding is not accepted as the reason: the prior variance
+// is then too large for double precision.
 const unresolved = 1e-3
 
-// settled reports whether going on would gain nothing: the distance is within the tolerance, or
-// within what rounding allows.
+// settled reports whether continuing is useless: the distance is within the tolerance, or within
+// the rounding error.
 func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
 
-// reached reports whether the fixed point is reached. Where rounding may leave more than unresolved
-// a distance below that is luck, unless it is far below.
+// reached reports whether the fixed point is reached. If rounding may leave more than unresolved, a
+// distance below that counts only if it is far below.
 func (f fixedPoint) reached(tolerance float64) bool {
 	limit := unresolved
 	if f.rounding > unresolved {
@@ -569,7 +562,7 @@ func (f fixedPoint) reached(tolerance float64) bool {
 	return f.distance <= max(tolerance, f.rounding, f.drift) && f.distance <= max(tolerance, limit)
 }
 
-// conclude records in the diagnostics where an iteration ended. Its evidence must be set.
+// conclude records the end of an iteration in the diagnostics. Its evidence must be set.
 func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
 	d := &o.diagnostics
 	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
@@ -606,10 +599,10 @@ func (o *outcome) stopped(why string) {
 // functional is a Functional of a posterior with one latent process.
 type functional struct {
 	value      float64
-	err        error        // why there is no derivative
-	solve      func() error // what both derivatives need first, unless nil
+	err        error        // the reason if there is no derivative
+	solve      func() error // computed before both derivatives, unless nil
 	adjoint    func(dst *Cov)
-	likelihood func(grad []float64) // nil where there is no gradient over the likelihood's parameters
+	likelihood func(grad []float64) // nil if there is no gradient over the likelihood's parameters
 }
 
 func (f functional) Value() float64 { return f.value }
@@ -639,7 +632,7 @@ func (f functional) Likelihood(grad []float64) error {
 	return err
 }
 
-// ready solves, and says why there is no derivative.
+// ready calls solve, and returns the error if there is no derivative.
 func (f functional) ready() error {
 	if f.err != nil || f.solve == nil {
 		return f.err
@@ -647,9 +640,9 @@ func (f functional) ready() error {
 	return f.solve()
 }
 
-// usesOneProcess says why a method with one latent process cannot work with lik on this many
-// classes, or nil. It takes two classes, or numbers and a likelihood of them. lacks is what it
-// needs of a likelihood and lik does not have, or nil.
+// usesOneProcess returns an error if a method with one latent process cannot work with lik for this
+// number of classes. It accepts two classes, or numbers with a likelihood for these. lacks is the
+// error for what the method needs and lik does not have, or nil.
 func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	if classes == 0 && lik.Domain() == likelihood.Numeric {
 		return lacks
@@ -657,7 +650,7 @@ func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks
 	return usesBinary(method, lik, classes, lacks)
 }
 
-// usesBinary says why a binary method cannot work with lik on this many classes, or nil.
+// usesBinary returns an error if a binary method cannot work with lik for this number of classes.
 func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	switch domain := lik.Domain(); {
 	case classes == 0 && domain == likelihood.Numeric:
@@ -693,25 +686,25 @@ func hasFree(lik likelihood.Likelihood) bool {
 	return false
 }
 
-// knowsParameters says whether there is a gradient over the parameters of lik that are to be
+// knowsParameters reports whether there is a gradient over the parameters of lik that are to be
 // optimised.
 func knowsParameters(lik likelihood.Likelihood) bool {
 	_, ok := bound(lik).(likelihood.Parametric)
 	return ok || !hasFree(lik)
 }
 
-// isGaussian says whether a likelihood's one parameter is log σ.
+// isGaussian reports whether a likelihood's one parameter is log σ.
 func isGaussian(lik likelihood.Likelihood) bool {
 	_, ok := lik.(likelihood.Gaussian)
 	return ok
 }
 
-// bound binds lik to some parameters, to ask what it can do.
+// bound binds lik to some values of its parameters, to find its abilities.
 func bound(lik likelihood.Likelihood) likelihood.Bound {
 	return lik.At(make([]float64, len(lik.Params())))
 }
 
-// checkState says what is wrong with a state that should hold n numbers.
+// checkState returns an error unless the state has n numbers.
 func checkState(method string, s State, n int) error {
 	if len(s) != n {
 		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method",
@@ -725,7 +718,7 @@ func checkState(method string, s State, n int) error {
 	return nil
 }
 
-// checkIteration says what is wrong with the options that every iterative method has.
+// checkIteration validates the options that every iterative method has.
 func checkIteration(method string, tolerance float64, maxIterations int) error {
 	if !(tolerance >= 0 && tolerance < 1) {
 		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)",

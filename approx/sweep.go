@@ -15,25 +15,25 @@ func (p *siteFit) update(damping float64) {
 	}
 }
 
-// block is how many sites share one update of Σ, and width how many of its rows a thread makes up
-// for that at a time.
-const block, width = 128, 256
+// width is the number of rows of Σ that a thread updates at a time for a block of sites.
+const width = 256
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	sigma   blas64.Symmetric  // Σ as the last finished block left it
+	sigma   blas64.Symmetric  // Σ after the last complete block, in the memory of the factor
 	columns blas64.General    // the columns of a block, in rows
 	own     blas64.Triangular // of a block: its own part of the s_t, from their diagonal on, and then U
-	c, x    []float64         // of a block: c_t, and how far μ moves along s_t
-	f       []float64         // of a site: -c_r s_r[t] of those before it
-	mu      []float64         // of a block: μ as the last finished block left it
+	c, x    []float64         // of a block: c_t, and the steps of μ along s_t
+	f       []float64         // of a site: -c_r s_r[t] for the sites r before it
+	mu      []float64         // of a block: μ after the last complete block
 }
 
-func newSweep(work *Work, n int) *sweepWork {
-	v, rows := func() []float64 { return make([]float64, block) }, min(block, n)
+// newSweep is for sweeps whose Σ is to take the place of u.
+func newSweep(work *Work, u blas64.Triangular) *sweepWork {
+	v, rows := func() []float64 { return make([]float64, block) }, min(block, u.N)
 	return &sweepWork{
-		sigma:   blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: work.take(n * n)},
-		columns: work.general(rows, n), own: upper(linalg.NewGeneral(rows, rows)), c: v(), x: v(), f: v(), mu: v(),
+		sigma:   blas64.Symmetric{Uplo: blas.Upper, N: u.N, Stride: u.Stride, Data: u.Data},
+		columns: work.general(rows, u.N), own: upper(linalg.NewGeneral(rows, rows)), c: v(), x: v(), f: v(), mu: v(),
 	}
 }
 
@@ -52,14 +52,14 @@ func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
 	}
 }
 
-// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed
-// point it found them. A new site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ
+// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and returns their distance from a
+// fixed point before that. A new site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ
 // Σ_ii), and adds a multiple x of s to μ.
 //
-// The sites of a block need no more of Σ and μ than their own rows and columns. Beyond them both
-// are brought up to date when the block is finished: the column of its site t was column t less Σ_r
-// c_r s_r[t] s_r over the sites r before it, so that the s_t are the rows of U⁻ᵀ C, with C the
-// block's columns as it found them and U_rt = c_r s_r[t], U_tt = 1.
+// The sites of a block need only their own rows and columns of Σ and μ. The rest is updated at the
+// end of the block: the column of its site t was column t minus Σ_r c_r s_r[t] s_r over the sites r
+// before it, so that the s_t are the rows of U⁻ᵀ C, with C the block's columns at its beginning and
+// U_rt = c_r s_r[t], U_tt = 1.
 func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 	var fit fixedPoint
 	n := len(p.tau)
@@ -100,7 +100,7 @@ func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 	return fit, nil
 }
 
-// begin copies the part of Σ that is a block's own.
+// begin copies the block's own part of Σ.
 func (w *sweepWork) begin(i0, k int) blas64.Triangular {
 	own, n := w.own, w.sigma.Stride
 	own.N = k
@@ -110,8 +110,8 @@ func (w *sweepWork) begin(i0, k int) blas64.Triangular {
 	return own
 }
 
-// flush makes the columns of a block of k sites the s_t, adds what they do to μ and subtracts
-// Σ_t c_t s_t s_tᵀ from Σ.
+// flush transforms the columns of a block of k sites into the s_t, adds their effect to μ and
+// subtracts Σ_t c_t s_t s_tᵀ from Σ.
 func (w *sweepWork) flush(i0, k int, mu []float64) {
 	u, n := w.own, w.sigma.N
 	u.N = k
@@ -138,7 +138,7 @@ func (w *sweepWork) flush(i0, k int, mu []float64) {
 // gather copies rows j0 to j1 of columns i0 to i1 of Σ.
 func (w *sweepWork) gather(i0, i1, j0, j1 int) {
 	n := w.sigma.N
-	for j := j0; j < min(j1, i1); j++ { // what stands in the rows of Σ, and on its diagonal block
+	for j := j0; j < min(j1, i1); j++ { // the part stored in the rows of Σ, and on its diagonal block
 		for i := max(i0, j); i < i1; i++ {
 			w.columns.Data[(i-i0)*n+j] = w.sigma.Data[j*n+i]
 		}

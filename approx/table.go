@@ -31,7 +31,7 @@ var Table = registry.Table[Approximation]{
 			"EP", Sampling{}.filled()),
 }
 
-// Register adds a method of another program to Table, as kernel.Register does a kernel.
+// Register adds a method of another program to Table; compare kernel.Register.
 func Register[A Approximation](name, doc string, version int, defaults ...A) {
 	registry.Register[A, Approximation](&Table, "inference", name, doc, version, defaults...)
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// tied is Laplace's method for cases of which some share their latent value: rows of K and prior
-// means are equal, bit for bit, as they are for equal inputs and a kernel without noise. The m
-// distinct values, each with the likelihood of all its cases, have the same mode and the same
-// evidence as the n equal ones, for O(m³).
+// tied is Laplace's method if some cases share their latent value: their rows of K and prior means
+// are bit-identical, as for equal inputs and a kernel without noise. The m distinct values, each
+// with the product of the likelihoods of its cases, have the same mode and the same evidence as the
+// n values, in O(m³).
 //
-// No other method merges cases. Laplace's sees log p(y|f) alone, which adds up over the cases that
-// share f; sites that match moments do not, so that merged cases have another evidence there.
+// No other method merges cases. Laplace's method depends on log p(y|f) only, which adds up over the
+// cases that share f; moment-matched sites do not, so merged cases would have another evidence.
 type tied struct {
 	*laplacePosterior       // of the distinct values
 	cov               []Cov // of all cases
 	targets           Targets
 	base              likelihood.Differentiable
-	of, first         []int // the value that a case has, and the first case that has a value
+	of, first         []int // the value of each case, and the first case with each value
 }
 
-// together is the likelihood of the cases that share a value. Its y is the value's number.
+// together is the likelihood of the cases that share a value. Its y is the index of the value.
 type together struct {
 	likelihood.Differentiable
 	labels [][]float64
@@ -46,9 +46,9 @@ func (l together) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 // ties finds the cases that share a latent value; nil, nil if none do.
 func (s *sites) ties() (of, first []int) {
 	n := len(s.y)
-	later := make([][]int, n) // of a case: those whose covariance with it is its own variance
+	later := make([][]int, n) // for each case, later ones whose covariance with it equals its own variance
 	linalg.Rows(n, func(i0, i1 int) {
-		known := make(map[int]bool) // equal to a case of this block, whose list has what theirs would
+		known := make(map[int]bool) // equal to a case of this block whose list includes theirs
 		for i := i0; i < i1; i++ {
 			if known[i] {
 				continue
@@ -93,8 +93,7 @@ func (s *sites) sameRow(i, j int) bool {
 	return s.mean[i] == s.mean[j]
 }
 
-// tie merges the cases of p that share latent values, if there are any, and takes the state from
-// them.
+// tie merges the cases of p that share latent values, if there are any, and converts the state.
 func (p *laplacePosterior) tie(cov []Cov, y Targets, start State) (latentModel, State, error) {
 	of, first := p.ties()
 	if of == nil {
@@ -215,15 +214,15 @@ func (t *tied) rows(cross *mat.Dense) *mat.Dense {
 	return out
 }
 
-// LeaveOneOut implements LeaveOneOuter: every case has a cavity of its own. With what it has of the
-// precision W of its value, q_i, that leaves 1 - W_i v = 1 - q_i + q_i(1 - W v). The derivatives
-// are those of the equal posterior with a latent value for every case.
+// LeaveOneOut implements LeaveOneOuter: every case has its own cavity. With its fraction q_i of the
+// precision W of its value, 1 - W_i v = 1 - q_i + q_i(1 - W v). The derivatives are those of the
+// equivalent posterior with a latent value for every case.
 func (t *tied) LeaveOneOut() (Functional, error) {
 	if !t.diagnostics.Converged {
 		return nil, t.evidence.err
 	}
 	apart := t.apart()
-	if slices.ContainsFunc(apart.d2, func(d2 float64) bool { return d2 > 0 }) { // W_i is floored case by case
+	if slices.ContainsFunc(apart.d2, func(d2 float64) bool { return d2 > 0 }) { // W_i is floored for each case
 		p, err := t.untied()
 		if err != nil {
 			return nil, err
@@ -253,11 +252,12 @@ func (t *tied) LeaveOneOut() (Functional, error) {
 	}, adjoint: func(dst *Cov) { equal.(functional).adjoint(dst) }}, nil
 }
 
-// apart is what each case has of its value's b, W and ∂³log p/∂f³, over the cases j that share it.
+// apart is the contribution of each case to b, W and ∂³log p/∂f³ of its value, over the cases j
+// that share it.
 type apart struct {
 	g      []float64 // ∇log p_i + q_i (b - Σ_j ∇log p_j)
-	w, q   []float64 // W_i, and of ΣW_j the share of it
-	d2, d3 []float64 // its own derivatives of log p, but for d3 where ΣW_j = 0
+	w, q   []float64 // W_i, and its fraction of ΣW_j
+	d2, d3 []float64 // derivatives of its own log p, except d3 if ΣW_j = 0
 }
 
 func (t *tied) apart() apart {
@@ -273,7 +273,7 @@ func (t *tied) apart() apart {
 	return c
 }
 
-// untier posteriors of Laplace's method have an equal one with a latent value for every case.
+// untier posteriors of Laplace's method have an equivalent one with a latent value for every case.
 type untier interface {
 	untied() (*laplacePosterior, error)
 }
@@ -284,7 +284,8 @@ func (t *tied) untied() (*laplacePosterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a value's cases share of a is what their likelihoods ask for, as at a mode of their own.
+	// The entries of a for the cases of a value are set to the gradients of their likelihoods, as
+	// at a mode.
 	state, at := slices.Clone(t.state), t.mode
 	for i, a := range t.of {
 		_, g, _, _ := t.base.Derivs(p.y[i], at.f[a])

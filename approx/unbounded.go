@@ -7,11 +7,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// explain says of a fit that has not converged why, as far as that was measured; sharpest is the
-// largest τ_i K_ii that there was. Where p(y|f) jumps and K has a lower rank than there are cases,
-// latent values are combinations of a few, and labels that contradict each other pin these down,
-// ever more from one update to the next: nothing that a case has of its own gives way. The
-// precisions of sites grow until double precision does not carry them beside those of the prior.
+// explain adds the cause to a fit that has not converged, as far as it was measured; sharpest is
+// the largest τ_i K_ii. If p(y|f) jumps and the rank of K is smaller than the number of cases,
+// latent values are combinations of a few, and contradicting labels determine these ever more
+// precisely with each update, because no case has an independent component. The precisions of sites
+// grow until double precision cannot represent them together with those of the prior.
 func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 	if _, smooth := s.lik.(likelihood.Differentiable); smooth || s.negative.f.Rows > 0 {
 		return
@@ -37,15 +37,15 @@ func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 }
 
 const (
-	// unbounded is the precision of a site, over that of the prior, which one case does not have by
-	// itself.
+	// unbounded is a precision of a site, relative to the prior, that a single case does not reach
+	// alone.
 	unbounded = 1e8
-	// leastNoise is the variance of a noise kernel, over the largest prior variance, that was seen
-	// to bound the sites.
+	// leastNoise is the variance of a noise kernel, relative to the largest prior variance, that
+	// was observed to bound the sites.
 	leastNoise = 1e-6
 )
 
-// rank is the rank of K to rounding error, by Cholesky's method with the largest pivot first.
+// rank is the numerical rank of K, by Cholesky's method with the largest pivot first.
 func (s *sites) rank() int {
 	n, scale := len(s.y), s.largest()
 	pivots := make([]float64, n)

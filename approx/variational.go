@@ -17,34 +17,34 @@ var _ Approximation = Variational{}
 //	L = Σ_i E_q log p(y_i|f_i) - KL(q, prior)
 //	  = Σ_i [ E_q log p(y_i|f_i) + ½ τ_i v_i ] - ½ bᵀ(μ - m) - ½ log|B|,   B = I + S^½ K S^½
 //
-// with N(μ_i, v_i) the marginals of q and b = K⁻¹(μ - m). At the maximum, of which there is one if
-// p(y|f) is log-concave, q is a posterior with Gaussian sites,
+// with N(μ_i, v_i) the marginals of q and b = K⁻¹(μ - m). At the maximum, which is unique if p(y|f)
+// is log-concave, q is a posterior with Gaussian sites,
 //
 //	τ_i = -E_q ∂²log p(y_i|f_i)/∂f²,   ν_i - τ_i μ_i = b_i = E_q ∂log p(y_i|f_i)/∂f
 //
-// Natural-gradient steps for all sites at once swing wildly where the prior is wide. So the sites
-// are visited in the order of the cases, as those of EP are, and each is set to what maximises L
-// with the others fixed: L never falls. Newton's method takes over near the maximum. A State holds
-// τ and then ν, 2n numbers.
+// Natural-gradient steps for all sites at once oscillate if the prior is wide. So the sites are
+// updated in the order of the cases, as in EP, and each is set to the maximum of L with the others
+// fixed: L never decreases. Near the maximum Newton's method is used. A State has τ and then ν, 2n
+// numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a
 // bound, and its adjoint is ErrNotConverged.
 type Variational struct {
-	// Tolerance bounds, at every site, the change of the marginal that a further visit would make,
-	// in units of its standard deviation and as a share of its variance. The bound is stationary,
-	// so its own error is of the order of the square. Where the rounding error of the marginal
-	// variances allows no better, that is the bound. Default 1e-10.
+	// Tolerance bounds, at every site, the change of the marginal by a further update, in units of
+	// its standard deviation and relative to its variance. The bound L is stationary, so its own
+	// error is of the order of the square. If the rounding error of the marginal variances is
+	// larger, that is the tolerance. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
-	// MaxIterations bounds the sweeps and Newton steps together. Default 1000.
+	// MaxIterations limits the total number of sweeps and Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Inducing takes a prior of lower rank in place of K.
+	// Inducing selects a prior of lower rank instead of K.
 	Inducing Inducing `yaml:"inducing"`
 
 	work *Work
 }
 
-// Uses implements Approximation: likelihoods of two classes, or of numbers, that have Gaussian
-// averages of log p(y|f).
+// Uses implements Approximation: likelihoods of two classes, or of numbers, with Gaussian averages
+// of log p(y|f).
 func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("variational", m.Tolerance, m.MaxIterations); err != nil {
 		return Caps{}, err
@@ -117,7 +117,7 @@ func (m Variational) iteration() Iteration {
 	return Iteration{Tolerance: m.Tolerance, MaxIterations: m.MaxIterations, work: m.work}
 }
 
-// bounded refuses prior variances at which the bound has no digits.
+// bounded refuses prior variances for which the bound has no correct digits.
 func (m Variational) bounded(k prior) error {
 	if v := k.largest(); v > largestVariance {
 		return fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
@@ -126,8 +126,8 @@ func (m Variational) bounded(k prior) error {
 	return nil
 }
 
-// largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard
-// deviation or of the variance, has no digits left for what the cases say.
+// largestVariance is the prior variance above which E log p(y|f), which grows with the standard
+// deviation or the variance, has no correct digits for the likelihood's contribution.
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
@@ -148,12 +148,12 @@ type bounding struct {
 	model likelihood.LogConcave
 }
 
-// match returns the site with which the marginal N(μ', s²) of case i maximises what L owes to it,
-// with N(m, c) the cavity,
+// match returns the site for which the marginal N(μ', s²) of case i maximises its contribution to
+// L, with N(m, c) the cavity,
 //
 //	E log p(y_i|f) + log s - (s² + (μ' - m)²)/2c
 //
-// a concave function of μ' and s, by Newton's method from the marginal that there is.
+// a concave function of μ' and s, by Newton's method from the current marginal.
 func (p bounding) match(i int, v, b float64) (site, error) {
 	c := v / p.share(i, v)
 	m, mean, s := p.mu[i]-c*b, p.mu[i], math.Sqrt(v)
@@ -180,7 +180,7 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 				continue
 			}
 			a, next := at(mean+share*stepMean, s+share*stepS)
-			if slope < 1e-8 || next >= value+1e-4*share*slope { // a short step gains less than rounding shows
+			if slope < 1e-8 || next >= value+1e-4*share*slope { // the gain of a short step is below rounding
 				mean, s, value, d = mean+share*stepMean, s+share*stepS, next, a.d
 				break
 			}
@@ -195,10 +195,10 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 
 func (bounding) negative() bool { return false }
 
-// stationary: a maximum is.
+// stationary: yes, because L is maximal.
 func (bounding) stationary(fixedPoint) bool { return true }
 
-// term is E log p(y_i|f) + ½ τ_i v_i. L does not change with the marginals.
+// term is E log p(y_i|f) + ½ τ_i v_i. L is stationary in the marginals.
 func (p bounding) term(i int) term {
 	return term{value: p.next[i].own.log + p.tau[i]*p.sigma[i]/2}
 }

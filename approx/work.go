@@ -8,15 +8,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Work is memory that fits take one after the other, so that a sequence of them allocates once.
-// With the start of a fit the Posterior of the one before is no longer valid. A nil Work is none:
-// every fit has its own. It is not safe for concurrent use.
+// Work is memory that fits use one after the other, so that a sequence of fits allocates once. The
+// start of a fit invalidates the Posterior of the previous one. With a nil Work every fit allocates
+// its own memory. It is not safe for concurrent use.
 type Work struct {
 	blocks [][]float64
 	taken  int
 }
 
-// In is m with its fits in w, or m itself where it has no use for that.
+// In returns m with its fits in w, or m itself if it does not use a Work.
 func In(w *Work, m Approximation) Approximation {
 	if i, ok := m.(interface{ in(*Work) Approximation }); ok {
 		return i.in(w)
@@ -24,7 +24,7 @@ func In(w *Work, m Approximation) Approximation {
 	return m
 }
 
-// Spare is how many bytes a fit of m in a Work leaves there for what comes after it.
+// Spare is the number of bytes that a fit of m leaves free in a Work for later computations.
 func Spare(m Approximation, s Size) int64 {
 	if _, ok := m.(interface{ in(*Work) Approximation }); !ok {
 		return 0
@@ -33,17 +33,17 @@ func Spare(m Approximation, s Size) int64 {
 	return m.Memory(s).Fit.Passing
 }
 
-// Reset gives everything back, as the start of a fit does.
+// Reset releases everything, as the start of a fit does.
 func (w *Work) Reset() { w.release(0) }
 
-// Symmetric is an n×n matrix of undefined values, valid until the next fit.
+// Symmetric is an uninitialised n×n matrix, valid until the next fit.
 func (w *Work) Symmetric(n int) *mat.SymDense {
 	var s mat.SymDense
 	s.SetRawSymmetric(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: w.take(n * n)})
 	return &s
 }
 
-// take returns n numbers of undefined value.
+// take returns n uninitialised numbers.
 func (w *Work) take(n int) []float64 {
 	if w == nil {
 		return linalg.Floats(n)
@@ -64,7 +64,7 @@ func (w *Work) general(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: w.take(r * max(1, c))}
 }
 
-// mark is how much is taken so far, and release gives back what has been taken since.
+// mark returns how much is in use, and release releases what was taken since.
 func (w *Work) mark() int {
 	if w == nil {
 		return 0

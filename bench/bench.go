@@ -19,6 +19,7 @@ import (
 // bench is one run of the program.
 type bench struct {
 	page        bytes.Buffer
+	second      int      // where the sections of the second page begin in page
 	conclusions []string // the first lines of the page
 	dir         string   // for files that pass between processes
 	train, test string   // the digits, if they are there
@@ -56,9 +57,23 @@ func (b *bench) conclude(section string, args ...any) {
 	b.conclusions = append(b.conclusions, text(section+", in short", args...))
 }
 
-// whole is the page.
-func (b *bench) whole() []byte {
-	return append([]byte(text("title", strings.Join(b.conclusions, "\n"))+"\n\n"), b.page.Bytes()...)
+// publish writes the page and, beside it, a second page with the sections from secondPage on; with
+// out "-", one page to standard output.
+func (b *bench) publish(out string) error {
+	title := text("title", strings.Join(b.conclusions, "\n")) + "\n\n"
+	first, second := b.page.Bytes()[:b.second], b.page.Bytes()[b.second:]
+	if out == "-" {
+		_, err := os.Stdout.WriteString(title + b.page.String())
+		return err
+	}
+	if len(second) > 0 {
+		first = fmt.Appendf(slices.Clip(first), "%s\n\n", text("second page"))
+		second = append([]byte(text("second title")+"\n\n"), second...)
+		if err := os.WriteFile(strings.TrimSuffix(out, ".md")+"-methods.md", second, 0o666); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(out, append([]byte(title), first...), 0o666)
 }
 
 // span is the least and the greatest of some ratios.

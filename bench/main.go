@@ -1,17 +1,18 @@
 //go:build linux
 
-// Bench measures gpc-tune beside what else there is, in one run on one machine: OpenBLAS,
+// Bench compares gpc-tune with other programs in one run on one machine: OpenBLAS,
 // scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
 // It checks that the results agree before it compares times, and writes the page
-// docs/performance.md. A section alone, on standard output: go run ./bench -only threads -o -
+// docs/performance.md with a second one beside it. A section alone, on standard output:
+// go run ./bench -only threads -o -
 //
 // Python, scikit-learn, R and kernlab must be there. GPBoost is optional: its Python package
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
 // Python imports it, and the page says so where it does not.
 //
-// The contenders take turns, so that what else the machine does hits all of them alike; of the runs
-// of each it reports the least and the median, of processor time (which leaves out the time that
-// others had the processor) and of wall-clock time.
+// The programs run in turns, so that other load of the machine affects all of them alike. Of the
+// runs of each it reports the least and the median, of processor time (which leaves out the time
+// that others had the processor) and of wall-clock time.
 package main
 
 import (
@@ -49,19 +50,15 @@ func main() {
 	if err := b.run(s); err != nil {
 		log.Fatal("bench: ", err)
 	}
-	var err error
-	if *out == "-" {
-		_, err = os.Stdout.Write(b.whole())
-	} else {
-		err = os.WriteFile(*out, b.whole(), 0o666)
-	}
-	if err != nil {
+	if err := b.publish(*out); err != nil {
 		log.Fatal("bench: ", err)
 	}
 }
 
-// sections, in the order of the page. What a section needs and is not there makes it say so and
-// stop.
+// secondPage is the first section of the second page.
+const secondPage = "threads"
+
+// sections are in the order of the pages. A section whose data are missing says so and stops.
 var sections = []struct {
 	name   string
 	always bool // unless others are asked for
@@ -71,14 +68,14 @@ var sections = []struct {
 	{"laplace", true, (*bench).laplace},
 	{"ard", true, (*bench).ard},
 	{"tune", true, (*bench).tune},
+	{"large", false, (*bench).large},
 	{"ep", true, (*bench).sequentialEP},
-	{"threads", true, (*bench).threads},
 	{"grid", true, (*bench).grid},
 	{"kernlab", true, (*bench).kernlab},
-	{"methods", true, (*bench).methods},
+	{"threads", true, (*bench).threads},
 	{"schedule", true, (*bench).schedule},
+	{"methods", true, (*bench).methods},
 	{"ten", false, (*bench).tenClasses},
-	{"large", false, (*bench).large},
 }
 
 // run runs the sections; the first failure ends it.
@@ -109,6 +106,9 @@ func (b *bench) run(s settings) (err error) {
 	b.load(s.digits)
 	b.introduce()
 	for _, c := range sections {
+		if c.name == secondPage {
+			b.second = b.page.Len()
+		}
 		if s.only == "" && c.always || slices.Contains(strings.Split(s.only, ","), c.name) {
 			started := time.Now()
 			section = c.name

@@ -11,12 +11,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Calibration is a way to correct the probability of a class, learnt from predictions of cases that
-// the model was not fitted to.
+// Calibration is a way to correct the predicted probability of a class, learnt from predictions of
+// cases that the model was not fitted to.
 type Calibration struct {
 	Name, Doc string
-	// Learn returns the parameters from the probabilities of the class and whether the cases are of
-	// it. Both kinds occur.
+	// Learn returns the parameters from the predicted probabilities of a class and whether each
+	// case belongs to it. Both kinds of cases must occur.
 	Learn func(proba []float64, is []bool) []float64
 	// Apply is the corrected probability.
 	Apply func(parameters []float64, proba float64) float64
@@ -29,13 +29,13 @@ var Calibrations = []Calibration{
 		isotonicLearn, isotonicApply},
 }
 
-// CalibrationNamed finds a way of calibration.
+// CalibrationNamed returns the calibration with this name, or an error with suggestions.
 func CalibrationNamed(name string) (Calibration, error) {
 	return named("calibration", name, Calibrations, func(c Calibration) string { return c.Name })
 }
 
-// Calibrate learns the parameters for every class, of two for the second alone. It is an error if a
-// class does not occur among the predictions.
+// Calibrate learns parameters for every class; for two classes, for the second only. It is an error
+// if a class does not occur among the predictions.
 func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error) {
 	m, classes := p.Proba.Dims()
 	for k := range classes {
@@ -57,8 +57,8 @@ func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error
 	return parameters, nil
 }
 
-// Adjust corrects the probabilities of a case, in place. Those of more than two classes are divided
-// by their sum.
+// Adjust corrects the probabilities of a case in place. For more than two classes they are then
+// normalised to sum to 1.
 func (c Calibration) Adjust(parameters [][]float64, proba []float64) {
 	if len(proba) == 2 {
 		proba[1] = c.Apply(parameters[0], proba[1])
@@ -71,7 +71,8 @@ func (c Calibration) Adjust(parameters [][]float64, proba []float64) {
 	floats.Scale(1/floats.Sum(proba), proba)
 }
 
-// logOdds are those of a probability, with p kept off 0 and 1 by rounding errors of their sum.
+// logOdds is ln(p/(1-p)), with p moved away from 0 and 1 by the rounding error of the sum of
+// probabilities.
 func logOdds(p float64) float64 {
 	p = min(1-1e-15, max(1e-15, p))
 	return math.Log(p / (1 - p))
@@ -137,8 +138,8 @@ func plattApply(parameters []float64, p float64) float64 {
 }
 
 // isotonicLearn pools adjacent violators (Ayer et al. 1955). The parameters are points x₁, y₁, x₂,
-// y₂, … of which both grow: the ends of every block. Values are kept 1/(n+2) off 0 and 1, as the
-// share of a class among n cases is.
+// y₂, … with both coordinates ascending: the ends of every block. The y are limited to [1/(n+2),
+// 1-1/(n+2)] for n cases.
 func isotonicLearn(proba []float64, is []bool) []float64 {
 	order := make([]int, len(proba))
 	for i := range order {
@@ -174,7 +175,7 @@ func isotonicLearn(proba []float64, is []bool) []float64 {
 	return out
 }
 
-// isotonicApply is the line between the points to either side; beyond them it is level.
+// isotonicApply interpolates linearly between the points and is constant beyond them.
 func isotonicApply(points []float64, p float64) float64 {
 	n := len(points) / 2
 	i := 0
@@ -191,8 +192,8 @@ func isotonicApply(points []float64, p float64) float64 {
 	return y0 + (y1-y0)*(p-x0)/(x1-x0)
 }
 
-// Thresholds names what a threshold can maximise: the scores of decisions, and utility, minus the
-// mean cost.
+// Thresholds lists what a threshold can maximise: the names of the scores of decisions, and
+// Utility.
 func Thresholds() []string {
 	return []string{"f1", "balanced_accuracy", "matthews", Utility}
 }
@@ -200,13 +201,14 @@ func Thresholds() []string {
 // Utility is minus the mean cost of a decision.
 const Utility = "utility"
 
-// mostThresholds bounds those that are tried: of more, quantiles.
+// mostThresholds is the maximum number of thresholds to try; if there are more, quantiles are
+// taken.
 const mostThresholds = 500
 
-// BestThreshold is the t for which deciding for the second of two classes where its probability is
-// at least t maximises one of Thresholds on these predictions, among ½ and the middles between
-// neighbouring probabilities; of equals the nearest to ½. costs are those of Utility, nil: 1 for an
-// error.
+// BestThreshold returns the threshold t that maximises one of Thresholds on these predictions, when
+// the second of two classes is decided for if its probability is at least t. Candidates are ½ and
+// the midpoints between neighbouring probabilities; among equal values the one nearest to ½ is
+// chosen. costs are those of Utility; nil: 1 per error.
 func BestThreshold(p Predictions, maximise string, costs *Costs) (float64, error) {
 	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
 		return 0, fmt.Errorf("a threshold is for two classes")

@@ -10,14 +10,14 @@ import (
 // case of class 1 and one of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. Its interval is areaInterval;
 // there is none with fewer than two cases of a class.
 //
-// It is defined for two classes, both of which occur. Predictions of several classifiers are ranked
+// It is defined for two classes if both occur. Predictions of several classifiers are ranked
 // together.
 func areaUnderCurve(p Predictions) (Estimate, bool) {
 	above, ok := ranking(p)
 	if !ok {
 		return Estimate{}, false
 	}
-	pairs, before := 0.0, [2]int{} // in the right order: exact, a multiple of ½
+	pairs, before := 0.0, [2]int{} // pairs in the right order; exact, since multiples of ½ are
 	for _, n := range above {
 		pairs += float64(n[0]-before[0]) * (float64(before[1]) + float64(n[1]-before[1])/2)
 		before = n
@@ -37,13 +37,13 @@ func areaUnderCurve(p Predictions) (Estimate, bool) {
 //	V(θ) = θ(1-θ)/(mn) · (1 + N ((1-θ)/(2-θ) + θ/(1+θ))),  N = (m+n)/2 - 1
 //
 // the variance under exponential scores (Hanley & McNeil 1982) made symmetric in the classes. It is
-// within 0 and 1, and has a width where the classes are perfectly separated.
+// inside [0, 1], and has positive width even if the classes are perfectly separated.
 func areaInterval(area float64, m, n int) (lo, hi float64) {
 	if m < 2 || n < 2 {
 		return math.NaN(), math.NaN()
 	}
 	pairs, cases := float64(m)*float64(n), float64(m+n)/2-1
-	// end is the θ between area and the limit at which the difference is z standard deviations.
+	// end returns the θ between area and limit at which the difference is z standard deviations.
 	end := func(limit float64) float64 {
 		in, out := area, limit
 		for range 100 {
@@ -61,10 +61,10 @@ func areaInterval(area float64, m, n int) (lo, hi float64) {
 }
 
 // ROC is the receiver operating characteristic: for every threshold on s = p(y = +1), from the
-// highest to the lowest, the share of class 0 that has at least that s (X, false positives) and of
-// class 1 (Y, true positives), from (0, 0) to (1, 1). N is the number of predictions at or above
-// the threshold. Cases of equal s come in together, so that the line through the points has the
-// area of areaUnderCurve, ties by halves. It is defined where that is.
+// highest to the lowest, the fraction of class 0 with s at or above it (X, false positive rate) and
+// of class 1 (Y, true positive rate), from (0, 0) to (1, 1). N is the number of predictions at or
+// above the threshold. Cases with equal s form one point, so the area under the line is
+// areaUnderCurve, with ties counted by halves. It is defined if areaUnderCurve is.
 func ROC(p Predictions) (Series, bool) {
 	above, ok := ranking(p)
 	if !ok {
@@ -80,8 +80,8 @@ func ROC(p Predictions) (Series, bool) {
 	return s, true
 }
 
-// ranking has, for every p(y = +1) of two classes, both of which occur, the number of rows of each
-// class with at least that, from the highest on.
+// ranking returns, for every value of p(y = +1) from the highest on, the number of rows of each
+// class with at least that value. ok is false unless there are two classes that both occur.
 func ranking(p Predictions) (above [][2]int, ok bool) {
 	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
 		return nil, false

@@ -1,12 +1,12 @@
 package cv
 
-// averagePrecision is Σ_k (R_k - R_{k-1}) P_k over the thresholds of p(y = +1), from the highest
-// to the lowest, with R_k the share of class 1 at or above the threshold and P_k the share of class
-// 1 among the cases there: the area under PrecisionRecall. It is near the share of class 1 for
-// guessing. Its variance is that of a rate of as many cases as class 1 has (Boyd, Eng & Page 2013,
-// ECML PKDD), whose interval is Wilson's.
+// averagePrecision is Σ_k (R_k - R_{k-1}) P_k over the thresholds of p(y = +1), from the highest to
+// the lowest, with R_k the fraction of class 1 at or above the threshold and P_k the fraction of
+// class 1 among the cases there: the area under PrecisionRecall. For random guessing it is near the
+// fraction of class 1. Its variance is taken as that of a rate over the cases of class 1 (Boyd, Eng
+// & Page 2013, ECML PKDD), whose interval is Wilson's.
 //
-// It is defined where areaUnderCurve is.
+// It is defined if areaUnderCurve is.
 func averagePrecision(p Predictions) (Estimate, bool) {
 	above, ok := ranking(p)
 	if !ok {
@@ -28,11 +28,11 @@ func averagePrecision(p Predictions) (Estimate, bool) {
 	return Estimate{area, lo, hi}, true
 }
 
-// PrecisionRecall is, for every threshold on p(y = +1), from the highest to the lowest, the share
-// of class 1 that has at least that (X, recall) and the share of class 1 among all that have (Y,
-// precision), as steps: two points for a threshold, at the recall before it and at its own, so that
-// the area below is that of averagePrecision. N is the number of predictions at or above the
-// threshold. It is defined where areaUnderCurve is.
+// PrecisionRecall has, for every threshold on p(y = +1) from the highest to the lowest, the
+// fraction of class 1 at or above it (X, recall) and the fraction of class 1 among all cases at or
+// above it (Y, precision). It is a step function: each threshold has two points, at the previous
+// recall and at its own, so that the area below is averagePrecision. N is the number of predictions
+// at or above the threshold. It is defined if areaUnderCurve is.
 func PrecisionRecall(p Predictions) (Series, bool) {
 	above, ok := ranking(p)
 	if !ok {

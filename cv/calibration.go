@@ -7,7 +7,7 @@ import "math"
 const calibrationBins = 15
 
 // calibration is the mean confidence (largest probability) and the accuracy of the predictions in
-// every bin that has any.
+// every nonempty bin.
 func calibration(p Predictions) Series {
 	var n, errors [calibrationBins]int
 	var confidence [calibrationBins]float64
@@ -37,7 +37,7 @@ func calibration(p Predictions) Series {
 }
 
 // expectedCalibrationError is Σ_b n_b/m |accuracy_b - confidence_b| (Naeini, Cooper & Hauskrecht
-// 2015, AAAI). Its sampling distribution is neither centred nor normal, so it has no interval.
+// 2015, AAAI). It has no interval, because its sampling distribution is neither centred nor normal.
 func expectedCalibrationError(p Predictions) (Estimate, bool) {
 	s := calibration(p)
 	sum := 0.0
@@ -47,9 +47,10 @@ func expectedCalibrationError(p Predictions) (Estimate, bool) {
 	return withoutInterval(sum / float64(len(p.Labels))), true
 }
 
-// Surplus says, for every row, how much surer the prediction was than it was right: the largest
-// probability less 1 if the decision is right, or of numbers the squared error over the predicted
-// variance, less 1. Its mean over calibrated predictions is 0; above, they are too sure.
+// Surplus is the overconfidence of every row. For classes it is the largest probability, minus 1 if
+// the decision is right. For numbers it is the squared error divided by the predicted variance,
+// minus 1. Its mean is 0 in expectation if predictions are calibrated, and positive if they are
+// overconfident.
 func (p Predictions) Surplus() []float64 {
 	out := make([]float64, len(p.Cases))
 	for i := range out {

@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// CaseT is the t-test of the mean of v being 0, for one training set and held-out cases that are
-// independent given that. v has a value for every row, such as the difference of the losses of two
-// models; the rows of one case count as one. With G cases
+// CaseT is the t-test of the hypothesis that v has mean 0, for one training set and held-out cases
+// that are independent given it. v has one value per row, such as the difference of the losses of
+// two models; the rows of one case count as one. With G cases
 //
 //	t = mean(v) / se,   se² = G/(G-1) Σ_g (Σ_{i in g} (v_i - mean))² / m²,
 //
-// which is held to Student's t with G-1 degrees of freedom; where every row is its own case that is
-// the paired t-test. It says nothing of other training sets. There is no test of a single case, nor
-// of values that are all equal but for rounding. v must not be empty.
+// is compared with Student's t with G-1 degrees of freedom. If every row is its own case, this is
+// the paired t-test. It does not account for the variation between training sets. There is no test
+// (NaN) for a single case or if all values are equal up to rounding. v must not be empty.
 func CaseT(v []float64, cases []int) TTest {
 	nan := math.NaN()
 	m, df := stat.Mean(v, nil), distinct(cases)-1

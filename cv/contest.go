@@ -10,22 +10,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Contest is a competition over folds that all contestants meet in the same order: the best score
-// of the predictions of all folds together wins. Contestants are numbered from 0, and of equal ones
-// the first is the better.
+// Contest is a competition over folds that all contestants visit in the same order. The contestant
+// with the best score of its predictions on all folds together wins. Contestants are numbered from
+// 0; of equal scores the lower number ranks first.
 type Contest struct {
 	Score Score
-	Race  Race // nil: nobody is cut for being behind
+	Race  Race // nil: contestants are eliminated only if they fail
 	Folds int
 }
 
-// Attempt is what came of one fold: nothing yet, predictions, or a failure.
+// Attempt is the result of one contestant on one fold: none yet, predictions, or a failure.
 type Attempt struct {
 	Predictions *Predictions
 	Failure     string
 }
 
-// Attempted is the attempt on record, of so many classes; nil is none yet.
+// Attempted converts a recorded fit with this number of classes (0: numeric targets); nil: no
+// result yet.
 func Attempted(classes int, f *record.Fit) Attempt {
 	if f == nil {
 		return Attempt{}
@@ -40,7 +41,7 @@ func Attempted(classes int, f *record.Fit) Attempt {
 	return Attempt{Predictions: &p}
 }
 
-// NewContest makes the contest that is on record.
+// NewContest converts the recorded form of a contest.
 func NewContest(r record.Contest) (c Contest, err error) {
 	c.Folds = len(r.Folds)
 	if c.Score, err = ScoreNamed(r.Score); err != nil || r.Race == "" {
@@ -56,7 +57,7 @@ func NewContest(r record.Contest) (c Contest, err error) {
 	return c, c.Race.Check()
 }
 
-// Rounds says how many folds are done at the end of every round; the last is all of them.
+// Rounds returns the number of folds completed at the end of every round; the last is all of them.
 func (c Contest) Rounds(contestants int) []int {
 	var ends []int
 	if c.Race != nil {
@@ -65,19 +66,19 @@ func (c Contest) Rounds(contestants int) []int {
 	return append(slices.Clip(ends), c.Folds)
 }
 
-// Standing is where a contest is.
+// Standing is the state of a contest.
 type Standing struct {
 	Ended  bool
-	Folds  int        // done by all that are left, at the end of a round
-	Next   int        // end of the round that is under way; Folds once the contest has ended
-	In     []int      // contestants left, in order of their numbers
-	Cuts   []Cut      // the others, in the order in which they left
-	Scores []Estimate // of every contestant, over the folds at the end of its last round; NaN before the first
+	Folds  int        // completed by all remaining contestants, at the end of a round
+	Next   int        // folds at the end of the current round; Folds once the contest has ended
+	In     []int      // remaining contestants, in order of their numbers
+	Cuts   []Cut      // eliminated contestants, in order of elimination
+	Scores []Estimate // of every contestant, over the folds up to the end of its last round; NaN before the first
 	Winner int        // -1: not known yet, or all have failed
 }
 
-// Judge says where a contest is after the attempts so far, by contestant and fold. Who fails in a
-// fold is out.
+// Judge returns the state of the contest after the attempts so far, indexed by contestant and fold.
+// A contestant that fails in a fold is eliminated.
 func (c Contest) Judge(attempts [][]Attempt) Standing {
 	nan := math.NaN()
 	s := Standing{Winner: -1, In: make([]int, len(attempts)), Scores: make([]Estimate, len(attempts))}
@@ -111,7 +112,8 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 	return s
 }
 
-// failed scores who is left on the folds up to end, and says who failed there.
+// failed computes the scores of the remaining contestants on the folds up to end, and returns those
+// that failed there.
 func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing, end int) (cuts []Cut) {
 	for _, k := range s.In {
 		reason := ""
@@ -136,7 +138,7 @@ func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing
 	return cuts
 }
 
-// leave takes contestants out.
+// leave eliminates contestants.
 func (s *Standing) leave(cuts []Cut) {
 	s.Cuts = append(s.Cuts, cuts...)
 	s.In = slices.DeleteFunc(s.In, func(k int) bool {
@@ -144,7 +146,7 @@ func (s *Standing) leave(cuts []Cut) {
 	})
 }
 
-// ranked is who is left, the best first.
+// ranked returns the remaining contestants, the best first.
 func (c Contest) ranked(s Standing) []int {
 	in := slices.Clone(s.In)
 	slices.SortStableFunc(in, func(a, b int) int {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest is a mean difference with its 95 % interval, and the t-test of it being 0, two-sided. All
-// but Estimate.Value and DF are NaN where there is no test.
+// TTest is a mean difference with its 95 % interval, and the two-sided t-test of the hypothesis
+// that it is 0. All fields but Estimate.Value and DF are NaN if there is no test.
 type TTest struct {
 	Estimate
 	T  float64
@@ -24,11 +24,11 @@ type TTest struct {
 //
 //	(1/J + n_test/n_train) s²,   s² = Σ_j (d_j - mean)² / (J-1),
 //
-// in place of s²/J; mean divided by the root of that is held to Student's t with J-1 degrees of
-// freedom (Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52:239;
-// for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3). There is no test of fewer than two
-// differences, nor of differences that are all equal but for rounding: a score that is a share of
-// few cases makes such, and their variance would be that of rounding. d must not be empty.
+// instead of s²/J. The mean divided by the root of this variance is compared with Student's t with
+// J-1 degrees of freedom (Nadeau & Bengio 2003, Inference for the generalization error, Machine
+// Learning 52:239; for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3). There is no test (NaN)
+// for fewer than two differences, or if all are equal up to rounding, as happens for rates of few
+// cases: their variance would be that of rounding errors. d must not be empty.
 func CorrectedT(d []float64, ratio float64) TTest {
 	nan := math.NaN()
 	none := TTest{Estimate{stat.Mean(d, nil), nan, nan}, nan, len(d) - 1, nan}
@@ -44,9 +44,11 @@ func CorrectedT(d []float64, ratio float64) TTest {
 	return TTest{Estimate{m, m - half, m + half}, t, len(d) - 1, 2 * student.CDF(-math.Abs(t))}
 }
 
-// equal says that differences are equal but for rounding.
+// equal reports whether all differences are equal up to rounding.
 func equal(d []float64) bool {
-	const rounding = 1e-9 // of the differences, far above that of the scores and far below what cases vary by
+	// relative to the differences: far above the rounding of scores, far below their variation
+	// between cases
+	const rounding = 1e-9
 	lo, hi := slices.Min(d), slices.Max(d)
-	return hi-lo <= rounding*max(math.Abs(lo), math.Abs(hi)) // not if there is a NaN
+	return hi-lo <= rounding*max(math.Abs(lo), math.Abs(hi)) // false if there is a NaN
 }

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Curve is a way to draw predictions.
+// Curve is a function of predictions to plot.
 type Curve struct {
-	Name     string // as in YAML files and results
+	Name     string // as written in YAML files and results
 	Doc      string
-	X, Y     string // what the axes show
-	Diagonal bool   // perfect is y = x
+	X, Y     string // titles of the axes
+	Diagonal bool   // perfect predictions are on y = x
 	Func     func(p Predictions, c Confidence) Series
 }
 
-// Series are the points of a curve; N is the number of predictions behind each. Lo and Hi are the
-// ends of a 95 % interval at each point by itself, NaN where there is none: they are no band that
-// holds the whole curve with 95 %. Both are nil where a curve has no intervals.
+// Series are the points of a curve; N is the number of predictions that each is computed from. Lo
+// and Hi are the ends of a pointwise 95 % interval, NaN if there is none; together they are not a
+// 95 % band for the whole curve. Both are nil if a curve has no intervals.
 type Series struct {
 	X  []float64 `json:"x"`
 	Y  []float64 `json:"y"`
@@ -26,7 +26,7 @@ type Series struct {
 	Hi []float64 `json:"hi,omitempty"`
 }
 
-// Confidence measures how sure a prediction is: the smaller, the sooner it is rejected.
+// Confidence measures how confident a prediction is; the smallest values are rejected first.
 type Confidence struct {
 	Name, Doc string
 	Func      func(proba []float64) float64
@@ -37,12 +37,13 @@ func gap(proba []float64) float64 {
 	return ascending[len(ascending)-1] - ascending[len(ascending)-2]
 }
 
-// reject is the mean of v over the predictions that are left when those of least confidence are
-// rejected, with an interval, which ends at the mean of most, the largest values that v can have.
+// reject is the mean of v over the remaining predictions as those with the least confidence are
+// rejected, with an interval. The interval is limited by the mean of most, the largest possible
+// values of v.
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v, most float64
-		of            int // case
+		of            int // the case
 	}
 	rows := make([]row, len(v))
 	for i := range v {
@@ -53,8 +54,8 @@ func reject(p Predictions, c Confidence, v, most []float64, interval func(*growi
 			rows[i].sure = p.Confidence[i]
 		}
 	}
-	// The surest first. Equally sure rows are put in the order of v, so that sums have the same
-	// bits in every order of the cases.
+	// The most confident first. Rows with equal confidence are ordered by v, so that sums are
+	// bit-identical for every order of the cases.
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v), cmp.Compare(a.of, b.of))
 	})
@@ -69,7 +70,7 @@ func reject(p Predictions, c Confidence, v, most []float64, interval func(*growi
 			s.Y = append(s.Y, left.mean)
 			s.N = append(s.N, left.rows)
 			s.Lo = append(s.Lo, lo)
-			s.Hi = append(s.Hi, math.Min(hi, math.Max(certain/float64(left.rows), left.mean))) // NaN stays
+			s.Hi = append(s.Hi, math.Min(hi, math.Max(certain/float64(left.rows), left.mean))) // keeps NaN
 		}
 	}
 	for _, x := range [][]float64{s.X, s.Y, s.Lo, s.Hi} {

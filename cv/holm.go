@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Holm adjusts the p values of several tests, so that rejecting those that are at most α rejects
-// any true hypothesis with a probability of at most α, whatever they have to do with each other.
-// Of K values in ascending order the k-th, from 0, becomes
+// Holm adjusts the p values of several tests, so that rejecting those with adjusted values of at
+// most α rejects any true hypothesis with probability at most α, for any dependence between the
+// tests. Of K values in ascending order the k-th, counted from 0, becomes
 //
 //	max_{j ≤ k} min(1, (K - j) p_j)
 //
-// (Holm 1979, Scandinavian Journal of Statistics 6:65). NaN is no test: it stays NaN and does not
-// count.
+// (Holm 1979, Scandinavian Journal of Statistics 6:65). NaN means that there is no test: it stays
+// NaN and does not count in K.
 func Holm(p []float64) []float64 {
 	out := slices.Clone(p)
 	var order []int

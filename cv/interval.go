@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Estimate is the value of a score on a sample of cases, with its 95 % confidence interval over
-// such samples. Lo and Hi are NaN where there is no interval.
+// Estimate is the value of a score on a sample of cases, with its 95 % confidence interval for
+// random samples of cases. Lo and Hi are NaN if there is no interval.
 type Estimate struct{ Value, Lo, Hi float64 }
 
 func withoutInterval(value float64) Estimate { return Estimate{value, math.NaN(), math.NaN()} }
@@ -16,7 +16,7 @@ func withoutInterval(value float64) Estimate { return Estimate{value, math.NaN()
 // z95 is the 97.5 % quantile of the standard normal, 1.95996…
 var z95 = distuv.UnitNormal.Quantile(0.975)
 
-// mean is the mean of v with its normal interval over cases.
+// mean is the mean of v with its normal 95 % interval, where cases are independent.
 func mean(v []float64, cases []int) Estimate {
 	m := stat.Mean(v, nil)
 	return normal(m, math.Sqrt(meanVariance(v, m, cases)))
@@ -26,15 +26,15 @@ func normal(value, standardError float64) Estimate {
 	return Estimate{value, value - z95*standardError, value + z95*standardError}
 }
 
-// meanVariance estimates the variance of mean(v) when the G cases are independent but the rows of
-// one case are not:
+// meanVariance estimates the variance of mean(v) if the G cases are independent but the rows of one
+// case are not:
 //
 //	G/(G-1) Σ_g (Σ_{i in g} (v_i - mean))² / m²,
 //
-// which is s²/m if every row is its own case, and the same for the means per case if all have
-// equally many rows. It is NaN for a single case.
+// This is s²/m if every row is its own case. If all cases have the same number of rows, it equals
+// the variance computed from the means per case. It is NaN for a single case.
 func meanVariance(v []float64, mean float64, cases []int) float64 {
-	place := make(map[int]int, len(cases)) // of each case in sums, which is in order of appearance
+	place := make(map[int]int, len(cases)) // of each case in sums, which is in order of first appearance
 	var sums []float64
 	for i, c := range cases {
 		g, seen := place[c]
@@ -56,9 +56,9 @@ func meanVariance(v []float64, mean float64, cases []int) float64 {
 	return g / (g - 1) * ss / (m * m)
 }
 
-// growing is a sample that grows row by row, with its mean and what meanVariance needs, at the same
-// cost for every row. Let d_g be Σ_{i in g} (v_i - mean) and m_g the number of rows of case g.
-// Where the mean grows by δ, every d_g falls by m_g δ.
+// growing is a sample to which rows are added, with its mean and the terms of meanVariance, at a
+// constant cost per row. Let d_g be Σ_{i in g} (v_i - mean) and m_g the number of rows of case g.
+// If the mean grows by δ, every d_g falls by m_g δ.
 type growing struct {
 	rows       int
 	sum, mean  float64
@@ -66,7 +66,7 @@ type growing struct {
 	cases      map[int]ofCase
 }
 
-// ofCase are the rows of one case.
+// ofCase sums the rows of one case.
 type ofCase struct{ rows, sum float64 }
 
 // add adds a row.
@@ -86,7 +86,7 @@ func (s *growing) add(of int, v float64) {
 	s.cases[of] = ofCase{c.rows + 1, c.sum + v}
 }
 
-// interval is the normal interval of the mean over cases; NaN for a single case.
+// interval is the normal 95 % interval of the mean over cases; NaN for a single case.
 func (s *growing) interval() (lo, hi float64) {
 	g, m := float64(len(s.cases)), float64(s.rows)
 	if g < 2 {

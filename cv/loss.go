@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Loss has the cost of every decision: L[c][d] is that of deciding for class d where class c is the
-// truth.
+// Loss has the cost of every decision: L[c][d] is the cost of deciding for class d if the true
+// class is c.
 type Loss [][]float64
 
-// ZeroOne is the loss under which every error costs 1.
+// ZeroOne is the loss with cost 1 for every error.
 func ZeroOne(classes int) Loss {
 	l := make(Loss, classes)
 	for c := range l {
@@ -26,8 +26,8 @@ func ZeroOne(classes int) Loss {
 	return l
 }
 
-// Decide is the decision of least expected loss Σ_c L[c][d] p(c), GPML 3.1.1, and that loss. A tie
-// goes to the first class, in natural order.
+// Decide returns the decision with the least expected loss Σ_c L[c][d] p(c), GPML 3.1.1, and that
+// loss. Among equal losses the first class in natural order is chosen.
 func (l Loss) Decide(proba []float64) (decision int, expected float64) {
 	risk := make([]float64, len(l))
 	for c, p := range proba {
@@ -37,16 +37,17 @@ func (l Loss) Decide(proba []float64) (decision int, expected float64) {
 	return decision, risk[decision]
 }
 
-// Costs are those of decisions: for a class, and for none.
+// Costs are the costs of decisions, including the decision to reject.
 type Costs struct {
 	Loss   Loss
-	Reject *float64 // nil: one class is always decided for
+	Reject *float64 // cost of rejecting; nil: no case is rejected
 }
 
-// Rejected is the decision for no class.
+// Rejected is the decision to reject: no class is chosen.
 const Rejected = -1
 
-// Decide is the decision of least expected cost, and that cost. A tie goes to deciding for a class.
+// Decide returns the decision with the least expected cost, and that cost. Among equal costs a
+// class is preferred to rejection.
 func (c Costs) Decide(proba []float64) (decision int, expected float64) {
 	decision, expected = c.Loss.Decide(proba)
 	if c.Reject != nil && *c.Reject < expected {
@@ -55,7 +56,7 @@ func (c Costs) Decide(proba []float64) (decision int, expected float64) {
 	return decision, expected
 }
 
-// Of is what a decision costs where class truth is the truth.
+// Of is the cost of a decision if the true class is truth.
 func (c Costs) Of(truth, decision int) float64 {
 	if decision == Rejected {
 		return *c.Reject
@@ -63,16 +64,16 @@ func (c Costs) Of(truth, decision int) float64 {
 	return c.Loss[truth][decision]
 }
 
-// Decisions are the decisions of least expected cost on m cases, and what they cost.
+// Decisions are the decisions with the least expected cost on m cases, and their costs.
 type Decisions struct {
-	Loss      Estimate // mean cost of a case
-	Expected  float64  // the mean of what the predictions say that it will be
-	Likeliest float64  // mean cost of deciding for the class of largest probability instead
+	Loss      Estimate // mean cost per case
+	Expected  float64  // mean expected cost per case, according to the predicted probabilities
+	Likeliest float64  // mean cost per case when deciding for the class with the largest probability instead
 	Rejected  int
-	Table     [][]int // C×(C+1): cases of class i that were decided to be class j, and, last, none
+	Table     [][]int // C×(C+1): number of cases of class i with decision j; the last column counts rejections
 }
 
-// Decisions makes them. The predictions are of classes.
+// Decisions computes them. The predictions must be of classes.
 func (c Costs) Decisions(p Predictions) Decisions {
 	m, classes := p.Proba.Dims()
 	d := Decisions{Table: counts(classes, classes+1)}
@@ -93,7 +94,7 @@ func (c Costs) Decisions(p Predictions) Decisions {
 	return d
 }
 
-// Extremes are the least and the largest probability of the last class.
+// Extremes returns the smallest and the largest probability of the last class.
 func (p Predictions) Extremes() (lo, hi float64) {
 	_, classes := p.Proba.Dims()
 	last := mat.Col(nil, classes-1, p.Proba)

@@ -11,22 +11,22 @@ import (
 // McNemar compares the decisions of two classifiers on the same cases.
 type McNemar struct {
 	Cases      int
-	OnlyFirst  int      // cases that only the first classifier decides right
-	OnlySecond int      // that only the second does
-	Difference Estimate // of the error rates, first less second, with its 95 % interval
-	P          float64  // of no difference, two-sided
+	OnlyFirst  int      // cases that only the first classifier decides correctly
+	OnlySecond int      // cases that only the second decides correctly
+	Difference Estimate // of the error rates, first minus second, with its 95 % interval
+	P          float64  // two-sided p value of the hypothesis of equal error rates
 }
 
-// CompareDecisions is McNemar's test in its exact form: if the classifiers err equally often, each
-// of the m cases that just one decides right is the first's with probability ½, so that P = min(1,
-// 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller of the two counts (McNemar 1947,
-// Psychometrika 12:153). The difference (c - b)/n, of c cases that only the second and b that only
-// the first decides right, has the adjusted Wald interval
+// CompareDecisions is McNemar's test in its exact form: if the classifiers have equal error rates,
+// each of the m cases that exactly one decides correctly is the first one's with probability ½, so
+// that P = min(1, 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller of the two counts (McNemar
+// 1947, Psychometrika 12:153). The difference (c - b)/n, with c cases that only the second and b
+// that only the first decides correctly, has the adjusted Wald interval
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //
-// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must be over the same cases in the same
-// order, each case once; others panic.
+// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must have the same cases in the same
+// order, each case once; otherwise it panics.
 func CompareDecisions(first, second Predictions) McNemar {
 	m := McNemar{Cases: len(first.Cases)}
 	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) ||

@@ -6,30 +6,34 @@ import (
 )
 
 // PairedT is a race with paired t-tests over folds (the t-test variant of Birattari, Stützle,
-// Paquete & Varrentrapp 2002, A racing algorithm for configuring metaheuristics, GECCO): who is
-// behind the best by more than chance is cut. With d_1 … d_r the differences of the score in the r
-// folds so far, the best's less the other's, s² their sample variance and F folds in all,
+// Paquete & Varrentrapp 2002, A racing algorithm for configuring metaheuristics, GECCO):
+// contestants that are significantly worse than the best are eliminated. With d_1 … d_r the
+// differences of the score in the r folds so far, of the best contestant minus another, s² their
+// sample variance and F folds in all,
 //
 //	t = mean(d) / √(s² (1/r - 1/F))
 //
-// is held to Student's t with r-1 degrees of freedom, one-sided. What is asked is who wins these F
-// folds, not who is better on other data: the folds so far are a sample of the F, drawn without
-// replacement, so that the variance of their mean about that of all is S² (1/r - 1/F), whatever
-// else the folds have in common (Cochran 1977, Sampling Techniques, 2.5).
+// is compared with Student's t with r-1 degrees of freedom, one-sided. The question is which
+// contestant wins on these F folds, not which is better on other data. The folds so far are a
+// sample of the F, drawn without replacement, so the variance of their mean around the mean of all
+// is S² (1/r - 1/F), for any dependence between folds (Cochran 1977, Sampling Techniques, 2.5).
 //
-// The level is Bonferroni's: alpha divided by the number of contestants less one and by the number
-// of rounds. Each contestant can be cut by each other one in each round; so, as far as Student's t
-// is right for means of few folds, who would win with all folds is cut with probability alpha at
-// most. Nobody is cut for differences that are all equal, as shares of few cases may be.
+// The level has a Bonferroni correction: alpha divided by the number of contestants minus one and
+// by the number of rounds, since each contestant can be eliminated by each other one in each round.
+// So the winner over all folds is eliminated with probability at most alpha, as far as Student's t
+// is valid for means of few folds. If all differences are equal, as may happen for rates of few
+// cases, there is no elimination.
 //
-// Rounds are one fold each from the third on, or tenths of the folds if there are more than ten.
+// A round ends after each fold from the third on; with more than ten folds, after each tenth of the
+// folds.
 type PairedT struct {
-	Alpha float64 `yaml:"alpha" json:"alpha,omitempty" within:"(0,1)"` // of the whole race, 0 … 1; 0 means 0.05
+	// error probability of the whole race, 0 … 1; 0 means 0.05
+	Alpha float64 `yaml:"alpha" json:"alpha,omitempty" within:"(0,1)"`
 }
 
 const (
-	fewestFolds = 3  // of a paired test
-	mostRounds  = 10 // into which a paired race divides its folds
+	fewestFolds = 3  // for a paired test
+	mostRounds  = 10 // maximum number of rounds
 )
 
 // Check implements Race.
@@ -60,13 +64,12 @@ func (r PairedT) Cut(now Round) (cuts []Cut) {
 		for f := range d {
 			a, _ := now.Score.Func(now.Parts[best][f])
 			b, _ := now.Score.Func(now.Parts[k][f])
-			d[f] = a.Value - b.Value // NaN where the score is not defined in a fold
+			d[f] = a.Value - b.Value // NaN if the score is not defined in a fold
 			if !now.Score.Greater {
 				d[f] = -d[f]
 			}
 		}
-		// NaN where there is no test: folds that all differ by the same say nothing of how they
-		// vary.
+		// NaN if there is no test: equal differences give no estimate of the variance.
 		test := CorrectedT(d, -1/float64(now.Folds))
 		if p := test.P / 2; test.T > 0 && p < level {
 			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: best, P: p,

@@ -8,33 +8,35 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predictions are what a model said of cases it was not trained on, and what became of them: all
-// that scores and curves look at. Classes have Labels and Proba, numeric targets the last three.
+// Predictions are a model's predictions for cases that it was not trained on, together with their
+// true targets. All scores and curves are functions of them. For classes Labels and Proba are set,
+// for numeric targets the last three fields.
 type Predictions struct {
-	Cases  []int      // m: which case each row is about; rows of one case (repeated_kfold) count as one in intervals
+	Cases  []int      // m: the case of each row; rows of the same case (repeated_kfold) count as one in intervals
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
-	// Base has, for every row, log p of its own class under the base line, the class frequencies of
-	// the training part, or the log density of its own target under the normal distribution with
-	// the mean and variance of the training part; nats.
+	// Base is the baseline, for every row: log p of its true class with the class frequencies of
+	// the training part, or the log density of its target under the normal distribution with the
+	// mean and variance of the training part; in nats.
 	Base []float64
 
-	// Confidence says how sure of each row a model is that knows more of that than its
-	// probabilities: the smaller, the sooner it is rejected. nil: a Confidence measures it.
+	// Confidence is, for every row, a measure of confidence from the model, if it knows more than
+	// its probabilities; the smallest values are rejected first. nil: a Confidence of the tables is
+	// computed from the probabilities.
 	Confidence []float64
 
-	// Threshold is, for every row, the probability of the second of two classes from which it is
-	// decided for. nil: the class of largest probability is.
+	// Threshold is, for every row, the probability of the second of two classes from which on it is
+	// decided for. nil: the class with the largest probability is decided for.
 	Threshold []float64
 
-	Targets, Mean, Variance []float64 // m: the target, and the mean and variance predicted for it, noise included
+	Targets, Mean, Variance []float64 // m: the target, its predicted mean, and its predicted variance including noise
 }
 
-// Numeric says that the targets are numbers.
+// Numeric reports whether the targets are numbers.
 func (p Predictions) Numeric() bool { return p.Proba == nil }
 
-// sumTolerance is how far the probabilities of one case may be from summing to 1: far more than
-// rounding, far less than a mistake.
+// sumTolerance is the allowed deviation of a sum of probabilities from 1: far above rounding
+// errors, far below mistakes.
 const sumTolerance = 1e-6
 
 // NewPredictions checks the predictions of one classifier. trainCounts has the number of training
@@ -79,8 +81,8 @@ func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (P
 	return Predictions{Cases: cases, Labels: labels, Proba: proba, Base: base}, nil
 }
 
-// Pool puts the predictions of several models together, in this order; each keeps its own base
-// line. There must be at least one, and all over the same classes, or numbers.
+// Pool concatenates the predictions of several models in this order; each keeps its own baseline.
+// There must be at least one, all with the same classes, or all with numeric targets.
 func Pool(parts ...Predictions) Predictions {
 	var all Predictions
 	for _, p := range parts {
@@ -94,7 +96,7 @@ func Pool(parts ...Predictions) Predictions {
 		all.Threshold = append(all.Threshold, p.Threshold...)
 	}
 	if len(all.Confidence) < len(all.Cases) {
-		all.Confidence = nil // not of all parts
+		all.Confidence = nil // unless all parts have it
 	}
 	if len(all.Threshold) < len(all.Cases) {
 		all.Threshold = nil
@@ -112,11 +114,12 @@ func Pool(parts ...Predictions) Predictions {
 	return all
 }
 
-// Decide is the class of largest probability. A tie goes to the first class, in natural order.
+// Decide is the class with the largest probability. Among equal ones the first in natural order is
+// chosen.
 func Decide(proba []float64) int { return floats.MaxIdx(proba) }
 
-// DecideAt is Decide or, where there is a threshold, the second of two classes where its
-// probability is at least that, and else the first.
+// DecideAt is Decide or, with a threshold, the second of two classes if its probability is at least
+// the threshold, else the first.
 func DecideAt(proba []float64, threshold ...float64) int {
 	switch {
 	case len(threshold) == 0:
@@ -127,7 +130,7 @@ func DecideAt(proba []float64, threshold ...float64) int {
 	return 0
 }
 
-// Decision is the class that row i is decided to be of.
+// Decision is the class decided for in row i.
 func (p Predictions) Decision(i int) int {
 	if p.Threshold == nil {
 		return Decide(p.Proba.RawRowView(i))
@@ -135,8 +138,7 @@ func (p Predictions) Decision(i int) int {
 	return DecideAt(p.Proba.RawRowView(i), p.Threshold[i])
 }
 
-// Confusion counts the cases of class i that were decided to be class j, in row i and column j of a
-// C×C table.
+// Confusion counts, in row i and column j of a C×C table, the cases of class i with decision j.
 func (p Predictions) Confusion() [][]int {
 	_, classes := p.Proba.Dims()
 	table := counts(classes, classes)
@@ -146,7 +148,7 @@ func (p Predictions) Confusion() [][]int {
 	return table
 }
 
-// counts is a table of zeros.
+// counts returns a table of zeros.
 func counts(rows, columns int) [][]int {
 	table := make([][]int, rows)
 	for i := range table {
@@ -155,7 +157,7 @@ func counts(rows, columns int) [][]int {
 	return table
 }
 
-// wrong says, for every row, whether its decision is an error (1) or not (0).
+// wrong is, for every row, 1 if its decision is an error and 0 if not.
 func (p Predictions) wrong() []float64 {
 	out := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
@@ -166,11 +168,11 @@ func (p Predictions) wrong() []float64 {
 	return out
 }
 
-// floor is the smallest normal double: where the logarithm of a probability is taken, a smaller one
-// counts as this. (On amd64 math.Log is off by up to 36 nats below it.)
+// floor is the smallest normal double. It replaces smaller probabilities before a logarithm is
+// taken. (On amd64 math.Log is off by up to 36 nats below it.)
 const floor = 0x1p-1022
 
-// logProba is log p of every row's own class, in nats.
+// logProba is log p of the true class of every row, in nats.
 func (p Predictions) logProba() []float64 {
 	out := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
@@ -179,7 +181,7 @@ func (p Predictions) logProba() []float64 {
 	return out
 }
 
-// information is, for every row, log2 p of its own class minus the same under the base line: bits.
+// information is, for every row, log2 p of the true class minus the same for the baseline, in bits.
 func (p Predictions) information() []float64 {
 	out := p.logProba()
 	for i, base := range p.Base {
@@ -188,7 +190,8 @@ func (p Predictions) information() []float64 {
 	return out
 }
 
-// certainty is, for every row, what information would be if the own class had probability 1: bits.
+// certainty is, for every row, what information would be if the true class had probability 1, in
+// bits.
 func (p Predictions) certainty() []float64 {
 	out := make([]float64, len(p.Base))
 	for i, base := range p.Base {
@@ -197,7 +200,7 @@ func (p Predictions) certainty() []float64 {
 	return out
 }
 
-// warnings reports the floors that logProba and information used.
+// warnings reports how many probabilities were replaced by floor.
 func (p Predictions) warnings() []string {
 	floored, unseen := 0, 0
 	for i, label := range p.Labels {

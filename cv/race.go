@@ -1,14 +1,16 @@
 package cv
 
-// Race is a rule by which contestants leave a contest that they are not going to win. What it
-// decides depends on the results of whole rounds, not on the order in which they came in. Its
-// options are its exported fields; zero means the default.
+// Race is a rule that eliminates contestants which are unlikely to win a contest. Decisions depend
+// on the results of whole rounds, not on the order in which these arrived. The options are the
+// exported fields; zero means the default.
 type Race interface {
-	// Check says what is wrong with the options.
+	// Check returns an error for invalid options.
 	Check() error
-	// Rounds says after how many folds contestants may be cut: ascending, from 1 to folds-1.
+	// Rounds returns the numbers of folds after which contestants may be eliminated: ascending,
+	// from 1 to folds-1.
 	Rounds(contestants, folds int) []int
-	// Cut names those that leave after a round, and why. The best never does.
+	// Cut returns the contestants eliminated after a round, with the reasons. The best is never
+	// eliminated.
 	Cut(Round) []Cut
 }
 
@@ -17,17 +19,17 @@ type Round struct {
 	Score       Score
 	Contestants int             // at the start
 	Folds       int             // of the contest
-	Round, Done int             // index into Rounds(Contestants, Folds), and the folds done
-	In          []int           // contestants left, the best by their Scores first
-	Parts       [][]Predictions // by contestant and fold, of the folds so far
-	Scores      []Estimate      // by contestant, of all these predictions together
+	Round, Done int             // Round is the index into Rounds(Contestants, Folds), Done the folds completed
+	In          []int           // remaining contestants, the best by their Scores first
+	Parts       [][]Predictions // by contestant and fold, for the folds so far
+	Scores      []Estimate      // by contestant, over all these predictions together
 }
 
-// Cut says who left a contest, when and why.
+// Cut is an elimination from a contest.
 type Cut struct {
 	Contestant int
-	Folds      int    // that were done
-	Reason     string // without the name of the Better one
-	Better     int    // who was best then; -1: it failed
+	Folds      int    // completed before
+	Reason     string // does not contain the name of the Better one
+	Better     int    // the best contestant then; -1: this one failed
 	P          float64
 }

@@ -2,7 +2,7 @@ package cv
 
 import "math"
 
-// recall is the share of the cases of a class that were decided to be of it, with Wilson's
+// recall is the fraction of the cases of a class that were decided to be of it, with Wilson's
 // interval; false: the class does not occur.
 func recall(p Predictions, class int) (Estimate, bool) {
 	hits, rows, cases := 0.0, 0.0, []int(nil)
@@ -23,7 +23,7 @@ func recall(p Predictions, class int) (Estimate, bool) {
 	return Estimate{hits / rows, lo, hi}, true
 }
 
-// recallOfTwo is recall of a class of two.
+// recallOfTwo is recall of one of two classes; undefined for more classes.
 func recallOfTwo(class int) func(Predictions) (Estimate, bool) {
 	return func(p Predictions) (Estimate, bool) {
 		if _, classes := p.Proba.Dims(); classes != 2 {
@@ -33,9 +33,9 @@ func recallOfTwo(class int) func(Predictions) (Estimate, bool) {
 	}
 }
 
-// balancedAccuracy is the mean r of the recalls r_c of the k classes that occur, two or more. The
-// classes have no case in common, so that the distances to the ends of Wilson's intervals
-// [l_c, u_c] add up in squares (Zou & Donner 2008, Statistics in Medicine 27:1693):
+// balancedAccuracy is the mean r of the recalls r_c of the k classes that occur, k ≥ 2. The classes
+// are disjoint, so the squared distances to the ends of Wilson's intervals [l_c, u_c] add up (Zou &
+// Donner 2008, Statistics in Medicine 27:1693):
 //
 //	r - √Σ (r_c - l_c)² / k … r + √Σ (u_c - r_c)² / k
 func balancedAccuracy(p Predictions) (Estimate, bool) {
@@ -57,8 +57,8 @@ func balancedAccuracy(p Predictions) (Estimate, bool) {
 	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}, true
 }
 
-// margins are the shares of the rows that are of each class, that are decided to be of it, and that
-// are both.
+// margins are, for every class, the fractions of the rows that are of it, that are decided to be of
+// it, and that are both.
 func (p Predictions) margins() (of, decided, both []float64) {
 	_, classes := p.Proba.Dims()
 	of, decided, both = make([]float64, classes), make([]float64, classes), make([]float64, classes)
@@ -78,11 +78,12 @@ func (p Predictions) margins() (of, decided, both []float64) {
 	return of, decided, both
 }
 
-// f1 is that of the second of two classes, 2 TP/(2 TP + FP + FN), where that class occurs. It grows
-// with J = TP/(TP + FP + FN), F = 2J/(1+J), and J is a rate, whose interval is Wilson's. Of more
-// classes it is the mean over those that occur or are decided for, with the normal interval of
-// its linearisation: the mean of F + Σ_c (2 [y = d = c] - F_c ([y = c] + [d = c]))/(k (p_c + q_c))
-// over cases, for k classes with shares p_c of the cases and q_c of the decisions d.
+// f1 is, for two classes, 2 TP/(2 TP + FP + FN) of the second class, if that class occurs. It is an
+// increasing function of J = TP/(TP + FP + FN), F = 2J/(1+J), and J is a rate with Wilson's
+// interval. For more classes it is the mean over the classes that occur or are decided for, with
+// the normal interval of its linearisation: the mean over cases of F + Σ_c (2 [y = d = c] - F_c ([y
+// = c] + [d = c]))/(k (p_c + q_c)), for k classes with fractions p_c of the cases and q_c of the
+// decisions d.
 func f1(p Predictions) (Estimate, bool) {
 	of, decided, both := p.margins()
 	if len(of) == 2 {
@@ -127,17 +128,17 @@ func f1(p Predictions) (Estimate, bool) {
 
 // matthews is the correlation of classes and decisions as indicators, for two classes Matthews's φ
 // (1975, Biochimica et Biophysica Acta 405:442), for more Gorodkin's R_K (2004, Computational
-// Biology and Chemistry 28:367). With p_c, q_c and a the shares of the cases that are of a class,
-// that are decided to be of it, and that are decided rightly,
+// Biology and Chemistry 28:367). With p_c, q_c and a the fractions of the cases that are of class
+// c, that are decided to be of it, and that are decided correctly,
 //
 //	R = (a - Σ p_c q_c)/√((1 - Σ p_c²)(1 - Σ q_c²)),
 //
-// 0 where all decisions are for one class. It is defined where two classes or more occur. The
-// interval is the normal one of atanh R, whose variance is that of the linearised R over cases. As
-// that is too narrow where most decisions are for one class, and none where all are or R is -1 or
-// 1, it is made again with two cases more, in equal parts in all cells of the table of classes and
+// and 0 if all decisions are for one class. It is defined if at least two classes occur. The
+// interval is the normal interval of atanh R, with the variance of the linearised R over cases.
+// This is too narrow if most decisions are for one class, and undefined if all are or if R is ±1.
+// So a second interval adds two cases, divided equally among all cells of the table of classes and
 // decisions: ½ in each of four (Haldane 1940, Annals of Eugenics 10:218; Anscombe 1956, Biometrika
-// 43:461). It reaches as far as the farther of the two, and to R.
+// 43:461). The result is the smallest interval that contains both and R.
 func matthews(p Predictions) (Estimate, bool) {
 	e, ok := correlated(p, 0)
 	if !ok {
@@ -151,7 +152,7 @@ func matthews(p Predictions) (Estimate, bool) {
 	return Estimate{e.Value, lo, hi}, true
 }
 
-// correlated is R and its interval with so many cases more, spread over the table.
+// correlated is R and its interval with more cases added, spread equally over the table.
 func correlated(p Predictions, more float64) (Estimate, bool) {
 	of, decided, both := p.margins()
 	classes, cases := float64(len(of)), float64(distinct(p.Cases))
@@ -175,7 +176,7 @@ func correlated(p Predictions, more float64) (Estimate, bool) {
 	}
 	scale := math.Sqrt((1 - pp) * (1 - qq))
 	r := min(1, max(-1, (a-pq)/scale))
-	if 1-math.Abs(r) < 1e-12 { // far more than rounding, far less than one error makes
+	if 1-math.Abs(r) < 1e-12 { // far above rounding, far below the effect of one error
 		return withoutInterval(math.Copysign(1, r)), true
 	}
 	linear := func(label, d int) float64 {

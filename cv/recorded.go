@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Recorded are the predictions of a fit on record, of so many classes; 0: of numbers. Its lists
-// must be of equal length.
+// Recorded converts the predictions of a recorded fit with this number of classes; 0: numeric
+// targets. Lists of unequal length are an error.
 func Recorded(classes int, f *record.Fit) (Predictions, error) {
 	if classes == 0 {
 		if f.TrainMoments == nil {

@@ -7,8 +7,8 @@ import (
 
 // NewRegression checks the predictions that one regression made for numeric targets: the mean and
 // the variance, noise included, of each. trainMean and trainVariance (divisor n) are those of the
-// training targets, the base line. Wrong shapes panic; a number that is not finite, and a variance
-// that is not above 0, are errors.
+// training targets, the baseline. Wrong shapes panic; numbers that are not finite and variances
+// that are not positive are errors.
 func NewRegression(
 	cases []int, targets, mean, variance []float64, trainMean, trainVariance float64,
 ) (Predictions, error) {
@@ -52,8 +52,8 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 	return Estimate{root(e.Value), root(e.Lo), root(e.Hi)}, true
 }
 
-// standardizedLogLoss is not defined if all training targets of a part are equal: their base line
-// is no density.
+// standardizedLogLoss is not defined if all training targets of a part are equal, because the
+// baseline then has no density.
 func standardizedLogLoss(p Predictions) (Estimate, bool) {
 	return mean(standardizedLosses(p), p.Cases), finite(p.Base...)
 }

@@ -6,31 +6,31 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Score is a number that says how good predictions are.
+// Score is a measure of the quality of predictions.
 type Score struct {
-	Name    string // as in YAML files and results
+	Name    string // as written in YAML files and results
 	Doc     string
 	Unit    string
-	Greater bool // greater is better
-	Numeric bool // of numeric targets; the other scores are of classes
-	Count   bool // adds up over folds; the other scores are averaged, weighted by cases
-	// Version is that of the value that Func computes: raised from 1 (or 0) when that changes by
-	// more than rounding. Intervals are not on record.
+	Greater bool // greater values are better
+	Numeric bool // for numeric targets; the other scores are for classes
+	Count   bool // adds up over folds; other scores are averaged, weighted by the number of cases
+	// Version is the version of the value that Func computes: raised from 1 (or 0) if it changes by
+	// more than rounding. Intervals are not recorded.
 	Version    int
 	registered bool // by another program
 	Column     Column
-	// Base says that 0 is what the base line of Predictions has: the class frequencies of the
+	// Base means that the baseline of Predictions has the value 0: the class frequencies of the
 	// training part, or the mean and variance of its targets.
 	Base bool
-	// Within is what the score can be; an interval ends there. Zeros: any number.
+	// Within is the range of the score, which limits its intervals. Zeros: unlimited.
 	Within [2]float64
-	// Each is the value of every row, of which the score is the mean; nil: it is no such mean.
+	// Each returns the value of every row, if the score is their mean; nil: it is not a mean.
 	Each func(Predictions) []float64
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
 }
 
-// Told is the version that keys have: 0 of the first version of this package's own scores.
+// Told is the version in the keys of jobs: 0 for the first version of this package's own scores.
 func (s Score) Told() int {
 	if s.Version < 2 && !s.registered {
 		return 0
@@ -38,20 +38,22 @@ func (s Score) Told() int {
 	return s.Version
 }
 
-// Column says how a summary shows a score: one row for each evaluation, the scores side by side.
+// Column is the form of a score in a summary, which has one row per evaluation and one column per
+// score.
 type Column struct {
-	Heading  string // short, with the unit where that is not obvious; "": left out of summaries
+	Heading  string // short, with the unit unless it is obvious; "": not in summaries
 	Digits   int    // after the decimal point; a Count is shown as "3/100" instead
 	Percent  bool   // the value and its interval are multiplied by 100
 	Interval bool   // followed by a column with the 95 % interval
-	Brief    bool   // also where there is room for few: of outer folds, of the best points of a grid
+	Brief    bool   // also shown in short summaries: of outer folds, of the best points of a grid
 }
 
-// information has an interval that ends where every class would be known for certain.
+// information is mean test information in bits. Its interval ends at the value for certain
+// predictions of the true classes.
 func information(p Predictions) (Estimate, bool) {
 	e := mean(p.information(), p.Cases)
 	most := floats.Sum(p.certainty()) / float64(len(p.Base))
-	e.Hi = math.Min(e.Hi, math.Max(most, e.Value)) // NaN stays
+	e.Hi = math.Min(e.Hi, math.Max(most, e.Value)) // keeps NaN
 	return e, true
 }
 
@@ -86,20 +88,20 @@ func brierLosses(p Predictions) []float64 {
 	return loss
 }
 
-// Apart is a test of differences of the score, with an interval that ends where differences do.
+// Apart tests differences of the score; the interval is limited to possible differences.
 func (s Score) Apart(t TTest) TTest {
 	if widest := s.Within[1] - s.Within[0]; widest > 0 {
-		t.Lo, t.Hi = math.Max(t.Lo, -widest), math.Min(t.Hi, widest) // NaN stays
+		t.Lo, t.Hi = math.Max(t.Lo, -widest), math.Min(t.Hi, widest) // keeps NaN
 	}
 	return t
 }
 
-// Of computes the score, with an interval that ends where the score does; false: it is not defined
-// for these predictions.
+// Of computes the score, with an interval limited to the range of the score; false: it is not
+// defined for these predictions.
 func (s Score) Of(p Predictions) (e Estimate, ok bool) {
 	e, ok = s.Func(p)
 	if s.Within != [2]float64{} {
-		e.Lo, e.Hi = math.Max(e.Lo, s.Within[0]), math.Min(e.Hi, s.Within[1]) // NaN stays
+		e.Lo, e.Hi = math.Max(e.Lo, s.Within[0]), math.Min(e.Hi, s.Within[1]) // keeps NaN
 	}
 	return e, ok
 }

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// SuccessiveHalving keeps the best 1/eta again and again, with eta times as many folds each time
-// (Jamieson & Talwalkar 2016, Non-stochastic best arm identification and hyperparameter
-// optimization, AISTATS). Of C contestants over F folds, with s the least whole number of eta^s ≥
-// C, those with the best ⌈C/eta^(j+1)⌉ scores are left after ⌈F/eta^(s-j)⌉ folds, j = 0 … s-1;
-// steps after the same fold are one. The last one left goes through the other folds alone. It is a
-// rule of thumb, without a promise that the best stays.
+// SuccessiveHalving repeatedly keeps the best 1/eta of the contestants, with eta times as many
+// folds each time (Jamieson & Talwalkar 2016, Non-stochastic best arm identification and
+// hyperparameter optimization, AISTATS). Of C contestants over F folds, with s the smallest integer
+// such that eta^s ≥ C, those with the best ⌈C/eta^(j+1)⌉ scores remain after ⌈F/eta^(s-j)⌉ folds, j
+// = 0 … s-1; steps after the same fold are merged. The last contestant runs the remaining folds
+// alone. It is a heuristic: the best contestant may be eliminated.
 type SuccessiveHalving struct {
 	Eta int `yaml:"eta" json:"eta,omitempty" within:"[2,1000000]"` // 2 or more; 0 means 2
 }
@@ -29,7 +29,7 @@ func (r SuccessiveHalving) Rounds(contestants, folds int) []int {
 	return ends
 }
 
-// rungs says after how many folds how many contestants are kept.
+// rungs returns the numbers of folds after which contestants are eliminated, and how many are kept.
 func (r SuccessiveHalving) rungs(contestants, folds int) (ends, keep []int) {
 	eta := float64(max(r.Eta, 2))
 	s := 0

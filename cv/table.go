@@ -8,14 +8,14 @@
 //	log_loss         = -(1/n) Σ_i ln p_i                  nats per case
 //	information_bits = (1/n) Σ_i (log₂ p_i - log₂ π_i)    bits per case, GPML (3.76)
 //
-// π_i is the share of that class in the training set, so that guessing has 0 bits.
+// π_i is the fraction of that class in the training set, so that predicting these fractions has 0
+// bits.
 //
 // Curves, calibration, thresholds, standard errors and tests of differences between models are
 // computed from the same predictions.
 //
 // Classes are numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. The package
-// knows labels and predictions, never models: nothing here fits or predicts. The reference is GPML,
-// Rasmussen & Williams 2006.
+// handles labels and predictions only, no models. The reference is GPML, Rasmussen & Williams 2006.
 package cv
 
 import (
@@ -41,7 +41,7 @@ var Table = registry.Table[Splitter]{
 		"tested"),
 }
 
-// Races lists the rules by which contestants are cut.
+// Races lists the rules that eliminate contestants.
 var Races = registry.Table[Race]{
 	registry.Of[PairedT, Race]("paired_t", "stop configurations that are worse than the best by a one-sided "+
 		"paired t-test over three or more folds (alpha: 0.05, over the whole race)"),
@@ -50,9 +50,9 @@ var Races = registry.Table[Race]{
 			"(eta: 2)"),
 }
 
-// Scores lists the scores in the order in which summaries show them, m being the number of
-// predictions. The mean of v_i over cases has the interval mean ± z s/√m, with s the sample
-// standard deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
+// Scores lists the scores in the order of summaries, m being the number of predictions. The mean of
+// v_i over cases has the interval mean ± z s/√m, with s the sample standard deviation and z = 1.96
+// the 97.5 % quantile of the normal distribution; it needs at least two cases.
 var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
@@ -140,12 +140,12 @@ var Scores = []Score{
 	},
 }
 
-// Curves lists the curves. In both reject curves the least sure predictions are rejected first,
-// equally sure ones all together; so there is a point for x = 0 and one after each group but the
-// last, and the order of the cases does not matter. N is the number of predictions that are left.
-// Their intervals are those of the scores of the predictions that are left, as if which are left
-// had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
-// one for test information.
+// Curves lists the curves. In both reject curves the least confident predictions are rejected
+// first, predictions of equal confidence together. There is a point for x = 0 and one after each
+// such group but the last, and the order of the cases does not matter. N is the number of remaining
+// predictions. Intervals are those of the scores of the remaining predictions, treating their
+// selection as fixed: Wilson's for error rates and fractions of correct decisions, the normal one
+// for test information.
 var Curves = []Curve{
 	{
 		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
@@ -169,7 +169,7 @@ var Curves = []Curve{
 	},
 }
 
-// CurveNamed finds a curve.
+// CurveNamed returns the curve with this name, or an error with suggestions.
 func CurveNamed(name string) (Curve, error) {
 	return named("curve", name, Curves, func(c Curve) string { return c.Name })
 }
@@ -180,17 +180,17 @@ var Confidences = []Confidence{
 	{"gap", "the difference of the two largest class probabilities", gap},
 }
 
-// ConfidenceNamed finds a measure of confidence.
+// ConfidenceNamed returns the measure with this name, or an error with suggestions.
 func ConfidenceNamed(name string) (Confidence, error) {
 	return named("confidence", name, Confidences, func(c Confidence) string { return c.Name })
 }
 
-// ScoreNamed finds a score.
+// ScoreNamed returns the score with this name, or an error with suggestions.
 func ScoreNamed(name string) (Score, error) {
 	return named("score", name, Scores, func(s Score) string { return s.Name })
 }
 
-// named finds a row of one of the package's tables.
+// named returns a row of one of the package's tables.
 func named[T any](what, name string, table []T, nameOf func(T) string) (T, error) {
 	var names []string
 	for _, row := range table {
@@ -203,15 +203,15 @@ func named[T any](what, name string, table []T, nameOf func(T) string) (T, error
 	return none, fmt.Errorf("unknown %s %q%s", what, name, registry.Suggest(name, names))
 }
 
-// Result is the Estimate of a Score.
+// Result is a Score with its Estimate.
 type Result struct {
 	Score
 	Estimate
 }
 
-// Evaluate computes, in the order of the table, all scores that are defined for p, of at least one
-// row. The warnings count the probabilities that had to be raised to the smallest normal double to
-// keep logarithms finite.
+// Evaluate computes, in the order of the table, all scores that are defined for p, which must have
+// at least one row. A warning counts the probabilities that were raised to the smallest normal
+// double to keep logarithms finite.
 func Evaluate(p Predictions) (results []Result, warnings []string) {
 	for _, s := range Scores {
 		if s.Numeric != p.Numeric() {

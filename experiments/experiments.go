@@ -1,14 +1,14 @@
-// Package experiments runs what a YAML file declares: models of Gaussian-process classification,
-// how their hyperparameters are tuned, and how they are evaluated. It is the door for other Go
-// programs; the command gpc-tune uses the packages behind it, which have more.
+// Package experiments runs the experiment that a YAML file declares: models of Gaussian-process
+// classification, how their hyperparameters are tuned, and how they are evaluated. It is the entry
+// point for other Go programs; the command gpc-tune uses the packages below it directly.
 //
 //	spec   the file: text → declared values, each with its place
 //	plan   what will run: training sets, studies, keys, contests
 //	job    one trial, or one assessment
 //	run    the folder of a run: jobs → journal → results
 //
-// Package data reads data sets, and takes readers of other programs. The other packages in this
-// folder serve the command alone.
+// Package data reads data sets; other programs can register readers. The other packages in this
+// folder are for the command only.
 package experiments
 
 import (
@@ -24,23 +24,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Plan is a checked experiment with its data: what will run. It comes from Load or Parse.
+// Plan is a checked experiment with its data, ready to run, made by Load or Parse.
 type Plan struct{ of *plan.Plan }
 
 // Name is the experiment's name.
 func (p *Plan) Name() string { return p.of.Name() }
 
-// Manifest is what the folder of a run of the plan begins with: its configurations and studies, and
-// the key of all that determines the results.
+// Manifest is the first record of a run folder: configurations and studies, and the key of
+// everything that determines the results.
 func (p *Plan) Manifest() reports.Manifest { return p.of.Manifest }
 
-// Jobs is how many jobs a run has, trials and assessments; atMost says that it may end with fewer.
+// Jobs is the number of jobs of a run, trials and assessments; atMost: the run may have fewer.
 func (p *Plan) Jobs() (n int, atMost bool) { return p.of.Jobs() }
 
 // Options of Run.
 type Options = run.Options
 
-// Memory is how many bytes the largest of the jobs takes.
+// Memory is the number of bytes that the largest job needs.
 func (p *Plan) Memory() (most int64) {
 	for _, c := range p.of.Overview(nil) {
 		most = max(most, c.Memory)
@@ -48,32 +48,33 @@ func (p *Plan) Memory() (most int64) {
 	return most
 }
 
-// Problems are all the mistakes of a file, each with its place.
+// Problems are all mistakes of a file, each with its position.
 type Problems = spec.Problems
 
-// Problem is one mistake in a file: where it stands, what was expected, and what to do.
+// Problem is one mistake in a file: its position, what was expected, and how to correct it.
 type Problem = strictyaml.Problem
 
-// What went wrong, for errors.Is.
+// Errors, for errors.Is.
 var (
-	ErrMistakes           = spec.ErrMistakes          // all Problems
+	ErrMistakes           = spec.ErrMistakes          // matches all Problems
 	ErrInvalid            = spec.ErrInvalid           // data, or another input, that cannot be used
 	ErrNoFit              = job.ErrNoFit              // no configuration could be fitted
-	ErrFolder             = run.ErrFolder             // a folder that is no run, or is damaged
+	ErrFolder             = run.ErrFolder             // the folder is not a run folder, or is damaged
 	ErrOtherConfiguration = run.ErrOtherConfiguration // a run folder of another experiment
-	ErrUnfinished         = run.ErrUnfinished         // a run folder that only Options.Resume goes on with
-	ErrUnreported         = run.ErrUnreported         // all jobs are done, and the results could not be written
-	ErrEnvironment        = build.ErrEnvironment      // a variable of the environment that cannot be
+	// the run folder has a part of this run, and Options.Resume is not set
+	ErrUnfinished  = run.ErrUnfinished
+	ErrUnreported  = run.ErrUnreported    // all jobs are on record, but the results could not be written
+	ErrEnvironment = build.ErrEnvironment // an environment variable has an invalid value
 )
 
 // Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the
-// plan; settings are assignments path=value, which change the file first. The error is Problems, or
+// plan. settings are assignments path=value applied to the file first. The error is Problems, or
 // that of ctx.
 func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
 	return planned(plan.Load(ctx, path, settings))
 }
 
-// Parse is Load on text; file names it in messages, and its folder is where relative paths start.
+// Parse is Load for text; file names it in messages, and relative paths start in its folder.
 func Parse(ctx context.Context, file string, text []byte, settings ...string) (*Plan, error) {
 	return planned(plan.Parse(ctx, file, text, settings))
 }
@@ -85,13 +86,13 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// Run does what is missing of a plan in the run folder dir, and writes the results there. The
-// report covers what is done, even where the run ended early with an error.
+// Run runs what is missing of a plan in the run folder dir, and writes the results there. The
+// report covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	return run.Run(ctx, p.of, dir, o)
 }
 
-// Report is the report of what a run folder has on record, whether the run has ended or goes on.
+// Report builds the report of a run folder, after or during a run.
 func Report(dir string) (*reports.Report, error) {
 	f, err := run.ReadFolder(dir)
 	if err != nil {

@@ -69,8 +69,13 @@ func (LeaveOneOut) Of(p approx.Posterior) (approx.Functional, error) {
 	return p.(approx.LeaveOneOuter).LeaveOneOut()
 }
 
-// Memory is that of the leave-one-out sum.
-func (LeaveOneOut) Memory(m approx.Memory, _ bool) approx.Bytes { return m.LeaveOneOut }
+// Memory is that of the leave-one-out sum, with its adjoint for a gradient.
+func (LeaveOneOut) Memory(m approx.Memory, gradient bool) approx.Bytes {
+	if !gradient {
+		return m.LeaveOneOut
+	}
+	return m.LeaveOneOut.And(m.LeaveOneOutAdjoint)
+}
 
 // AddsPrior is false.
 func (LeaveOneOut) AddsPrior() bool { return false }

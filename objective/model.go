@@ -50,20 +50,38 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	if points := approx.InducingOf(m.Inference).Points; points > 0 && points < s.Cases {
 		return inducedMemory(m.Inference, s, dim)
 	}
-	n, held := int64(s.Cases), int64(s.New)
-	method := m.Inference.Memory(s)
+	silent := s
+	silent.New = 0
+	n, method := int64(s.Cases), m.Inference.Memory(silent)
 	sum := method.Fit
-	covariances := int64(s.Kernels) * (n*n + n*held)
-	for _, k := range m.Kernels {
-		covariances += int64(kernel.Remembered(k)) * (n*n + n*held) // a Run keeps them
-	}
+	matrices := int64(s.Kernels)
 	if c != nil {
 		sum = sum.And(c.Memory(method, gradient))
+		matrices += int64(m.remembered(s.Cases))
 	}
+	passing := sum.Passing
 	if gradient {
-		covariances += max(0, n*n-approx.Spare(m.Inference, s)/8) // the adjoint
+		passing += max(0, 8*n*n-approx.Spare(m.Inference, s)) // the adjoint
 	}
-	return 8*covariances + m.Kernels[0].Memory(s.Cases, s.New, dim) + sum.Kept + sum.Passing
+	own := m.Kernels[0].Memory(s.Cases, 0, dim)
+	// predictions come after the fit
+	predicted := 8*matrices*n*int64(s.New) + m.Kernels[0].Memory(s.Cases, s.New, dim) - own +
+		m.Inference.Memory(s).Fit.Passing - method.Fit.Passing
+	return 8*matrices*n*n + own + sum.Kept + max(passing, predicted)
+}
+
+// mostRemembered is how many cases there are at most where a Run remembers covariances: with more a
+// fit takes so long that a covariance of which only the amplitude changes gains next to nothing.
+const mostRemembered = 2048
+
+// remembered is how many covariances of n cases a Run keeps.
+func (m Model) remembered(n int) (covariances int) {
+	for _, k := range m.Kernels {
+		if n <= mostRemembered {
+			covariances += kernel.Remembered(k)
+		}
+	}
+	return covariances
 }
 
 func (m Model) mean() Mean {

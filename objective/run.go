@@ -187,7 +187,8 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 	own.model.Inference = approx.In(work, o.model.Inference)
 	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
 	for j, k := range o.model.Kernels {
-		if own.model.Kernels[j] = k; o.inducing == nil { // whose parts threads share
+		// threads share the parts of a covariance with inducing inputs
+		if own.model.Kernels[j] = k; o.inducing == nil && o.data.X.N() <= mostRemembered {
 			own.model.Kernels[j] = kernel.Remember(k)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // Build makes the Report of a run from its manifest and the lines of its journal, in any order.
-// What is not on record yet is counted as missing and marked so. Lines that contradict the manifest
-// or each other are an error.
+// Results that are not on record are counted and marked as missing. Lines that contradict the
+// manifest or each other are an error.
 func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	studies, contests, err := arrange(m, lines)
 	if err != nil {
@@ -44,8 +44,8 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	return r, nil
 }
 
-// mixed warns of jobs that different builds, or one on different instructions, have computed: the
-// results are then those of no one of them.
+// mixed warns if jobs were computed by different builds, or by one build with different instruction
+// sets: no single build then gives these results.
 func mixed(m record.Manifest, lines []record.Line) []string {
 	jobs := map[string]map[string]bool{}
 	for _, line := range lines {
@@ -66,7 +66,7 @@ func mixed(m record.Manifest, lines []record.Line) []string {
 		"in what follows from these: " + strings.Join(all, ", ")}
 }
 
-// drawings finds the curves that a run asks for, and the confidence by which they reject.
+// drawings returns the curves of a run, and the measure of confidence for rejection.
 func drawings(m record.Manifest) (curves []cv.Curve, confidence cv.Confidence, err error) {
 	confidence = cv.Confidences[0]
 	if m.Reject != "" {

@@ -17,7 +17,7 @@ type builder struct {
 	warnings   notes
 }
 
-// where names a job within a configuration: "trial 3" and "fit" are those of the study of all the
+// where names a job within a configuration: "trial 3" and "fit" are jobs of the study of all the
 // training data.
 func where(studies []Study, i int, trial *int) string {
 	job := "fit"
@@ -34,7 +34,7 @@ func where(studies []Study, i int, trial *int) string {
 	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
 }
 
-// evaluations pools the studies of every evaluation, in the order of the studies.
+// evaluations pools the studies of each evaluation, in the order of the studies.
 func (b *builder) evaluations() []Evaluation {
 	out := []Evaluation{}
 	parts := map[string][]*Study{}
@@ -52,7 +52,7 @@ func (b *builder) evaluations() []Evaluation {
 	return out
 }
 
-// pool makes an Evaluation of its studies; nil is one that is missing.
+// pool makes an Evaluation from its studies; nil is a missing one.
 func (b *builder) pool(name string, studies []*Study) Evaluation {
 	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
 	var parts []cv.Predictions
@@ -79,7 +79,7 @@ func (b *builder) pool(name string, studies []*Study) Evaluation {
 	e.Scores = Scores{len(p.Cases), results, partial(e.Scored, failed, e.Folds)}
 	b.warnings.add(e.Name, warnings...)
 	if p.Numeric() {
-		return e // numbers have no confusion, nor curves
+		return e // numbers have neither a confusion table nor curves
 	}
 	e.Confusion, e.Decisions = p.Confusion(), decided(b.record.Costs, p)
 	e.extremes[0], e.extremes[1] = p.Extremes()
@@ -89,7 +89,7 @@ func (b *builder) pool(name string, studies []*Study) Evaluation {
 	return e
 }
 
-// decided are the decisions under costs, if there are any.
+// decided computes the decisions under costs; nil without costs.
 func decided(of *record.Costs, p cv.Predictions) *Decisions {
 	if of == nil {
 		return nil
@@ -118,7 +118,7 @@ func (b *builder) fold(s *Study) Fold {
 		f.Threshold = s.Fit.Threshold
 	}
 	if s.Predictions != nil {
-		results, _ := cv.Evaluate(*s.Predictions) // its warnings come with the pooled scores
+		results, _ := cv.Evaluate(*s.Predictions) // warnings come with the pooled scores
 		f.Scores = Scores{N: len(s.Predictions.Cases), Results: results}
 	}
 	return f
@@ -146,7 +146,7 @@ func (b *builder) failures(s *Study) (out []Failure) {
 	return out
 }
 
-// notes collects warnings. One that was given several times is listed once, with the first place.
+// notes collects warnings. A repeated warning is listed once, with its first position.
 type notes struct {
 	texts []string
 	first map[string]string

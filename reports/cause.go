@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Cause is what several warnings or failures have in common.
+// Cause groups warnings or failures with the same cause.
 type Cause struct {
 	Cause   string // in words
-	Meaning string // for the results
-	Remedy  string // empty: there is nothing to do
-	Note    bool   // worth knowing, and nothing is wrong
-	Count   int    // how often it was met
+	Meaning string // consequence for the results
+	Remedy  string // empty: none is needed
+	Note    bool   // for information only; nothing is wrong
+	Count   int    // number of occurrences
 	Notices []Notice
 }
 
-// Notice is a warning or a failure, of a configuration or with -1 of the whole run.
+// Notice is a warning or a failure of a configuration, or with -1 of the whole run.
 type Notice struct {
 	Configuration int
-	Where         string // the job, "trial 3 and 2 more" of several
+	Where         string // the job, "trial 3 and 2 more" for several
 	Text          string
-	Count         int // how often it was given
+	Count         int // number of occurrences
 }
 
 // kind is a row of the tables of causes.
@@ -30,8 +30,9 @@ type kind struct {
 	cause, meaning, remedy string
 }
 
-// warningKinds are the causes of warnings: the first whose pattern a text has is its own. The texts
-// are those of journals, which may be older than this table; what no row knows is its own cause.
+// warningKinds are the causes of warnings: a text belongs to the first row whose pattern it
+// matches. The texts come from journals, which may be older than this table; a text that matches no
+// row is its own cause.
 var warningKinds = []kind{
 	{`^illustration \d+, .*: fails: `, false, "approximations failed",
 		"they have no moments, and the figures say so", ""},
@@ -60,7 +61,7 @@ var warningKinds = []kind{
 	{`of a class without training cases`, false, "cases are of a class that a training part lacks",
 		"no model can predict them", "stratified folds, or fewer of them"},
 	{`evaluations failed, the first with`, false, "the optimiser met points that could not be evaluated",
-		"it went round them", ""}, // whatever failed there, as the text says on
+		"it went round them", ""}, // failures of any kind, as the text goes on to say
 	{`stopped unconverged|stopped before it converged|has not converged|not converged`, false,
 		"fits have not converged",
 		"their scores are those of another point than meant", "raise max_iterations, or lower damping"},
@@ -79,7 +80,7 @@ var warningKinds = []kind{
 	{`grid points have no scores`, false, "grid points have no scores", "they cannot be best by a score", ""},
 }
 
-// failureKinds are those of failures.
+// failureKinds are the causes of failures.
 var failureKinds = []kind{
 	{"took longer|timeout|deadline", false, "jobs took too long", "they have no result", "a longer --trial-timeout"},
 	{"not converged|unconverged|no convergence|did not converge", false, "fits did not converge", "they have no result",
@@ -92,7 +93,7 @@ var failureKinds = []kind{
 	{"memory", false, "jobs had too little memory", "they have no result", "a larger --memory"},
 }
 
-// causes groups notices by kind, in the order in which they first come.
+// causes groups notices by kind, in the order of first occurrence.
 func causes(notices []Notice, kinds []kind, meaning, remedy string) (out []Cause) {
 	at := map[string]int{}
 	for _, n := range notices {
@@ -122,7 +123,7 @@ func (n Notice) String() string {
 	return n.Where + ": " + n.Text
 }
 
-// summary is the beginning of a text that no kind knows, without the packages that wrapped it.
+// summary is the beginning of a text that matches no kind, without the prefixes of packages.
 func summary(text string) string {
 	text = wrapped.ReplaceAllString(text, "")
 	const most = 160

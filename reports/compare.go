@@ -10,19 +10,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Comparison compares configurations in pairs. Every difference is that of the first less the
-// second.
+// Comparison compares configurations in pairs. Every difference is the first minus the second.
 type Comparison struct {
 	Schema string  `json:"schema"` // "gpc-tune/compare/1"
 	Pairs  []Pair  `json:"pairs"`
-	Run    *Report `json:"-"` // of which people are shown the comparisons with the best; nil: all pairs
+	Run    *Report `json:"-"` // the run, for texts that show comparisons with the best only; nil: all pairs
 }
 
-// Pair is two configurations on the same data, and what they differ by.
+// Pair compares two configurations on the same data.
 type Pair struct {
 	First       Side               `json:"first"`
 	Second      Side               `json:"second"`
-	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null where there are not two of the same targets
+	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null unless both have one for the same targets
 	Evaluations []PairedEvaluation `json:"evaluations"`
 	Notes       []string           `json:"notes"` // what could not be compared, and why
 	Sampled     bool               `json:"-"`     // a log evidence is that of the best sample of Markov chains
@@ -40,9 +39,9 @@ type Side struct {
 }
 
 // EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the
-// best sample of Markov chains, the logarithm of the Bayes factor for the first, or with
-// one_vs_rest for both for its labellings of all classes together. Nothing is subtracted for the
-// number of hyperparameters that were tuned.
+// best sample of Markov chains: the logarithm of the Bayes factor for the first. If both use
+// one_vs_rest, it refers to the binary labellings of all classes together. Nothing is subtracted
+// for the number of tuned hyperparameters.
 type EvidenceRatio struct {
 	Nats  Number `json:"nats"`
 	Log10 Number `json:"log10"`
@@ -51,14 +50,15 @@ type EvidenceRatio struct {
 // PairedEvaluation compares predictions of the same held-out cases.
 type PairedEvaluation struct {
 	Name    string        `json:"name"`
-	Folds   int           `json:"folds"`             // that both have predictions of, over which all below is
-	Partial *Partial      `json:"partial,omitempty"` // these are some of those that are planned
+	Folds   int           `json:"folds"`             // folds for which both have predictions; all below is over these
+	Partial *Partial      `json:"partial,omitempty"` // not all planned folds
 	Scores  []PairedScore `json:"scores"`
-	McNemar *McNemar      `json:"mcnemar"` // over the first repeat, so that each case counts once; null for numbers
+	// over the first repeat, so that each case counts once; null for numeric targets
+	McNemar *McNemar `json:"mcnemar"`
 }
 
 // PairedScore is the mean over folds of the difference of a score, with the corrected resampled
-// t-test; a single fold, or differences that are all equal, give no test.
+// t-test. There is no test for a single fold or if all differences are equal.
 type PairedScore struct {
 	Name       string     `json:"name"`
 	Difference Number     `json:"difference"`
@@ -71,19 +71,20 @@ type PairedScore struct {
 // McNemar is McNemar's exact test of the decisions.
 type McNemar struct {
 	Cases      int       `json:"cases"`
-	OnlyFirst  int       `json:"only_first"`  // cases that only the first decides right
-	OnlySecond int       `json:"only_second"` // that only the second does
-	Difference Number    `json:"difference"`  // of the error rates
+	OnlyFirst  int       `json:"only_first"`  // cases that only the first decides correctly
+	OnlySecond int       `json:"only_second"` // cases that only the second decides correctly
+	Difference Number    `json:"difference"`  // of the error rates, first minus second
 	CI95       [2]Number `json:"ci95"`
 	P          Number    `json:"p"`
 }
 
-// ErrNothingInCommon is the error of a comparison without a pair.
+// ErrNothingInCommon is the error if no pair can be compared.
 var ErrNothingInCommon = errors.New("no two configurations have the same data: the same set, labels and cases")
 
-// Compare compares every two configurations of the one run, or every one of the first run with
-// every one of the second, that have the same data. Nested cross-validation counts as one that was
-// evaluated by its outer folds, and is compared where the other was evaluated likewise.
+// Compare compares every two configurations of one run, or every configuration of the first run
+// with every one of the second, that have the same data. Nested cross-validation counts as a
+// configuration evaluated on its outer folds, and is compared with configurations evaluated on the
+// same folds.
 func Compare(runs ...*Report) (*Comparison, error) {
 	out := &Comparison{Schema: "gpc-tune/compare/1", Pairs: []Pair{}}
 	first, second := runs[0], runs[len(runs)-1]
@@ -108,7 +109,7 @@ func Compare(runs ...*Report) (*Comparison, error) {
 	return out, nil
 }
 
-// compared lists the configurations, and nested cross-validations as if they were some.
+// compared lists the configurations, and nested cross-validations in the form of configurations.
 func (r *Report) compared() []Configuration {
 	all := slices.Clone(r.Configurations)
 	for _, n := range r.Nested {
@@ -123,7 +124,7 @@ func (r *Report) compared() []Configuration {
 	return all
 }
 
-// evaluatedLike says that both have an evaluation of one name.
+// evaluatedLike reports whether both have an evaluation with the same name.
 func (c Configuration) evaluatedLike(d Configuration) bool {
 	return slices.ContainsFunc(c.Evaluations, func(e Evaluation) bool {
 		return slices.ContainsFunc(d.Evaluations, func(f Evaluation) bool { return f.Name == e.Name })
@@ -150,8 +151,8 @@ func sameData(a, b Configuration) bool {
 	return a.Record.DataHash == b.Record.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes)
 }
 
-// evidence compares the log evidences. One binary method a class gives the sum of the evidences of
-// several binary labellings, which is no evidence of the labels.
+// evidence compares the log evidences. One binary model per class gives the sum of the evidences of
+// several binary labellings, which is not an evidence of the labels.
 func (p *Pair) evidence(a, b Configuration) {
 	rest := func(c Configuration) bool { return c.Inference.Name() == "one_vs_rest" }
 	difference := float64(a.LogEvidence - b.LogEvidence)
@@ -170,9 +171,9 @@ func (p *Pair) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// evaluations compares the predictions of every evaluation that both have, over the folds that both
-// have. What a race has cut is not compared: it was cut for its differences so far, which are no
-// sample of all.
+// evaluations compares the predictions of every evaluation that both have, over their common folds.
+// Configurations eliminated by a race are not compared: they were eliminated because of their
+// differences so far, which are no random sample.
 func (p *Pair) evaluations(a, b Configuration) {
 	for _, e := range a.Evaluations {
 		first, second := a.of(e.Name), b.of(e.Name)
@@ -214,7 +215,7 @@ func wasCut(folds []Study) bool {
 	return slices.ContainsFunc(folds, func(s Study) bool { return s.status() == Cut })
 }
 
-// done says how many folds have predictions.
+// done describes how many folds have predictions.
 func done(folds []Study) string {
 	n := 0
 	for _, s := range folds {
@@ -235,7 +236,7 @@ func (c Configuration) of(evaluation string) (out []Study) {
 	return out
 }
 
-// sameFold says that two folds hold out the same cases, as far as both have predicted them.
+// sameFold reports whether two folds hold out the same cases, as far as both have predicted them.
 func sameFold(a, b Study) bool {
 	if a.Repeat != b.Repeat || a.Fold != b.Fold || a.Train != b.Train || a.Test != b.Test {
 		return false
@@ -245,7 +246,7 @@ func sameFold(a, b Study) bool {
 			slices.Equal(a.Fit.Targets, b.Fit.Targets)
 }
 
-// compareFolds compares the predictions of folds that both have, and names the scores that only
+// compareFolds compares the predictions of folds that both have. lacking names scores that only
 // some folds have.
 func compareFolds(name string, first, second []Study) (out PairedEvaluation, lacking []string) {
 	out = PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}

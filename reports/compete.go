@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// compete adds what came of the contests.
+// compete adds the results of the contests.
 func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
 	for _, c := range contests {
 		first := &r.Configurations[c.Configurations[0]]
@@ -45,7 +45,7 @@ func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
 	r.Warnings = append(r.Warnings, b.warnings.list()...)
 }
 
-// configuration is the number of a contestant, nil if there is none.
+// configuration is the index of a contestant's configuration, nil if k is -1.
 func (c contest) configuration(k int) *int {
 	if k < 0 {
 		return nil
@@ -88,7 +88,7 @@ func (c contest) outerFold(all []Configuration, b builder) (OuterFold, Study) {
 	} else if c.now.Ended {
 		scored = Study{Study: scored.Study, Fit: &record.Fit{Failure: "all configurations failed"}}
 	} else {
-		scored = Study{Study: scored.Study} // of no configuration yet
+		scored = Study{Study: scored.Study} // no configuration known yet
 	}
 	f := b.fold(&scored)
 	return OuterFold{f.Repeat, f.Fold, f.Train, f.Test, f.Status, c.configuration(c.now.Winner), f.Hyperparameters,

@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Figure finds a number by the name it has in results; scores are those of an evaluation, or of the
-// first, and with best_ before the name those of the best point of a grid, once all its points are
-// there. NaN: there is none.
+// Figure returns a number by its name in results. Scores are those of an evaluation, or of the
+// first; with the prefix best_ those of the best point of a grid, once all its points are
+// evaluated. NaN: there is none.
 func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
@@ -52,34 +52,34 @@ func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 	return Number(math.NaN()), nil
 }
 
-// Configuration is what came of one cell of the experiment's cross product. Hyperparameters,
+// Configuration is the result for one cell of the experiment's cross product. Hyperparameters,
 // LogEvidence, Restarts and Grid belong to the study of all the training data; Scores and Curves
-// are those of the first of the Evaluations, which is the test set where there is one. Under Markov
-// chains Hyperparameters and LogEvidence are those of the sample of largest posterior density, and
-// what is scored are predictions averaged over all samples.
+// are those of the first of the Evaluations, which is the test set if there is one. With Markov
+// chains, Hyperparameters and LogEvidence are those of the sample with the largest posterior
+// density, and scores are those of predictions averaged over all samples.
 type Configuration struct {
 	Dataset string `json:"dataset"` // its name, or the file
-	Cases   int    `json:"cases"`   // of the training data
-	Inputs  int    `json:"inputs"`  // columns
+	Cases   int    `json:"cases"`   // number of training cases
+	Inputs  int    `json:"inputs"`  // number of columns
 	record.Label
-	// their labels in natural order; of two the second is +1; none where the targets are numbers
+	// class labels in natural order; of two the second is +1; none for numeric targets
 	Classes []string `json:"classes"`
-	Tune    string   `json:"tune"` // the method
-	// what is maximised, the value of restarts and grid points; cv_ and a score is that of
-	// cross-validation, with its sign turned where less is better
+	Tune    string   `json:"tune"` // the method of tuning
+	// the tuning objective, maximised over restarts and grid points; cv_ and a score for
+	// cross-validation, with its sign changed if less is better
 	Objective string `json:"objective"`
 	Status    Status `json:"status"` // of the fit to all of the training data
-	// jobs not on record: fits, and trials known to have been asked for
+	// jobs not on record: fits, and trials known to have been proposed
 	Missing int `json:"missing"`
-	// natural units, of the fit to all of the training data
+	// of the fit to all of the training data, natural units
 	Hyperparameters Values `json:"hyperparameters"`
-	// nats, of the fit to all of the training data; null where there is none
+	// of the fit to all of the training data, nats; null: there is none
 	LogEvidence Number `json:"log_evidence"`
-	// false where the fit to all of the training data had not converged and was taken as it is
+	// false if the fit to all of the training data had not converged and was used nevertheless
 	Converged *bool `json:"converged,omitempty"`
-	// of the training cases, where the inference gives it
+	// of the training cases, if the inference provides it
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
-	// of a model with inducing inputs, of the fit to all of the training data
+	// inducing inputs of the fit to all of the training data
 	Inducing *record.Inducing `json:"inducing,omitempty"`
 	// of hyperparameters on the theta scale, from the curvature of the tuning objective
 	StandardErrors Values `json:"standard_errors,omitempty"`
@@ -90,24 +90,24 @@ type Configuration struct {
 	// on all of the training data; local optimisers and chains only
 	Restarts    []Restart    `json:"restarts"`
 	Scores      Scores       `json:"scores"`      // of the first of the evaluations
-	Evaluations []Evaluation `json:"evaluations"` // every way in which cases were held out
-	// every training set but the one of all the training data
+	Evaluations []Evaluation `json:"evaluations"` // every evaluation
+	// every training set except all of the training data
 	Folds []Fold `json:"folds"`
-	// points evaluated as they are: grids, random and adaptive search
+	// points evaluated as proposed: grids, random and adaptive search
 	Grid      []GridPoint          `json:"grid"`
 	Best      []Best               `json:"best"`                // the best points of grid
 	Curves    Curves               `json:"curves"`              // of the first of the evaluations
-	Published []Published          `json:"published,omitempty"` // what others found
+	Published []Published          `json:"published,omitempty"` // published figures
 	Warnings  []string             `json:"warnings"`            // of its fits and trials
 	Failures  []Failure            `json:"failures"`            // what could not be computed
 	notices   []Notice             // the warnings
-	nested    bool                 // stands for nested cross-validation
-	Record    record.Configuration `json:"-"` // as the run has it
-	// what is on record of each: the first is that of all the training data
+	nested    bool                 // it represents nested cross-validation
+	Record    record.Configuration `json:"-"` // as declared
+	// the recorded results of each study: the first is that of all the training data
 	Studies []Study `json:"-"`
 }
 
-// marked is false, where a fit that is on record had not converged, and else nothing.
+// marked returns false if a recorded fit had not converged, else nil.
 func marked(f *record.Fit) *bool {
 	if f.Converged {
 		return nil
@@ -115,15 +115,15 @@ func marked(f *record.Fit) *bool {
 	return new(bool)
 }
 
-// LeaveOneOut is the score of the training cases, each predicted by all the others at the same
-// hyperparameters, from the cavities of the one fit.
+// LeaveOneOut is the score of the training cases, each predicted from all the others at the same
+// hyperparameters, computed from the cavities of the one fit.
 type LeaveOneOut struct {
-	// nats: mean of log p(y_i|y_-i) over the training cases; with one_vs_rest of the sum of the
-	// classes'
+	// mean of log p(y_i|y_-i) over the training cases, nats; with one_vs_rest of the sum over
+	// classes
 	LogProbability Number `json:"log_probability"`
 }
 
-// LeftOneOut is NaN where there is none.
+// LeftOneOut is NaN if there is none.
 func (c Configuration) LeftOneOut() Number {
 	if c.LeaveOneOut == nil {
 		return Number(math.NaN())
@@ -131,33 +131,33 @@ func (c Configuration) LeftOneOut() Number {
 	return c.LeaveOneOut.LogProbability
 }
 
-// Hybrid says that one inference was tuned and another predicts.
+// Hybrid reports whether one inference is tuned and another predicts.
 func (c Configuration) Hybrid() bool {
 	return !c.TuneInference.IsZero() && c.TuneInference.Text != c.Inference.Text
 }
 
-// Published are figures that somebody else found for a configuration.
+// Published are published figures for a configuration.
 type Published struct {
-	Source  string           `json:"source"`         // who found them, and where
-	Note    string           `json:"note,omitempty"` // what is to be known of them
-	Figures PublishedFigures `json:"figures"`        // by name, each beside the one of this run
+	Source  string           `json:"source"`         // the publication
+	Note    string           `json:"note,omitempty"` // remarks
+	Figures PublishedFigures `json:"figures"`        // by name, each with the value of this run
 }
 
-// PublishedFigures are published figures by name, each beside the one of this run.
+// PublishedFigures are published figures by name, each with the value of this run.
 type PublishedFigures []PublishedFigure
 
-// PublishedFigure is a published figure, and that of this run; NaN if there is none.
+// PublishedFigure is a published figure with the value of this run; NaN: there is none.
 type PublishedFigure struct {
 	Name      string `json:"-"`
 	Published Number `json:"published"`
-	// of the published figure: half a unit of its last digit, if nothing else is said
+	// of the published figure; by default half a unit of its last digit
 	Uncertainty Number   `json:"uncertainty,omitempty"`
 	Here        Number   `json:"here"`
 	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
-// Texts are the published figure with the digits of its source, and that of this run and how much
-// more it is with one digit more; empty where there is none.
+// Texts are the published figure with the digits of its source, and with one more digit the value
+// of this run and its difference from the published figure; empty if there is none.
 func (f PublishedFigure) Texts() (published, here, difference string) {
 	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
 	_, after, _ := strings.Cut(value, ".")
@@ -177,33 +177,32 @@ func (f PublishedFigure) Texts() (published, here, difference string) {
 		more(float64(f.Here - f.Published))
 }
 
-// Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
+// Restart is one run of a local optimiser, or one Markov chain, whose end is its last sample.
 type Restart struct {
 	Trial int    `json:"trial"` // its number, from 0
-	Start Values `json:"start"` // hyperparameters where it started, natural units
-	End   Values `json:"end"`   // hyperparameters where it ended, natural units
-	Value Number `json:"value"` // of the tuning objective at the end, nats if that is a log density
-	// of the objective at the end: largest absolute entry, over theta; null for a chain
+	Start Values `json:"start"` // initial hyperparameters, natural units
+	End   Values `json:"end"`   // final hyperparameters, natural units
+	Value Number `json:"value"` // of the tuning objective at the end, nats if it is a log density
+	// largest absolute entry of the objective's gradient over theta at the end; null for a chain
 	Gradient    Number `json:"gradient"`
 	Status      string `json:"status"`           // how it ended
-	Evaluations int    `json:"evaluations"`      // of the objective
-	Chosen      bool   `json:"chosen,omitempty"` // it has won
+	Evaluations int    `json:"evaluations"`      // number of evaluations of the objective
+	Chosen      bool   `json:"chosen,omitempty"` // it has the largest value
 }
 
-// GridPoint is one evaluated point. Its value comes from the study of all the training data; its
-// scores from the first of the Evaluations. Over several folds a count adds up and every other
-// score, auc and rmse included, is the mean of the folds weighted by their held-out cases. There
-// are no scores where a fold lacks them or went elsewhere.
+// GridPoint is one evaluated point. Its value comes from the study of all the training data, its
+// scores from the first of the Evaluations. Over several folds a count adds up, and every other
+// score, including auc and rmse, is the mean of the folds weighted by their held-out cases. There
+// are no scores if a fold lacks them or evaluated other points.
 type GridPoint struct {
 	Point Values `json:"point"` // hyperparameters, natural units
-	// nats, if it is the log evidence that is tuned; else there is value
+	// nats, if the log evidence is tuned; otherwise see value
 	LogEvidence   *Number `json:"log_evidence,omitempty"`
 	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
 	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
-	// of the held-out cases of the first of the evaluations, over its folds, and n, how many they
-	// are
+	// of the held-out cases of the first of the evaluations, over its folds, and their number n
 	Scores Values `json:"scores"`
-	Chosen bool   `json:"chosen,omitempty"` // it has won
+	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 }
 
 // Objective is the tuning objective.
@@ -214,79 +213,80 @@ func (p GridPoint) Objective() float64 {
 	return float64(*p.LogEvidence)
 }
 
-// Best names the first point of the grid that is best by the tuning objective or by a score.
+// Best is the first point of the grid that is best by the tuning objective or by a score.
 type Best struct {
-	By    string `json:"by"`    // the tuning objective or the score by which it is best
-	Value Number `json:"value"` // of what it is best by
+	By    string `json:"by"`    // the tuning objective or the score
+	Value Number `json:"value"` // its value there
 	Point int    `json:"point"` // index into grid, from 0
 }
 
-// Evaluation is one way of holding out cases, all of its folds pooled: the cases are the unit, and
-// every fold has the base line of its own training part.
+// Evaluation is one way of holding out cases, with all its folds pooled. Cases are the unit, and
+// every fold has the baseline of its own training part.
 type Evaluation struct {
 	Name  string `json:"name"`  // the splitter, or test
-	Folds int    `json:"folds"` // as planned
-	// folds with predictions on record; scores, confusion, decisions and curves are over these
+	Folds int    `json:"folds"` // planned number of folds
+	// number of folds with recorded predictions; scores, confusion, decisions and curves are over
+	// these
 	Scored int    `json:"scored"`
-	Status Status `json:"status"` // the worst of the folds'
-	// of the predictions of all folds together; with "partial" in it, of some
-	Scores    Scores     `json:"scores"`
-	Confusion [][]int    `json:"confusion"`           // cases of class i that were decided to be class j
-	Decisions *Decisions `json:"decisions,omitempty"` // those of least expected cost, where the experiment names costs
-	Curves    Curves     `json:"curves"`              // of the predictions of all folds together
+	Status Status `json:"status"` // the worst status of a fold
+	// of the predictions of all folds together; with "partial" of some of them
+	Scores    Scores  `json:"scores"`
+	Confusion [][]int `json:"confusion"` // number of cases of class i decided to be class j
+	// decisions with the least expected cost, if the experiment has costs
+	Decisions *Decisions `json:"decisions,omitempty"`
+	Curves    Curves     `json:"curves"` // of the predictions of all folds together
 	extremes  [2]float64 // probabilities of the last class
 }
 
-// Decisions are what the predictions are worth where errors, and decisions for no class, have their
-// costs.
+// Decisions are the costs of decisions, including rejections, under the predictions.
 type Decisions struct {
-	Loss     Number     `json:"mean_loss"`     // what a case cost, in the units of the costs
-	CI95     *[2]Number `json:"ci95"`          // 95 % interval of mean_loss; null where there is none
-	Expected Number     `json:"expected_loss"` // what a case would cost on average by the probabilities
-	// what a case cost with the decision for the class of largest probability
+	Loss     Number     `json:"mean_loss"`     // mean cost per case, in the units of the costs
+	CI95     *[2]Number `json:"ci95"`          // 95 % interval of mean_loss; null: there is none
+	Expected Number     `json:"expected_loss"` // mean expected cost per case, by the predicted probabilities
+	// mean cost per case when deciding for the class with the largest probability
 	Likeliest Number `json:"largest_probability_loss"`
-	Rejected  int    `json:"rejected"` // cases decided for no class
-	// cases of class i that were decided to be class j or, in the last column, none
+	Rejected  int    `json:"rejected"` // rejected cases
+	// number of cases of class i decided to be class j; the last column counts rejections
 	Table [][]int `json:"table"`
 }
 
 // Fold is one study: tuned on its training part, scored on its held-out cases.
 type Fold struct {
-	Evaluation      string `json:"evaluation"`          // the way of holding out that it belongs to
-	Repeat          int    `json:"repeat"`              // its repeat, from 0
-	Fold            int    `json:"fold"`                // its number, from 0
+	Evaluation      string `json:"evaluation"`          // the evaluation that it belongs to
+	Repeat          int    `json:"repeat"`              // index of the repeat, from 0
+	Fold            int    `json:"fold"`                // index of the fold, from 0
 	Train           int    `json:"train"`               // training cases
 	Test            int    `json:"test"`                // held-out cases
-	Status          Status `json:"status"`              // done, cut by a race, failed or missing
+	Status          Status `json:"status"`              // done, cut (eliminated by a race), failed or missing
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
-	LogEvidence     Number `json:"log_evidence"`        // nats, of its training cases; null where there is none
-	Converged       *bool  `json:"converged,omitempty"` // false where the fit had not converged and was taken as it is
-	// probability of the second of two classes from which it is decided for, where that was chosen
-	// on folds of its training cases
+	LogEvidence     Number `json:"log_evidence"`        // of its training cases, nats; null: there is none
+	Converged       *bool  `json:"converged,omitempty"` // false if the fit had not converged and was used nevertheless
+	// probability of the second of two classes from which on it is decided for, if it was chosen on
+	// folds of its training cases
 	Threshold *Number `json:"threshold,omitempty"`
 	Scores    Scores  `json:"scores"` // of its held-out cases
 }
 
-// Failure is something that could not be computed, and why.
+// Failure is something that could not be computed, with the reason.
 type Failure struct {
-	Evaluation string `json:"evaluation"` // where: train is all of the training data
+	Evaluation string `json:"evaluation"` // the evaluation; train is all of the training data
 	Repeat     int    `json:"repeat"`     // of the evaluation, from 0
 	Fold       int    `json:"fold"`       // of the evaluation, from 0
-	Trial      *int   `json:"trial"`      // its number, from 0; null: the final fit
-	Point      Values `json:"point"`      // all hyperparameters there, or where the optimiser started, natural units
-	Theta      Values `json:"theta"`      // the free hyperparameters there, exactly, on the theta scale
-	Message    string `json:"message"`    // why
+	Trial      *int   `json:"trial"`      // index from 0; null: the final fit
+	// all hyperparameters at the failure, or at the start of the optimiser, natural units
+	Point   Values `json:"point"`
+	Theta   Values `json:"theta"`   // the free hyperparameters at the failure, exactly, on the theta scale
+	Message string `json:"message"` // the reason
 }
 
-// Scores are the scores of N predictions, in the order of cv.Scores; those that are not defined are
-// left out.
+// Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
 type Scores struct {
 	N       int
 	Results []cv.Result
-	Partial *Partial // nil: the predictions are those of all folds that are planned, or of one
+	Partial *Partial // nil: all planned folds, or a single one
 }
 
-// Value finds a score's estimate.
+// Value returns a score's estimate.
 func (s Scores) Value(name string) (e cv.Estimate, ok bool) {
 	for _, r := range s.Results {
 		if r.Name == name {
@@ -296,7 +296,7 @@ func (s Scores) Value(name string) (e cv.Estimate, ok bool) {
 	return e, false
 }
 
-// Curves are the curves that the experiment asks for.
+// Curves are the curves of the experiment.
 type Curves []Curve
 
 // Curve is a curve and its points.
@@ -305,7 +305,7 @@ type Curve struct {
 	cv.Series
 }
 
-// SoFar says of what is counted that more may come.
+// SoFar returns a suffix for counts that may still grow.
 func (c Configuration) SoFar() string {
 	if c.Status == Missing {
 		return " so far"
@@ -313,7 +313,7 @@ func (c Configuration) SoFar() string {
 	return ""
 }
 
-// Equals says that other points are as good as the one that is called the best.
+// Equals returns a remark if other points are equally good.
 func (c Configuration) Equals(b Best) string {
 	n := 0
 	for _, p := range c.Grid {
@@ -327,8 +327,7 @@ func (c Configuration) Equals(b Best) string {
 	return fmt.Sprintf(", the first of %d with it", n)
 }
 
-// Among says of how many points the best by the tuning objective or a score was found: not all may
-// have one.
+// Among returns the number of points that the best was chosen from, as "12 of 30 points" if not all
 func (c Configuration) Among(by string) string {
 	n := 0
 	for _, p := range c.Grid {
@@ -342,7 +341,7 @@ func (c Configuration) Among(by string) string {
 	return fmt.Sprintf("%d points%s", n, c.SoFar())
 }
 
-// Tuned names the tuning objective, and whose it is if another inference predicts.
+// Tuned names the tuning objective, and its inference method if another one predicts.
 func (c Configuration) Tuned() string {
 	if c.Hybrid() {
 		return c.Maximised() + " of " + c.TuneInference.Text
@@ -350,8 +349,8 @@ func (c Configuration) Tuned() string {
 	return c.Maximised()
 }
 
-// Maximised names the tuning objective for people: its values have their sign turned where less of
-// a score is better.
+// Maximised names the tuning objective for people: if less of a score is better, its values have
+// the sign changed.
 func (c Configuration) Maximised() string {
 	if name, cross := strings.CutPrefix(c.Objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
@@ -361,7 +360,7 @@ func (c Configuration) Maximised() string {
 	return c.Objective
 }
 
-// Folded names a fold, and its repeat where that is not the first.
+// Folded names a fold, with its repeat unless that is the first.
 func Folded(evaluation string, repeat, fold int) string {
 	if repeat > 0 {
 		evaluation += fmt.Sprintf(" repeat %d", repeat)
@@ -369,7 +368,7 @@ func Folded(evaluation string, repeat, fold int) string {
 	return fmt.Sprintf("%s fold %d", evaluation, fold)
 }
 
-// Where says where something failed.
+// Where describes the place of a failure.
 func (f Failure) Where() string {
 	where := Folded(f.Evaluation, f.Repeat, f.Fold)
 	if f.Trial != nil {
@@ -381,10 +380,10 @@ func (f Failure) Where() string {
 	return where
 }
 
-// String says where something failed, and why.
+// String describes the place and the reason.
 func (f Failure) String() string { return f.Where() + ": " + f.Message }
 
-// by is the tuning objective or a score, where it is a finite number.
+// by returns the tuning objective or a score, if it is finite.
 func (p GridPoint) by(name, objective string) (v float64, known bool) {
 	if v, known = p.Objective(), true; name != objective {
 		v, known = p.Scores.Get(name)
@@ -392,8 +391,8 @@ func (p GridPoint) by(name, objective string) (v float64, known bool) {
 	return v, known && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// Named are values of the hyperparameters, in their order, where there is one for each input by the
-// name of the input: "length_scale[age]".
+// Named returns the values of the hyperparameters in order. Hyperparameters with one value per
+// input are named by input: "length_scale[age]".
 func (c Configuration) Named(values Values) Values {
 	out := slices.Clone(values)
 	if len(out) != len(c.Record.Hyperparameters) {
@@ -407,8 +406,8 @@ func (c Configuration) Named(values Values) Values {
 	return out
 }
 
-// ByInput are the hyperparameters for readers: by the names of the inputs, and of length scales the
-// shortest, of the most relevant input, first.
+// ByInput returns the hyperparameters for readers: named by input, with length scales in ascending
+// order, so that the most relevant input is first.
 func (c Configuration) ByInput(values Values) Values {
 	out := c.Named(values)
 	if len(out) != len(c.Record.Hyperparameters) {

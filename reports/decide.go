@@ -12,23 +12,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// What counts as told apart, and what speaks against trust.
+// Thresholds for differences between configurations, and for doubts.
 const (
-	alpha        = 0.05 // of tests that tell configurations apart
-	calibrated   = 0.01 // of the test of calibration, which is one of several looks at a result
+	alpha        = 0.05 // level of tests between configurations
+	calibrated   = 0.01 // level of the test of calibration, one of several checks of a result
 	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
 	logEvidence  = "log_evidence"
 	baseRateName = "base_rate"
 )
 
-// competitor is a configuration that competes, with the folds that it competes on.
+// competitor is a configuration with the folds that it competes on.
 type competitor struct {
 	index int
 	score cv.Estimate
-	folds []*Study // none with the log evidence
+	folds []*Study // none if the log evidence decides
 }
 
-// decide answers for every data set, in the order of the configurations.
+// decide makes the answer for every data set, in the order of the configurations.
 func (r *Report) decide() (out []Answer) {
 	out = []Answer{}
 	done := make([]bool, len(r.Configurations))
@@ -50,7 +50,7 @@ func (r *Report) decide() (out []Answer) {
 	return out
 }
 
-// AnswerOf is the answer about the data of a configuration, nil if there is none.
+// AnswerOf returns the answer for the data of a configuration, nil if there is none.
 func (r *Report) AnswerOf(configuration int) *Answer {
 	for _, a := range r.Decided() {
 		if sameData(r.Configurations[configuration], r.Configurations[a.Configuration]) {
@@ -60,7 +60,7 @@ func (r *Report) AnswerOf(configuration int) *Answer {
 	return nil
 }
 
-// contested is by what configurations with the same data compete.
+// contested is the criterion by which configurations with the same data compete.
 type contested struct {
 	by         string
 	score      *cv.Score // nil: the log evidence
@@ -69,8 +69,8 @@ type contested struct {
 	race       *Race   // nil: none
 }
 
-// contest says by what they compete: nested cross-validation, a race, the score that they are tuned
-// by, or else the first of which 0 is the base rate; without held-out cases the log evidence.
+// contest determines the criterion: nested cross-validation, a race, the score that is tuned, or
+// else the first score for which the base rate is 0; without held-out cases the log evidence.
 func (r *Report) contest(group []int) (c contested) {
 	first := r.Configurations[group[0]]
 	for i := range r.Nested {
@@ -101,7 +101,7 @@ func (r *Report) contest(group []int) (c contested) {
 	return c
 }
 
-// tunedBy is the score by which all are tuned, if there is one.
+// tunedBy is the score that all configurations tune, if there is one.
 func (r *Report) tunedBy(group []int) string {
 	by := ""
 	for _, k := range group {
@@ -114,7 +114,7 @@ func (r *Report) tunedBy(group []int) string {
 	return by
 }
 
-// baseScore is the first score of which 0 is the base rate.
+// baseScore is the first score for which the base rate has the value 0.
 func baseScore(c Configuration) cv.Score {
 	return cv.Scores[slices.IndexFunc(cv.Scores, func(s cv.Score) bool {
 		return s.Base && s.Numeric == (len(c.Classes) == 0)
@@ -152,7 +152,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	return a, true
 }
 
-// nested has the score of choosing, on the outer folds; false: there is none yet.
+// nested sets the score of the selection procedure on the outer folds; false: there is none yet.
 func (a *Answer) nested(n *Nested) bool {
 	a.Nested = &Choice{Folds: len(n.OuterFolds), By: n.Score, Score: a.Score}
 	for _, f := range n.OuterFolds {
@@ -176,7 +176,7 @@ func (a *Answer) nested(n *Nested) bool {
 	return true
 }
 
-// competitors are those that are scored on all folds, best first.
+// competitors are the configurations scored on all folds, best first.
 func (r *Report) competitors(group []int, of contested) (out []competitor) {
 	var folds []*Study // of the first
 	for _, k := range group {
@@ -214,7 +214,7 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 	return out
 }
 
-// competes are the folds on which a configuration competes.
+// competes returns the folds on which a configuration competes.
 func (c *Configuration) competes(of contested) (out []*Study) {
 	for i := range c.Studies {
 		s := &c.Studies[i]
@@ -226,7 +226,7 @@ func (c *Configuration) competes(of contested) (out []*Study) {
 	return out
 }
 
-// better is a score or a difference with its sign turned where less is better.
+// better is a score or a difference, with its sign changed if less is better.
 func (of contested) better(v float64) float64 {
 	if of.score != nil && !of.score.Greater {
 		return -v
@@ -234,7 +234,7 @@ func (of contested) better(v float64) float64 {
 	return v
 }
 
-// compare holds all others to the best.
+// compare compares all others with the best.
 func (a *Answer) compare(of contested, all []competitor) {
 	nan := Number(math.NaN())
 	var p []float64
@@ -265,8 +265,8 @@ func (a *Answer) compare(of contested, all []competitor) {
 	}
 }
 
-// test tests the difference of a score, of the first less the second: over folds, or of one fold
-// over its cases.
+// test tests the difference of a score, first minus second: over folds, or for a single fold over
+// its cases.
 func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
 	if len(first) == 1 {
 		if score.Each == nil {
@@ -292,8 +292,8 @@ func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
 	return score.Apart(cv.CorrectedT(d, float64(held)/float64(train))), true
 }
 
-// skill holds predictions to the base rate, or without any the log evidence to the log likelihood
-// of the class frequencies. nil: it is not known.
+// skill compares predictions with the base rate, or without predictions the log evidence with the
+// log likelihood of the class frequencies. nil: not known.
 func skill(c Configuration, folds []*Study) *Skill {
 	nan := math.NaN()
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
@@ -350,7 +350,7 @@ func (r *Report) keep(configuration int) string {
 	return terminal.CommandLine(append(args, "-m", "model.json")...)
 }
 
-// trust lists what speaks against trusting an answer.
+// trust lists reasons to doubt an answer.
 func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Trust {
 	out := []Trust{}
 	add := func(count int, remedy, cause, text string, args ...any) {
@@ -407,7 +407,7 @@ func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Tr
 	return out
 }
 
-// miscalibration says how the predictions are not calibrated.
+// miscalibration describes how the predictions are miscalibrated.
 func miscalibration(c Configuration, surplus float64) string {
 	switch {
 	case len(c.Classes) == 0 && surplus > 0:
@@ -420,7 +420,7 @@ func miscalibration(c Configuration, surplus float64) string {
 	return fmt.Sprintf("its probabilities are underconfident, by %.2g on average", -surplus)
 }
 
-// ended are the warnings of the fits that count: of the trials that were chosen, and of the fits.
+// ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.
 func (c Configuration) ended() (out []Notice) {
 	for i := range c.Studies {
 		s := &c.Studies[i]

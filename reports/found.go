@@ -2,8 +2,8 @@ package reports
 
 import "regexp"
 
-// WarningCauses are the warnings of the whole run and of its configurations by their causes: first
-// what is wrong, then what is only worth knowing.
+// WarningCauses groups the warnings of the whole run and of its configurations by cause: first
+// problems, then information.
 func (r *Report) WarningCauses() []Cause {
 	var all []Notice
 	for _, w := range r.Warnings {
@@ -26,7 +26,7 @@ func (r *Report) WarningCauses() []Cause {
 	return append(wrong, notes...)
 }
 
-// FailureCauses are the failures of all configurations by their causes.
+// FailureCauses groups the failures of all configurations by cause.
 func (r *Report) FailureCauses() []Cause {
 	var all []Notice
 	for i, c := range r.Configurations {
@@ -46,6 +46,7 @@ func (r *Report) FailureCauses() []Cause {
 	return causes(all, failureKinds, "what failed has no result", "run with --retry-failed runs failed jobs again")
 }
 
-// repeated is what a failure's message says of where it was, which is said beside it.
+// repeated matches the part of a failure's message that says where it occurred, which is shown
+// separately.
 var repeated = regexp.MustCompile(`^.*: (restart|chain) from \[[^]]*\]: |objective: (gradient )?at [^:]*: ` +
 	`|\b(approx|objective|search|cv|linalg|kernel|likelihood|comparator): `)

@@ -58,12 +58,12 @@ func (b *builder) held() (out []*Study) {
 	return out
 }
 
-// scoresAt puts together the scores of one point over folds, which all must have tried it, bit for
-// bit, as the given point of the given trial. Journals keep scores of a point, not its predictions,
-// so pooling is not possible: a count adds up, other scores are averaged with the numbers of
-// held-out cases as weights. That is the pooled score for means over cases; for auc, ece and rmse
-// it is a definition. There are none where a fold tried another point, as adaptive search does, and
-// they are missing where one has not come there or failed.
+// scoresAt combines the scores of one point over folds, each of which must have evaluated exactly
+// this point as the given point of the given trial. Journals keep scores of a point, not its
+// predictions, so pooling is not possible: a count adds up, other scores are averaged with the
+// numbers of held-out cases as weights. For means over cases this is the pooled score; for auc, ece
+// and rmse it is a definition. There are none if a fold evaluated another point, as adaptive search
+// does. They are missing if a fold has not evaluated the point yet, or failed.
 func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Values, missing bool) {
 	if len(held) == 0 {
 		return nil, false
@@ -110,7 +110,7 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	return append(out, Value{"n", Number(n)}), false
 }
 
-// BestPoints finds the first point of a grid that is best by the objective and by every score.
+// BestPoints returns the first point of a grid that is best by the objective, and by every score.
 func BestPoints(objective string, grid []GridPoint) []Best {
 	out := []Best{}
 	add := func(by string, greater bool) {

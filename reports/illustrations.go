@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// addIllustrations checks what the manifest has of them, and adds what warnings and failures they
-// have to those of the run: that a method fails may be what is to be shown.
+// addIllustrations checks the illustrations of the manifest, and adds their warnings to those of
+// the run. A failure of a method is part of an illustration, not of the run.
 func (r *Report) addIllustrations() error {
 	short := IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
@@ -30,7 +30,7 @@ func (r *Report) addIllustrations() error {
 	return nil
 }
 
-// whole says that an illustration has what is shown of its kind.
+// whole returns an error if an illustration lacks data that its kind shows.
 func whole(i record.Illustration) bool {
 	if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 ||
 		slices.ContainsFunc(i.Columns, func(c record.Column) bool {
@@ -63,7 +63,7 @@ func whole(i record.Illustration) bool {
 	return true
 }
 
-// Edge is the number of places along each axis of a lattice.
+// Edge is the number of points along each axis of a lattice.
 func Edge(i record.Illustration) int {
 	return int(math.Round(math.Sqrt(float64(len(i.Columns[0].Values)))))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit.
-// Contests say which of them run.
+// arrange assigns the lines of a journal to the studies of its manifest and checks them. Contests
+// determine which studies run.
 func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, error) {
 	studies := make([][]Study, len(m.Configurations))
 	for c, configuration := range m.Configurations {
@@ -52,7 +52,8 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	}
 	for _, of := range studies {
 		for i := range of {
-			// what is on record of it came from another state of the contest, or from gpc-tune fit
+			// a recorded result of an eliminated study comes from another state of the contest, or
+			// from gpc-tune fit
 			if s := &of[i]; s.cut {
 				s.Fit, s.Trials, s.Predictions = nil, nil, nil
 			}
@@ -61,8 +62,8 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	return studies, contests, nil
 }
 
-// Checker finds what is wrong with one line of a journal, given the manifest of its run: all that
-// Build would refuse it for, but for what it has to do with other lines.
+// Checker returns a function that checks one line of a journal with the manifest of its run, as
+// Build does, except for relations to other lines.
 func Checker(m record.Manifest) func(record.Line) error {
 	return func(line record.Line) error {
 		at := placeOf(line)
@@ -78,7 +79,7 @@ func Checker(m record.Manifest) func(record.Line) error {
 	}
 }
 
-// check says whether the manifest has the place.
+// check returns an error if the manifest does not have the place.
 func (p place) check(m record.Manifest) error {
 	if p.configuration < 0 || p.configuration >= len(m.Configurations) {
 		return fmt.Errorf("it is of configuration %d; the manifest has %d", p.configuration, len(m.Configurations))
@@ -89,7 +90,7 @@ func (p place) check(m record.Manifest) error {
 	return nil
 }
 
-// add enters a line that is of the study.
+// add adds a line to its study.
 func (s *Study) add(c record.Configuration, line record.Line) error {
 	if line.Trial != nil {
 		return s.addTrial(c, line.Trial)
@@ -120,7 +121,7 @@ func checkConfiguration(c record.Configuration) error {
 	return nil
 }
 
-// place is where a line of the journal belongs: a trial of a study, or its fit.
+// place is the position of a line of the journal: a trial of a study, or its fit.
 type place struct{ configuration, study, kind, index int }
 
 func (p place) String() string {
@@ -142,7 +143,7 @@ func (p place) compare(q place) int {
 		cmp.Compare(p.kind, q.kind), cmp.Compare(p.index, q.index))
 }
 
-// ordered is the lines by place and key, whatever order they came in.
+// ordered sorts the lines by place and key.
 func ordered(lines []record.Line) ([]record.Line, error) {
 	for i, line := range lines {
 		if (line.Trial == nil) == (line.Fit == nil) {
@@ -156,8 +157,8 @@ func ordered(lines []record.Line) ([]record.Line, error) {
 	return lines, nil
 }
 
-// unique keeps one line of every job, ordered. A job may be there more than once, with one and the
-// same result; times may differ.
+// unique keeps one line per job of sorted lines. A job may occur more than once if its results are
+// equal; times may differ.
 func unique(lines []record.Line) ([]record.Line, error) {
 	lines, err := ordered(lines)
 	if err != nil {
@@ -185,7 +186,7 @@ func unique(lines []record.Line) ([]record.Line, error) {
 	return jobs, nil
 }
 
-// equal compares all but times, NaN being equal to NaN.
+// equal compares everything except times; NaN equals NaN.
 func equal(a, b record.Line) (bool, error) {
 	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
 	x, err := json.Marshal(a)
@@ -196,7 +197,7 @@ func equal(a, b record.Line) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// maxTrials bounds the index of a trial, so that counting cannot overflow.
+// maxTrials limits the index of a trial, so that counting cannot overflow.
 const maxTrials = 1 << 30
 
 func (s *Study) addTrial(c record.Configuration, t *record.Trial) error {
@@ -276,7 +277,7 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	return nil
 }
 
-// checkShown checks what a fit has for figures.
+// checkShown checks what a fit records for figures.
 func (s *Study) checkShown(f *record.Fit, classes int) error {
 	other := func(n int) func([]record.Number) bool { return func(v []record.Number) bool { return len(v) != n } }
 	processes := func(v [][]record.Number) bool { return len(v) <= 1 || len(v) == classes }
@@ -300,7 +301,7 @@ func (s *Study) checkShown(f *record.Fit, classes int) error {
 	for _, axis := range l.Axes {
 		points *= len(axis)
 	}
-	proba, targets, moments := classes, 0, 0 // how many there are to be
+	proba, targets, moments := classes, 0, 0 // required numbers
 	switch classes {
 	case 0:
 		targets, moments = s.Train, points
@@ -321,7 +322,7 @@ func (s *Study) checkShown(f *record.Fit, classes int) error {
 	return nil
 }
 
-// ascending says whether numbers, two or more, grow and are finite.
+// ascending reports whether there are at least two numbers, all finite and strictly ascending.
 func ascending(v []record.Number) bool {
 	for i := range v[:max(0, len(v)-1)] {
 		if !(v[i] < v[i+1]) || math.IsInf(float64(v[i+1]-v[0]), 0) {

@@ -26,13 +26,13 @@ var (
 	partialSource string
 )
 
-// Sources are those of what results.json has, of which the comments of the fields describe it in
-// its schema.
+// Sources are the source files with the types of results.json; the comments of fields become
+// descriptions in its schema.
 func Sources() []string {
 	return []string{reportSource, answerSource, configurationSource, contestSource, partialSource}
 }
 
-// WriteJSON writes plain data with their fields in order; of a Report it is results.json.
+// WriteJSON writes plain data with the fields in order; a Report is written as results.json.
 func WriteJSON[T any](w io.Writer, v T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -40,12 +40,12 @@ func WriteJSON[T any](w io.Writer, v T) error {
 	return e.Encode(v)
 }
 
-// JSONSchema has the values of a Status.
+// JSONSchema lists the values of a Status.
 func (Status) JSONSchema() map[string]any {
 	return map[string]any{"enum": []Status{Done, Cut, Failed, Missing}}
 }
 
-// MarshalJSON writes an object, by name.
+// MarshalJSON writes an object with the names as keys.
 func (f PublishedFigures) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, figure := range f {
@@ -54,12 +54,12 @@ func (f PublishedFigures) MarshalJSON() ([]byte, error) {
 	return o.Close()
 }
 
-// JSONSchema is an object of what a PublishedFigure has.
+// JSONSchema is the schema of a PublishedFigure in an object.
 func (PublishedFigures) JSONSchema() map[string]any {
 	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
 	properties := figure["properties"].(map[string]any)
-	properties["uncertainty"] = Number(0).JSONSchema() // of what says one
-	properties["partial"] = partialSchema()            // of what is not of all folds
+	properties["uncertainty"] = Number(0).JSONSchema() // present if given
+	properties["partial"] = partialSchema()            // present if not all folds are included
 	for name, doc := range map[string]string{"published": "the figure as published",
 		"here":        "that of this run; null where there is none",
 		"uncertainty": "how far the truth may be from the published figure"} {
@@ -68,15 +68,15 @@ func (PublishedFigures) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": figure}
 }
 
-// closed is an object with these members and no others.
+// closed is the schema of an object with these members only.
 func closed(properties map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)),
 		"additionalProperties": false}
 }
 
 // MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo,
-// hi]}, with null for an interval that does not exist. Where the scores are of some of the folds
-// alone it has a Partial. It is empty if nothing was scored.
+// hi]}, with null for a missing interval. If the scores cover only some folds, it includes the
+// Partial. It is empty if nothing was scored.
 func (s Scores) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, r := range s.Results {
@@ -120,7 +120,7 @@ func (Scores) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// partialSchema is that of a Partial within what has a schema of its own.
+// partialSchema is the schema of a Partial within types with their own schema.
 func partialSchema() map[string]any {
 	count := func(least int) map[string]any { return map[string]any{"type": "integer", "minimum": least} }
 	of := closed(map[string]any{"done": count(1), "failed": count(0), "planned": count(2)})
@@ -129,8 +129,8 @@ func partialSchema() map[string]any {
 	return of
 }
 
-// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of
-// the curve, with null for an interval that does not exist.
+// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]} by name of
+// the curve, with null for missing intervals.
 func (c Curves) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, curve := range c {
@@ -157,7 +157,7 @@ func (Curves) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// Object collects the members of a JSON object in their order.
+// Object collects the members of a JSON object in order.
 type Object struct {
 	text bytes.Buffer
 	err  error
@@ -176,7 +176,7 @@ func (o *Object) Add(name string, value any) {
 	o.text.Bytes()[o.text.Len()-1] = ','
 }
 
-// Close is the text of the object, or the first error of a member.
+// Close returns the text of the object, or the first error of a member.
 func (o *Object) Close() ([]byte, error) {
 	return []byte("{" + string(bytes.TrimSuffix(o.text.Bytes(), []byte(","))) + "}"), o.err
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// contest is a contest of the manifest and where it is.
+// contest is a contest of the manifest with its state.
 type contest struct {
 	record.Contest
 	now cv.Standing
 }
 
-// scored is the number of folds behind the score of a contestant.
+// scored is the number of folds in the score of a contestant.
 func (c contest) scored(k int) int {
 	for _, cut := range c.now.Cuts {
 		if cut.Contestant == k {
@@ -25,7 +25,7 @@ func (c contest) scored(k int) int {
 	return c.now.Folds
 }
 
-// judge says where the contests are, and marks the studies that they keep from running.
+// judge computes the states of the contests, and marks the studies that they prevent from running.
 func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 	var out []contest
 	for i, r := range m.Contests {
@@ -67,11 +67,11 @@ func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 	return out, nil
 }
 
-// checkContest says what of a contest the studies do not have.
+// checkContest returns an error if the studies lack something of a contest.
 func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error {
 	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 &&
 		(r.Score != "log_evidence" || !r.WinnerOnly) {
-		return fmt.Errorf("nobody or nothing to compete for")
+		return fmt.Errorf("a contest has no contestants or no folds")
 	}
 	for _, c := range r.Configurations {
 		for _, s := range slices.Concat([]int{0}, r.Folds, r.Next) {
@@ -87,7 +87,7 @@ func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error 
 	return nil
 }
 
-// attempts are what came of the folds, by contestant.
+// attempts are the results on the folds, by contestant.
 func attempts(r record.Contest, studies [][]Study) [][]cv.Attempt {
 	out := make([][]cv.Attempt, len(r.Configurations))
 	for k, configuration := range r.Configurations {

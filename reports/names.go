@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// IllustratedNames makes short names for the components of illustrations.
+// IllustratedNames returns short names for the components of illustrations.
 func IllustratedNames(all []record.Illustration) map[string]string {
 	var texts []record.Component
 	for _, i := range all {
@@ -21,10 +21,10 @@ func IllustratedNames(all []record.Illustration) map[string]string {
 	return ShortNames(texts)
 }
 
-// Spaced is a name as a reader likes it.
+// Spaced replaces underscores by spaces.
 func Spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// ShortNames makes short names for the components of the report's configurations.
+// ShortNames returns short names for the components of the report's configurations.
 func (r *Report) ShortNames() map[string]string {
 	var all []record.Component
 	for _, c := range r.Configurations {
@@ -33,12 +33,12 @@ func (r *Report) ShortNames() map[string]string {
 	return ShortNames(all)
 }
 
-// ShortNames makes short names for components, by their texts. Numbers and the settings of
-// hyperparameters are left out, unless components that differ would then look the same: these show
-// the settings in which they differ, to four digits, or if that is not enough the whole text.
+// ShortNames returns short names for components, by their texts. Numbers and settings of
+// hyperparameters are left out, unless different components would have equal names: these then show
+// the settings in which they differ, to four digits, or if that does not suffice the whole text.
 func ShortNames(all []record.Component) map[string]string {
 	short := map[string]string{}
-	alike := map[string][]record.Component{} // of every short name
+	alike := map[string][]record.Component{} // by short name
 	for _, c := range all {
 		if _, met := short[c.Text]; !met {
 			short[c.Text] = ShortName(c)
@@ -49,7 +49,7 @@ func ShortNames(all []record.Component) map[string]string {
 		if len(group) == 1 {
 			continue
 		}
-		values := map[string][]string{} // of every setting, where components have it
+		values := map[string][]string{} // by setting, of the components that have it
 		for _, c := range group {
 			met := map[string]string{}
 			namer{met: met}.component(c.Node, "")
@@ -77,14 +77,14 @@ func ShortNames(all []record.Component) map[string]string {
 	return short
 }
 
-// ShortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
+// ShortName abbreviates {sum: [{se: {length_scale: {init: 2}}}, noise]} to sum(se, noise).
 func ShortName(c record.Component) string { return namer{}.component(c.Node, "") }
 
-// namer names components.
+// namer abbreviates components.
 type namer struct {
-	shown map[string]bool   // the settings that names have, by their path
-	met   map[string]string // takes the text of every setting; nil: none
-	// whether these are options of an option: if that is nothing but a number, it is shown
+	shown map[string]bool   // the settings to show, by path
+	met   map[string]string // collects the text of every setting; nil: not needed
+	// inside an option; an option that is only a number is shown
 	inside bool
 }
 
@@ -104,7 +104,7 @@ func (w namer) component(n record.Node, path string) string {
 	return strings.Join(names, ", ")
 }
 
-// options are what follows a component's name in brackets, if anything.
+// options is the text in brackets after a component's name, if any.
 func (w namer) options(n record.Node, path string) string {
 	text := ""
 	if len(n.Parts) == 0 || n.Parts[0].Key == "" {
@@ -132,7 +132,7 @@ func (w namer) options(n record.Node, path string) string {
 	return "(" + text + ")"
 }
 
-// settingText is a setting as a reader likes it: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
+// settingText is a setting for readers: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
 func settingText(n record.Node) string {
 	if n.Number != nil {
 		return strconv.FormatFloat(float64(*n.Number), 'g', 4, 64)
@@ -154,7 +154,7 @@ func settingText(n record.Node) string {
 	return strings.Join(words, " ")
 }
 
-// setting says if a value is a number or the setting of a hyperparameter.
+// setting reports whether a value is a number or the setting of a hyperparameter.
 func setting(n record.Node) bool {
 	if n.Word != "" {
 		return n.Number != nil
@@ -164,8 +164,8 @@ func setting(n record.Node) bool {
 	})
 }
 
-// Part is the name of a part of the configuration; that a comparator has none of the parts of a
-// model need not be said.
+// Part is the name of a part of the configuration; "" for the parts of a model that a comparator
+// lacks.
 func (c Configuration) Part(name string) string {
 	if c.Likelihood.Text == "none" && name == "none" {
 		return ""

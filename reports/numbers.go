@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Exact is the shortest decimal that gives back the same bits; NaN is empty.
+// Exact is the shortest decimal that parses to the same bits; NaN is empty.
 func Exact(x float64) string {
 	if math.IsNaN(x) {
 		return ""
@@ -26,21 +26,21 @@ func Assignments(v Values, format func(float64) string) string {
 	return strings.Join(out, " ")
 }
 
-// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN
-// (there is no such number), "+Inf" and "-Inf" for the infinities.
+// Number is a float64 in JSON: the shortest decimal that parses to the same bits, null for NaN,
+// "+Inf" and "-Inf" for the infinities.
 type Number = record.Number
 
 // Shortest is x as in JSON; NaN is empty.
 func Shortest(x Number) string { return Exact(float64(x)) }
 
-// Decimals is x with so many digits, or with more where it would look like 0, 1 or -1 and is not;
-// NaN is empty.
+// Decimals is x with this number of decimals, or with more if it would otherwise be shown as 0, 1
+// or -1 although it is not; NaN is empty.
 func Decimals(x float64, digits int) string {
 	if math.IsNaN(x) {
 		return ""
 	}
 	if math.Abs(x) < negligible {
-		x = 0 // not -0
+		x = 0 // replaces -0
 	}
 	looks := func(digits int) bool {
 		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
@@ -48,14 +48,14 @@ func Decimals(x float64, digits int) string {
 	}
 	for least := digits; looks(digits); digits++ {
 		if digits > least+6 {
-			return strconv.FormatFloat(x, 'g', 2, 64) // far from what a reader can see in a table
+			return strconv.FormatFloat(x, 'g', 2, 64) // the exponent shows that it is not zero
 		}
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
 // Readable is x to four significant digits, without an exponent from 0.0001 to below a million and
-// without zeros at its end; what is 0 but for rounding, below 1e-12, is 0. NaN is empty.
+// without trailing zeros; values below 1e-12, which are 0 up to rounding, become 0. NaN is empty.
 func Readable(x float64) string {
 	size := math.Abs(x)
 	switch {
@@ -72,10 +72,11 @@ func Readable(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0"), ".")
 }
 
-// negligible is what a sum of numbers of ordinary size leaves of 0.
+// negligible is the rounding error of sums of numbers of order 1.
 const negligible = 1e-12
 
-// P is a p value to two digits; beyond 0.0001 and 0.99 it says so. NaN is empty.
+// P is a p value to two digits; values below 0.0001 or above 0.99 are shown as bounds. NaN is
+// empty.
 func P(p Number) string {
 	switch v := float64(p); {
 	case p.None():
@@ -93,13 +94,13 @@ func P(p Number) string {
 	}
 }
 
-// Brief is x to two digits.
+// Brief is x to two significant digits.
 func Brief(x float64) string { return fmt.Sprintf("%.2g", x) }
 
-// Significant is x to six digits.
+// Significant is x to six significant digits.
 func Significant(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-// Values are named numbers, in a fixed order.
+// Values are named numbers in a fixed order.
 type Values []Value
 
 // Value is a named number.
@@ -108,7 +109,7 @@ type Value struct {
 	Number Number
 }
 
-// values names the entries of x; a shorter x, where something failed, gives no values.
+// values names the entries of x; an x that is shorter, because something failed, gives none.
 func values(names []string, x []record.Number) Values {
 	v := Values{}
 	if len(x) == len(names) {
@@ -119,7 +120,7 @@ func values(names []string, x []record.Number) Values {
 	return v
 }
 
-// Get finds a value by its name.
+// Get returns a value by name.
 func (v Values) Get(name string) (float64, bool) {
 	for _, value := range v {
 		if value.Name == name {

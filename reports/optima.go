@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Optima sums up the restarts of a local optimiser: a log evidence may have many maxima.
+// Optima summarises the restarts of a local optimiser; a log evidence may have several maxima.
 type Optima struct {
 	Restarts int
 	Failed   int // without a finite value
-	Distinct int // optima; values that differ by at most sameOptimum count as one
-	AtBest   int // restarts that reached the best of them
+	Distinct int // number of optima; values that differ by at most SameOptimum count as equal
+	AtBest   int // number of restarts that reached the best optimum
 	Lo, Hi   float64
 }
 
-// SameOptimum is far above the optimisers' tolerance and far below what matters in log evidence, in
-// nats.
+// SameOptimum is far above the tolerance of the optimisers and far below relevant differences of
+// log evidence, in nats.
 const SameOptimum = 1e-3
 
 // Optima counts the distinct optima that the restarts reached.

@@ -4,17 +4,17 @@ import (
 	"fmt"
 )
 
-// Partial says that a score is over some of the folds that are planned, because others are missing,
-// have failed, or were cut by a race. A score without one is over all of them. Whoever shows a
-// score with one shows the count beside it and no interval, sorts it after those that are whole,
-// and calls it neither best nor worse.
+// Partial means that a score is over some of the planned folds only, because others are missing,
+// have failed, or were eliminated by a race. A score without it is over all folds. A partial score
+// is shown with the count and without an interval, sorted after complete ones, and is never called
+// best or worse.
 type Partial struct {
-	Done    int `json:"done"`    // folds that the score is over
-	Failed  int `json:"failed"`  // folds that failed; the others are missing or were cut
+	Done    int `json:"done"`    // number of folds in the score
+	Failed  int `json:"failed"`  // number of failed folds; the others are missing or were eliminated
 	Planned int `json:"planned"` // folds of the evaluation
 }
 
-// partial is nil where all folds are done, or none.
+// partial returns nil if all folds are done, or none.
 func partial(done, failed, planned int) *Partial {
 	if done == 0 || done == planned {
 		return nil
@@ -31,8 +31,7 @@ func (p *Partial) String() string {
 	return text
 }
 
-// Beside is a number as text, if there is one, with the count where that is due: "0.71 (1 of 5
-// folds)".
+// Beside is a number as text, with the count if it is partial: "0.71 (1 of 5 folds)".
 func (p *Partial) Beside(number string) string {
 	if p == nil || number == "" {
 		return number
@@ -40,7 +39,7 @@ func (p *Partial) Beside(number string) string {
 	return fmt.Sprintf("%s (%v)", number, p)
 }
 
-// Whole is a text that is left out of what is partial, as an interval.
+// Whole returns text, or "" if p is partial, as for an interval.
 func (p *Partial) Whole(text string) string {
 	if p != nil {
 		return ""

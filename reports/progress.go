@@ -8,39 +8,41 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Progress says how far a run is. Known jobs are those that it is known to have. Times are sums of
-// wall times of jobs, in seconds, as one worker needs them, for the journal does not say how many
-// there are.
+// Progress is the state of a run. Known jobs are those that are certain to exist or expected. Times
+// are sums of the wall times of jobs, in seconds, as for a single worker, because the journal does
+// not record the number of workers.
 type Progress struct {
 	Schema     string `json:"schema"` // "gpc-tune/status/1"
 	Experiment string `json:"experiment"`
 	Finished   bool   `json:"finished"`
-	Done       int    `json:"done"`   // jobs on record, failed ones too
-	Failed     int    `json:"failed"` // of them
+	Done       int    `json:"done"`   // jobs on record, including failed ones
+	Failed     int    `json:"failed"` // of the jobs done
 	Known      int    `json:"known"`
-	// Known and Left are: a strategy under way may finish before it has used up its budget
+	// Known and Left are upper bounds: a running strategy may converge before it has used its
+	// budget
 	AtMost  bool    `json:"at_most,omitempty"`
 	Seconds float64 `json:"seconds"` // of the jobs done
-	// jobs done per second of one worker; NaN before the first
+	// jobs done per second of one worker; null before the first
 	Rate Number `json:"rate"`
-	// seconds that the other known jobs will take one worker; NaN before the first
+	// expected seconds of the other known jobs with one worker; null before the first
 	Left           Number                  `json:"left"`
 	Configurations []ConfigurationProgress `json:"configurations"`
-	Queue          *Queue                  `json:"queue,omitempty"` // of a run that was submitted to an engine
-	Next           string                  `json:"next"`            // command, which Folder.Progress sets
-	Retry          string                  `json:"retry,omitempty"` // command that runs the failed jobs again, likewise
+	Queue          *Queue                  `json:"queue,omitempty"` // if the run was submitted to an engine
+	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
+	// command that runs the failed jobs again, set likewise
+	Retry string `json:"retry,omitempty"`
 }
 
-// Queue is what an engine says of a run's blocks, which may be wrong: the journal says what is
-// done.
+// Queue is what an engine reports about the blocks of a run. It may be wrong: the journal
+// determines what is done.
 type Queue struct {
 	Engine  string `json:"engine"`
-	Running int    `json:"running"` // blocks, the end of the run counted as one
+	Running int    `json:"running"` // blocks; the end of the run counts as one
 	Pending int    `json:"pending"`
-	// Blocks that wait until somebody resumes them.
+	// Blocks that wait to be resumed by the user.
 	Suspended int      `json:"suspended,omitempty"`
-	Messages  []string `json:"messages,omitempty"` // why blocks do not run, as the engine tells it
-	Failure   string   `json:"failure,omitempty"`  // why it says nothing
+	Messages  []string `json:"messages,omitempty"` // reasons of the engine why blocks do not run
+	Failure   string   `json:"failure,omitempty"`  // why the engine did not answer
 }
 
 // ConfigurationProgress is the progress of one configuration.
@@ -55,7 +57,7 @@ type ConfigurationProgress struct {
 	Seconds    float64          `json:"seconds"`
 	Left       Number           `json:"left"`     // null before its first job is done
 	Failures   int              `json:"failures"` // of jobs, and of single points within jobs
-	// FirstFailure is the first of them: where, and why.
+	// FirstFailure is the place and reason of the first one.
 	FirstFailure string `json:"first_failure,omitempty"`
 }
 
@@ -72,8 +74,8 @@ func (t tally) plus(u tally) tally {
 // mean is the time of a job.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
-// takes is how long the jobs that are left take, from the mean of those done, or without any from
-// another mean.
+// takes is the expected time of the remaining jobs, from the mean of those done, or without any
+// from another mean.
 func (t tally) takes(mean float64) float64 {
 	switch {
 	case t.left == 0:
@@ -84,10 +86,10 @@ func (t tally) takes(mean float64) float64 {
 	return float64(t.left) * mean
 }
 
-// BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job
-// that is left is taken to last as long as the mean of its kind, trial or fit, in its
-// configuration, or if there is none yet as that of all jobs: a configuration without any job done
-// has no time left of its own.
+// BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A
+// remaining job is expected to take the mean of its kind, trial or fit, in its configuration, or if
+// there is none yet the mean of all jobs. A configuration without a finished job has no time left
+// of its own.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	studies, _, err := arrange(m, lines)
 	if err != nil {
@@ -145,7 +147,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	return p, nil
 }
 
-// Sentences say how far the whole run is, and how fast.
+// Sentences describe the progress and speed of the whole run.
 func (p *Progress) Sentences() []string {
 	state, limit := "unfinished (running, or stopped)", ""
 	if p.Finished {
@@ -165,7 +167,7 @@ func (p *Progress) Sentences() []string {
 	return []string{jobs, pace}
 }
 
-// Duration is a time for people: two digits.
+// Duration rounds a time to two digits, for people.
 func Duration(seconds float64) time.Duration {
 	d := time.Duration(seconds * float64(time.Second))
 	unit := time.Duration(1)

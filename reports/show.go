@@ -6,7 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Shown is a part of a Report with everything in it.
+// Shown is a complete part of a Report.
 type Shown struct {
 	Schema         string                `json:"schema"` // "gpc-tune/show/1"
 	Experiment     string                `json:"experiment"`
@@ -16,16 +16,15 @@ type Shown struct {
 	Illustrations  []record.Illustration `json:"illustrations,omitempty"`
 }
 
-// ShownConfiguration is a configuration, its number in the Report, and the trials that are asked
-// for.
+// ShownConfiguration is a configuration, its index in the Report, and the requested trials.
 type ShownConfiguration struct {
 	Number int `json:"number"`
 	Configuration
 	Trials []Trial `json:"trials,omitempty"`
 }
 
-// Show picks a configuration by its number, or all with -1, and if trial is not -1 the trial of
-// this index of every study of theirs. It is an error if there is none.
+// Show selects a configuration by index, or all with -1. If trial is not -1, it selects the trial
+// with this index of every study. It is an error if nothing is selected.
 func (r *Report) Show(configuration, trial int) (*Shown, error) {
 	if configuration < -1 || configuration >= len(r.Configurations) {
 		return nil, fmt.Errorf("no configuration %d; the run has 0 to %d", configuration, len(r.Configurations)-1)

@@ -7,20 +7,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// local says if the study's trials are local optimisations, or chains, from start points.
+// local reports whether the study's trials are local optimisations, or chains, from start points.
 func (s *Study) local() bool {
 	return slices.ContainsFunc(s.Trials, func(t *record.Trial) bool { return len(t.Start) > 0 })
 }
 
-// Study is a study of the manifest with what the journal has of it.
+// Study is a study of the manifest with its results in the journal.
 type Study struct {
 	record.Study
 	Trials      []*record.Trial // by index
 	Fit         *record.Fit     // nil: missing
 	Predictions *cv.Predictions // nil: none
 	Nested      bool            // in nested cross-validation
-	waiting     bool            // for a contest to decide whether it runs
-	cut         bool            // it does not run
+	waiting     bool            // a contest has not decided yet whether it runs
+	cut         bool            // it does not run, by decision of a contest
 }
 
 func (s *Study) status() Status {
@@ -35,8 +35,8 @@ func (s *Study) status() Status {
 	return Done
 }
 
-// missing counts the jobs that are known to be missing: the fit, and trials before the last one on
-// record. How many trials there would have been after it, the journal cannot tell.
+// missing counts the jobs known to be missing: the fit, and trials before the last one on record.
+// The number of trials after that one cannot be known from the journal.
 func (s *Study) missing() int {
 	last, missing := -1, 0
 	if s.idle() {
@@ -53,7 +53,7 @@ func (s *Study) missing() int {
 	return last - len(s.Trials) + 1 + missing
 }
 
-// idle says that the study has no jobs, or none yet.
+// idle reports whether the study has no jobs, or none yet.
 func (s *Study) idle() bool {
 	return (s.waiting || s.cut) && s.Fit == nil && len(s.Trials) == 0
 }
@@ -76,8 +76,8 @@ func ThetaNames(c record.Configuration) (out []string) {
 	return out
 }
 
-// left counts the jobs that are known and not on record. A study with its fit on record asked for
-// no trial after those that are; before, the manifest says how many there are to be.
+// left counts the known jobs that are not on record. If the fit of a study is on record, no further
+// trials exist; otherwise the manifest has their expected number.
 func (s *Study) left() (trials, fits int) {
 	switch {
 	case s.idle():
@@ -88,17 +88,17 @@ func (s *Study) left() (trials, fits int) {
 	return max(s.missing()-1, s.Jobs-1-len(s.Trials)), 1
 }
 
-// Status says what became of a study.
+// Status is the state of a study.
 type Status string
 
 const (
 	Done    Status = "done"
-	Cut     Status = "cut"     // a race has cut the configuration before
+	Cut     Status = "cut"     // a race has eliminated the configuration before
 	Failed  Status = "failed"  // its final fit is a failure
-	Missing Status = "missing" // its final fit is not on record, as the run was interrupted; the worst
+	Missing Status = "missing" // its final fit is not on record, because the run was interrupted; the worst status
 )
 
-// worse is the worse of two.
+// worse returns the worse of two.
 func worse(a, b Status) Status {
 	order := []Status{Done, Cut, Failed, Missing}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]

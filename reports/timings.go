@@ -8,13 +8,13 @@ import (
 )
 
 // Timings are the wall times of the jobs of a run, in seconds. A job that several workers ran
-// counts every time. They are kept apart from the Report, since equal runs take different times.
+// counts every time. They are not part of the Report, because equal runs take different times.
 type Timings struct {
 	Schema         string                 `json:"schema"` // "gpc-tune/timings/1"
 	Experiment     string                 `json:"experiment"`
 	Build          record.Build           `json:"build"`
 	Jobs           int                    `json:"jobs"`
-	Seconds        float64                `json:"seconds"` // all jobs, as if one had followed the other
+	Seconds        float64                `json:"seconds"` // sum over all jobs
 	Configurations []ConfigurationTimings `json:"configurations"`
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// Trial is all that is on record of a trial. Hyperparameters and starts are in natural units.
+// Trial has everything on record about a trial. Hyperparameters and starts are in natural units.
 type Trial struct {
 	Evaluation  string       `json:"evaluation"`
 	Repeat      int          `json:"repeat"`
@@ -15,9 +15,9 @@ type Trial struct {
 	Trial       int          `json:"trial"`
 	Status      string       `json:"status"`
 	Evaluations int          `json:"evaluations"`
-	Start       Values       `json:"start"` // of local optimisers and chains
+	Start       Values       `json:"start"` // for local optimisers and chains
 	Points      []TrialPoint `json:"points"`
-	// of local optimisers on all of the training data, from the start to the end
+	// for local optimisers on all of the training data, from the start to the end
 	Path     []TrialStep `json:"path,omitempty"`
 	Warnings []string    `json:"warnings"`
 	Failure  string      `json:"failure,omitempty"`
@@ -27,7 +27,7 @@ type Trial struct {
 // study.
 type TrialPoint struct {
 	Hyperparameters Values `json:"hyperparameters"`
-	Theta           Values `json:"theta"`    // the free ones on the theta scale, exactly
+	Theta           Values `json:"theta"`    // the free hyperparameters on the theta scale, exactly
 	Value           Number `json:"value"`    // of the tuning objective
 	Gradient        Number `json:"gradient"` // largest absolute entry, over theta
 	Scores          Values `json:"scores"`
@@ -35,7 +35,7 @@ type TrialPoint struct {
 	Failure         string `json:"failure,omitempty"`
 }
 
-// TrialStep is where an iteration of a local optimiser ended.
+// TrialStep is the end of an iteration of a local optimiser.
 type TrialStep struct {
 	Theta Values `json:"theta"` // the free hyperparameters on the theta scale, exactly
 	Value Number `json:"value"` // of the tuning objective

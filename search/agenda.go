@@ -13,31 +13,32 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// ErrMemory marks a study of which no job fits into Options.MemoryLimit.
+// ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
 var ErrMemory = errors.New("not enough memory")
 
 // Summary counts jobs: trials and assessments.
 type Summary struct {
-	Done    int // run now, or taken over from another study's of the same result
-	Skipped int // on record before
-	Failed  int // of both
-	// Total is of all known so far; at most, as long as a strategy may finish before it has used up
-	// its budget. Stages let more through.
+	Done    int // run in this call, or copied from another study's job with the same result
+	Skipped int // on record before this call
+	Failed  int // of Done and Skipped together
+	// Total is the number of jobs known so far. It is an upper bound if a strategy may converge
+	// before it has used its budget, and it grows when a Stage lets more studies run.
 	Total int
 }
 
-// Best is the largest value of the tuning objective so far, and whose it is. Values of
-// configurations with other objectives or data do not compare.
+// Best is the largest value of the tuning objective so far, with the configuration that has it.
+// Values of configurations with other objectives or data are not comparable.
 type Best struct {
 	Configuration int
 	Value         float64
 }
 
-// Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
+// Check returns an error if two studies have the same key, or if a study cannot run within
+// memoryLimit bytes; 0: no limit.
 func Check(studies []Study, memoryLimit int64) error {
 	var errs []error
 	first := map[string]int{}
-	larger, largest := 0, Study{} // than the limit
+	larger, largest := 0, Study{} // larger: number of studies over the limit; largest: the one that needs most
 	for i, s := range studies {
 		if j, twice := first[s.Key]; twice {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d is the same as study %d of configuration %d; "+
@@ -65,24 +66,25 @@ func Check(studies []Study, memoryLimit int64) error {
 	return errors.Join(errs...)
 }
 
-// Recorded counts the jobs of the studies that need not run, for they are on record, or another
-// plan's are. Nothing is written to the folder, and the journal is of no use afterwards.
+// Recorded counts the jobs of the studies that need not run, because their result, or that of the
+// same job of another plan, is on record. Nothing is written to the folder. j must not be used
+// afterwards.
 func Recorded(studies []Study, j *journal.Journal) (int, error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
 	return a.summary.Done + a.summary.Skipped, err
 }
 
-// Missing is what a study has that is not on record.
+// Missing lists the jobs of a study that are not on record.
 type Missing struct {
-	Study  int   // its place in the list
-	First  []int // trials, by index, of those that it asks for first
-	Later  bool  // those are done, and something that follows them is to run
-	Closed bool  // nothing can run yet: it waits at a Stage
+	Study  int   // index into the list of studies
+	First  []int // indices of the missing trials of the first batch
+	Later  bool  // the first batch is complete, and later jobs are missing
+	Closed bool  // nothing can run yet, because the study waits at a Stage
 }
 
-// Left lists the studies that are not finished. Nothing is written to the folder, and the journal
-// is of no use afterwards.
+// Left lists the studies that are not finished. Nothing is written to the folder. j must not be
+// used afterwards.
 func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
@@ -108,37 +110,38 @@ func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
 	return left, nil
 }
 
-// agenda knows of all studies what is on record and what is to run now. One goroutine uses it.
+// agenda tracks, for all studies, the jobs that are on record and those that can run now. It must
+// be used by one goroutine only.
 type agenda struct {
 	journal *journal.Journal
 	own     func(study, trial int) bool // Options.Own
 	summary Summary
 	studies []*tuning
-	active  []*tuning        // begun and not finished, in order
-	gates   [][]*gate        // of each study, the stages that wait for it
-	leads   map[string]*lead // jobs to run, running or on record, by key and by what they share
+	active  []*tuning        // started and not finished, in order
+	gates   [][]*gate        // for each study, the stages that wait for it
+	leads   map[string]*lead // jobs pending, running or on record, by key and by the hashes that they share
 	closed  int              // stages that have not opened
 	best    *Best            // nil: none yet
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
-	took      time.Duration // how long that takes at least
+	took      time.Duration // lower bound of the time that takes
 }
 
-// lead is a job and those that wait for its result.
+// lead is a job and the jobs that wait for its result.
 type lead struct {
 	job
 	followers []job
 }
 
-// gate is a Stage under way.
+// gate is a Stage that has not opened.
 type gate struct {
 	*Stage
-	left    int // of After, those that have not ended
+	left    int // studies of After that have not ended
 	waiting []*tuning
 }
 
-// newAgenda starts the studies that wait for nothing.
+// newAgenda starts the studies that do not wait for others.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), leads: map[string]*lead{}}
 	gates := map[*Stage]*gate{}
@@ -169,7 +172,7 @@ func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) b
 	return a, nil
 }
 
-// start makes a study's jobs wait for their turn.
+// start adds the jobs of a study's first batch to the pending jobs.
 func (a *agenda) start(s *tuning) error {
 	a.summary.Total++
 	if err := a.advance(s); err != nil {
@@ -183,7 +186,7 @@ func (a *agenda) start(s *tuning) error {
 	return nil
 }
 
-// end opens the stages that a study, finished or dropped, is the last to be waited for.
+// end opens the stages for which the study, finished or dropped, was the last to wait for.
 func (a *agenda) end(s *tuning) error {
 	for _, g := range a.gates[s.place] {
 		if g.left--; g.left > 0 {
@@ -209,7 +212,8 @@ func (a *agenda) end(s *tuning) error {
 	return nil
 }
 
-// advance asks for batches until one has a job that is not on record, or the study is finished.
+// advance asks the strategy for batches until one has a job that is not on record, or the study is
+// finished.
 func (a *agenda) advance(s *tuning) error {
 	for s.waiting == 0 && !s.assessing {
 		recorded, err := a.enlist(s, s.ask())
@@ -231,10 +235,10 @@ func (a *agenda) advance(s *tuning) error {
 	return nil
 }
 
-// enlist makes the jobs of a batch wait for their turn, for jobs of the same result, or for other
-// processes, and returns those that need not run, for they are on record now.
+// enlist distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
+// the same result, or to other processes. It returns the jobs that are on record.
 func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
-	var taken []record.Line // over from another plan, or another study
+	var taken []record.Line // lines copied from another plan or another study
 	have := func(j job, line []record.Line, count *int) {
 		recorded, taken = append(recorded, j), append(taken, line...)
 		a.lead(j)
@@ -262,8 +266,8 @@ func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
 	return recorded, a.journal.Append(taken...)
 }
 
-// lookUp says whether a job need not run, and the line to write where that is because another plan
-// has run it.
+// lookUp reports whether a job need not run. take has the lines to write if the result comes from
+// another plan.
 func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	if _, found := a.journal.Done(j.key); found {
 		return nil, true
@@ -276,7 +280,7 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	return nil, false
 }
 
-// result is the line of a job, where a job of another study with the same result is on record.
+// result returns the line of a job if a job of another study with the same result is on record.
 func (a *agenda) result(j job) (line record.Line, found bool) {
 	l := a.leads[j.shared]
 	if !l.serves(j) {
@@ -289,7 +293,7 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 	return j.takeOver(line), true
 }
 
-// lead has the jobs of the same result wait for this one, or take it from the journal.
+// lead makes later jobs with the same result wait for this one or copy its line.
 func (a *agenda) lead(j job) {
 	l := &lead{job: j}
 	a.leads[j.key] = l
@@ -298,13 +302,14 @@ func (a *agenda) lead(j job) {
 	}
 }
 
-// good says that a job has not failed, as far as is known.
+// good reports that the job has not failed, as far as is known.
 func (a *agenda) good(l *lead) bool {
 	line, found := a.journal.Done(l.key)
 	return !found || line.Failure() == ""
 }
 
-// follow has a job wait for another that is to run and of which it has the result, if there is one.
+// follow makes j wait for a pending or running job with the same result, and reports whether there
+// is one.
 func (a *agenda) follow(j job) bool {
 	for _, id := range []string{j.shared, j.after} {
 		if l := a.leads[id]; l.serves(j) {
@@ -317,10 +322,11 @@ func (a *agenda) follow(j job) bool {
 	return false
 }
 
-// serves says that a job can have the result of this one. There may be none: l may be nil.
+// serves reports whether j can use the result of l; l may be nil.
 func (l *lead) serves(j job) bool { return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths) }
 
-// release has the followers of a job that is on record go on: with its result, or on their own.
+// release continues the followers of a job that is now on record: with its result, or as jobs of
+// their own.
 func (a *agenda) release(j job) error {
 	l := a.leads[j.key]
 	if l == nil {
@@ -342,7 +348,7 @@ func (a *agenda) release(j job) error {
 	return nil
 }
 
-// enter takes a job's line from the journal.
+// enter reads a job's line from the journal.
 func (a *agenda) enter(j job) error {
 	line, _ := a.journal.Done(j.key)
 	switch {
@@ -363,7 +369,7 @@ func (a *agenda) enter(j job) error {
 	return nil
 }
 
-// compare takes the best point of a trial for the best so far, if it is.
+// compare updates the best value so far with a trial.
 func (a *agenda) compare(configuration int, t record.Trial) {
 	_, p, err := Winner([]record.Trial{t})
 	if err == nil && (a.best == nil || float64(p.Value) > a.best.Value) {
@@ -371,7 +377,7 @@ func (a *agenda) compare(configuration int, t record.Trial) {
 	}
 }
 
-// accept enters a job that has just been recorded, and asks for more where its batch is complete.
+// accept enters a job that has just been recorded, and advances the study if its batch is complete.
 func (a *agenda) accept(j job) error {
 	if err := a.enter(j); err != nil {
 		return err
@@ -394,8 +400,8 @@ func (a *agenda) skip(j job) error {
 	return a.accept(j)
 }
 
-// next is the first study with a job to start, once those that another process has finished are
-// entered. Every study before it has a running job, so the search is short.
+// next returns the first study with a job to start, after entering jobs that other processes have
+// finished. Every study before it has a running job, so the search is short.
 func (a *agenda) next() (*tuning, error) {
 	if err := a.refresh(); err != nil {
 		return nil, err
@@ -419,8 +425,8 @@ func (a *agenda) next() (*tuning, error) {
 	return nil, nil
 }
 
-// refresh reads what other processes have finished, unless it was read so recently that reading
-// would be most of the work.
+// refresh reads the results of other processes, unless the last refresh was so recent that
+// refreshing would dominate the running time.
 func (a *agenda) refresh() error {
 	started := time.Now()
 	if started.Sub(a.refreshed) < 20*a.took {
@@ -446,7 +452,7 @@ func (a *agenda) refresh() error {
 	return err
 }
 
-// enterOthers enters what was left to other processes and is now on record.
+// enterOthers enters jobs that were left to other processes and are now on record.
 func (a *agenda) enterOthers() error {
 	for _, s := range slices.Clone(a.active) {
 		away := s.away
@@ -466,8 +472,9 @@ func shuffle[T any](x []T) {
 	rand.Shuffle(len(x), func(i, k int) { x[i], x[k] = x[k], x[i] })
 }
 
-// clear withdraws what is on record of finished studies and none of their jobs: a process that had
-// not heard yet of jobs that are run again has written what followed from their failures.
+// clear withdraws lines of finished studies that belong to none of their jobs. Another process that
+// did not yet know that failed jobs run again may have written results that depend on these
+// failures.
 func (a *agenda) clear() error {
 	if !a.journal.Retried() {
 		return nil

@@ -15,21 +15,20 @@ import (
 )
 
 // Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in
-// the search box (param.Spec.Box), then again and again the point that promises the largest
-// expected improvement on the best value under a Gaussian-process regression of all values so far
-// (objective.Surrogate; Jones, Schonlau & Welch 1998). The points of a batch are found one after
-// another, each taking for granted that those before it came to the best value so far (the
-// "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as the worst
-// value seen.
+// the search box (param.Spec.Box), then repeatedly the point with the largest expected improvement
+// on the best value under a Gaussian-process regression of all values so far (objective.Surrogate;
+// Jones, Schonlau & Welch 1998). The points of a batch are found one after another, each assuming
+// that those before it have the best value so far (the "constant liar" of Ginsbourger, Le Riche &
+// Carraro 2010). A trial that failed counts as the worst value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
-	Initial int `yaml:"initial" within:"[1,1000]"` // of which so many are of the Sobol sequence; 0 means 2 (d + 1)
-	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials asked for at once after those; 0 means 1
+	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number from the Sobol sequence; 0 means 2 (d + 1)
+	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials per batch after those; 0 means 1
 }
 
 // Check implements Strategy.
 func (b Bayes) Check(s Space) error {
-	// Every question takes some hundred regressions of n³ operations.
+	// Every call of Ask makes several hundred regressions of n³ operations.
 	err := checkSearch(s, count{"trials", b.Trials, 1, 1000}, count{"initial", b.Initial, 1, 1000},
 		count{"batch", b.Batch, 1, 1000})
 	if err != nil {
@@ -41,7 +40,7 @@ func (b Bayes) Check(s Space) error {
 	return checkSobol(s)
 }
 
-// on fills in the defaults.
+// on returns b with the defaults filled in.
 func (b Bayes) on(s Space) Bayes {
 	b.Trials, b.Batch = cmp.Or(b.Trials, 40), cmp.Or(b.Batch, 1)
 	b.Initial = cmp.Or(b.Initial, min(2*(len(s)+1), b.Trials))
@@ -57,8 +56,8 @@ func (b Bayes) Budget(s Space) Budget {
 	return s.budget(Budget{Trials: b.Trials, AtOnce: b.Batch})
 }
 
-// Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on,
-// for every trial has failed, or no regression, it goes on along the sequence.
+// Ask implements Strategy: the initial points, then batches. If no regression is possible, for
+// example because every trial has failed, it continues with the Sobol sequence.
 func (b Bayes) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
@@ -89,14 +88,14 @@ func (b Bayes) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	return batch
 }
 
-// regress fits the values of the trials on the unit cube, and finds the best. It is nil if there is
-// none.
+// regress fits the values of the trials on the unit cube and returns the largest value. model is
+// nil if there are no trials to fit or the regression fails.
 func (s Space) regress(done []Trial, seed uint64) (model *objective.Surrogate, best float64) {
 	var rows, values []float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for _, t := range done {
 		if len(t.Points) == 0 {
-			continue // nobody knows where it failed
+			continue // its parameters are unknown
 		}
 		for j, p := range s {
 			lo, hi := p.Box()
@@ -117,9 +116,9 @@ func (s Space) regress(done []Trial, seed uint64) (model *objective.Surrogate, b
 	return model, best
 }
 
-// improve finds the point of the unit cube with the largest expected improvement on best: simplices
-// climb from the most promising of many points of a Sobol sequence, and from the best of those
-// seen.
+// improve finds the point of the unit cube with the largest expected improvement on best:
+// Nelder-Mead searches start from the best of many points of a Sobol sequence, and from the best
+// points evaluated so far.
 func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
 	seen := model.Best()

@@ -15,11 +15,11 @@ import (
 
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
 // Strategy: A Tutorial" (arXiv:1604.00772), with positive weights only. It starts at the initial
-// values with a standard deviation of a quarter of the search box, and asks for a generation at a
-// time, of which every member is a trial. It ends after so many whole generations as Evaluations
-// allow, or when the distribution is 1e-5 of its first width. A point outside the bounds is
-// evaluated at the nearest within (see frame). Trials that fail rank last; a generation of failures
-// teaches nothing.
+// values with a standard deviation of a quarter of the search box. A batch is a generation; each of
+// its members is a trial. It ends after as many whole generations as Evaluations allow, or when the
+// standard deviations are 1e-5 of the first ones. A point outside the bounds is evaluated at the
+// nearest point within them (see frame). Failed trials rank last; a generation of failures changes
+// nothing.
 //
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
@@ -38,7 +38,7 @@ func (c CMAES) Check(s Space) error {
 	return err
 }
 
-// on fills in the defaults.
+// on returns c with the defaults filled in.
 func (c CMAES) on(s Space) CMAES {
 	c.Population = cmp.Or(c.Population, 4+int(3*math.Log(float64(max(1, len(s))))))
 	c.Evaluations = cmp.Or(c.Evaluations, max(300, c.Population))
@@ -48,7 +48,7 @@ func (c CMAES) on(s Space) CMAES {
 // Optimizer implements Strategy.
 func (CMAES) Optimizer() string { return "" }
 
-// Budget implements Strategy: whole generations, unless it converges.
+// Budget implements Strategy: whole generations; fewer if it converges.
 func (c CMAES) Budget(s Space) Budget {
 	c = c.on(s)
 	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population})
@@ -121,8 +121,8 @@ func newEvolution(dim, population int) *evolution {
 	return e
 }
 
-// decompose takes the root of C. Rounding may leave an eigenvalue of a nearly singular C below 0,
-// where it stays 0.
+// decompose computes the eigendecomposition of C. Eigenvalues that rounding makes negative become
+// 0.
 func (e *evolution) decompose() {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(e.c, true) {
@@ -188,7 +188,7 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 	e.generation++
 	moving := length/math.Sqrt(1-math.Pow(1-e.cs, 2*e.generation)) < (1.4+2/(float64(n)+1))*e.chi
 	floats.Scale(1-e.cc, e.pathC)
-	lost := e.cc * (2 - e.cc) // of the variance of p_c where it is held back
+	lost := e.cc * (2 - e.cc) // replaces the variance that p_c lacks if the rank-one step is skipped
 	if moving {
 		floats.AddScaled(e.pathC, math.Sqrt(e.cc*(2-e.cc)*e.mueff), step.RawVector().Data)
 		lost = 0
@@ -202,7 +202,7 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 	e.decompose()
 }
 
-// converged says that all standard deviations are below 1e-5.
+// converged reports whether all standard deviations are below 1e-5.
 func (e *evolution) converged() bool {
 	return e.sigma*e.scales[len(e.scales)-1] < 1e-5
 }

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Design evaluates points that are chosen before anything is known of the objective, all in one
-// batch. They fill the box of the space (param.Spec.Box): the bounds of a hyperparameter where they
-// are given, else a factor e² to either side of its initial value. With no free hyperparameter one
-// point is evaluated.
+// Design evaluates points that do not depend on values of the objective, all in one batch. They
+// fill the box of the space (param.Spec.Box): the bounds of a hyperparameter if given, else a
+// factor e² to either side of its initial value. If no hyperparameter is free, one point is
+// evaluated.
 type Design struct {
 	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }
 
 const (
 	defaultTrials = 64
-	maxTrials     = 1_000_000 // keeps a slip of the pen (ten axes of twenty points) from exhausting memory
+	maxTrials     = 1_000_000 // so that a typing mistake (ten axes of twenty points) cannot exhaust memory
 )
 
 // Check implements Strategy.
@@ -34,7 +34,7 @@ func (d Design) Budget(s Space) Budget {
 	return s.budget(Budget{Trials: cmp.Or(d.Trials, defaultTrials)})
 }
 
-// ask proposes the points whose places in the unit cube sample draws, one a row.
+// ask proposes one point per row that sample draws in the unit cube.
 func (d Design) ask(s Space, done []Trial, sample func(*mat.Dense)) []Proposal {
 	if len(s) == 0 || len(done) > 0 {
 		return askOnce(done)
@@ -49,7 +49,7 @@ func (d Design) ask(s Space, done []Trial, sample func(*mat.Dense)) []Proposal {
 	return proposals
 }
 
-// budget is b, or a single trial where nothing is free.
+// budget is b, or a single trial if no hyperparameter is free.
 func (s Space) budget(b Budget) Budget {
 	if len(s) == 0 {
 		return Budget{Trials: 1}
@@ -65,7 +65,7 @@ func askOnce(done []Trial) []Proposal {
 	return []Proposal{{Points: [][]float64{{}}}}
 }
 
-// place maps the unit cube to the box.
+// place maps a point u of the unit cube to the box.
 func (s Space) place(u []float64) []float64 {
 	theta := make([]float64, len(s))
 	for j, p := range s {
@@ -75,14 +75,14 @@ func (s Space) place(u []float64) []float64 {
 	return theta
 }
 
-// count is an option that is a number of something; 0 stands for its default.
+// count is an option that counts something; 0 means its default.
 type count struct {
 	name        string
 	value       int
 	least, most int // most 0: no limit
 }
 
-// checkSearch finds starts outside their bounds and counts out of range.
+// checkSearch returns an error for initial values outside their bounds and counts out of range.
 func checkSearch(s Space, counts ...count) error {
 	var errs []error
 	for _, c := range counts {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// frame is where a search that starts at one point works: coordinates z, 0 at the start and in
-// units of a quarter of the search box.
+// frame is a coordinate system for searches that start at one point: z is 0 at the start, in units
+// of a quarter of the search box.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
@@ -32,15 +32,15 @@ func (f frame) clip(z []float64) []float64 {
 	return z
 }
 
-// outside is the squared distance of z from the nearest point within the bounds. Taken from the
-// value there, which would else be the same all the way out, it keeps a search from drifting away
-// and the constrained maximum where it is.
+// outside is the squared distance of z from the nearest point within the bounds. Searches subtract
+// it from the value at that point, which alone would be constant further out. So they do not drift
+// away, and the constrained maximum does not move.
 func (f frame) outside(z []float64) float64 {
 	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
 	return d * d
 }
 
-// propose asks for the nearest point within the bounds.
+// propose proposes the nearest point within the bounds.
 func (f frame) propose(z []float64) Proposal {
 	theta := f.clip(slices.Clone(z))
 	for j, p := range f.s {

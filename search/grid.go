@@ -18,15 +18,14 @@ import (
 // hyperparameter, either with its whole path ("1.se.length_scale") or, where that is unambiguous,
 // its last component ("length_scale"). A free hyperparameter without an axis stays at its Init.
 //
-// Axes are nested in the order of the space, the first moving slowest, except that the innermost is
-// an amplitude (the last one) where any axis is: a proposal is one row along the innermost axis,
-// and along an amplitude the kernel keeps its shape, so that each point is a good warm start for
-// the next. With Apart a proposal is one point.
+// Axes are nested in the order of the space, the first changing slowest, except that the last
+// amplitude among the axes, if any, is the innermost. A proposal is one row along the innermost
+// axis. Along an amplitude the kernel keeps its shape, so each point is a good warm start for the
+// next. With Apart a proposal is one point.
 type Grid struct {
 	Axes map[string]Axis `yaml:"grid"`
-	// Apart makes every point a job of its own, which starts cold and has its line in the journal
-	// as soon as it is done: a run that is stopped loses only the points under way. It is for
-	// points that take minutes.
+	// Apart makes every point a separate job with a cold start and its own line in the journal: an
+	// interrupted run loses only the running points. It is meant for points that take minutes.
 	Apart bool `yaml:"apart"`
 }
 
@@ -35,13 +34,13 @@ type Axis struct {
 	// Log has the natural logarithms of the first and the last value; the others are equally spaced
 	// in the logarithm.
 	Log *[2]float64 `yaml:"log"`
-	// Linear has the first and the last value in natural units; the others are equally spaced.
+	// Linear has the first and the last value in natural units; the values are equally spaced.
 	Linear *[2]float64 `yaml:"linear"`
-	Points int         `yaml:"points" within:"[1,1000000]"` // number of values of these, both ends included
+	Points int         `yaml:"points" within:"[1,1000000]"` // number of values of Log or Linear, both ends included
 	Values []float64   `yaml:"values"`                      // the values themselves in natural units, in this order
 }
 
-// axis is an Axis tied to its place in the space.
+// axis is an Axis with its position in the space.
 type axis struct {
 	dim   int
 	theta []float64
@@ -94,7 +93,7 @@ func (g Grid) Budget(s Space) Budget {
 	return Budget{Trials: rows}
 }
 
-// must is the axes of a grid that passes its Check, and the number of its rows.
+// must returns the axes of a grid that passes its Check, and the number of its rows.
 func (g Grid) must(s Space) (axes []axis, rows int) {
 	axes, err := g.resolve(s)
 	if err != nil {
@@ -110,7 +109,7 @@ func (g Grid) must(s Space) (axes []axis, rows int) {
 // Optimizer implements Strategy.
 func (Grid) Optimizer() string { return "" }
 
-// resolve ties the axes to the space, outermost first.
+// resolve matches the axes with the space, outermost first.
 func (g Grid) resolve(s Space) ([]axis, error) {
 	if len(g.Axes) == 0 {
 		return nil, errors.New("the grid has no axes; write grid: {length_scale: {log: [-1, 4], points: 11}}")
@@ -159,7 +158,7 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 	return axes, nil
 }
 
-// find is the position of the free hyperparameter of this name: its whole path or its last
+// find returns the index of the free hyperparameter with this name: its whole path or its last
 // component.
 func (s Space) find(name string) (int, error) {
 	paths := map[string][]string{} // by last component
@@ -190,7 +189,7 @@ func (s Space) find(name string) (int, error) {
 	return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(paths[name], ", "))
 }
 
-// theta lists the axis on the theta scale.
+// theta returns the values of the axis on the theta scale.
 func (a Axis) theta(p param.Spec) ([]float64, error) {
 	values, err := a.values()
 	if err != nil {
@@ -204,17 +203,17 @@ func (a Axis) theta(p param.Spec) ([]float64, error) {
 		if !(v >= p.Lo && v <= p.Hi) {
 			return nil, fmt.Errorf("%s = %v is outside its bounds [%v, %v]", p.Name, v, p.Lo, p.Hi)
 		}
-		// A logarithm is already theta under that transform, to the last bit.
+		// A logarithm is exactly theta under that transform.
 		if a.Log == nil || p.Map != param.Log {
 			theta[i] = p.Map.Theta(v)
 		}
-		// Rounding of the transform may lead past the bound.
+		// Rounding of the transform may exceed the bound.
 		theta[i] = min(max(theta[i], p.Map.Theta(p.Lo)), p.Map.Theta(p.Hi))
 	}
 	return theta, nil
 }
 
-// values lists the axis in natural units, or if it is a Log one their logarithms.
+// values returns the values of the axis in natural units, or for Log their logarithms.
 func (a Axis) values() ([]float64, error) {
 	ends := cmp.Or(a.Log, a.Linear)
 	switch {

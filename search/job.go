@@ -15,38 +15,38 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Later, as the index of a trial in Options.Own, stands for all that follows those that a study
-// asks for first.
+// Later, as the index of a trial in Options.Own, stands for all jobs of a study after its first
+// batch.
 const Later = -1
 
-// tuning is a Study under way: batches of trials until its strategy has enough, then the
+// tuning is a Study in progress: batches of trials until its strategy proposes no more, then the
 // assessment.
 type tuning struct {
 	*Study
-	place     int             // in the list of studies
+	place     int             // index into the list of studies
 	closed    bool            // it waits at its Stage
-	trials    []record.Trial  // all that were asked for, by index
+	trials    []record.Trial  // all proposed trials, by index
 	fit       *record.Fit     // the assessment, once it is on record
 	assessing bool            // the current batch is the assessment
 	waiting   int             // jobs of the current batch that are not on record
 	pending   []job           // of the current batch, not yet started
-	away      []job           // of the current batch, left to other processes
-	expected  int             // trials in all, as counted in the Summary
-	asked     map[string]int  // trials by the key of their points
+	away      []job           // of the current batch, run by other processes
+	expected  int             // total number of trials, as counted in the Summary
+	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // of all its jobs
 }
 
-// job is one line of the journal to be.
+// job becomes one line of the journal.
 type job struct {
 	of       *tuning
 	key      string
-	shared   string // equal in jobs of one result, of whatever study; "": in none
-	after    string // key of the job of a twin that leaves the result; "": there is none
-	index    int    // of the trial; of the winner for an assessment
-	place    int    // index, if the study asks for it first; else Later
+	shared   string // equal for jobs, of any study, with the same result; "": shared with none
+	after    string // key of the twin's job that computes the result; "": none
+	index    int    // of the trial; for an assessment, of the best trial
+	place    int    // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
-	theta    []float64 // the winner
+	theta    []float64 // of the best trial
 	noWinner error
 }
 
@@ -87,7 +87,7 @@ func (s *tuning) ask() (batch []job) {
 // assessment makes the last job.
 func (s *tuning) assessment() job {
 	j := job{of: s, assess: true, index: -1, place: Later}
-	kind, averaged := "fit ", 0 // of so many trials; 0: of the winner
+	kind, averaged := "fit ", 0 // averaged: number of trials averaged over; 0: only the best one
 	if s.Strategy != nil {
 		var best record.Point
 		if j.index, best, j.noWinner = Winner(s.trials); j.noWinner != nil {
@@ -108,9 +108,9 @@ func (s *tuning) assessment() job {
 	return j
 }
 
-// nth is what the key of the next trial has beside its points: how often they were asked for. Its
-// index is no part of it, so that a trial that another plan asked for in another order is known
-// again; but the seed of a chain depends on it.
+// nth returns the part of a trial's key that is not its points: the kind, and how often these
+// points were proposed. The index of the trial is not included, so that the result of the same
+// trial in another plan is found; but the seed of a chain depends on the index.
 func (s *tuning) nth(index int, points [][]float64) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
 		return "chain", index
@@ -120,7 +120,7 @@ func (s *tuning) nth(index int, points [][]float64) (kind string, n int) {
 	return "trial", s.asked[first] - 1
 }
 
-// jobKey is the hash of all that determines a job's result.
+// jobKey is the hash of everything that determines a job's result.
 func jobKey(study, kind string, index int, points [][]float64) string {
 	b := fmt.Appendf(nil, "%q %q %d %d", study, kind, index, len(points))
 	for _, theta := range points {
@@ -133,8 +133,8 @@ func jobKey(study, kind string, index int, points [][]float64) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// do runs the job, for so long at most; 0: without a limit. It reports false if ctx ended, whatever
-// came of the job: it may have been cut short.
+// do runs the job with a time limit; 0: none. ok is false if ctx ended, because the result may then
+// be incomplete.
 func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, ok bool) {
 	started := time.Now()
 	within, cancel := ctx, context.CancelFunc(func() {})
@@ -147,13 +147,13 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 		counted, wait := interrupt.Counted(within)
 		panicking := panicked.Try(func() {
 			line, err = interrupt.Do(ctx, func() (record.Line, error) {
-				defer wait() // the memory of a job that took too long is free once it has ended
+				defer wait() // the memory of a job that timed out is in use until it returns
 				return j.compute(counted)
 			})
 		})
 		err = cmp.Or(panicking, err)
 	}
-	late := within.Err() != nil // read before ctx, whose end is its end too
+	late := within.Err() != nil // read before ctx, because the end of ctx also ends within
 	switch {
 	case ctx.Err() != nil:
 		return line, false
@@ -190,7 +190,7 @@ func (j job) failed(why string) record.Line {
 	return record.Line{Trial: &record.Trial{Points: []record.Point{}, Status: "failed", Failure: why}}
 }
 
-// stamp gives a line the job's key and place in the plan.
+// stamp adds the job's key and position in the plan to a line.
 func (j job) stamp(line record.Line) record.Line {
 	line.Key = j.key
 	if line.Fit != nil {
@@ -205,7 +205,7 @@ func (j job) stamp(line record.Line) record.Line {
 	return line
 }
 
-// takeOver makes of the line of another study's job, of the same result, that of j.
+// takeOver copies the line of another study's job with the same result for j.
 func (j job) takeOver(line record.Line) record.Line {
 	line = j.stamp(line)
 	line.Seconds = 0
@@ -215,10 +215,10 @@ func (j job) takeOver(line record.Line) record.Line {
 	return line
 }
 
-// studyID names a study in the plan.
+// studyID identifies a study of the plan.
 type studyID struct{ configuration, index int }
 
-// originOf is the study of a line, and the index of the trial; Later for an assessment.
+// originOf returns the study of a line and the index of the trial; Later for an assessment.
 func originOf(line record.Line) (of studyID, trial int) {
 	if t := line.Trial; t != nil {
 		return studyID{t.Configuration, t.Study}, t.Index

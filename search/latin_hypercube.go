@@ -8,9 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// LatinHypercube divides every hyperparameter's side of the box into as many equal parts as there
-// are trials and draws one point from each part, paired at random across the hyperparameters
-// (McKay, Beckman & Conover 1979).
+// LatinHypercube divides the range of every hyperparameter in the box into as many equal parts as
+// there are trials and draws one value from each part; the values are paired at random across
+// hyperparameters (McKay, Beckman & Conover 1979).
 type LatinHypercube struct {
 	Design `yaml:",inline"`
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, and so
-// a trial has many points, the samples; the starts are those of a MultiStart.
+// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, so a
+// trial has many points, the samples. The starts are those of a MultiStart.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
-	// Burn is the number of moves before the first sample; 0 means 100 for each free
+	// Burn is the number of transitions before the first sample; 0 means 100 for each free
 	// hyperparameter.
 	Burn    int `yaml:"burn" within:"[1,1000000]"`
-	Samples int `yaml:"samples" within:"[4,100000]"` // that a chain keeps; 0 means 100
-	Thin    int `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2
+	Samples int `yaml:"samples" within:"[4,100000]"` // kept by a chain; 0 means 100
+	Thin    int `yaml:"thin" within:"[1,10000]"`     // transitions per sample; 0 means 2
 }
 
-// Check implements Strategy: what there is to sample must have a prior.
+// Check implements Strategy: every sampled hyperparameter must have a prior.
 func (m MCMC) Check(s Space) error {
 	if len(s) == 0 {
 		return errors.New("there is nothing to sample: every hyperparameter is fixed; use method: none")

@@ -7,30 +7,30 @@ import (
 
 // MultiStart proposes start points for a local optimiser of package objective: the initial values,
 // then points drawn uniformly on the theta scale from the search box (param.Start). The draw of a
-// restart depends only on the seed and its index, so more restarts extend the same list and never
-// do worse.
+// restart depends only on the seed and its index, so more restarts extend the same list, and the
+// best value cannot decrease.
 //
-// With no free hyperparameter every start is the same point, and one is proposed.
+// If no hyperparameter is free, all starts are the same point and only one is proposed.
 type MultiStart struct {
 	Restarts int `yaml:"restarts" within:"[1,100000]"` // number of start points; 0 means 1
 }
 
-// Ascent is a local optimisation from each of the starts.
+// Ascent configures a local optimisation from each of the starts.
 type Ascent struct {
 	MultiStart `yaml:",inline"`
-	Gradient   objective.Gradients `yaml:"gradient"` // exact, or differences of values, where there is no exact one
-	// Evaluations is the most fits of a restart, which stops there; 0 means 500, and with
-	// differences as many gradients.
+	// exact, or differences of values for models without an exact gradient
+	Gradient objective.Gradients `yaml:"gradient"`
+	// Evaluations bounds the fits of a restart; 0 means 500 (with differences, 500 gradients).
 	Evaluations int `yaml:"evaluations" within:"[1,10000000]"`
-	// TraceScores asks for the scores of held-out cases where every iteration ends, on all of the
-	// training data.
+	// TraceScores records the scores of held-out cases at every iteration, for the study on all of
+	// the training data.
 	TraceScores bool `yaml:"trace_scores"`
 }
 
-// Ascends says how the local optimiser goes.
+// Ascends returns the options of the local optimiser.
 func (a Ascent) Ascends() Ascent { return a }
 
-// The local optimisers that can start there.
+// Strategies that start a local optimiser at each proposed point.
 type (
 	// BFGS is the quasi-Newton method of Broyden, Fletcher, Goldfarb and Shanno.
 	BFGS struct {

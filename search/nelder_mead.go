@@ -8,15 +8,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// NelderMead moves simplices uphill without gradients (Nelder & Mead 1965, as in gonum). Each
+// NelderMead maximises with simplices, without gradients (Nelder & Mead 1965, as in gonum). Each
 // starts at a point of a multi-start search (param.Start), with the other corners a quarter of the
-// search box away from it, and ends once 10 (d + 1) of its iterations have not gained 1e-6. Every
-// evaluation is a trial; the simplices take turns, one trial each. A point outside the bounds is
-// evaluated at the nearest within (see frame). A trial that fails counts as -Inf, and one that
-// fails at the start ends its simplex.
+// search box away from it, and ends after 10 (d + 1) iterations with an improvement below 1e-6 in
+// total. Every evaluation is a trial; a batch has one trial of each simplex. A point outside the
+// bounds is evaluated at the nearest point within them (see frame). A failed trial counts as -Inf;
+// a failure at the start ends its simplex.
 type NelderMead struct {
 	Restarts    int `yaml:"restarts" within:"[1,10000]"`      // number of simplices; 0 means 1
-	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // of each simplex at most; 0 means 200
+	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // maximum per simplex; 0 means 200
 }
 
 // Check implements Strategy.
@@ -25,7 +25,7 @@ func (n NelderMead) Check(s Space) error {
 		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
 }
 
-// on fills in the defaults.
+// on returns n with the defaults filled in.
 func (n NelderMead) on() NelderMead {
 	return NelderMead{Restarts: cmp.Or(n.Restarts, 1), Evaluations: cmp.Or(n.Evaluations, 200)}
 }
@@ -33,7 +33,7 @@ func (n NelderMead) on() NelderMead {
 // Optimizer implements Strategy.
 func (NelderMead) Optimizer() string { return "" }
 
-// Budget implements Strategy: every simplex may converge before it has used up its evaluations.
+// Budget implements Strategy: an upper bound, because a simplex may converge earlier.
 func (n NelderMead) Budget(s Space) Budget {
 	n = n.on()
 	return s.budget(Budget{Trials: n.Restarts * n.Evaluations, AtMost: true, AtOnce: n.Restarts})
@@ -70,22 +70,23 @@ func (n NelderMead) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	return nil
 }
 
-// simplex is one of several.
+// simplex is the state of one simplex.
 type simplex struct {
 	frame
 	*dialogue
 }
 
-// dialogue is a minimisation by one of gonum's methods that asks for one value at a time and is
-// told it, where optimize.Minimize would call a function.
+// dialogue runs a minimisation by one of gonum's methods step by step: ask returns the next point
+// and tell receives its value. optimize.Minimize would call a function instead.
 type dialogue struct {
 	operations, results chan optimize.Task
-	task                optimize.Task // that waits for its value
+	task                optimize.Task // the task that waits for its value
 	ended               bool
 	progress            optimize.FunctionConverge
 }
 
-// begin starts a minimisation at the origin. It ends when so many iterations have not gained 1e-6.
+// begin starts a minimisation at the origin. It ends after patience iterations with an improvement
+// below 1e-6.
 func begin(method optimize.Method, dim, patience int) *dialogue {
 	method.Init(dim, 1)
 	d := &dialogue{
@@ -97,7 +98,7 @@ func begin(method optimize.Method, dim, patience int) *dialogue {
 	return d
 }
 
-// ask returns the point whose value is wanted next; nil if there is none.
+// ask returns the next point to evaluate; nil if the minimisation has ended.
 func (d *dialogue) ask() []float64 {
 	for !d.ended {
 		switch d.task = <-d.operations; {
@@ -112,7 +113,7 @@ func (d *dialogue) ask() []float64 {
 	return nil
 }
 
-// tell answers the last question.
+// tell passes the value at the last point of ask to the minimisation.
 func (d *dialogue) tell(f float64) {
 	d.task.F = f
 	d.results <- d.task

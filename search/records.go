@@ -5,16 +5,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// What Run writes and goes on from. The record types are plain data; JSON of them is what the
-// journal has.
+// Types of the journal, for callers of Run. They are plain data, stored as JSON.
 type (
 	// Journal is the folder of a run: its manifest, and a line for each finished job.
 	Journal = journal.Journal
-	// JournalOptions are those with which a Journal is opened.
+	// JournalOptions configure how a Journal is opened.
 	JournalOptions = journal.Options
-	// TrialRecord is a finished trial: where it started, where it ended, and the value there.
+	// TrialRecord is a finished trial: its start, its final point, and the value there.
 	TrialRecord = record.Trial
-	// PointRecord is a point of a trial, with the value of the objective there.
+	// PointRecord is a point of a trial with the value of the objective.
 	PointRecord = record.Point
 	// FitRecord is a finished assessment: hyperparameters, log evidence, predictions.
 	FitRecord = record.Fit

@@ -6,13 +6,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
-// Retry withdraws the failed jobs of the studies from the record, and with them what their results
-// may change: the assessment of the study, and trials that the strategy asked for once it had seen
-// others. It counts the failed jobs. Whoever opens the journal then finds them missing. Failures of
-// another plan in the folder are not taken over by j.
+// Retry withdraws the failed jobs of the studies from the record, together with the jobs that
+// depend on their results: the assessment of the study, and trials that the strategy proposed after
+// the failure. It returns the number of failed jobs. A process that opens the journal afterwards
+// finds these jobs missing. Failures of another plan in the folder are not copied by j.
 func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 	j.DropFailures()
-	atOnce := map[studyID]int{} // of each study, the trials that it asks for first
+	atOnce := map[studyID]int{} // per study, the number of trials of its first batch
 	for _, s := range studies {
 		n := 0
 		if s.Strategy != nil {
@@ -39,7 +39,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 			first = append(first, line.Key)
 		}
 	}
-	// What depends on others goes before them: a process that is killed meanwhile leaves too much,
-	// not too little.
+	// Dependent jobs are withdrawn first: if the process is killed in between, too much is missing
+	// rather than too little.
 	return failed, j.Withdraw(slices.Concat(later, first)...)
 }

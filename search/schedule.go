@@ -14,37 +14,36 @@ import (
 )
 
 var (
-	// ErrStopped marks a run that ended early because it was asked to: Options.Drain,
-	// Options.Timeout, or its context. The next run goes on where it ended.
+	// ErrStopped marks a run that ended early on request: by Options.Drain, Options.Timeout, or its
+	// context. The next run continues from there.
 	ErrStopped = errors.New("stopped")
 	// ErrFailures marks a run that ended early at Options.MaxFailures.
 	ErrFailures = errors.New("too many failures")
 )
 
-// Options of Run. The zero value runs everything on all cores, whatever fails.
+// Options of Run. The zero value runs everything on all cores and tolerates failures.
 type Options struct {
-	Workers     int   // jobs at a time; 0 means GOMAXPROCS
-	MaxFailures int   // start no further job once so many have failed, those on record included; 0: never
+	Workers     int   // maximum number of concurrent jobs; 0 means GOMAXPROCS
+	MaxFailures int   // start no further job after this many failures, including those on record; 0: no limit
 	MemoryLimit int64 // bytes that the running jobs may need together, by Study.Memory; 0: no limit
 	// Timeout cancels the run after this time; 0: never.
 	Timeout time.Duration
-	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is
-	// the one thing by which results depend on the clock.
+	// TrialTimeout cancels a job after this time and records a failure; 0: never. It is the only
+	// option that makes results depend on time.
 	TrialTimeout time.Duration
-	// Own, if set, says which jobs are this process's, and leaves the others to other processes: of
-	// a study, by its place in the list, the trial of this index among those that it asks for
-	// first, or with index Later all that comes after them. The run ends when nothing of its own
-	// can run now, even if that is because others' jobs must be done before; see Missing.
+	// Own, if set, reports which jobs this process runs; it leaves the others to other processes.
+	// study is an index into the list of studies. trial is an index into the study's first batch,
+	// or Later for all jobs after that batch. The run ends when no job of its own can run, even if
+	// some wait for jobs of others; see Missing.
 	Own func(study, trial int) bool
-	// Drain, once closed, lets the running jobs finish and starts no other. (Cancelling the context
-	// cancels them.)
+	// Drain, once closed, stops the start of further jobs; the running jobs finish. (Cancelling the
+	// context cancels them.)
 	Drain <-chan struct{}
 	// Progress, if set, is called at the start and after every job, one call at a time; the next
-	// job waits for it.
+	// job waits until it returns.
 	Progress func(Event)
-	// Threads, if set, is told into how many threads each running job may divide its work, whenever
-	// that changes: one while there are jobs for all workers, then its share of the idle workers
-	// too.
+	// Threads, if set, is called with the number of threads that each running job may use, whenever
+	// it changes: one while there are jobs for all workers, then a share of the idle workers too.
 	Threads func(int)
 }
 
@@ -55,24 +54,24 @@ type Event struct {
 	Best *Best   // among the trials on all of the training data; nil: none yet
 }
 
-// Run brings every study to its assessment, and records each finished job in the journal. Jobs on
-// record are not run again: their trials are the history from which the strategies go on. A job
-// that another plan finished in this folder is recorded again with its place in this plan.
+// Run runs every study including its assessment, and records each finished job in the journal. Jobs
+// on record are not run again: their trials are the history for the strategies. A job that another
+// plan finished in this folder is recorded again with its position in this plan.
 //
 // The jobs of all studies share one pool of workers. They start in the order of the studies and of
-// their index within a study, those behind a Stage once it opens. When and where a job runs changes
-// nothing that it computes: the journal holds the same lines, up to Line.Seconds, for any number of
+// their index within a study, those behind a Stage once it opens. Results do not depend on when and
+// where a job runs: the journal holds the same lines, up to Line.Seconds, for any number of
 // workers, interruptions and processes.
 //
-// Other processes may run the same studies on the same folder. What they finish is read before
-// every job. Once there is news of them, the order is drawn at random, so that two seldom run the
-// same job at the same time; where they do, the results agree. At the end each runs what nobody has
-// finished, rather than wait.
+// Other processes may run the same studies on the same folder. Their results are read before every
+// job. Once there are any, jobs are taken in random order, so that two processes seldom run the
+// same job at the same time; if they do, the results agree. At the end each process runs the jobs
+// that no process has finished instead of waiting for them.
 //
-// A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is
+// A trial that fails or panics is recorded with its Failure and the run continues; if no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
 // with ErrStopped, ErrFailures or journal.ErrJournal. It returns ErrMemory, or an error for two
-// studies of one key, before anything runs.
+// studies with the same key, before anything runs.
 func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (Summary, error) {
 	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
@@ -105,11 +104,11 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 	if err := a.clear(); err != nil {
 		return a.summary, err
 	}
-	_, err = j.Refresh() // is the folder still there?
+	_, err = j.Refresh() // fails if the folder has been removed
 	return a.summary, err
 }
 
-// scheduler hands the jobs of an agenda to workers.
+// scheduler starts the jobs of an agenda on workers.
 type scheduler struct {
 	Options
 	agenda *agenda
@@ -117,26 +116,26 @@ type scheduler struct {
 	cancel func() // ends the running jobs
 	began  time.Time
 
-	running int   // jobs whose result has not been heard
-	memory  int64 // of these
-	threads int   // of each of these
-	stop    error // why no further job starts
+	running int   // jobs that have not returned a result
+	memory  int64 // of the running jobs
+	threads int   // per running job
+	stop    error // the reason why no further job starts
 }
 
-// result is what became of a job. A job that was cancelled is not recorded and has no error.
+// result is the outcome of a job. A cancelled job is not recorded and has no error.
 type result struct {
 	job
 	recorded bool
 	err      error
 }
 
-// run returns when no job is running and none is left to start.
+// run returns when no job is running and none can start.
 func (s *scheduler) run() {
 	s.report()
 	jobs, cancel := context.WithCancel(s.ctx)
 	s.cancel = cancel
 	start := make(chan job)
-	results := make(chan result, s.Workers) // so that no worker is left behind should a strategy panic
+	results := make(chan result, s.Workers) // buffered, so that no worker blocks forever if a strategy panics
 	var workers conc.WaitGroup
 	defer workers.Wait()
 	defer close(start)
@@ -158,9 +157,9 @@ func (s *scheduler) run() {
 		next := s.next()
 		drain, done := s.Drain, s.ctx.Done()
 		if s.stop != nil {
-			drain, done = nil, nil // heard
+			drain, done = nil, nil // handled once
 		}
-		var free chan<- job // nil: nothing starts now
+		var free chan<- job // nil: no job can start now
 		var head job
 		switch {
 		case next != nil:
@@ -169,13 +168,13 @@ func (s *scheduler) run() {
 		case s.running == 0:
 			return
 		default:
-			s.share((s.Workers + s.running - 1) / s.running) // rounded up: no worker is left idle
+			s.share((s.Workers + s.running - 1) / s.running) // rounded up, so that no worker stays idle
 		}
 		select {
 		case free <- head:
 			s.running++
 			s.memory += next.Memory
-			next.pending[0] = job{} // its points are the job's now
+			next.pending[0] = job{} // releases the memory of its points
 			next.pending = next.pending[1:]
 		case r := <-results:
 			s.finished(r)
@@ -185,8 +184,8 @@ func (s *scheduler) run() {
 	}
 }
 
-// next is the study whose first pending job is to start now; nil if there is none. Where the memory
-// is short, the next job in order waits for its turn: letting smaller ones pass would starve it.
+// next returns the study whose first pending job is to start now; nil if there is none. If memory
+// is short, the next job in order waits: letting smaller jobs overtake it could delay it forever.
 func (s *scheduler) next() *tuning {
 	if s.stop == nil {
 		s.stop = s.told()
@@ -204,7 +203,7 @@ func (s *scheduler) next() *tuning {
 	return next
 }
 
-// told says why no further job is to start.
+// told returns the reason why no further job is to start.
 func (s *scheduler) told() error {
 	select {
 	case <-s.ctx.Done():
@@ -219,7 +218,7 @@ func (s *scheduler) told() error {
 	return nil
 }
 
-// finished enters what became of a job.
+// finished enters the outcome of a job.
 func (s *scheduler) finished(r result) {
 	s.running--
 	s.memory -= r.of.Memory
@@ -234,13 +233,13 @@ func (s *scheduler) finished(r result) {
 	s.report()
 }
 
-// abort ends the run.
+// abort stops the run with an error.
 func (s *scheduler) abort(why error) {
 	s.stop = why
 	s.cancel()
 }
 
-// share tells into how many threads a job may divide its work.
+// share reports to Options.Threads how many threads a job may use.
 func (s *scheduler) share(threads int) {
 	if threads != s.threads && s.Threads != nil {
 		s.Threads(threads)
@@ -248,7 +247,7 @@ func (s *scheduler) share(threads int) {
 	s.threads = threads
 }
 
-// report tells how far the run is.
+// report calls Options.Progress.
 func (s *scheduler) report() {
 	if s.Progress != nil {
 		sum := s.agenda.summary

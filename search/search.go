@@ -2,15 +2,15 @@
 //
 // A Space is the box of the hyperparameters to be tuned, on the scale of theta. A Strategy (random
 // and quasi-random designs, grids, local and Bayesian optimisation, Markov chains; one file each)
-// works by ask and tell: given the trials so far, it says which points to try next, and ends by
-// asking for none. Values are maximised. Proposals depend on the seed and on the trials alone.
+// works by ask and tell: given the trials so far, it proposes the next points, and ends by
+// proposing none. Values are maximised. Proposals depend on the seed and on the trials alone.
 //
-// Run takes studies, each a space, a strategy and the functions that evaluate a point, and works
-// through them in parallel. Every finished job goes into a journal, from which an interrupted run
-// goes on. Its results are the same for any number of workers.
+// Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
+// their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
+// run continues. The results are the same for any number of workers.
 //
-// The package knows theta and scalar values, never data, kernels or classifiers. A new strategy is
-// tested with package searchtest and registered with Register.
+// The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
+// is tested with package searchtest and registered with Register.
 package search
 
 import (
@@ -23,15 +23,14 @@ import (
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init.
 type Space []param.Spec
 
-// Proposal is the unit of work that a strategy asks for: theta vectors evaluated in this order in
-// one job, each warm- started by the one before. Under a local optimiser or a Sampler there is one,
-// the start point.
+// Proposal is one job: theta vectors to evaluate in this order, each with a warm start from the one
+// before. For a local optimiser or a Sampler it has one vector, the start.
 type Proposal struct {
 	Points [][]float64
 }
 
-// Trial is what became of a proposal. Where a local optimiser started at its point, there is one:
-// where that ended. None are known of a trial that failed before it began.
+// Trial is the outcome of a proposal: the points evaluated. For a local optimiser it has one point,
+// the final one. A trial that failed before its first point has none.
 type Trial struct {
 	Points []Point
 }
@@ -39,10 +38,10 @@ type Trial struct {
 // Point is a vector of hyperparameters that was evaluated.
 type Point struct {
 	Theta []float64 // on the theta scale, in the order of the Space
-	Value float64   // of the objective, which is maximised; NaN where there is none
+	Value float64   // of the objective, which is maximised; NaN: undefined
 }
 
-// Value is that of the first point, -Inf where there is none.
+// Value is the value of the first point, -Inf if there is none.
 func (t Trial) Value() float64 {
 	if len(t.Points) == 0 || math.IsNaN(t.Points[0].Value) {
 		return math.Inf(-1)
@@ -50,41 +49,42 @@ func (t Trial) Value() float64 {
 	return t.Points[0].Value
 }
 
-// Strategy proposes points. It keeps no state: history is an argument, so resuming needs only the
-// journal.
+// Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices
+// to resume.
 type Strategy interface {
-	// Check says why the strategy cannot search s: asked when the plan is made, before any data are
-	// read, so an Init that comes from the data may still be NaN. Ask is only called on spaces that
-	// pass.
+	// Check returns an error if the strategy cannot search s. It is called when the plan is made,
+	// before any data are read, so an Init that is computed from the data may still be NaN. Ask is
+	// only called on spaces that pass.
 	Check(s Space) error
-	// Ask returns the next proposals given the finished trials, in the order of their Index; none
-	// means finished. The batch depends only on the arguments, never on the number of workers.
+	// Ask returns the next proposals given the finished trials in the order of their Index; none:
+	// the search is finished. The batch depends on the arguments only, never on the number of
+	// workers.
 	Ask(s Space, done []Trial, seed uint64) []Proposal
-	// Budget is how many proposals Ask makes in all.
+	// Budget is the total number of proposals.
 	Budget(s Space) Budget
-	// Optimizer names the local optimiser of package objective that starts at each proposed point
-	// ("bfgs"), or "" if points are evaluated as they are.
+	// Optimizer is the name of the local optimiser of package objective that starts at each
+	// proposed point ("bfgs"), or "" if points are evaluated as they are.
 	Optimizer() string
 }
 
-// Budget is how many trials a strategy makes.
+// Budget is the number of trials of a strategy.
 type Budget struct {
 	Trials int
-	AtMost bool // it may finish earlier, by what they come to
-	AtOnce int  // it asks for so many at a time, once the first batch is done; 0: there is no other
+	AtMost bool // the search may converge earlier
+	AtOnce int  // batch size after the first batch; 0: there is only one batch
 }
 
-// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised
-// must be a log posterior density, and the assessment averages over the points of all trials.
+// Sampler is a Strategy whose proposals are starts of Markov chains over theta. The objective must
+// be a log posterior density, and the assessment averages over the points of all trials.
 type Sampler interface {
 	Strategy
-	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the
-	// default.
+	// Length of a chain: transitions before the first sample, samples kept, transitions per sample;
+	// 0 is the default.
 	Length() (burn, samples, thin int)
 }
 
-// Edges says, one warning each, which hyperparameters are at an end of where a search without a
-// local optimiser looked: a bound, or where none was given the search box.
+// Edges returns one warning for each hyperparameter at an end of the range of a search without a
+// local optimiser: a bound or, if none was given, an end of the search box.
 func (s Space) Edges(theta []float64) (warnings []string) {
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()
@@ -107,7 +107,7 @@ func (s Space) Edges(theta []float64) (warnings []string) {
 	return warnings
 }
 
-// checkStart says if a hyperparameter starts outside its bounds.
+// checkStart returns an error if the initial value is outside the bounds.
 func checkStart(p param.Spec) error {
 	if p.Init < p.Lo || p.Init > p.Hi {
 		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",

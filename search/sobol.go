@@ -14,10 +14,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: in every
-// binary digit of a coordinate a fair coin, one for each value of the digits before it, decides
-// whether it is flipped. Every point is then uniform on the box, and any 2^m of them from the first
-// on remain as evenly spread as the sequence itself. More trials extend the same list.
+// Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: every
+// binary digit of a coordinate is flipped with probability ½, independently for each value of the
+// digits before it. Every point is then uniform on the box, and the first 2^m points remain as
+// evenly distributed as in the sequence itself. More trials extend the same list.
 type Sobol struct {
 	Design `yaml:",inline"`
 }
@@ -59,7 +59,7 @@ func sobol(u *mat.Dense, seed uint64) {
 			x := sobolDigits(&v, i)
 			y := x
 			for b := range 32 {
-				node := 1<<b | x>>1>>(31-b) // the digits before the b-th, after a 1: no two sets of them share a number
+				node := 1<<b | x>>1>>(31-b) // the digits before the b-th, preceded by a 1: unique for each prefix
 				y ^= uint32(coin(key, uint64(node))>>63) << (31 - b)
 			}
 			below := float64(coin(key, 1<<32|uint64(x))>>11) / (1 << 53) // the digits after the 32nd
@@ -68,7 +68,7 @@ func sobol(u *mat.Dense, seed uint64) {
 	}
 }
 
-// coin is a random number that depends on its arguments alone.
+// coin returns random bits that depend on its arguments only.
 func coin(key, node uint64) uint64 { return rand.NewPCG(key, node).Uint64() }
 
 // sobolDigits returns the first 32 binary digits of a coordinate of the i-th point: the sum modulo

@@ -9,61 +9,61 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Study is the tuning of one configuration on one training set, ending in an assessment of its
-// winner.
+// Study is the tuning of one configuration on one training set, ending with an assessment of the
+// best trial.
 type Study struct {
-	// Key is a content hash of all that determines the study's results; no two studies of a run
-	// share one.
+	// Key is a content hash of everything that determines the study's results, unique in a run.
 	Key           string
-	Configuration int // index into Manifest.Configurations, stamped on the study's records
+	Configuration int // index into Manifest.Configurations, recorded in the study's lines
 	Index         int // index into Configuration.Studies, likewise
 	Space         Space
-	Strategy      Strategy // nil: nothing to tune
+	Strategy      Strategy // nil: there is nothing to tune
 	Seed          uint64
-	Stage         *Stage // what it waits for; nil: it starts at once
-	Shared               // what it has in common with other studies
-	Memory        int64  // bytes that one of its jobs needs at most
-	Less          string // what to write so that it needs fewer, and how many that is; "": nothing is known
-	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is
-	// returned for cancellation, and any other is recorded as the Trial's Failure.
+	Stage         *Stage // the stage that starts the study; nil: it starts at once
+	Shared               // jobs with the same result as those of other studies
+	Memory        int64  // upper bound of the bytes that one of its jobs needs
+	Less          string // text for errors: how to reduce Memory, and to how much; "": unknown
+	// Trial evaluates one proposal. Failures of the computation are recorded in the Trial. An error
+	// is returned for cancellation; any other error is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
-	// Assess fits the classifier at the winner's theta (nil if nothing was tuned), or under a
-	// Sampler at every point of the trials, and predicts the held-out cases. chosen is the winner's
-	// index, or -1.
+	// Assess fits the classifier at theta of the best trial (nil if nothing was tuned), or for a
+	// Sampler at every point of the trials, and predicts the held-out cases. chosen is the index of
+	// the best trial, or -1.
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
 }
 
-// Shared says what a study has in common with others of the run, so that nothing is computed twice:
-// its jobs wait while another study's job is to run, or runs, of which they have the result.
+// Shared identifies the jobs of a study whose results other studies of the run have in common, so
+// that nothing is computed twice: a job waits while another study's job with the same result is
+// pending or running.
 type Shared struct {
-	// Tuning is a content hash of all that determines a trial but its points: of the studies that
-	// share it one does the trial at a point, and the others take it over, unless it has failed.
+	// Tuning is a content hash of everything that determines a trial except its points. Of the
+	// studies with the same hash, one runs the trial at a point, and the others copy the result
+	// unless it failed.
 	Tuning string
-	// Fitting is likewise that of the assessment.
+	// Fitting is the corresponding hash for the assessment.
 	Fitting string
-	// Twin is the Key of another study on the same cases, which asks for the same trials: Trial and
-	// Assess of that one leave what those of this study come to, for them to return at once. It
-	// stands for Tuning and Fitting where these are empty.
+	// Twin is the Key of another study on the same cases that proposes the same trials. That
+	// study's Trial and Assess also compute and keep the results of this study, which its own Trial
+	// and Assess then return at once. It stands for Tuning and Fitting if these are empty.
 	Twin string
-	// Paths says that the trials keep the paths of local optimisers. Others lose them when a trial
-	// is taken over.
+	// Paths means that the trials keep the paths of local optimisers. A study without it does not
+	// keep them when it copies such a trial.
 	Paths bool
 }
 
-// Stage is where studies wait for others. What becomes of them depends on finished results alone,
-// never on when they finished, so that a run which is resumed goes the same way.
+// Stage is a point where studies wait for others. Its decision depends on finished results only,
+// never on time, so that a resumed run decides the same.
 type Stage struct {
-	After []int // the studies waited for, by their places in the list of studies; not empty
-	// Open is called once, with the assessments of those studies, which are shared and nil where a
-	// study was itself dropped. It returns the configurations that go on: the other studies that
-	// wait here never run.
+	After []int // indices of the studies waited for; not empty
+	// Open is called once with the assessments of those studies, which must not be modified; an
+	// assessment is nil if its study was itself dropped. It returns the configurations that
+	// continue. The other studies that wait here never run.
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
-// Winner finds the usable point of largest value among the trials: the index of its trial, and the
-// point. Failed trials and points whose value is not finite are passed over; of equal values the
-// first point of the lowest index wins. If nothing is usable the error says so, with the first
-// cause.
+// Winner returns the usable point with the largest value among the trials, and the index of its
+// trial. Failed trials and values that are not finite are ignored; of equal values the first point
+// of the lowest index is chosen. If no point is usable, the error says so with the first cause.
 func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 	index, best.Value = -1, record.Number(math.Inf(-1))
 	cause := ""
@@ -90,12 +90,12 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 	return -1, record.Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
 }
 
-// usable says whether a point has a value.
+// usable reports whether a point has a finite value.
 func usable(p record.Point) bool {
 	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
 }
 
-// seen are trials as strategies see them.
+// seen converts trials to the form that strategies receive.
 func seen(trials []record.Trial) []Trial {
 	out := make([]Trial, len(trials))
 	for i, t := range trials {

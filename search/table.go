@@ -5,7 +5,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Defaults of several.
+// Defaults shared by several strategies.
 var (
 	ascent = Ascent{MultiStart: MultiStart{Restarts: 1}}
 	design = Design{Trials: defaultTrials}

@@ -1,13 +1,13 @@
-// Package approxtest holds the checks that every method of approximate inference must pass:
+// Package approxtest contains the checks that every method of approximate inference must pass:
 //
 //	func TestMine(t *testing.T) { approxtest.Check(t, Mine{}) }
 //
-// It knows what package approx promises and no method's formula: a method's own tests compare it
-// with an independent one.
+// The checks use the interfaces of package approx only: a method's own tests compare it with an
+// independent reference.
 //
-// What some methods cannot do the kit learns from what they say of themselves, never from their
-// names: from approx.Caps (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State,
-// Diagnostics.Floors and Jitter, the options tolerance and max_iterations, approx.Abridger.
+// Which checks apply depends on what a method declares, never on its name: on approx.Caps
+// (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State, Diagnostics.Floors and Jitter,
+// the options tolerance and max_iterations, and approx.Abridger.
 package approxtest
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// Check runs all checks of m: with every likelihood of likelihood.Table that it takes, on two
-// classes and on numbers, for ordinary and extreme covariances; and what it says of what it
-// refuses.
+// Check runs all checks of m: with every likelihood of likelihood.Table that it accepts, on two
+// classes and on numbers, for ordinary and extreme covariances. It also checks the errors for what
+// m refuses.
 func Check(t *testing.T, m approx.Approximation) {
 	t.Helper()
 	takes := 0
@@ -61,7 +61,7 @@ func Check(t *testing.T, m approx.Approximation) {
 	t.Run("options", func(t *testing.T) { options(t, m) })
 }
 
-// check is a method with a likelihood that it takes.
+// check is a method with a likelihood that it accepts.
 type check struct {
 	method  approx.Approximation
 	lik     likelihood.Bound
@@ -76,12 +76,12 @@ func (c check) run(t *testing.T) {
 	t.Run("memory", c.memory)
 	t.Run("stops", c.stops)
 	if c.classes > 2 {
-		return // the rest has one latent process
+		return // the other checks are for one latent process
 	}
 	t.Run("defaults", c.defaults)
 	t.Run("bad covariances", c.badCovariances)
 	if c.caps.Sampled {
-		return // the rest is of methods whose results are not random
+		return // the other checks are for deterministic methods
 	}
 	t.Run("beyond double precision", c.beyondDoublePrecision)
 	if !c.caps.Gradient {
@@ -112,7 +112,7 @@ func (c check) prior(k *mat.SymDense, mean []float64) []approx.Cov {
 	return []approx.Cov{{K: Prior(c.lik, k), Mean: mean}}
 }
 
-// targets is y, or of more than two classes labels that take turns.
+// targets is y, or for more than two classes labels in rotation.
 func (c check) targets(y []float64) approx.Targets {
 	if c.classes <= 2 {
 		return approx.Targets{Classes: c.classes, Value: y}
@@ -160,9 +160,9 @@ func along(g, e *mat.SymDense) float64 {
 // near reports |got - want| ≤ tol max(1, |want|).
 func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }
 
-// adjointThroughKernel holds the adjoint to central differences of the evidence over the
-// hyperparameters of a squared exponential, from where the prior says nothing to where it says
-// everything.
+// adjointThroughKernel compares the adjoint with central differences of the evidence over the
+// hyperparameters of a squared exponential, from priors much narrower to priors much wider than the
+// likelihood.
 func (c check) adjointThroughKernel(t *testing.T) {
 	const h = 2e-5
 	x, y := c.cases(25, 2)
@@ -189,8 +189,8 @@ func (c check) adjointThroughKernel(t *testing.T) {
 	}
 }
 
-// adjointOfEntries holds the adjoint to central differences along random directions of K and of the
-// prior mean.
+// adjointOfEntries compares the adjoint with central differences along random directions of K and
+// of the prior mean.
 func (c check) adjointOfEntries(t *testing.T) {
 	const n, h = 15, 2e-5
 	x, y := c.cases(n, 3)
@@ -232,9 +232,9 @@ func (c check) adjointOfEntries(t *testing.T) {
 	}
 }
 
-// leaveOneOutAdjoint holds it to differences over hyperparameters and the prior mean. The sum is
-// not stationary in what an iteration finds, so that differences see what its tolerance leaves: it
-// is tightened.
+// leaveOneOutAdjoint compares it with differences over hyperparameters and the prior mean. The sum
+// is not stationary in the result of an iteration, so differences include the effect of its
+// tolerance, which is therefore tightened.
 func (c check) leaveOneOutAdjoint(t *testing.T) {
 	const n, h = 25, 1e-4
 	c.method = with(c.method, "tolerance", 1e-13)
@@ -274,7 +274,7 @@ func (c check) leaveOneOutAdjoint(t *testing.T) {
 	}
 }
 
-// invariance: the order of the cases and the names of the classes do not matter.
+// invariance: the results do not depend on the order of the cases and the names of the classes.
 func (c check) invariance(t *testing.T) {
 	const n = 60
 	x, y := c.cases(n, 4)
@@ -296,8 +296,8 @@ func (c check) invariance(t *testing.T) {
 	}
 }
 
-// warmStart: the state of a neighbour saves iterations and does not change the result; the state of
-// the fit itself restores it bit for bit.
+// warmStart: the state of a nearby fit saves iterations and does not change the result; the state
+// of the fit itself restores it bit for bit.
 func (c check) warmStart(t *testing.T) {
 	x, y := c.cases(80, 5)
 	var cold, warm int
@@ -339,12 +339,12 @@ func (c check) warmStart(t *testing.T) {
 			t.Errorf("%d iterations from an empty state, %d from none", warm, cold)
 		}
 	}
-	if one := cold <= 4; warm >= cold && !one { // one step a fit cannot be fewer
+	if one := cold <= 4; warm >= cold && !one { // with a single step none can be saved
 		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
 	}
 }
 
-// predict gives, at the training inputs, the class probabilities, or the latent means and
+// predict returns, at the training inputs, the class probabilities, or the latent means and
 // variances.
 func (c check) predict(post approx.Posterior, k *mat.SymDense) *mat.Dense {
 	n := k.SymmetricDim()
@@ -364,8 +364,8 @@ func (c check) predict(post approx.Posterior, k *mat.SymDense) *mat.Dense {
 	return dst
 }
 
-// alwaysAnswers: there is a finite answer over the whole range of hyperparameters, with any labels
-// and with repeated cases.
+// alwaysAnswers: the result is finite over the whole range of hyperparameters, with any labels and
+// with repeated cases.
 func (c check) alwaysAnswers(t *testing.T) {
 	x, y := c.cases(24, 6)
 	x = append(x, x[0], x[0], x[1]) // the same case again, with the same label and with the other
@@ -411,7 +411,8 @@ func (c check) answers(t *testing.T, at string, k *mat.SymDense, y []float64) {
 	}
 }
 
-// badCovariances: what hyperparameters can do to K is an error, and never a hang.
+// badCovariances: covariances that hyperparameters can produce lead to errors and never to endless
+// loops.
 func (c check) badCovariances(t *testing.T) {
 	x, y := c.cases(5, 7)
 	fit := func(k *mat.SymDense, mean []float64) (approx.Posterior, error) {
@@ -425,7 +426,7 @@ func (c check) badCovariances(t *testing.T) {
 			t.Errorf("K[2,2] = %v: error %v", bad, err)
 		}
 	}
-	// An indefinite K may escape notice where the method does not look; the largest variances may
+	// An indefinite K may go undetected if the method does not test it; the largest variances may
 	// overflow.
 	indefinite, _, _ := SquaredExponential(x, 0, 0)
 	indefinite.SetSym(1, 3, 1e4)
@@ -499,9 +500,9 @@ func (c check) stopsShort(t *testing.T, cov []approx.Cov, targets approx.Targets
 	}
 }
 
-// beyondDoublePrecision: where the prior variance drowns the posterior in rounding, the fit ends
-// soon and says so. Jitter makes another model of it, and then that is said; a method without a
-// state may meet no small variance, and sites that were floored leave little of the fit.
+// beyondDoublePrecision: if the prior variance is so large that rounding dominates the posterior,
+// the fit ends soon and reports that. Jitter changes the model, and must then be reported; a method
+// without a state may never meet small variances, and floored sites may hide the problem.
 func (c check) beyondDoublePrecision(t *testing.T) {
 	const n = 60
 	x, y := c.cases(n, 13)
@@ -527,7 +528,7 @@ func (c check) beyondDoublePrecision(t *testing.T) {
 	}
 }
 
-// defaults: what the table has as defaults is what zero stands for.
+// defaults: the defaults of the table equal those of the zero value.
 func (c check) defaults(t *testing.T) {
 	if c.caps.Sampled {
 		return // abridged
@@ -549,10 +550,10 @@ func (c check) defaults(t *testing.T) {
 	}
 }
 
-// memory holds what the method says of its memory to what it allocates.
+// memory compares the method's stated memory with what it allocates.
 func (c check) memory(t *testing.T) {
 	if c.classes > 2 {
-		return // a method says of itself what its classes take one after the other
+		return // the classes of a method use the same memory one after the other
 	}
 	x, y := c.cases(memoryCases, 30)
 	k, _, _ := SquaredExponential(x, 0.5, 1)
@@ -562,8 +563,7 @@ func (c check) memory(t *testing.T) {
 	})
 }
 
-// options holds to the bounds what the options of a file say of theirs, and to two and three
-// classes what takes one or the other.
+// options checks the bounds of options in files, and the errors for wrong numbers of classes.
 func options(t *testing.T, m approx.Approximation) {
 	for _, bad := range []struct {
 		name  string
@@ -581,7 +581,7 @@ func options(t *testing.T, m approx.Approximation) {
 	}
 }
 
-// option finds the field of an option of a file.
+// option returns the field of an option of a file.
 func option(m reflect.Value, name string) (field reflect.Value) {
 	if m.Kind() != reflect.Struct {
 		return field
@@ -602,7 +602,7 @@ func option(m reflect.Value, name string) (field reflect.Value) {
 
 func has(m approx.Approximation, name string) bool { return option(reflect.ValueOf(m), name).IsValid() }
 
-// with is m with an option of a file at that value, or m itself where it has no such option.
+// with returns m with an option of a file set to a value, or m itself if it has no such option.
 func with(m approx.Approximation, name string, value any) approx.Approximation {
 	if !has(m, name) {
 		return m

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// AtInit is a likelihood at the start of its parameters.
+// AtInit is a likelihood with its parameters at their initial values.
 func AtInit(lik likelihood.Likelihood) likelihood.Bound {
 	theta := make([]float64, len(lik.Params()))
 	for i, s := range lik.Params() {
@@ -49,8 +49,8 @@ func SquaredExponential(x [][]float64, logLength, logAmp float64) (k, byLength, 
 	return k, byLength, byAmp
 }
 
-// Prior is the covariance that lik is tried with: k, with noise of variance 1 on its diagonal where
-// the likelihood jumps and has none of its own.
+// Prior is the covariance for tests of lik: k, plus noise of variance 1 on the diagonal if the
+// likelihood jumps and has no noise of its own.
 func Prior(lik likelihood.Bound, k *mat.SymDense) *mat.SymDense {
 	if _, smooth := lik.(likelihood.Differentiable); smooth || lik.Likelihood().Domain() != likelihood.Binary {
 		return k

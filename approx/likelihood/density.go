@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Density is a likelihood of one latent value as its author may write it: by log p(y|f) alone.
-// ByQuadrature makes everything else of it.
+// Density is a likelihood of one latent value given by log p(y|f) only. ByQuadrature computes
+// everything else.
 type Density interface {
 	// Derivs returns log p(y|f), finite, and its first three derivatives with respect to f.
 	Derivs(y, f float64) (logp, d1, d2, d3 float64)
-	// ParamDerivs sets logp[j], d1[j] and d2[j] to the derivatives with respect to theta[j] of what
-	// Derivs returns under those names. It has nothing to do where there are no parameters.
+	// ParamDerivs sets logp[j], d1[j] and d2[j] to the derivatives with respect to theta[j] of the
+	// results of Derivs with these names. Without parameters it does nothing.
 	ParamDerivs(logp, d1, d2 []float64, y, f float64)
 	Shape() Shape
 }
 
-// Shape is what a Density promises of itself.
+// Shape declares properties of a Density.
 type Shape struct {
-	LogConcave bool // in f: d2 ≤ 0 everywhere. Variational inference is for such likelihoods only
-	Symmetric  bool // p(-y|-f) = p(y|f), as package likelihood promises of its own
+	LogConcave bool // in f: d2 ≤ 0 everywhere. Variational inference requires it
+	Symmetric  bool // p(-y|-f) = p(y|f), as for the likelihoods of this package
 }
 
-// ByQuadrature is the likelihood of a density: Differentiable and Parametric, and LogConcave where
-// the density is. p(y|f) may have its features near f = 0 or, of numbers, near f = y, on any scale;
-// away from there it varies on that of the distance, as sigmoids do. Gaussian averages are sums
+// ByQuadrature is the likelihood of a density: Differentiable and Parametric, and LogConcave if the
+// density is. p(y|f) may vary on any scale near f = 0 or, for numbers, near f = y; elsewhere it
+// must vary on the scale of the distance from there, as sigmoids do. Gaussian averages are sums
 // over panels of 16 Gauss-Legendre nodes, halved until they agree to about 1e-13; that takes
 // thousands of values of the density, some 50 times what a closed form does. They are meant for
 // |mean| ≤ 1e6 and variances up to 1e12.
@@ -50,7 +50,7 @@ var (
 
 func (b integrated) Likelihood() Likelihood { return b.structure }
 
-// side is what y is taken for: of symmetric densities +1, with f times sign.
+// side uses symmetry: a symmetric density is evaluated for y = +1 with sign times f.
 func (b integrated) side(y float64) (of, sign float64) {
 	if b.Symmetric && y < 0 {
 		return -y, -1
@@ -71,8 +71,8 @@ func (b integrated) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 }
 
 // Moments implements MomentMatcher, with x = (f - mean)/√variance and E the average under the
-// tilted density: by the derivatives of p(y|f), d[0] = E[p′/p] and so on, where the Gaussian is
-// narrow, and by the cumulants of x, d[0] = E[x]/√variance and so on, where it is wide.
+// tilted density: by the derivatives of p(y|f), d[0] = E[p′/p] and so on, if the Gaussian is
+// narrow, and by the cumulants of x, d[0] = E[x]/√variance and so on, if it is wide.
 func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	if variance == 0 {
 		logZ, d[0], d[1], d[2] = b.Derivs(y, mean)
@@ -102,7 +102,7 @@ func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 	return floor(t.top + math.Log(sum[0]/math.Sqrt(2*math.Pi))), d
 }
 
-// DMoments implements Parametric. With Z, p′ and p″ changes by θ of log p change E[p′/p] and
+// DMoments implements Parametric. With Z, p′ and p″, changes of log p by θ change E[p′/p] and
 // E[p″/p].
 func (b integrated) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
 	y, sign := b.side(y)
@@ -172,7 +172,7 @@ func add(to []float64, values ...float64) {
 	}
 }
 
-// centre is where p(y|f) has its features.
+// centre is the f near which p(y|f) varies fast.
 func (b integrated) centre(y float64) float64 {
 	if b.structure.Domain() == Numeric {
 		return y
@@ -180,8 +180,9 @@ func (b integrated) centre(y float64) float64 {
 	return 0
 }
 
-// average is one over f = mean + s x, x ~ N(0, 1), of what has its features at x = centre and,
-// tilted, a mode of some width. Beyond 0 and the mode by more than reach there is nothing.
+// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near x =
+// centre and, tilted, near a mode with some width. Contributions farther than reach from 0 and from
+// the mode are negligible.
 type average struct {
 	mean, s, centre    float64
 	mode, width, reach float64
@@ -195,13 +196,14 @@ func newAverage(centre, mean, variance float64) average {
 
 func (g average) f(x float64) float64 { return g.mean + g.s*x }
 
-// tilted is an average under the density in proportion to p(y|f) N(f; mean, s²), top at its mode.
+// tilted is an average under the density proportional to p(y|f) N(f; mean, s²), whose logarithm is
+// top at its mode.
 type tilted struct {
 	average
 	logp, top float64
 }
 
-// tilt finds the mode uphill of the mean, by bisection.
+// tilt finds the mode by bisection in the direction in which the density increases from the mean.
 func (b integrated) tilt(y, mean, variance float64) tilted {
 	t := tilted{average: newAverage(b.centre(y), mean, variance)}
 	uphill := func(x float64) float64 {
@@ -232,13 +234,13 @@ func (b integrated) tilt(y, mean, variance float64) tilted {
 	return t
 }
 
-// relative is the tilted density at x, in units of that at the mode.
+// relative is the tilted density at x relative to that at the mode.
 func (t tilted) relative(x, logp float64) float64 {
 	return math.Exp(logp - t.logp - (x-t.mode)*(x+t.mode)/2)
 }
 
-// integrate sums so many integrals over x, of which f adds the values at x, times w, to sum. Panels
-// double in width from the features and from the mode on.
+// integrate computes count integrals over x: f adds the integrands at x, times w, to sum. Panels
+// double in width with the distance from centre and from the mode.
 func (g average) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
 	from, to := min(g.mode, 0)-g.reach, max(g.mode, 0)+g.reach
 	ends := []float64{from, to}
@@ -278,7 +280,7 @@ func (g average) integrate(count int, f func(sum []float64, x, w float64)) []flo
 		}
 		return true
 	}
-	zero, budget := make([]float64, count), 1000 // halvings, where something never agrees
+	zero, budget := make([]float64, count), 1000 // limits halvings if panels never agree
 	var refine func(lo, hi float64, whole []float64)
 	refine = func(lo, hi float64, whole []float64) {
 		if budget--; budget < 0 || within(1e-18, whole, zero, zero) {

@@ -2,11 +2,11 @@ package likelihood
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// FromLogDensity is the likelihood, without parameters, of which log p(y|f) and its first three
-// derivatives with respect to f are known, finite for every f; ByQuadrature makes the rest, and
-// says how accurately. One with parameters is a type with the methods of Likelihood and Density.
-// domain is Binary or Numeric, and shape what log p is like. likelihoodtest.Check finds where it is
-// not.
+// FromLogDensity makes a likelihood without parameters from log p(y|f) and its first three
+// derivatives with respect to f, finite for every f; ByQuadrature computes the rest, with the
+// accuracy stated there. For a likelihood with parameters, write a type with the methods of
+// Likelihood and Density. domain is Binary or Numeric, and shape declares properties of log p.
+// likelihoodtest.Check finds violations.
 func FromLogDensity(domain Domain, shape Shape, derivs func(y, f float64) (logp, d1, d2, d3 float64)) Likelihood {
 	if derivs == nil || domain == Categorical {
 		panic("likelihood: FromLogDensity needs a function, of one latent value")

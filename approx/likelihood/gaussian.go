@@ -7,8 +7,8 @@ import (
 )
 
 // Gaussian is p(y|f) = N(y; f, σ²) for numeric targets, the noise model of regression, GPML (2.20).
-// Its one parameter is the standard deviation σ, `noise`, on the log scale: held at 1, or at the
-// number given, and free from v if {init: v} is given.
+// Its one parameter is the standard deviation σ, `noise`, on the log scale: fixed at 1, or at the
+// given number; with {init: v} it is free and starts at v.
 type Gaussian struct {
 	Noise param.Setting `yaml:"noise"`
 }
@@ -25,7 +25,7 @@ func (Gaussian) Domain() Domain { return Numeric }
 func (g Gaussian) Params() []param.Spec { return []param.Spec{g.Noise.HeldSpec("noise", param.Log, 1)} }
 
 func (g Gaussian) At(theta []float64) Bound {
-	// far outside the default bounds, so that nothing overflows
+	// far outside the default bounds; prevents overflow
 	sd := min(max(param.Log.Natural(theta[0]), 1e-50), 1e50)
 	return gaussian{structure: g, variance: sd * sd}
 }

@@ -17,32 +17,33 @@ const (
 	gumbelVariance = math.Pi * math.Pi / 6
 )
 
-// gumbelMaximum is which of independent f_c + g_c is the largest, f_c ~ N(mean_c + u_c, λ_c) and
-// g_c standard Gumbel variates: with F_c the distribution function of f_c + g_c and h_c = F_c'/F_c,
+// gumbelMaximum has the probabilities that f_c + g_c is the largest of independent ones, f_c ~
+// N(mean_c + u_c, λ_c) and g_c standard Gumbel variates: with F_c the distribution function of f_c
+// + g_c and h_c = F_c'/F_c,
 //
 //	p_c = ∫ h_c(t) Π_k F_k(t) dt
 //
-// Where it comes close to 1e-15 or less, p_c is right in its order of magnitude.
+// If it is about 1e-15 or less, only the order of magnitude of p_c is correct.
 type gumbelMaximum struct {
 	mean, sd []float64 // of f_c + g_c
 	tables   []gumbelNormal
 	between  gumbelTable // of tabulate
 
-	// Of evaluate, for up to block values t, and as many means of f_c + g_c, a row for each class.
+	// For evaluate, for up to block values t and as many means of f_c + g_c, one row per class.
 	t, total, slope []float64
 	means, h        blas64.General
 	which           []int
 
-	at, weight   []float64 // of add: the means, and the weights of a rule
-	want, lo, hi []float64 // of shares: log Π F_k(t), and what t is between
+	at, weight   []float64 // for add: the means, and the weights of a rule
+	want, lo, hi []float64 // for shares: log Π F_k(t), and bounds of t
 }
 
 const block = 256
 
-// gumbelPool has memory of earlier averages.
+// gumbelPool has the memory of earlier averages.
 var gumbelPool sync.Pool
 
-// newGumbelMaximum makes one, or makes one of the pool anew.
+// newGumbelMaximum makes one, reusing memory of the pool.
 func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
 	classes := len(mean)
 	g, _ := gumbelPool.Get().(*gumbelMaximum)
@@ -67,7 +68,7 @@ var legendreNodes, legendreWeights = func() (x, w [8]float64) {
 	return x, w
 }()
 
-// all are the numbers of the first n values.
+// all are the indices of the first n values.
 func (g *gumbelMaximum) all(n int) []int {
 	for j := range n {
 		g.which[j] = j
@@ -75,7 +76,7 @@ func (g *gumbelMaximum) all(n int) []int {
 	return g.which[:n]
 }
 
-// evaluate sets, at some of the values t, total to Σ_c log F_c, slope to Σ_c h_c, and h.
+// evaluate sets, at the values t with indices which, total to Σ_c log F_c, slope to Σ_c h_c, and h.
 func (g *gumbelMaximum) evaluate(which []int) {
 	for _, j := range which {
 		g.total[j], g.slope[j] = 0, 0
@@ -87,9 +88,9 @@ func (g *gumbelMaximum) evaluate(which []int) {
 	}
 }
 
-// add adds the p_c given u to p. The rule is applied to panels from where a factor of the product
-// is e^-35 to where all are 1 - 1e-9; none is wider than twice a standard deviation near its mean,
-// nor half the distance from there.
+// add adds the p_c given u to p. The rule is applied to panels from the t where a factor of the
+// product is e^-35 to the t where all are 1 - 1e-9. Each panel is at most as wide as twice a
+// standard deviation near its mean, or as half the distance from there.
 func (g *gumbelMaximum) add(p, u []float64) {
 	floats.AddTo(g.at, g.mean, u)
 	floats.AddConst(-floats.Max(g.at), g.at)
@@ -127,8 +128,8 @@ func (g *gumbelMaximum) add(p, u []float64) {
 }
 
 // gumbelNormal interpolates log F(y) and h = F'/F of the distribution function F of a standard
-// Gumbel variate plus a normal one, in units of the standard deviation of the sum and from its
-// mean: a cubic polynomial each in every interval.
+// Gumbel variate plus a normal one, by cubic polynomials; y is standardised by the mean and
+// standard deviation of the sum.
 type gumbelNormal struct {
 	cubic    [tableSize - 1][8]float64
 	from, to float64 // where F = e^-35 and 1 - F = 1e-9
@@ -140,7 +141,7 @@ const (
 	tableSize          = (tableTo-tableFrom)/tableStep + 1
 )
 
-// place finds the interval of x, which counts intervals from tableFrom on, and where in it x is.
+// place returns the interval of x, counted from tableFrom, and the position of x in it.
 func (g *gumbelNormal) place(x float64) (c *[8]float64, rest float64) {
 	if !(x > 0) {
 		x = 0
@@ -150,7 +151,7 @@ func (g *gumbelNormal) place(x float64) (c *[8]float64, rest float64) {
 	return &g.cubic[int(x)], x - float64(int(x))
 }
 
-// along sets h and adds log F to total, at every t, for a sum of this mean and standard deviation.
+// along sets h and adds log F to total at every t, for a sum with this mean and standard deviation.
 func (g *gumbelNormal) along(total, h, t []float64, mean, sd float64) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	t, h = t[:len(total)], h[:len(total)]
@@ -161,8 +162,8 @@ func (g *gumbelNormal) along(total, h, t []float64, mean, sd float64) {
 	}
 }
 
-// evaluate sets h, adds it to slope and log F to total, at the t of some points, for a sum of
-// standard deviation sd.
+// evaluate sets h, adds it to slope, and adds log F to total, at the t with indices which, for a
+// sum with standard deviation sd.
 func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	for _, j := range which {
@@ -174,9 +175,9 @@ func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64,
 	}
 }
 
-// The tables of F are those of normal variates of standard deviations s = ½ sinh q, q a multiple of
-// a step, from 0 to where the sum is normal to 1e-8. Between them log(-log F), log h and its
-// derivative, even functions of s, are interpolated over q by polynomials of degree 5.
+// The tables of F are for normal variates of standard deviations s = ½ sinh q, with q a multiple of
+// a step, from 0 to where the sum is normal up to 1e-8. Between them log(-log F), log h and its
+// derivative, which are even functions of s, are interpolated over q by polynomials of degree 5.
 const (
 	gumbelTableStep = 0.07
 	gumbelTableSize = 110
@@ -193,7 +194,7 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 // gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals.
 type gumbelTable [3][tableSize]float64
 
-// tabulate makes g that of a normal variate of a variance. v is of passing use.
+// tabulate fills g for a normal variate with this variance. v is temporary memory.
 func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
 	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
 	first := min(int(x)-2, gumbelTableSize-6)
@@ -215,7 +216,7 @@ func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
 	linalg.Exp(v[0][:], v[0][:])
 	linalg.Exp(v[1][:], v[1][:])
 	g.from, g.to = tableFrom, tableTo
-	for i := range g.cubic { // by values and slopes at both ends
+	for i := range g.cubic { // from values and slopes at both ends
 		h0, h1 := v[1][i], v[1][i+1]
 		l0, l1, s0, s1 := -v[0][i], -v[0][i+1], h0*tableStep, h1*tableStep
 		d0, d1 := h0*v[2][i]*tableStep, h1*v[2][i+1]*tableStep
@@ -229,8 +230,9 @@ func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
 	}
 }
 
-// newGumbelTable sums, for a normal variate of standard deviation s, over that if it is narrow and
-// else over the Gumbel variate, by the trapezoidal rule, which leaves less than 1e-10 of any value.
+// newGumbelTable integrates, for a normal variate with standard deviation s, over that if it is
+// narrow and else over the Gumbel variate, by the trapezoidal rule, with errors below 1e-10 of any
+// value.
 func newGumbelTable(s float64) *gumbelTable {
 	sd := math.Sqrt(s*s + gumbelVariance)
 	table := new(gumbelTable)

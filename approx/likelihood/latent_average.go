@@ -16,8 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// The nested rules of 1, 3, 9 and 19 nodes for the standard normal distribution, exact to degrees
-// 1, 5, 15 and 29 (Genz & Keister 1996): the nodes that each adds to the last.
+// Nested rules with 1, 3, 9 and 19 nodes for the standard normal distribution, exact up to degrees
+// 1, 5, 15 and 29 (Genz & Keister 1996): the nodes that each rule adds to the previous one.
 var nestedNodes = [...][]float64{
 	{0},
 	{-1.7320508075688773, 1.7320508075688773},
@@ -30,14 +30,14 @@ var nestedNodes = [...][]float64{
 // levels is the number of nested rules.
 const levels = len(nestedNodes)
 
-// nestedGain[k][l] are the weights that rule k gives to the nodes that rule l adds, less those that
-// rule k-1 gives them.
+// nestedGain[k][l] are the weights of rule k at the nodes that rule l adds, minus those of rule
+// k-1.
 var nestedGain = func() (gain [levels][levels][]float64) {
 	var x []float64
 	for k, added := range nestedNodes {
 		x = append(x, added...)
-		// The weights have the normalised Hermite polynomials of degrees 0 … n-1 average to 1, 0,
-		// 0, …
+		// The weights satisfy that normalised Hermite polynomials of degrees 0 … n-1 average to 1,
+		// 0, 0, …
 		n := len(x)
 		a, one := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
 		one.SetVec(0, 1)
@@ -50,7 +50,7 @@ var nestedGain = func() (gain [levels][levels][]float64) {
 		}
 		var w mat.VecDense
 		if err := w.SolveVec(a, one); err != nil {
-			panic(err) // of constants
+			panic(err) // cannot fail: constants
 		}
 		i := 0
 		for l, nodes := range nestedNodes[:k+1] {
@@ -66,23 +66,23 @@ var nestedGain = func() (gain [levels][levels][]float64) {
 	return gain
 }()
 
-// gridSafety was measured: with it the estimate covers the largest error of a probability in more
-// than 95 of 100 cases.
+// gridSafety was determined by measurements: with it the estimate exceeds the largest error of a
+// probability in more than 95 of 100 cases.
 const gridSafety = 4
 
-// gridCell is a product of differences of nested rules, one for each column of A.
+// gridCell is a product of differences of nested rules, one per column of A.
 type gridCell struct {
-	values  []float64 // of p at the points that it has and no cell below it, C for each
-	surplus []float64 // what it adds to the average
-	size    float64   // of the largest entry of that
+	values  []float64 // of p at its points that no cell below has, C for each
+	surplus []float64 // its contribution to the average
+	size    float64   // the largest absolute entry of surplus
 	refined bool
 }
 
-// line averages over u = A z with a single z by the trapezoidal rule, and halves its step until
-// that changes the average by at most target, or 8192 integrals have been taken. It returns that
-// change, which for a smooth integrand is far more than the error.
+// line averages over u = A z with a single z by the trapezoidal rule, and halves its step until the
+// average changes by at most target, or 8192 integrals have been computed. It returns the last
+// change, which for a smooth integrand is much larger than the error.
 func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
-	const end = 7 // beyond, a standard normal has 3e-12
+	const end = 7 // beyond, a standard normal has probability 3e-12
 	sum, u, old := make([]float64, len(pi)), make([]float64, len(pi)), make([]float64, len(pi))
 	part, weights := make([]float64, len(pi)), 0.0
 	add := func(z float64) {
@@ -112,16 +112,17 @@ func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (de
 }
 
 // sparseGrid sets pi to the average of p over u = A z, z standard normal, by a sum of products of
-// differences of nested rules, which begins with the rule of one node for all z and goes on above
-// that which changed a p_c the most, as long as all below are there (Gerstner & Griebel 2003,
-// Computing 71:65). The error estimate is gridSafety times the root of the sum of squares of the
-// changes by those above which it did not go on. It ends when that is at most target, when another
-// one would take more than gridPoints, or when the finest rule is not fine enough.
+// differences of nested rules. It begins with the rule of one node for all z, and repeatedly
+// refines the product that changed a p_c the most, provided that all products below are present
+// (Gerstner & Griebel 2003, Computing 71:65). The error estimate is gridSafety times the root of
+// the sum of the squared changes by products that were not refined. It ends when the estimate is at
+// most target, when another product would exceed gridPoints, or when the finest rule does not
+// suffice.
 func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
 	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
 	var open []string // not refined yet
-	stuck := 0.0      // Σ size² where the finest rule is used already
+	stuck := 0.0      // Σ size² of cells with the finest rule
 	clear(pi)
 	add := func(key string) bool {
 		cell := s.cell(key)
@@ -163,18 +164,18 @@ func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float6
 	return deviation
 }
 
-// grid is what sparseGrid has computed.
+// grid is the state of sparseGrid.
 type grid struct {
 	g      *gumbelMaximum
 	a      blas64.General
-	points int                  // how many more integrals may be taken
-	cells  map[string]*gridCell // by a byte for each column
+	points int                  // remaining number of integrals
+	cells  map[string]*gridCell // key: one byte per column
 	u      []float64
 }
 
-// cell computes the one of a key; nil if that takes too many integrals.
+// cell computes the cell of a key; nil if that takes too many integrals.
 func (s *grid) cell(key string) *gridCell {
-	var axes []int // with more than the node 0
+	var axes []int // columns with more than the node 0
 	count, classes := 1, len(s.u)
 	for j := range s.a.Cols {
 		if key[j] > 0 {
@@ -215,8 +216,8 @@ func (s *grid) cell(key string) *gridCell {
 	return cell
 }
 
-// before is the index before this one among those that are nowhere above key; nil after the last,
-// 0.
+// before returns the previous index among those that are at most key in every entry; nil after the
+// last one, 0.
 func before(index []byte, key string, axes []int) []byte {
 	for _, j := range axes {
 		if index[j] > 0 {
@@ -228,7 +229,7 @@ func before(index []byte, key string, axes []int) []byte {
 	return nil
 }
 
-// ready says whether all neighbours below have been refined.
+// ready reports whether all neighbours below have been refined.
 func ready(cells map[string]*gridCell, index []byte) bool {
 	for j, l := range index {
 		if l == 0 {
@@ -244,27 +245,27 @@ func ready(cells map[string]*gridCell, index []byte) bool {
 	return true
 }
 
-// shifts is how many lattices there are, each shifted by other numbers, and firstPoints how many
-// points of each are used at first.
+// shifts is the number of lattices, each with a different shift, and firstPoints the initial number
+// of points of each.
 const shifts, firstPoints = 8, 512
 
-// latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, of which the first coordinates
-// are the best. It was found component by component, among 300 odd numbers drawn at random each, as
-// what has the least sum, over k = 7 … 17, of the logarithm of the squared worst-case error in the
-// Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo & Sloan 2013, Acta
-// Numerica 22:133).
+// latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, whose first coordinates have
+// the best quality. It was constructed component by component; each component is the one among 300
+// random odd numbers with the smallest sum, over k = 7 … 17, of the logarithm of the squared
+// worst-case error in the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo
+// & Sloan 2013, Acta Numerica 22:133).
 var latticeGenerator = [...]uint32{
 	1, 105647, 22239, 72613, 117897, 32925, 37255, 83339, 92915, 9763, 111841, 5019, 48449, 100759, 97697, 107739,
 	8719, 71557, 14001, 117413, 110699, 18207, 56909, 8673, 71335, 44779, 69941, 109399, 12343, 69771, 747, 72231,
 }
 
-// shiftQuantile is the 95 % quantile of |x̄|/s, for x̄ the mean of 8 normal variates of mean 0 and
-// s its standard error: Student's t with 7 degrees of freedom. Of several classes the largest of
-// the errors is to be covered by the largest of the estimates, which takes no more.
+// shiftQuantile is the 95 % quantile of |x̄|/s, for x̄ the mean of 8 normal variates with mean 0
+// and s its standard error: Student's t with 7 degrees of freedom. For several classes the largest
+// estimate must exceed the largest error, which requires no larger factor.
 const shiftQuantile = 2.3646
 
-// latticeNormals[coordinate, level] are coordinates of all lattices, as standard normal values: at
-// level 0 of the first firstPoints, at each other of as many more as all before. All cases share
+// latticeNormals[coordinate, level] are coordinates of all lattices as standard normal values:
+// level 0 has the first firstPoints, every other level as many more as all before. All cases share
 // them.
 var latticeNormals = struct {
 	sync.Mutex
@@ -272,8 +273,8 @@ var latticeNormals = struct {
 }{of: map[[2]int]*[shifts][]float64{}}
 
 // latticePart returns an entry of latticeNormals: points in the order of van der Corput's sequence,
-// shifted at random, always by the same numbers, folded by the tent transform and mapped by the
-// normal quantile function.
+// shifted by fixed random numbers, folded by the tent transform and mapped by the normal quantile
+// function.
 func latticePart(coordinate, level int) *[shifts][]float64 {
 	latticeNormals.Lock()
 	defer latticeNormals.Unlock()
@@ -305,8 +306,8 @@ func latticePart(coordinate, level int) *[shifts][]float64 {
 }
 
 // lattice sets pi to the average of p over u = A z, z standard normal, at lattice points in one
-// more dimension than z has: the first stands for the largest f_c + g_c, see shares. The points are
-// doubled until the error estimate is at most target or as many are used as may be.
+// more dimension than z: the first represents the largest f_c + g_c, see shares. The number of
+// points is doubled until the error estimate is at most target or the maximum is reached.
 func (g *gumbelMaximum) lattice(pi []float64, a blas64.General, points int, target float64) (deviation float64) {
 	var sums [shifts][]float64
 	for k := range sums {
@@ -348,10 +349,10 @@ func (g *gumbelMaximum) lattice(pi []float64, a blas64.General, points int, targ
 	}
 }
 
-// shares adds to sum the shares h_c/Σ_k h_k at t_j, for every column z_j. Given u = A z, without
-// its first element z_0, and the largest t of all f_c + g_c, this is the probability that it is
-// that of class c. t is where its distribution function Π_k F_k(t) is Φ(z_0), found by Newton's
-// method on log(-log), which is linear where the f_c are certain, between bounds.
+// shares adds to sum the ratios h_c/Σ_k h_k at t_j, for every column z_j. Given u = A z, without
+// its first element z_0, and the largest t of all f_c + g_c, this ratio is the probability that the
+// largest one is that of class c. t solves Π_k F_k(t) = Φ(z_0), by a bracketed Newton method on
+// log(-log), which is linear if the f_c are certain.
 func (g *gumbelMaximum) shares(sum []float64, a, z blas64.General) {
 	n, d := z.Cols, a.Cols
 	u := g.means

@@ -1,20 +1,20 @@
-// Package likelihood holds the observation models p(y|f), one file each.
+// Package likelihood contains the observation models p(y|f), one file each.
 //
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. A
-// bound likelihood of one latent value is a MomentMatcher, which is what expectation propagation
-// and predictions need:
+// bound likelihood of one latent value is a MomentMatcher, for expectation propagation and
+// predictions:
 //
 //	log Z(μ, v) = log ∫ p(y|f) N(f; μ, v) df,   with its derivatives by μ and v
 //
-// What else it can do is asked by type assertion: Differentiable for Laplace's method, LogConcave
-// for variational inference, Parametric for gradients by its parameters. One of several latent
-// values, such as softmax, is Multinomial. FromLogDensity makes all of this, by quadrature, of a
+// Type assertions find its other abilities: Differentiable for Laplace's method, LogConcave for
+// variational inference, Parametric for gradients by its parameters. A likelihood of several latent
+// values, such as softmax, is Multinomial. FromLogDensity computes all of this by quadrature from a
 // function that returns log p(y|f) and its derivatives; package likelihoodtest checks the result.
 //
-// Binary targets y are -1 or +1, and both labels are treated alike: p(-y|-f) = p(y|f), bit for bit.
+// Binary targets y are -1 or +1, and both labels are symmetric: p(-y|-f) = p(y|f), bit for bit.
 // Functions are total: every finite f and mean, and every finite variance that is 0 or at least
 // 1e-300, give finite results (log-probabilities down to -math.MaxFloat64, never -Inf or NaN). Only
-// the third and fourth derivatives of Moments may overflow, where p(y|f) jumps and the variance is
+// the third and fourth derivatives of Moments may overflow, if p(y|f) jumps and the variance is
 // below 1e-70.
 package likelihood
 
@@ -26,7 +26,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Domain is the kind of target a likelihood explains.
+// Domain is the kind of target that a likelihood models.
 type Domain int
 
 const (
@@ -39,19 +39,19 @@ const (
 type Likelihood interface {
 	Domain() Domain
 	Params() []param.Spec
-	// At binds the parameters, given on the theta scale in the order of Params.
+	// At binds the values of the parameters, given on the theta scale in the order of Params.
 	At(theta []float64) Bound
 }
 
-// Bound is a likelihood with its parameters' values; its abilities are found by type assertion.
+// Bound is a likelihood with values of its parameters; type assertions find its abilities.
 type Bound interface{ Likelihood() Likelihood }
 
-// MomentMatcher likelihoods have one latent value, over which a Gaussian can be averaged.
+// MomentMatcher likelihoods have one latent value and averages over a Gaussian.
 type MomentMatcher interface {
 	Bound
-	// LogProb returns log p(y|f), at a jump of p the logarithm of the average of its two sides. It
-	// is what Moments returns at a variance of 0, but for at most 2e-15 of that plus 2e-18, and
-	// faster where that matters.
+	// LogProb returns log p(y|f), at a jump of p the logarithm of the average of both sides. It
+	// equals the log Z of Moments at a variance of 0 up to 2e-15 relative plus 2e-18, and may be
+	// faster.
 	LogProb(y, f float64) float64
 	// Moments returns log Z = log ∫ p(y|f) N(f; mean, variance) df and its first four derivatives
 	// with respect to mean. The tilted density p(y|f) N(f; mean, variance)/Z then has mean `mean +
@@ -75,14 +75,14 @@ type MomentMatcher interface {
 	Moments(y, mean, variance float64) (logZ float64, d [4]float64)
 }
 
-// Complementary likelihoods of two classes have the averages of both labels in the time of one.
+// Complementary likelihoods of two classes compute the averages for both labels at the cost of one.
 type Complementary interface {
 	MomentMatcher
-	// MomentsOfBoth returns what Moments does for y = -1 and y = +1.
+	// MomentsOfBoth returns Moments for y = -1 and y = +1.
 	MomentsOfBoth(mean, variance float64) (logZ [2]float64, d [2][4]float64)
 }
 
-// Differentiable likelihoods are smooth in f, as Laplace's method needs them.
+// Differentiable likelihoods are smooth in f, as Laplace's method requires.
 type Differentiable interface {
 	MomentMatcher
 	// Derivs returns log p(y|f) and its first three derivatives with respect to f.
@@ -90,14 +90,14 @@ type Differentiable interface {
 }
 
 // LogConcave likelihoods are smooth and log-concave in f, and have Gaussian averages of log p(y|f),
-// as variational inference needs them.
+// as variational inference requires.
 type LogConcave interface {
 	Differentiable
 	// Expected returns e = ∫ log p(y|f) N(f; mean, variance) df, variance > 0, and its first four
 	// derivatives with respect to mean; also ∂e/∂variance = ½ ∂²e/∂mean².
 	Expected(y, mean, variance float64) (e float64, d [4]float64)
 	// DExpected sets e[j], d1[j] and d2[j] to the derivatives with respect to theta[j] of e and of
-	// its first two derivatives. It has nothing to do where there are no parameters.
+	// its first two derivatives. Without parameters it does nothing.
 	DExpected(e, d1, d2 []float64, y, mean, variance float64)
 }
 
@@ -105,12 +105,13 @@ type LogConcave interface {
 type Parametric interface {
 	MomentMatcher
 	// DMoments sets logZ[j], d1[j] and d2[j] to the derivatives with respect to theta[j] of log Z
-	// and of its first two derivatives; at a variance of 0 these are log p(y|mean) and its own.
+	// and of its first two derivatives; at a variance of 0 these are log p(y|mean) and its
+	// derivatives.
 	DMoments(logZ, d1, d2 []float64, y, mean, variance float64)
 }
 
-// GaussianNoise likelihoods say that y is what becomes of f plus Gaussian noise: the sum itself
-// (Numeric), or its sign (Binary). Exact regression and mean-field theory work on that sum.
+// GaussianNoise likelihoods model y as f plus Gaussian noise (Numeric), or as the sign of that sum
+// (Binary). Exact regression and mean-field theory use that sum.
 type GaussianNoise interface {
 	MomentMatcher
 	// NoiseVariance is the variance v of the noise: p(y|f) = N(y; f, v) or Φ(yf/√v), a step where v
@@ -120,22 +121,22 @@ type GaussianNoise interface {
 
 // Multinomial likelihoods have as many latent values f as there are classes, the natural parameters
 // of the distribution of y, so that its probabilities π give every derivative: ∂log p(y|f)/∂f = e_y
-// - π and -∂²log p(y|f)/∂f² = diag π - ππᵀ [GPML (3.38)]. They are what Laplace's method needs for
-// more than two classes.
+// - π and -∂²log p(y|f)/∂f² = diag π - ππᵀ [GPML (3.38)]. Laplace's method requires them for more
+// than two classes.
 type Multinomial interface {
 	Bound
 	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns
 	// log p(y|f).
 	Probabilities(pi, g, f []float64, y int) (logp float64)
 	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C, and returns an
-	// estimate of the largest error of a probability: 1e-5 where that is to be had. points > 0 is
-	// how many points of the latent space are averaged, whatever the estimate; 0 leaves their
-	// number to the likelihood.
+	// estimate of the largest error of a probability: at most 1e-5 if that can be reached. points >
+	// 0 is the number of points in latent space, regardless of the estimate; with 0 the likelihood
+	// chooses it.
 	Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64)
 }
 
-// floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.
+// floor keeps a log-probability finite if its quadratic tail overflows, |f| > 1e154.
 func floor(logp float64) float64 { return max(logp, -math.MaxFloat64) }
 
-// bounded keeps a derivative finite where f overflows, |f| near 1e308.
+// bounded keeps a derivative finite if f overflows, |f| near 1e308.
 func bounded(d float64) float64 { return max(-math.MaxFloat64, min(d, math.MaxFloat64)) }

@@ -27,7 +27,7 @@ func (Logit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	z := y * f
 	e := math.Exp(-math.Abs(z))
 	sigma, complement := 1/(1+e), e/(1+e)
-	difference := sigma - complement // but where that cancels
+	difference := sigma - complement // replaced below if that cancels
 	if e > 0.25 {
 		difference = math.Tanh(math.Abs(z) / 2)
 	}
@@ -43,11 +43,11 @@ func (Logit) LogProb(y, f float64) float64 {
 	return min(z, 0) - log1p(math.Exp(-math.Abs(z)))
 }
 
-// log1p is log(1 + e) for 0 ≤ e ≤ 1, as math.Log1p has it but for the last place, in a third of the
-// time: with e₀ the nearest of log1pNodes, the series of log(1 + t), t = (e - e₀)/(1 + e₀), of
-// which the tenth term is 1e-19.
+// log1p is log(1 + e) for 0 ≤ e ≤ 1, equal to math.Log1p except for the last digit, in a third of
+// the time: with e₀ the nearest of log1pNodes, it sums the series of log(1 + t), t = (e - e₀)/(1 +
+// e₀), whose tenth term is 1e-19.
 func log1p(e float64) float64 {
-	if math.IsNaN(e) { // it is in no table
+	if math.IsNaN(e) { // NaN is in no table
 		return e
 	}
 	k := int(e*log1pSteps + 0.5)
@@ -71,8 +71,8 @@ var log1pNodes = func() (nodes [log1pSteps + 1]struct{ log, inverse float64 }) {
 
 // Moments returns log ∫ σ(yf) N(f; mean, variance) df and its derivatives with respect to mean: log
 // Z, d[0] and d[1] with a relative error below 2e-13 (mostly 1e-15) at any mean and variance, but a
-// d[1] above -1e-17 may come out as 0; d[2] and d[3] right to about 1e-14 of the largest product of
-// lower ones that has their order.
+// d[1] above -1e-17 may become 0; d[2] and d[3] have an error of about 1e-14 of the largest product
+// of lower derivatives of the same order.
 //
 // With a = y·mean, v = variance, Z(a) that integral at y = 1, s = √v and x ~ N(0, 1),
 //
@@ -81,9 +81,10 @@ var log1pNodes = func() (nodes [log1pSteps + 1]struct{ log, inverse float64 }) {
 // (the second from σ's two-sided Laplace transform π/sin πp, on the line through the saddle point).
 // The trapezoidal rule in x converges like exp(-2π·distance/step), so the two complement each
 // other: in the first σ has poles at distance π/s from the real x-axis; in the second, once the
-// poles at p = 0 and p = 1 are integrated in closed form, the next are at least s away. They meet
-// at v = π. The derivatives are moments under the same sums, arranged so that nothing cancels. The
-// symmetries Z(a) = 1 - Z(-a) and Z(a) = exp(a + v/2) Z(-a - v) bring every other a to -v ≤ a ≤ 0.
+// poles at p = 0 and p = 1 are integrated in closed form, the next are at least s away. They are
+// equally accurate at v = π. The derivatives are moments under the same sums, arranged so that
+// nothing cancels. The symmetries Z(a) = 1 - Z(-a) and Z(a) = exp(a + v/2) Z(-a - v) bring every
+// other a to -v ≤ a ≤ 0.
 func (l Logit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	if variance == 0 {
 		logZ, d[0], d[1], d[2] = l.Derivs(y, mean)
@@ -94,7 +95,7 @@ func (l Logit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	return logZ, d
 }
 
-// MomentsOfBoth implements Complementary: Z of the likelier label is 1 less that of the other.
+// MomentsOfBoth implements Complementary: Z of the likelier label is 1 minus that of the other.
 func (l Logit) MomentsOfBoth(mean, variance float64) (logZ [2]float64, d [2][4]float64) {
 	if variance == 0 || mean == 0 {
 		for k, y := range [2]float64{-1, 1} {
@@ -150,17 +151,17 @@ func complement(logZ float64, d [4]float64) (float64, [4]float64) {
 	return math.Log1p(-q), cumulants(odds*z1, -odds*z2, odds*z3, -odds*z4)
 }
 
-// cumulants returns them of the moments m1 … m4: the derivatives of a logarithm from those of its
-// argument over it.
+// cumulants returns the cumulants for the moments m1 … m4: the derivatives of log Z from those of Z
+// divided by Z.
 func cumulants(m1, m2, m3, m4 float64) [4]float64 {
 	square := m1 * m1
 	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square,
 		m4 - 4*m1*m3 - 3*m2*m2 + 12*square*m2 - 6*square*square}
 }
 
-// trapezoid is a rule for averages over N(0, 1): nodes ±(k + ½)·step of weights step·N(x).
+// trapezoid is a rule for averages over N(0, 1): nodes ±(k + ½)·step with weights step·N(x).
 type trapezoid struct {
-	least   float64 // the distance of the nearest poles from which on it serves
+	least   float64 // smallest distance of poles for which it is accurate
 	step    float64
 	weights []float64
 }
@@ -181,7 +182,7 @@ var trapezoids = func() (rules [4]trapezoid) {
 	return rules
 }()
 
-// trapezoidFor is the coarsest rule that serves with poles at a distance.
+// trapezoidFor is the coarsest rule that is accurate with poles at a distance.
 func trapezoidFor(distance float64) *trapezoid {
 	i := len(trapezoids) - 1
 	for distance < trapezoids[i].least {

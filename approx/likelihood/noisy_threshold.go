@@ -8,10 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, which with
-// probability ε is reported wrongly. It has no useful derivatives in f and is not log-concave; its
-// moments have a closed form. Its one parameter ε, `epsilon`, is on the logit scale: held at 0.01,
-// or at the number given, and free from v if {init: v} is given.
+// NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, flipped with
+// probability ε. It has no useful derivatives in f and is not log-concave; its moments have a
+// closed form. Its one parameter ε, `epsilon`, is on the logit scale: fixed at 0.01, or at the
+// given number; with {init: v} it is free and starts at v.
 type NoisyThreshold struct {
 	Epsilon param.Setting `yaml:"epsilon"`
 }
@@ -27,7 +27,8 @@ func (t NoisyThreshold) Params() []param.Spec {
 	return []param.Spec{s}
 }
 
-// checkOptions refuses an ε of ½, which says nothing, or more, which exchanges the labels.
+// checkOptions refuses an ε of ½, for which labels carry no information, or more, which exchanges
+// the labels.
 func (t NoisyThreshold) checkOptions() error {
 	if s := t.Params()[0]; s.Init >= 0.5 {
 		return fmt.Errorf("epsilon = %v must be less than 0.5; it is the probability of a wrong label", s.Init)
@@ -40,7 +41,7 @@ func (t NoisyThreshold) checkOptions() error {
 }
 
 func (t NoisyThreshold) At(theta []float64) Bound {
-	u := max(-600, min(theta[0], 600)) // far outside the default bounds, so that ε and 1-ε stay above 0
+	u := max(-600, min(theta[0], 600)) // far outside the default bounds; keeps ε and 1-ε above 0
 	n := noisyThreshold{structure: t, sign: 1, epsilon: param.Logit.Natural(u), rest: param.Logit.Natural(-u)}
 	if u > 0 { // exchanging ε and 1-ε exchanges the labels
 		n.sign, n.epsilon, n.rest = -1, n.rest, n.epsilon
@@ -48,8 +49,8 @@ func (t NoisyThreshold) At(theta []float64) Bound {
 	return n
 }
 
-// noisyThreshold is NoisyThreshold with a value of ε ≤ ½, or with the labels exchanged and 1-ε in
-// its place.
+// noisyThreshold is NoisyThreshold with a value of ε ≤ ½; for a larger one the labels are exchanged
+// and ε replaced by 1-ε.
 type noisyThreshold struct {
 	structure     NoisyThreshold
 	sign          float64 // -1: the labels are exchanged

@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Quadrable likelihoods have no closed form for their Gaussian averages, so that a user may want a
-// rule in place of Moments.
+// Quadrable likelihoods have no closed form for their Gaussian averages, so quadrature can replace
+// Moments.
 type Quadrable interface {
 	MomentMatcher
-	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with so many
-	// nodes, at least 2.
+	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with this number
+	// of nodes, at least 2.
 	Quadrature(order int) MomentRule
 }
 
-// MomentRule is a likelihood whose averages are sums over nodes. Its Moments have the logarithm of
-// the sum for Z, and the d[0] and d[1] that belong to the sums for the moments of the tilted
-// density; d[2] and d[3] are 0. These are not the derivatives of that logarithm, but for many
-// nodes.
+// MomentRule is a likelihood whose averages are sums over nodes. Its Moments return the logarithm
+// of the sum for Z, and the d[0] and d[1] that follow from the sums for the moments of the tilted
+// density; d[2] and d[3] are 0. d[0] and d[1] are the derivatives of that logarithm only in the
+// limit of many nodes.
 type MomentRule interface {
 	MomentMatcher
 	// Slopes returns log Z, d[0] and d[1] of Moments, with their derivatives with respect to mean
@@ -27,8 +27,8 @@ type MomentRule interface {
 	Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64)
 }
 
-// GaussHermite returns the nodes of Gauss-Hermite quadrature against N(0, 1), from the least to the
-// largest, and the logarithms of their weights. Their number, order, is 1 … 200.
+// GaussHermite returns the nodes of Gauss-Hermite quadrature for N(0, 1) in ascending order, and
+// the logarithms of their weights. order, the number of nodes, is 1 … 200.
 func GaussHermite(order int) (nodes, logWeights []float64) {
 	nodes, logWeights = make([]float64, order), make([]float64, order)
 	quad.Hermite{}.FixedLocations(nodes, logWeights, math.Inf(-1), math.Inf(1))
@@ -94,8 +94,8 @@ func (q summed) Slopes(y, mean, variance float64) (at, byMean, byVariance [3]flo
 	return [3]float64{logZ, y * m / s, (v - 1) / variance}, byMean, byVariance
 }
 
-// moments makes logarithms of weights into weights of sum 1, and returns the logarithm of their sum
-// with the mean and the variance of x under them.
+// moments converts logarithms of weights into weights with sum 1, and returns the logarithm of
+// their sum with the mean and the variance of x under them.
 func (q summed) moments(w []float64) (logZ, m, v float64) {
 	largest, sum := slices.Max(w), 0.0
 	for k := range w {

@@ -15,7 +15,7 @@ import (
 )
 
 // Softmax is p(y = c|f) = exp(f_c)/Σ_d exp(f_d) for C latent values f, the multiple logistic [GPML
-// (3.34)]. It has no parameters. A number added to every f_c changes nothing.
+// (3.34)]. It has no parameters. It does not change if a number is added to every f_c.
 type Softmax struct{}
 
 var _ Multinomial = Softmax{}
@@ -25,8 +25,8 @@ func (Softmax) Params() []param.Spec   { return nil }
 func (Softmax) At([]float64) Bound     { return Softmax{} }
 func (Softmax) Likelihood() Likelihood { return Softmax{} }
 
-// Probabilities sets pi to the softmax of f and g to the derivatives of log p(y|f), and returns
-// that. What is close to 0 is right to its last places, g[y] = 1 - pi[y] and log p included.
+// Probabilities sets pi to the softmax of f and g to the derivatives of log p(y|f), and returns log
+// p(y|f). Values close to 0 have full relative accuracy, including g[y] = 1 - pi[y] and log p.
 func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 	top := 0
 	for c, v := range f {
@@ -53,8 +53,8 @@ func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 	return floor(f[y] - f[top] - math.Log1p(rest))
 }
 
-// DefaultPoints is how many lattice points Average uses at most when the number is left to it, and
-// MostPoints how many there can be.
+// DefaultPoints is the maximum number of lattice points by default, and MostPoints the largest
+// number allowed.
 const (
 	DefaultPoints = 1 << 16
 	MostPoints    = 1 << 20
@@ -62,27 +62,26 @@ const (
 
 const (
 	averageTarget   = 1e-5 // the error at which Average stops adding points
-	quadratureError = 5e-7 // bounds what tables and the quadrature of gumbelMaximum contribute
+	quadratureError = 5e-7 // bound of the errors of tables and of the quadrature of gumbelMaximum
 )
 
-// Average implements Multinomial. Two classes are Logit.Moments. Of more: with independent standard
-// Gumbel variates g_c, class c has the largest f_c + g_c with probability softmax_c(f) (McFadden
-// 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R), the average
-// over e is an integral in one dimension, gumbelMaximum, and only that over u = A z, A Aᵀ = R,
-// takes points: see separate. Posteriors of independent processes leave little to R, and a diagonal
-// covariance, or one of three classes, mostly nothing.
+// Average implements Multinomial. Two classes use Logit.Moments. For more: with independent
+// standard Gumbel variates g_c, class c has the largest f_c + g_c with probability softmax_c(f)
+// (McFadden 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R),
+// the average over e is an integral in one dimension, gumbelMaximum, and only the average over u =
+// A z, A Aᵀ = R, needs points: see separate. For posteriors of independent processes R is small;
+// for a diagonal covariance, or three classes, it is mostly 0.
 //
-// Where u has one axis, it is a trapezoidal rule of integrals. Where the variance of u along any
-// axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u,
-// until its error estimate is at most 1e-5. Where it is larger, or 8192 integrals do not do, a
-// lattice averages over u and the largest f_c + g_c, until its estimate is as small or
-// DefaultPoints are used. With points > 0 it is the lattice in any case that does, with these
-// points, rounded down to a multiple of 8, whatever the estimate. The estimate, of the largest
-// error of a probability, is meant to hold in 95 of 100 cases; mostly the error is a small part of
-// it.
+// If u has one axis, a trapezoidal rule of integrals is used. If the variance of u along every axis
+// is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until
+// its error estimate is at most 1e-5. If it is larger, or 8192 integrals do not suffice, a lattice
+// averages over u and the largest f_c + g_c, until its estimate is at most 1e-5 or DefaultPoints
+// are used. With points > 0 the lattice is always used, with these points, rounded down to a
+// multiple of 8, regardless of the estimate. The estimate of the largest error of a probability is
+// intended to hold in 95 of 100 cases; mostly the error is much smaller.
 //
-// The probabilities depend on nothing but the arguments, sum to 1 and are positive, unless the mean
-// or the covariance is not finite: then they are NaN.
+// The probabilities depend on the arguments only, sum to 1 and are positive, unless the mean or the
+// covariance is not finite: then they are NaN.
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes {
@@ -137,8 +136,8 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 		}
 	}
 	deviation += quadratureError
-	// those of the grid may be negative: then they are nearer to that at the centre, as far as the
-	// error allows
+	// probabilities of the grid may be negative: then they are moved towards those at the centre,
+	// by at most the error estimate
 	for c, p := range pi {
 		if p < deviation {
 			pi[c] = max(p, min(centre[c], p+deviation))
@@ -148,9 +147,9 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	return deviation
 }
 
-// separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A
+// separate divides a covariance, up to a term common to all classes, into a diagonal Λ and R = A
 // Aᵀ. The columns of A are ordered by their size in units of √(λ_c + π²/6), the standard deviations
-// of √λ_c e_c + g_c; those of a variance below 1e-7 are left out. ok is false where the covariance
+// of √λ_c e_c + g_c; those with a variance below 1e-7 are left out. ok is false if the covariance
 // is not finite.
 func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	s, trace, ok := centred(covariance)
@@ -191,9 +190,9 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	return lambda, a, true
 }
 
-// centred is S = H Σ H, H = I - 11ᵀ/C, with its trace; ok is false where it is not finite. It is
-// made from the covariance of f_c - f_r: what is common to all may be larger by orders of
-// magnitude.
+// centred is S = H Σ H, H = I - 11ᵀ/C, with its trace; ok is false if it is not finite. It is
+// computed from the covariance of f_c - f_r, because the term common to all classes may be larger
+// by orders of magnitude.
 func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool) {
 	classes, r := covariance.SymmetricDim(), 0
 	n := float64(classes)
@@ -222,15 +221,15 @@ func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool)
 	return s, trace, trace-trace == 0
 }
 
-// diagonalPart is Λ. Up to what is common to all, independent values of variances 1/w_c have a
-// precision of diagonal w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the
-// precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative eigenvalue,
-// and from there raised as far as that allows: see maximize.
+// diagonalPart is Λ. Up to a term common to all, the precision of independent values with variances
+// 1/w_c has the diagonal w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the
+// precision of f + g. Λ is then scaled down if necessary, so that R has no negative eigenvalue, and
+// then increased as far as that allows: see maximize.
 func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	classes := s.SymmetricDim()
 	n := float64(classes)
 	lambda = make([]float64, classes)
-	// precision is the inverse of S + v I on what sums to zero; nil if it is not definite.
+	// precision is the inverse of S + v I on vectors with sum zero; nil if it is not definite.
 	precision := func(v float64) *mat.SymDense {
 		x := symmetric(classes, func(c, d int) float64 {
 			if c == d {
@@ -274,8 +273,8 @@ func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	return lambda
 }
 
-// invert replaces x by its inverse less what is common to all entries. It is false, and x spoilt,
-// if x is not definite beyond rounding.
+// invert replaces x by its inverse minus the term common to all entries. It returns false, with x
+// undefined, if x is not definite up to rounding.
 func invert(x *mat.SymDense, common float64) bool {
 	u, ok := factor(x)
 	if !ok {
@@ -286,8 +285,7 @@ func invert(x *mat.SymDense, common float64) bool {
 	return true
 }
 
-// factor is the Cholesky factor of x, in its place. ok is false if x is not definite beyond
-// rounding.
+// factor is the Cholesky factor of x, in place. ok is false if x is not definite up to rounding.
 func factor(x *mat.SymDense) (u blas64.Triangular, ok bool) {
 	u, ok = linalg.Cholesky(x.RawSymmetric())
 	least, most := math.Inf(1), 0.0
@@ -300,9 +298,8 @@ func factor(x *mat.SymDense) (u blas64.Triangular, ok bool) {
 
 // maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the
 // λ >= 0 with the largest Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor
-// analysis (Bentler 1972), by Newton's method with a logarithmic barrier. Where S is a diagonal and
-// a few factors more, what it leaves is mostly those factors. It changes nothing where S is nearly
-// singular.
+// analysis (Bentler 1972), by Newton's method with a logarithmic barrier. If S is a diagonal plus a
+// few factors, the remainder is mostly those factors. It changes nothing if S is nearly singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
 	v := func() []float64 { return make([]float64, classes) }
@@ -326,18 +323,18 @@ func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	copy(lambda, b.at)
 }
 
-// barrier is where maximize is.
+// barrier is the state of maximize.
 type barrier struct {
 	s           *mat.SymDense
 	trace       float64
 	at, weights []float64
 	inverse     *mat.SymDense // rest(at)
 
-	next           []float64 // of passing use, as all below
+	next           []float64 // temporary, as all below
 	spare, hessian *mat.SymDense
 }
 
-// rest sets dst to the inverse of S - HΛH on what sums to zero, and says whether there is one.
+// rest sets dst to the inverse of S - HΛH on vectors with sum zero, and reports whether it exists.
 func (b *barrier) rest(dst *mat.SymDense, lambda []float64) bool {
 	classes := len(lambda)
 	n, s := float64(classes), b.s.RawSymmetric().Data
@@ -352,8 +349,7 @@ func (b *barrier) rest(dst *mat.SymDense, lambda []float64) bool {
 	return invert(dst, 1/(n*b.trace))
 }
 
-// step is one of Newton's method with a barrier of that height, and says whether another is worth
-// it.
+// step is a Newton step with this barrier height; it reports whether another is worthwhile.
 func (b *barrier) step(height float64) bool {
 	classes, inverse := len(b.at), b.inverse.RawSymmetric().Data
 	fill(b.hessian, func(c, d int) float64 {

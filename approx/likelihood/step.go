@@ -9,9 +9,9 @@ import (
 
 // Step is p(y|f) = 1 if yf > 0, 0 if yf < 0 and ½ at f = 0: the sign of f, without noise (Csató et
 // al. 2000). It has no parameters and no useful derivatives, and its moments have a closed form.
-// Noise of variance v belongs into the kernel, and then this is the probit model with kernel K/v.
-// Without it two cases at one place with both labels are impossible, and a smooth kernel leaves the
-// evidence to the smallest eigenvalues of K.
+// With a noise kernel of variance v it is the probit model with kernel K/v. Without noise, two
+// cases with equal inputs and different labels have probability 0, and for a smooth kernel the
+// evidence depends on the smallest eigenvalues of K.
 type Step struct{}
 
 var _ GaussianNoise = Step{}
@@ -34,8 +34,7 @@ func (Step) LogProb(y, f float64) float64 {
 	return 0
 }
 
-// furthest is where the argument of Φ is cut, so that derivatives stay finite with a variance of
-// 1e-300.
+// furthest limits the argument of Φ, so that derivatives stay finite with a variance of 1e-300.
 const furthest = 1e150
 
 // Moments returns log Φ(z) at z = y·mean/√variance and its derivatives with respect to mean.

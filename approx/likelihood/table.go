@@ -15,8 +15,7 @@ var Table = registry.Table[Likelihood]{
 	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
 }
 
-// Check says what is wrong with what a user wrote of a likelihood of Table, beyond its settings'
-// own checks.
+// Check validates what a user wrote for a likelihood of Table, beyond the checks of its settings.
 func Check(l Likelihood) error {
 	if c, ok := l.(interface{ checkOptions() error }); ok {
 		return c.checkOptions()
@@ -24,7 +23,7 @@ func Check(l Likelihood) error {
 	return nil
 }
 
-// Register adds a likelihood of another program to Table, as kernel.Register does a kernel.
+// Register adds a likelihood of another program to Table; compare kernel.Register.
 func Register[L Likelihood](name, doc string, version int, defaults ...L) {
 	registry.Register[L, Likelihood](&Table, "likelihood", name, doc, version, defaults...)
 }

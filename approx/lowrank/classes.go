@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Classes is the posterior that sites of C processes at once make of their priors, which are
-// independent: the site of case i has precision W_i = D - ππᵀ, D = diag π, for probabilities π of
-// sum 1. With E_i = (W_i⁻¹ + Λ_i)⁻¹, Λ_i = diag Λ_ic,
+// Classes is the posterior of C processes with independent priors and joint sites: the site of case
+// i has precision W_i = D - ππᵀ, D = diag π, for probabilities π of sum 1. With E_i = (W_i⁻¹ +
+// Λ_i)⁻¹, Λ_i = diag Λ_ic,
 //
 //	ε_c = π_c/(1 + π_c Λ_ic),   s = Σ_c ε_c,   E_i = diag ε - ε εᵀ/s
 //	|I + W_i Λ_i| = s Π_c (1 + π_c Λ_ic),   T_i = (I + W_i Λ_i)⁻¹ = I - E_i Λ_i
@@ -25,20 +25,20 @@ import (
 //	|I + W K̂| = Π_i |I + W_i Λ_i| · |M|,   R = (K̂ + W⁻¹)⁻¹ = E - E V̂ᵀ M⁻¹ V̂ E
 //	(I + W K̂)⁻¹ = (I - E V̂ᵀ M⁻¹ V̂) T,   Σ_i = Λ_i T_i + T_iᵀ V̂_iᵀ M⁻¹ V̂_i T_i
 //
-// It takes O(C² n m² + C³ m³) time and O(C² m²) memory beside the priors. What is common to all
-// classes of a case, E does not see. Vectors of Cn hold one class after the other.
+// It takes O(C² n m² + C³ m³) time and O(C² m²) memory besides the priors. E maps vectors that are
+// equal for all classes of a case to 0. Vectors of length Cn contain one class after the other.
 type Classes struct {
 	priors     []*Prior // one shared, or one per class
 	n, classes int
 	pi, e      []float64         // Cn: π, ε
 	sum        []float64         // s
 	um         blas64.Triangular // Cm×Cm
-	inverse    blas64.Triangular // U_M⁻¹, once it is asked for
-	full       blas64.General    // M⁻¹, the same
+	inverse    blas64.Triangular // U_M⁻¹; computed on first use
+	full       blas64.General    // M⁻¹; computed on first use
 }
 
-// NewClasses has no sites yet. priors has one entry for all classes or one per class, of equally
-// many inducing inputs.
+// NewClasses has no sites yet. priors has one entry for all classes or one per class, with equal
+// numbers of inducing inputs.
 func NewClasses(priors []*Prior, classes int) *Classes {
 	n := priors[0].Cases()
 	v := func(n int) []float64 { return make([]float64, n) }
@@ -88,8 +88,8 @@ func (k *Classes) Factorise(pi []float64) error {
 	return nil
 }
 
-// others fills the blocks M_cd, c < d, -V_c diag(ε_c ε_d/s) V_dᵀ: of a shared prior, where they are
-// symmetric, by a triangle each, and else by one product for each c.
+// others fills the blocks M_cd, c < d, -V_c diag(ε_c ε_d/s) V_dᵀ: for a shared prior, where they
+// are symmetric, by a triangle each, and else by one product for each c.
 func (k *Classes) others(a blas64.Symmetric) {
 	if len(k.priors) == 1 {
 		k.othersOfShared(a)
@@ -133,8 +133,8 @@ func (k *Classes) othersOfShared(a blas64.Symmetric) {
 	})
 }
 
-// coupling sets dst to the entries E_cd of cases j0, j0 + 1 and on. On the diagonal it is
-// ε_c Σ_{d≠c} ε_d/s, which does not cancel.
+// coupling sets dst to the entries E_cd of the cases from j0 on. On the diagonal it is ε_c Σ_{d≠c}
+// ε_d/s, which does not cancel.
 func (k *Classes) coupling(dst []float64, c, d, j0 int) {
 	ec, ed := k.of(c, k.e)[j0:], k.of(d, k.e)[j0:]
 	for i := range dst {
@@ -150,7 +150,7 @@ func (k *Classes) coupling(dst []float64, c, d, j0 int) {
 	}
 }
 
-// without is the sum of the numbers that the classes other than c have at case i.
+// without is the sum of the numbers at case i over the classes other than c.
 func (k *Classes) without(x []float64, c, i int) float64 {
 	sum := 0.0
 	for d := range k.classes {
@@ -188,8 +188,8 @@ func (k *Classes) logDet(i int, alpha float64, d func(p *Prior) float64) float64
 	return sum + math.Log(rest)
 }
 
-// Penalty is (1-α)/2α log|I + α W_i D_i|, what the log evidence loses by the site of a case, and at
-// α = 0 ½ tr(W_i D_i).
+// Penalty is (1-α)/2α log|I + α W_i D_i|, which is subtracted from the log evidence for the site of
+// a case; at α = 0 ½ tr(W_i D_i).
 func (k *Classes) Penalty(i int) float64 {
 	alpha := k.priors[0].power
 	if alpha == 1 {
@@ -228,8 +228,8 @@ func (k *Classes) PenaltySlopes(dst []float64) {
 	}
 }
 
-// Leading is a posterior without sites yet of priors that the first inducing inputs tell: an eighth
-// of them and 16 more, with which a factorisation takes little time beside one of k.
+// Leading is a posterior without sites whose priors have only the first inducing inputs: an eighth
+// of them and 16 more, so that a factorisation takes little time compared with one of k.
 func (k *Classes) Leading() *Classes {
 	m := k.size()
 	priors := make([]*Prior, len(k.priors))
@@ -249,8 +249,8 @@ func (k *Classes) Multiply(dst, x []float64) {
 	k.lift(dst, 1, y)
 }
 
-// project sets dst, Cm, to V̂ x, and lift sets dst, Cn, to V̂ᵀ y + beta dst: a prior that the
-// classes share passes from memory once for all of them.
+// project sets dst, Cm, to V̂ x, and lift sets dst, Cn, to V̂ᵀ y + beta dst. A prior shared by the
+// classes is read from memory once for all of them.
 func (k *Classes) project(dst, x []float64) {
 	if len(k.priors) == 1 {
 		linalg.Gemm(blas.NoTrans, blas.Trans, 1, k.perClass(x), k.priors[0].v, 0, k.perClass(dst))
@@ -311,10 +311,10 @@ func (k *Classes) Shrink(dst, x []float64) {
 	}
 }
 
-// Variances sets q and r, Cn, to the posterior variances of f_c - Σ_d π_d f_d, of Σ_i and beside it
-// (1-α)(D_i⁻¹ + α W_i)⁻¹, which the derivative of Penalty takes, and to the entries R_cc of the
-// cases' own. Their terms are added up without what is common to all classes, so that it need not
-// cancel.
+// Variances sets q and r, Cn, to posterior variances and to the diagonals R_cc. The q are the
+// posterior variances of f_c - Σ_d π_d f_d under Σ_i plus (1-α)(D_i⁻¹ + α W_i)⁻¹, which the
+// derivative of Penalty needs. Terms common to all classes are left out of the sums, so that these
+// do not cancel.
 func (k *Classes) Variances(q, r []float64) {
 	alpha := k.priors[0].power
 	clear(q)
@@ -342,8 +342,8 @@ func (k *Classes) Variances(q, r []float64) {
 	})
 }
 
-// own adds to q a weight times the variances of f_c - Σ_d π_d f_d of case i under
-// (diag(d)⁻¹ + α W_i)⁻¹.
+// own adds to q weight times the variances of f_c - Σ_d π_d f_d of case i under (diag(d)⁻¹ + α
+// W_i)⁻¹.
 func (k *Classes) own(q []float64, i int, alpha, weight float64, d func(p *Prior) float64) {
 	a, p, s := k.site(i, alpha, d)
 	for c, ac := range a {
@@ -358,7 +358,8 @@ func (k *Classes) own(q []float64, i int, alpha, weight float64, d func(p *Prior
 	}
 }
 
-// site returns what, but for a common term, makes (diag(d)⁻¹ + α W_i)⁻¹ = diag a + α p pᵀ/s,
+// site returns a, p and s with (diag(d)⁻¹ + α W_i)⁻¹ = diag a + α p pᵀ/s up to a term common to all
+// entries,
 //
 //	a_c = d_c/(1 + α π_c d_c),   p_c = π_c a_c - Σ_d π_d π_d a_d,   s = Σ_c π_c/(1 + α π_c d_c)
 func (k *Classes) site(i int, alpha float64, d func(p *Prior) float64) (a, p []float64, s float64) {
@@ -378,7 +379,7 @@ func (k *Classes) site(i int, alpha float64, d func(p *Prior) float64) (a, p []f
 	return a, p, s
 }
 
-// invert makes U_M⁻¹, with zeros below its diagonal.
+// invert computes U_M⁻¹, with zeros below its diagonal.
 func (k *Classes) invert() {
 	if k.inverse.Data != nil {
 		return
@@ -390,7 +391,8 @@ func (k *Classes) invert() {
 	}
 }
 
-// half sets x to rows cm and on of U_M⁻ᵀ times w, m×b, in place of V_c; those above are 0.
+// half sets x to the rows from cm on of U_M⁻ᵀ times w, m×b, which takes the place of V_c; the rows
+// above are 0.
 func (k *Classes) half(x blas64.General, c int, w blas64.General) {
 	m := k.size()
 	from := blas64.General{Rows: m, Cols: (k.classes - c) * m, Stride: k.inverse.Stride,
@@ -399,8 +401,8 @@ func (k *Classes) half(x blas64.General, c int, w blas64.General) {
 }
 
 // eachCentred calls visit with every row of Y = U_M⁻ᵀ V̂_i for the cases from j0 on, and there of
-// every class y_c - ȳ, ȳ = Σ_d ε_d y_d/s, and w_c - Σ_d π_d w_d of w = Tᵀy but for a common term,
-// (y_c - ȳ)/(1 + π_c Λ_c). Calls for other cases may be made at once.
+// every class y_c - ȳ, ȳ = Σ_d ε_d y_d/s, and w_c - Σ_d π_d w_d of w = Tᵀy up to a common term,
+// (y_c - ȳ)/(1 + π_c Λ_c). Calls for other cases may be concurrent.
 func (k *Classes) eachCentred(visit func(j0 int, y, w [][]float64)) {
 	m, size := k.size(), max(16, casesAtOnce/k.classes)
 	eachPart(k.n, size, func(j0, j1 int) {
@@ -449,9 +451,9 @@ func (k *Classes) eachCentred(visit func(j0 int, y, w [][]float64)) {
 	})
 }
 
-// Covariances calls visit with the posterior covariance Σ_i of every case, but for a term common to
-// all its entries, with what it has of each class alone, q = (Λ_i⁻¹ + D)⁻¹, and with 1 - π q. Calls
-// for several cases may be made at once.
+// Covariances calls visit with the posterior covariance Σ_i of every case, up to a term common to
+// all its entries, with the part of it that is specific to each class, q = (Λ_i⁻¹ + D)⁻¹, and with
+// 1 - π q. Calls for several cases may be concurrent.
 func (k *Classes) Covariances(visit func(i int, own, left []float64, sigma *mat.SymDense)) {
 	k.invert()
 	sum := make([]float64, k.classes*k.classes*k.n)
@@ -497,8 +499,8 @@ func (k *Classes) several(b int) [][]float64 {
 // with vectors of Cn numbers.
 type ClassesAdjoint struct {
 	P, Q        [][]float64
-	Information []float64 // the diagonals of R_cc, as Variances gives them
-	Spare       []float64 // what a change of D does beside; nil: 0
+	Information []float64 // the diagonals of R_cc, from Variances
+	Spare       []float64 // other derivatives with respect to D; nil: 0
 }
 
 // Pull sets dst to the derivative with respect to prior j, summed over the classes that share it.
@@ -545,8 +547,8 @@ func (k *Classes) Pull(dst *Cov, j int, g ClassesAdjoint) {
 	})
 }
 
-// information sets x to beta x - ½ V_c R_cc, columns j0 to j1; of a shared prior the sum over all
-// classes takes every pair once.
+// information sets x to beta x - ½ V_c R_cc, columns j0 to j1; for a shared prior, the sum over all
+// classes uses every pair once.
 func (k *Classes) information(x blas64.General, c, j0, j1 int, beta float64) {
 	m, first := k.size(), 0
 	if len(k.priors) == 1 {
@@ -564,8 +566,8 @@ func (k *Classes) information(x blas64.General, c, j0, j1 int, beta float64) {
 	linalg.Gemm(blas.NoTrans, blas.NoTrans, -0.5, from, stack, beta, x)
 }
 
-// invertFull makes M⁻¹, all of it; of a shared prior, above the diagonal blocks, the sum of a block
-// and its transpose.
+// invertFull computes the full M⁻¹; for a shared prior, above the diagonal blocks, the sum of a
+// block and its transpose.
 func (k *Classes) invertFull() {
 	if k.full.Data != nil {
 		return
@@ -573,7 +575,7 @@ func (k *Classes) invertFull() {
 	m := k.size()
 	k.invert()
 	k.full = general(linalg.SquareTri(k.inverse))
-	k.inverse.Data = nil // whose memory it is
+	k.inverse.Data = nil // its memory is reused
 	linalg.Reflect(blas.Lower, k.full, k.full)
 	if len(k.priors) > 1 {
 		return
@@ -590,7 +592,7 @@ func (k *Classes) invertFull() {
 	}
 }
 
-// general is a symmetric matrix as one whose lower triangle is still to be filled.
+// general is a symmetric matrix as a general one, with its lower triangle not filled yet.
 func general(s blas64.Symmetric) blas64.General {
 	return blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}
 }

@@ -1,8 +1,10 @@
 package lowrank
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -234,6 +236,32 @@ func TestBadPriors(t *testing.T) {
 		spoil(&c)
 		if _, err := New(c, 1, linalg.NewGeneral); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestBadCross: a number of K_zx that is not finite is told by its place, in a copy and in the memory of the covariance.
+func TestBadCross(t *testing.T) {
+	const m, n, point, at = 30, 700, 17, 641
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, scratch := range []bool{false, true} {
+			c := Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil), Diag: make([]float64, n), Scratch: scratch}
+			for k := range m {
+				c.K.SetSym(k, k, 2)
+				for l := range k {
+					c.K.SetSym(l, k, 0.5)
+				}
+				for i := range n {
+					c.Cross.Set(k, i, math.Sin(float64(k+i)))
+				}
+			}
+			c.Cross.Set(point, at, bad)
+			c.Cross.Set(point+5, at-1, bad)
+			_, err := New(c, 1, linalg.NewGeneral)
+			if want := fmt.Sprintf("inducing input %d and case %d is %v;", point, at, bad); err == nil ||
+				!strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
 		}
 	}
 }

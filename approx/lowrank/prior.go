@@ -3,14 +3,14 @@
 //	K̂ = Q + Λ,   Q = K_xz K_zz⁻¹ K_zx = VᵀV,   K_zz = UᵀU,   V = U⁻ᵀ K_zx,
 //	Λ = N + α D,   D = diag(K - Q)
 //
-// N the noise that every case has of its own and α the power of the correction, and with the
-// posteriors that Gaussian sites make of them: of one process (Sites), and of several that the
-// sites couple (Classes). What takes a matrix n×n elsewhere is had in O(n m²) (Quiñonero-Candela &
-// Rasmussen 2005; Woodbury's identity). It knows neither likelihoods nor kernels: priors come as
-// matrices, and their adjoints go back as such.
+// with N the independent noise of every case and α the power of the correction, and with their
+// posteriors under Gaussian sites: of one process (Sites), and of several processes that the sites
+// couple (Classes). No n×n matrix is formed; computations take O(n m²) time (Quiñonero-Candela &
+// Rasmussen 2005; Woodbury's identity). It does not depend on likelihoods and kernels: priors are
+// matrices, and adjoints are returned as matrices.
 //
-// Errors say which covariance is not finite or not positive definite, and what to do; wrong shapes
-// panic.
+// An error names the covariance that is not finite or not positive definite, with a remedy; wrong
+// shapes panic.
 package lowrank
 
 import (
@@ -33,14 +33,15 @@ type Cov struct {
 	K           *mat.SymDense // m×m, of the inducing inputs
 	Cross       *mat.Dense    // m×n, of those with the cases
 	Diag, Noise []float64     // n prior variances: without noise, and of the noise (nil: none)
-	// Scratch lets New make V in the memory of Cross, which then holds no covariance any more.
+	// Scratch lets New overwrite the memory of Cross with V; Cross then contains no covariance any
+	// more.
 	Scratch bool
-	// Part, of an adjoint, takes the columns of Cross from case from on, PartSize at a time, in any
-	// order and several at once; Cross is then nil. The memory is not its own to keep.
+	// Part, of an adjoint, receives the columns of the adjoint of Cross from case from on, PartSize
+	// at a time, in any order and concurrently; Cross is then nil. Part must not keep the matrix.
 	Part func(part *mat.Dense, from int)
 }
 
-// PartSize is how many cases Cov.Part takes at a time.
+// PartSize is the number of columns per call of Cov.Part.
 const PartSize = 2048
 
 // Prior is K̂.
@@ -52,16 +53,16 @@ type Prior struct {
 	spare  []float64         // D
 	power  float64           // α
 	jitter float64           // on the diagonal of K_zz
-	widest int               // the inducing input of the largest prior variance, of which jitter is a share
+	widest int               // the inducing input with the largest prior variance, which scales the jitter
 }
 
-// leastShare is the least squared pivot of K_zz, as a share of its largest diagonal entry, with
-// which it is factored as it is. If one is smaller, that share of the entry is added to the
-// diagonal: then solves with U keep half of the digits. What is added is part of the model: the
+// leastShare is the smallest squared pivot of K_zz, relative to its largest diagonal entry, with
+// which it is factored unchanged. If a pivot is smaller, that fraction of the entry is added to the
+// diagonal: solves with U then keep half of the digits. The addition becomes part of the model: the
 // inducing variables are noisy values of the process.
 const leastShare = 1e-8
 
-// New factors K_zz and makes V, in memory that room gives.
+// New factors K_zz and computes V, in memory from room.
 func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*Prior, error) {
 	if err := cov.check(); err != nil {
 		return nil, err
@@ -83,12 +84,14 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 		linalg.SolveTri(blas.Trans, p.u, part)
 		q := p.spare[j0:j1]
 		clear(q)
-		addSquares(1, q, part)
-		for j, v := range q {
-			q[j] = max(cov.Diag[j0+j]-v, 0) // which only rounding takes below
-		}
+		linalg.AddSquares(1, part, q)
 	})
-	for i, d := range p.spare {
+	if err := p.checkCross(p.spare); err != nil {
+		return nil, err
+	}
+	for i, told := range p.spare {
+		d := max(cov.Diag[i]-told, 0) // which only rounding takes below
+		p.spare[i] = d
 		p.lambda[i] = power * d
 		if cov.Noise != nil {
 			p.lambda[i] += cov.Noise[i]
@@ -98,15 +101,15 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 	return p, nil
 }
 
-// leading is the prior that the first r inducing inputs tell, in the same memory: what the others
-// tell of a case is a variance of its own, beside Λ.
+// leading is the prior with only the first r inducing inputs, in the same memory: the variance
+// explained by the others becomes independent variance of each case, in addition to Λ.
 func (p *Prior) leading(r int) *Prior {
 	own, rest := slices.Clone(p.lambda), rows(p.v, r, p.Points())
-	addSquares(1, own, rest)
+	linalg.AddSquares(1, rest, own)
 	return &Prior{v: rows(p.v, 0, r), vars: p.vars, lambda: own, spare: p.spare, power: p.power}
 }
 
-// factorInducing sets U, with as much jitter as it takes.
+// factorInducing sets U, with as much jitter as necessary.
 func (p *Prior) factorInducing(k blas64.Symmetric) error {
 	m := k.N
 	for j := range m {
@@ -130,7 +133,7 @@ func (p *Prior) factorInducing(k blas64.Symmetric) error {
 		"or lower the amplitude", m, least/leastShare)
 }
 
-// leastPivot is the least U_ii².
+// leastPivot is the smallest U_ii².
 func leastPivot(u blas64.Triangular) float64 {
 	least := math.Inf(1)
 	for i := range u.N {
@@ -140,7 +143,7 @@ func leastPivot(u blas64.Triangular) float64 {
 	return least
 }
 
-// check says what is wrong with a prior covariance.
+// check returns an error if a prior covariance is invalid.
 func (c Cov) check() error {
 	m, n := c.Cross.Dims()
 	if r := c.K.SymmetricDim(); r != m || len(c.Diag) != n || c.Noise != nil && len(c.Noise) != n {
@@ -165,29 +168,32 @@ func (c Cov) check() error {
 			}
 		}
 	}
-	raw := c.Cross.RawMatrix()
-	wrong := make([]bool, m)
-	linalg.Rows(m, func(j0, j1 int) {
-		for j := j0; j < j1; j++ {
-			wrong[j] = !linalg.AllFinite(raw.Data[j*raw.Stride : j*raw.Stride+n])
-		}
-	})
-	if j := slices.Index(wrong, true); j >= 0 {
-		row := raw.Data[j*raw.Stride : j*raw.Stride+n]
-		i := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
-		return fmt.Errorf("the covariance of inducing input %d and case %d is %v; an input or a hyperparameter is "+
-			"out of range", j, i, row[i])
-	}
 	return nil
+}
+
+// checkCross says what was wrong with a column of K_zx, given |v|² of all columns of V. A number
+// that is not finite leaves none of its column of V finite from its own row on.
+func (p *Prior) checkCross(squares []float64) error {
+	if linalg.AllFinite(squares) {
+		return nil
+	}
+	for k := range p.v.Rows {
+		row := p.v.Data[k*p.v.Stride : k*p.v.Stride+p.v.Cols]
+		if i := slices.IndexFunc(row, func(v float64) bool { return !finite(v) }); i >= 0 {
+			return fmt.Errorf("the covariance of inducing input %d and case %d is %v; an input or a hyperparameter is "+
+				"out of range", k, i, row[i])
+		}
+	}
+	return nil // the squares overflow
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// casesAtOnce is how many cases a pass over V takes at a time.
+// casesAtOnce is the number of cases per part of a pass over V.
 const casesAtOnce = 512
 
-// eachPart runs work for every part of n cases, of which threads take some each. The parts do not
-// depend on the number of threads.
+// eachPart calls work for every part of n cases, concurrently. The parts do not depend on the
+// number of threads.
 func eachPart(n, size int, work func(j0, j1 int)) {
 	linalg.Parallel((n+size-1)/size, func(job int) {
 		work(job*size, min(n, (job+1)*size))
@@ -209,7 +215,7 @@ func rows(a blas64.General, k0, k1 int) blas64.General {
 	return a
 }
 
-// scaleColumns sets dst to a, each column times its own number; nil: to a.
+// scaleColumns sets dst to a with each column times its own number; nil: to a.
 func scaleColumns(dst, a blas64.General, by []float64) {
 	for k := range a.Rows {
 		from, to := a.Data[k*a.Stride:k*a.Stride+a.Cols], dst.Data[k*dst.Stride:k*dst.Stride+dst.Cols]
@@ -231,11 +237,11 @@ func scaledColumns(a blas64.General, j0, j1 int, by []float64) (out blas64.Gener
 	return out, giveBack
 }
 
-// parts are memory that was given back.
+// parts is a pool of returned memory.
 var parts = sync.Pool{New: func() any { return new([]float64) }}
 
-// borrow returns a matrix of undefined values until giveBack is called: parts of many cases pass,
-// and none is to be left to the garbage collector, which may take long.
+// borrow returns an uninitialised matrix, valid until giveBack is called. A pool is used because
+// many parts are allocated, and the garbage collector may run late.
 func borrow(r, c int) (a blas64.General, giveBack func()) {
 	data := parts.Get().(*[]float64)
 	if size := r * max(1, c); cap(*data) < size {
@@ -245,27 +251,18 @@ func borrow(r, c int) (a blas64.General, giveBack func()) {
 	return a, func() { parts.Put(data) }
 }
 
-// addSquares adds to dst[j] c times the squared length of column j.
-func addSquares(c float64, dst []float64, v blas64.General) {
-	for i := range v.Rows {
-		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] += c * x * x
-		}
-	}
-}
-
-// Cases is their number n, and Points that of inducing inputs, m.
+// Cases is the number of cases, n, and Points the number of inducing inputs, m.
 func (p *Prior) Cases() int  { return len(p.vars) }
 func (p *Prior) Points() int { return p.v.Rows }
 
 // Power is α.
 func (p *Prior) Power() float64 { return p.power }
 
-// Jitter is what had to be added to the diagonal of K_zz.
+// Jitter is the value added to the diagonal of K_zz.
 func (p *Prior) Jitter() float64 { return p.jitter }
 
-// Unexplained is the share of the prior variance of the cases, without noise, that the inducing
-// inputs leave: Σ_i D_i/Σ_i K_ii.
+// Unexplained is the fraction of the prior variance of the cases, without noise, that the inducing
+// inputs leave unexplained: Σ_i D_i/Σ_i K_ii.
 func (p *Prior) Unexplained() float64 {
 	left, all := floats.Sum(p.spare), 0.0
 	for i, v := range p.vars {
@@ -277,11 +274,11 @@ func (p *Prior) Unexplained() float64 {
 	return 0
 }
 
-// Lacking is D_i, the variance that Q lacks of case i, and Own is Λ_i.
+// Lacking is D_i, the variance of case i that Q lacks, and Own is Λ_i.
 func (p *Prior) Lacking(i int) float64 { return p.spare[i] }
 func (p *Prior) Own(i int) float64     { return p.lambda[i] }
 
-// Variance is the prior variance K̂_ii, and Largest the largest.
+// Variance is the prior variance K̂_ii, and Largest the largest of them.
 func (p *Prior) Variance(i int) float64 { return p.vars[i] }
 func (p *Prior) Largest() float64       { return max(0, slices.Max(p.vars)) }
 
@@ -299,7 +296,7 @@ func (p *Prior) Multiply(dst, x []float64) {
 	p.lift(dst, 1, y)
 }
 
-// whiten returns w = U⁻ᵀ K(Z, x*) of new inputs, whose covariance with the cases is wᵀV.
+// whiten returns w = U⁻ᵀ K(Z, x*) for new inputs, whose covariance with the cases is wᵀV.
 func (p *Prior) whiten(cross *mat.Dense, diag []float64) blas64.General {
 	m, k := cross.Dims()
 	if m != p.Points() || len(diag) != k {
@@ -312,7 +309,8 @@ func (p *Prior) whiten(cross *mat.Dense, diag []float64) blas64.General {
 	return w
 }
 
-// Penalty is (1-α)/2α log(1 + α D_i τ), what the log evidence loses by a site of precision τ.
+// Penalty is (1-α)/2α log(1 + α D_i τ), which is subtracted from the log evidence for a site of
+// precision τ.
 func (p *Prior) Penalty(i int, tau float64) float64 {
 	d := p.spare[i]
 	if p.power < leastPower {
@@ -321,17 +319,19 @@ func (p *Prior) Penalty(i int, tau float64) float64 {
 	return (1 - p.power) / (2 * p.power) * math.Log1p(p.power*d*tau)
 }
 
-// leastPower is where the first term of a series in α has all the digits there are.
+// leastPower is the α below which the first term of a series in α is exact in double precision.
 const leastPower = 1e-6
 
-// PenaltySlope is the derivative of Penalty by D_i over τ, which is that by τ over D_i.
+// PenaltySlope is the derivative of Penalty with respect to D_i divided by τ, which equals that
+// with respect to τ divided by D_i.
 func (p *Prior) PenaltySlope(i int, tau float64) float64 {
 	return (1 - p.power) / 2 / (1 + p.power*p.spare[i]*tau)
 }
 
-// pull sets dst to what the adjoint G of K̂ makes of K_zz, K_zx, the variances and the noise, given
-// what sets its argument to columns j0 to j1 of V G and ℓ = diag G. With P = K_zz⁻¹K_zx = U⁻¹V, h =
-// α ℓ + spare the weight on D (spare nil: 0) and G₀ = G - diag(h) that on Q,
+// pull sets dst to the derivatives with respect to K_zz, K_zx, the variances and the noise for the
+// adjoint G of K̂, given ℓ = diag G and the function vg, which sets its argument to columns j0 to
+// j1 of V G. With P = K_zz⁻¹K_zx = U⁻¹V, h = α ℓ + spare the weight on D (spare nil: 0) and G₀ = G
+// - diag(h) that on Q,
 //
 //	K_zz: -P G₀ Pᵀ,   K_zx: 2 P G₀,   K_ii: h_i,   N_i: ℓ_i
 func (p *Prior) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General, j0, j1 int)) {
@@ -375,7 +375,7 @@ func (p *Prior) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General,
 	copy(dst.Noise, noise)
 }
 
-// turns lets parts that are worked on at once take turns, in their order.
+// turns makes concurrent parts take turns in order.
 type turns struct {
 	mutex sync.Mutex
 	moved *sync.Cond
@@ -388,7 +388,7 @@ func newTurns() *turns {
 	return t
 }
 
-// take waits for the turn of a part, and does work. Those before it must have been begun.
+// take waits for the turn of a part, and calls work. The parts before must have been started.
 func (t *turns) take(part int, work func()) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -400,8 +400,8 @@ func (t *turns) take(part int, work func()) {
 	t.moved.Broadcast()
 }
 
-// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀ Vᵀ, with what reaches the variance that jitter is
-// a share of.
+// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀ Vᵀ, plus the derivative with respect to the
+// variance that scales the jitter.
 func (p *Prior) pullInducing(dst *Cov, product blas64.General) {
 	m := p.Points()
 	if r := dst.K.SymmetricDim(); r != m {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Sites is the posterior that Gaussian sites of precision τ, one a case, make of a prior. With S =
+// Sites is the posterior of a prior with one Gaussian site of precision τ per case. With S =
 // diag(τ),
 //
 //	T = (I + SΛ)⁻¹,   E = S T,   M = I + V E Vᵀ = U_MᵀU_M
@@ -20,14 +20,14 @@ import (
 //	I - R K̂ = (I + S K̂)⁻¹ = (I - E Vᵀ M⁻¹ V) T
 //	Σ = K̂ - K̂ R K̂ = Λ T + T Vᵀ M⁻¹ V T
 //
-// Nothing large cancels in these. τ may be negative as long as all 1 + τ_i Λ_i and M are positive,
-// for then Σ is.
+// These formulas avoid cancellation. τ may be negative as long as all 1 + τ_i Λ_i are positive and
+// M is positive definite, because Σ then is.
 type Sites struct {
 	*Prior
 	s, left, e []float64 // τ, T, E
 	um         blas64.Triangular
 	squares    []float64 // |U_M⁻ᵀ v_i|²
-	z, vy      []float64 // of Shrink
+	z, vy      []float64 // for Shrink
 }
 
 // NewSites has no sites yet: τ = 0, without a factor.
@@ -91,13 +91,12 @@ func (p *Sites) solve(y []float64) {
 	linalg.SolveTriVec(blas.NoTrans, p.um, y)
 }
 
-// Locate sets μ and b = K̂⁻¹(μ - m) of sites with information ν = S f, as a mean m and targets f
-// would have it. With û = M⁻¹ V T (ν - S m) the mean of the inducing variables, whitened, a case
-// has
+// Locate sets μ and b = K̂⁻¹(μ - m) for sites with ν = S f, for a prior mean m and targets f. With
+// û = M⁻¹ V T (ν - S m) the whitened mean of the inducing variables,
 //
 //	b_i = T_i (ν_i - τ_i (m_i + v_iᵀû)),   μ_i = m_i + v_iᵀû + Λ_i b_i
 //
-// û once more from what b leaves of V b = û takes rounding errors out. It returns |û|.
+// û is refined once with the residual of V b = û, which removes rounding errors. It returns |û|.
 func (p *Sites) Locate(mu, b, nu, mean []float64) float64 {
 	known, rest := make([]float64, p.Points()), make([]float64, p.Cases()) // û, ν - S(m + Vᵀû)
 	copy(mu, mean)
@@ -119,37 +118,37 @@ func (p *Sites) Locate(mu, b, nu, mean []float64) float64 {
 	return floats.Norm(known, 2)
 }
 
-// Variances sets sigma to Σ_ii = Λ_i T_i + T_i² |U_M⁻ᵀ v_i|². What it keeps, Information, Remains,
-// Diagonal and Pull take.
+// Variances sets sigma to Σ_ii = Λ_i T_i + T_i² |U_M⁻ᵀ v_i|², and keeps what Information, Remains,
+// Diagonal and Pull need.
 func (p *Sites) Variances(sigma []float64) {
 	eachPart(p.Cases(), casesAtOnce, func(j0, j1 int) {
 		part, giveBack := scaledColumns(p.v, j0, j1, nil)
 		defer giveBack()
 		linalg.SolveTri(blas.Trans, p.um, part)
 		clear(p.squares[j0:j1])
-		addSquares(1, p.squares[j0:j1], part)
+		linalg.AddSquares(1, part, p.squares[j0:j1])
 	})
 	for i := range sigma {
 		sigma[i] = p.left[i] * (p.lambda[i] + p.left[i]*p.squares[i])
 	}
 }
 
-// Information is R_ii, and Remains 1 - τ_i Σ_ii, after Variances.
+// Information is R_ii, and Remains 1 - τ_i Σ_ii; call Variances before.
 func (p *Sites) Information(i int) float64 { return p.e[i] * (1 - p.e[i]*p.squares[i]) }
 func (p *Sites) Remains(i int) float64     { return p.left[i] * (1 - p.e[i]*p.squares[i]) }
 
-// Adjoint is the derivative G of a scalar with respect to K̂, given what it is made of:
+// Adjoint is the derivative G of a scalar with respect to K̂, in terms of its parts:
 //
 //	G = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ) - ½ c R + (I - R K̂) diag(γ) (I - K̂ R)
 type Adjoint struct {
 	P, Q  [][]float64
 	C     float64
 	Gamma []float64 // nil: 0
-	Spare []float64 // what a change of D does beside; nil: 0
+	Spare []float64 // other derivatives with respect to D; nil: 0
 }
 
-// Pull sets dst to the derivative with respect to K_zz, K_zx, the variances and the noise, after
-// Variances. As V R = M⁻¹V E, V (I - R K̂) = M⁻¹ V T, and with Γ = γ T²
+// Pull sets dst to the derivative with respect to K_zz, K_zx, the variances and the noise; call
+// Variances before. As V R = M⁻¹V E, V (I - R K̂) = M⁻¹ V T, and with Γ = γ T²
 //
 //	V G = ½ Σ_k (V p_k q_kᵀ + V q_k p_kᵀ) + M⁻¹ V (Γ - ½ c E) - M⁻¹ (V Γ Vᵀ) M⁻¹ V E
 func (p *Sites) Pull(dst *Cov, g Adjoint) {
@@ -169,7 +168,7 @@ func (p *Sites) Pull(dst *Cov, g Adjoint) {
 	})
 }
 
-// Diagonal is ℓ = diag G, after Variances.
+// Diagonal is ℓ = diag G; call Variances before.
 func (p *Sites) Diagonal(g Adjoint) []float64 {
 	_, noise, _ := p.diagonals(g, linalg.InverseCholesky(copyOf(p.um)))
 	return noise
@@ -233,10 +232,10 @@ func sandwich(a, b blas64.Symmetric) blas64.General {
 	return out
 }
 
-// Response sets dst to what the changes x of the sites make of the marginals: both hold n numbers
-// of ν or means and then n of τ or variances, in units of the marginals, whose variances are sigma.
-// Those are the correlations of the posterior and minus their squares. With a_i = U_M⁻ᵀ v_i
-// T_i/√σ_i the correlations are a_iᵀa_j off the diagonal, and of their squares
+// Response sets dst to the changes of the marginals for changes x of the sites: both have n numbers
+// for ν or means and then n for τ or variances, in units of the marginals, whose variances are
+// sigma. The coefficients are the correlations of the posterior and minus their squares. With a_i =
+// U_M⁻ᵀ v_i T_i/√σ_i the correlations are a_iᵀa_j off the diagonal, and of their squares
 //
 //	Σ_j (a_iᵀa_j)² x_j = a_iᵀ (Σ_j x_j a_j a_jᵀ) a_i
 func (p *Sites) Response(sigma []float64) func(dst, x []float64) {

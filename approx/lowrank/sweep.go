@@ -7,16 +7,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Site is that of one case, of precision Tau and information Nu, which has the prior mean Mean.
+// Site is the site of one case, with precision Tau and ν Nu, and the case's prior mean Mean.
 type Site struct{ Tau, Nu, Mean float64 }
 
-// Marginal is N(Mean, Variance) of a case, with its B = ν - τ μ.
+// Marginal is N(Mean, Variance) of a case, with B = ν - τ μ.
 type Marginal struct{ Mean, Variance, B float64 }
 
-// Sweep visits one case after the other, given the sites that were factorised and the b of these.
-// visit gets the marginal that the visits before left, and returns another site. It is GPML
-// Algorithm 3.5 in terms of the whitened mean û of the inducing variables and C = M⁻¹. A change Δe
-// of E_i, and Δh of T_i (ν_i - τ_i m_i), makes
+// Sweep visits one case after the other, given the factorised sites and their b. visit receives the
+// marginal after the previous visits, and returns the new site. It is GPML Algorithm 3.5 in terms
+// of the whitened mean û of the inducing variables and C = M⁻¹. A change Δe of E_i, and Δh of T_i
+// (ν_i - τ_i m_i), gives
 //
 //	C - k Cv (Cv)ᵀ,   û + (Δh - k (v_iᵀû + Δh v_iᵀCv)) Cv,   k = Δe/(1 + Δe v_iᵀCv)
 func (p *Sites) Sweep(b []float64, site func(i int) Site, visit func(i int, m Marginal) (Site, error)) error {

@@ -11,19 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Told is what the posterior of one process' inducing variables says of new inputs: with k =
-// K(Z, new)
+// Told has what predictions at new inputs need from the posterior of one process' inducing
+// variables: with k = K(Z, new)
 //
 //	mean  kᵀ w,   w = U⁻¹ V b = K_zz⁻¹ E[f_z]
 //	variance  K(new, new) - |U⁻ᵀk|² + |U_M⁻ᵀU⁻ᵀk|²
 //
-// in O(m) and O(m²) a case.
+// in O(m) and O(m²) per case.
 type Told struct {
 	u, um   blas64.Triangular // of K_zz and of M
 	weights []float64         // w
 }
 
-// Told is what predictions need, given b with f = m + K̂ b at the cases.
+// Told returns what predictions need, given b with f = m + K̂ b at the cases.
 func (p *Sites) Told(b []float64) Told {
 	t := Told{u: p.u, um: p.um, weights: make([]float64, p.Points())}
 	p.project(t.weights, b)
@@ -47,9 +47,9 @@ func (t Told) Latent(mean, variance []float64, cross *mat.Dense, diag []float64)
 	defer giveBack()
 	linalg.SolveTri(blas.Trans, t.u, w)
 	copy(variance, diag)
-	addSquares(-1, variance, w)
+	linalg.AddSquares(-1, w, variance)
 	linalg.SolveTri(blas.Trans, t.um, w)
-	addSquares(1, variance, w)
+	linalg.AddSquares(1, w, variance)
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
@@ -65,7 +65,7 @@ func (t Told) Numbers() []float64 {
 	return s
 }
 
-// Read makes of K_zz and Numbers the Told that they are of, to the last bit.
+// Read rebuilds the Told from K_zz and its Numbers, bit for bit.
 func Read(k *mat.SymDense, numbers []float64) (Told, error) {
 	t, err := readNumbers(numbers, k.SymmetricDim())
 	if err != nil {

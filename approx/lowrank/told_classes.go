@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// ToldClasses is what the posterior of several processes' inducing variables says of new inputs, in
-// O(C m) and O(C² m²) a case.
+// ToldClasses has what predictions at new inputs need from the posterior of several processes'
+// inducing variables, in O(C m) and O(C² m²) per case.
 type ToldClasses struct {
 	of      *Classes
 	weights [][]float64 // of every class, w = U⁻¹ V b
 }
 
-// Told is what predictions need, given b with f = m + K̂ b at the cases.
+// Told returns what predictions need, given b with f = m + K̂ b at the cases.
 func (k *Classes) Told(b []float64) ToldClasses {
 	t := ToldClasses{of: k}
 	for c := range k.classes {
@@ -29,26 +29,26 @@ func (k *Classes) Told(b []float64) ToldClasses {
 	return t
 }
 
-// Mean adds to mean[j] that of f_c at new inputs beyond the prior's, given cross = K(Z, new), of
-// the class.
+// Mean adds to mean[j] the posterior mean of f_c at new inputs minus the prior mean, given cross =
+// K(Z, new) of the class.
 func (t ToldClasses) Mean(mean []float64, c int, cross *mat.Dense) {
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), t.weights[c], 1, mean)
 }
 
-// Rows is how many rows Project makes, Cm.
+// Rows is the number of rows that Project sets, Cm.
 func (t ToldClasses) Rows() int { return t.of.um.N }
 
-// Project sets q and x, Cm×b, to what class c contributes to the covariance of the latent values at
-// b new inputs: between classes c and d it is, with w = U⁻ᵀ cross,
+// Project sets q and x, Cm×b, to the contribution of class c to the covariance of the latent values
+// at b new inputs: between classes c and d it is, with w = U⁻ᵀ cross,
 //
 //	δ_cd q_c + x_cᵀx_d,   q_c = k** - wᵀw,   x_c = U_M⁻ᵀ w in the place of V_c
 //
-// q_c is floored at 0, which only rounding can reach.
+// q_c is floored at 0, against rounding.
 func (t ToldClasses) Project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	k := t.of
 	w := k.prior(c).whiten(cross, diag)
 	copy(q, diag)
-	addSquares(-1, q, w)
+	linalg.AddSquares(-1, w, q)
 	for j, v := range q {
 		q[j] = max(v, 0)
 	}
@@ -64,8 +64,8 @@ func (t ToldClasses) Numbers() []float64 {
 	return Told{um: t.of.um, weights: slices.Concat(t.weights...)}.Numbers()
 }
 
-// ReadClasses makes of Numbers the ToldClasses that they are of, to the last bit, given K_zz, one
-// for all classes or one for each.
+// ReadClasses rebuilds the ToldClasses from its Numbers, bit for bit, given K_zz, one for all
+// classes or one for each.
 func ReadClasses(ks []*mat.SymDense, classes int, numbers []float64) (ToldClasses, error) {
 	all, err := readNumbers(numbers, classes*ks[0].SymmetricDim())
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// This file tells the shells what an argument or the value of a flag can be.
+// This file completes arguments and values of flags in shells.
 
-// arguments are completed by the word that stands for them in the usage line of a command.
+// arguments maps the words for arguments in usage lines to their completions.
 var arguments = map[string]cobra.CompletionFunc{
 	"FILE.yaml":  experimentNames,
 	"DIR":        folders,
@@ -28,8 +28,8 @@ var arguments = map[string]cobra.CompletionFunc{
 	"NAME":       named("datasets"),
 }
 
-// values are completed by the name of a flag, in every command that has it. A flag whose text lists
-// what it can be, as in "none | standardize | whiten", is completed to that.
+// values maps the names of flags, in every command, to their completions. A flag whose help lists
+// its values, as in "none | standardize | whiten", is completed to these.
 var values = map[string]cobra.CompletionFunc{
 	"kernel":        named("kernels"),
 	"likelihood":    named("likelihoods"),
@@ -42,11 +42,11 @@ var values = map[string]cobra.CompletionFunc{
 	"figure":        figures,
 }
 
-// choices are words of which one is to be said.
+// choices matches alternatives in a help text.
 var choices = regexp.MustCompile(`\w+( \| \w+)+`)
 
-// completed gives c and the commands below it the completions of their arguments and flags, where
-// they have none of their own.
+// completed adds completions of arguments and flags to c and its subcommands, unless they have
+// their own.
 func completed(c *cobra.Command) {
 	for _, word := range strings.Fields(c.Use)[1:] {
 		if by := arguments[strings.Trim(word, "[]")]; by != nil && c.ValidArgsFunction == nil && c.ValidArgs == nil {
@@ -59,7 +59,7 @@ func completed(c *cobra.Command) {
 			by = fixed(strings.Split(listed, " | ")...)
 		}
 		if _, has := c.GetFlagCompletionFunc(f.Name); by != nil && !has && f.Value.Type() != "bool" {
-			_ = c.RegisterFlagCompletionFunc(f.Name, by) // there is such a flag, and it has none
+			_ = c.RegisterFlagCompletionFunc(f.Name, by) // cannot fail: the flag exists and has no completion yet
 		}
 	})
 	for _, below := range c.Commands() {
@@ -93,7 +93,7 @@ func experimentNames(c *cobra.Command, args []string, begun string) ([]cobra.Com
 	}
 	words, directive := named("gallery")(c, args, begun)
 	for _, pattern := range []string{"*.yaml", "*.yml"} {
-		files, _ := filepath.Glob(begun + pattern) // a text that is no pattern is no file that was begun
+		files, _ := filepath.Glob(begun + pattern) // an invalid pattern matches no file
 		words = append(words, files...)
 	}
 	return words, directive
@@ -104,17 +104,17 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// filesOf completes to files whose name ends so.
+// filesOf completes to files with this extension.
 func filesOf(extension string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 { // data follow
+		if len(args) > 0 { // followed by data
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		return []cobra.Completion{extension}, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// topics completes to what gpc-tune explain explains.
+// topics completes to the topics of gpc-tune explain.
 func topics(_ *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all := append(catalogue.Names(), "exit-codes")
 	for _, e := range exitCodes {
@@ -128,7 +128,7 @@ func topics(_ *cobra.Command, args []string, begun string) (words []cobra.Comple
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// columnNames completes to the columns of the file that --data or the argument names.
+// columnNames completes to the columns of the file given by --data or by the argument.
 func columnNames(c *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	if f := c.Flag("data"); f != nil {
 		args = []string{f.Value.String()}
@@ -153,7 +153,7 @@ func configurations(_ *cobra.Command, args []string, _ string) (words []cobra.Co
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// figures completes to the names of the figures that can be drawn of a run folder.
+// figures completes to the names of the figures of a run folder.
 func figures(_ *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	if folder, ok := begunRun(args); ok {
 		if report, err := folder.Timed(); err == nil {
@@ -165,8 +165,8 @@ func figures(_ *cobra.Command, args []string, _ string) (words []cobra.Completio
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// begunRun is the run folder of a command line, if it can be read: while somebody types, what is
-// wrong with it is not said.
+// begunRun is the run folder of a command line, if it can be read. Problems are not printed while
+// the user types.
 func begunRun(args []string) (*runs.Folder, bool) {
 	if len(args) == 0 {
 		return nil, false

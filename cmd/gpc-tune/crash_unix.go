@@ -9,12 +9,12 @@ import (
 )
 
 func init() {
-	// A write beyond the limit on file sizes, or to a pipe that nobody reads any more, is to be an
-	// error like that of a full disk, not the end of the process. Programs that this one starts are
-	// to have SIGPIPE as usual, so it is not ignored.
+	// A write beyond the limit on file sizes, or to a closed pipe, must be an error like that of a
+	// full disk instead of ending the process. SIGPIPE is not ignored, because programs that this
+	// one starts would inherit that.
 	signal.Ignore(syscall.SIGXFSZ)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	// Of a crash (see main) the message is of use, not gigabytes of memory in a file.
+	// After a crash (see main) only the message is useful, not a core file of gigabytes.
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) == nil {
 		limit.Cur = 0

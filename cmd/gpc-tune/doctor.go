@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// quickCases is how many cases the problems of a quick checkup have.
+// quickCases is the number of cases of a quick check.
 const quickCases = 192
 
 func doctorCommand() *cobra.Command {
@@ -60,14 +60,14 @@ saved earlier are kept.`,
 	return c
 }
 
-// checkup prints what the doctor finds, line by line: tables, each under a header.
+// checkup prints the results line by line: tables, each under a header.
 type checkup struct {
 	w      io.Writer
 	header string // of the last line
 	err    error  // the first
 }
 
-// line prints a line under the header, unless that is the header of the line before.
+// line prints a line, below the header if that is not the header of the previous line.
 func (c *checkup) line(header, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if header != c.header {
@@ -81,7 +81,7 @@ func (c *checkup) line(header, format string, args ...any) {
 	}
 }
 
-// Machine implements doctor.Findings, as the methods below.
+// Machine implements doctor.Findings, as do the methods below.
 func (c *checkup) Machine(found *doctor.Checkup) {
 	memory := "unknown on this system: only --memory limits runs"
 	if found.Memory > 0 {

@@ -25,8 +25,8 @@ const (
 	exitForeign    = 6
 )
 
-// exitCodes are the exit codes: what each means, which errors end with it, and what to do then. An
-// error ends with the code of the first row that has it. docs/exit-codes.md is this table.
+// exitCodes are the exit codes with their meanings, their errors, and what to do. An error ends the
+// program with the code of the first row that matches. docs/exit-codes.md has this table.
 var exitCodes = []struct {
 	code    int
 	meaning string
@@ -51,7 +51,7 @@ var exitCodes = []struct {
 		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
 			submit.ErrEngine}},
 	{exitForeign, "the run folder belongs to another configuration",
-		"name another folder with -o; if the file now asks for more, add --extend",
+		"name another folder with -o; if the file adds jobs to those of the folder, add --extend",
 		[]error{experiments.ErrOtherConfiguration}},
 	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)",
 		"repeat the command, run and fit -o with --resume, to continue", nil},
@@ -74,7 +74,7 @@ func (e usageError) Unwrap() error      { return e.error }
 // usage is the error of a mistake on the command line.
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// misused is err, if there is one, as a mistake on the command line.
+// misused marks err, unless nil, as a mistake on the command line.
 func misused(err error) error {
 	if err == nil {
 		return nil
@@ -82,12 +82,12 @@ func misused(err error) error {
 	return usageError{err}
 }
 
-// exitCode is an error whose message has been printed, or needs none.
+// exitCode is an error whose message has been printed, or that needs none.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// code maps an error to the exit code that tells a script what to do next.
+// code returns the exit code for an error.
 func code(err error) int {
 	if exit := exitCode(0); errors.As(err, &exit) {
 		return int(exit)

@@ -52,7 +52,7 @@ run and fit share the jobs in this folder.`,
 				options.Dir = e.dir
 				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)
 			}
-			if options.Dir == "" { // nothing that has been done would be kept
+			if options.Dir == "" { // nothing finished would be kept
 				signals = nil
 			}
 			bar, done := begin(c, signals, &options.Options)
@@ -88,6 +88,6 @@ run and fit share the jobs in this folder.`,
 	c.MarkFlagsMutuallyExclusive("configuration", "by")
 	f.StringVarP(&options.Dir, "output", "o", "", "run folder for the finished jobs (default: they are not kept)")
 	check = runFlags(c, &options.Options)
-	_ = c.MarkFlagRequired("model") // there is such a flag
+	_ = c.MarkFlagRequired("model") // cannot fail: the flag exists
 	return c
 }

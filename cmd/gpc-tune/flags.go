@@ -19,22 +19,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// This file has the flags that several commands share, and what commands do alike.
+// This file has the flags and functions that several commands share.
 
-// experiment is what a command is asked to do: a file or a gallery entry, and the folder of its
-// run.
+// experiment is the input of a command: a file or a gallery entry, and its run folder.
 type experiment struct {
 	settings []string
-	dir      string // once the plan is made, of every command that has flag -o
+	dir      string // set when the plan is made, for every command with flag -o
 }
 
-// settingsFlag gives c the flag --set.
+// settingsFlag adds the flag --set to c.
 func (e *experiment) settingsFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&e.settings, "set", nil,
 		"change a value of the file: `key=value`, as in model.likelihood=logit (repeatable)")
 }
 
-// flags gives c the flags --set and --output.
+// flags adds the flags --set and --output to c.
 func (e *experiment) flags(c *cobra.Command) {
 	e.settingsFlag(c)
 	c.Flags().StringVarP(&e.dir, "output", "o", "", "run folder (default runs/NAME)")
@@ -49,15 +48,15 @@ func (e *experiment) plan(c *cobra.Command, name string) (*plan.Plan, error) {
 	return plan, err
 }
 
-// runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters
-// them once they are parsed.
+// runFlags adds to c the flags of a command that runs jobs. check validates them after parsing and
+// sets the options.
 func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
 	f := c.Flags()
 	checkLimits := limitFlags(c, o, "number of jobs that run at the same time; idle cores help with large jobs")
 	f.BoolVar(&o.Resume, "resume", false, "continue a run that was stopped")
 	extendFlag(c, &o.Extend)
 	retryFlag(c, &o.Retry)
-	f.Bool("keep-going", true, "continue after failed jobs") // the default, and there to be said
+	f.Bool("keep-going", true, "continue after failed jobs") // the default; the flag can be given explicitly
 	failFast := f.Bool("fail-fast", false, "stop at the first failed job")
 	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs; 0 means never")
 	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
@@ -73,7 +72,7 @@ func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
 	}
 }
 
-// limitFlags gives c the flags of how many jobs run at a time, how long, and in how much memory.
+// limitFlags adds to c the flags that limit concurrent jobs, time and memory.
 func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() error) {
 	c.Flags().IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), jobs)
 	memory := memoryFlag(c)
@@ -93,7 +92,7 @@ func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() er
 
 func extendFlag(c *cobra.Command, extend *bool) {
 	c.Flags().BoolVar(extend, "extend", false,
-		"continue a run whose file now asks for more; finished jobs are reused")
+		"continue a run whose file now has more jobs; finished jobs are reused")
 }
 
 func retryFlag(c *cobra.Command, retry *bool) {
@@ -104,7 +103,8 @@ func trialTimeoutFlag(c *cobra.Command, limit *time.Duration) {
 	c.Flags().DurationVar(limit, "trial-timeout", 0, "stop any job that takes longer, and record it as failed")
 }
 
-// memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.
+// memoryFlag adds the flag --memory to c. read returns its value in bytes after parsing; 0: the
+// free memory.
 func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
 	text := c.Flags().String("memory", "", "memory that all running jobs may use together, as in 8GiB (default: "+
 		"the free memory; no limit if that is unknown)")
@@ -120,13 +120,12 @@ func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
 	}
 }
 
-// formatFlag gives c the flag --format; the first of the names is the default.
+// formatFlag adds the flag --format to c; the first of the names is the default.
 func formatFlag(c *cobra.Command, format *string, names []string) {
 	c.Flags().StringVar(format, "format", names[0], "what to print: "+strings.Join(names, " | "))
 }
 
-// fileFlag gives c the flag --output of a file. What it returns writes to that file, or to standard
-// output.
+// fileFlag adds to c the flag --output of a file. write writes to that file, or to standard output.
 func fileFlag(c *cobra.Command) (write func(func(io.Writer) error) error) {
 	file := c.Flags().StringP("output", "o", "", "file to write (default: standard output)")
 	return func(content func(io.Writer) error) error {
@@ -145,7 +144,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// warner writes warnings for the user of c.
+// warner returns a function that writes warnings for the user of c.
 func warner(c *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...) }
 }
@@ -156,8 +155,8 @@ func warnAll(c *cobra.Command, warnings []string) {
 	}
 }
 
-// begin has jobs show on a bar of c how they go, and the first signal drain them, until done. The
-// caller finishes the bar before it writes anything else.
+// begin shows the progress of jobs on a bar of c, and makes the first signal drain them, until done
+// is called. The caller must finish the bar before writing anything else.
 func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (bar *progress, done func()) {
 	bar = newProgress(c.ErrOrStderr())
 	o.Progress, o.Warn, o.Process = bar.event, warner(c), true
@@ -165,7 +164,7 @@ func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (bar *progres
 	return bar, done
 }
 
-// failures tells of failed jobs, if there are any.
+// failures reports failed jobs, if there are any.
 func failures(c *cobra.Command, s search.Summary, reason string) error {
 	if s.Failed == 0 {
 		return nil
@@ -175,8 +174,8 @@ func failures(c *cobra.Command, s search.Summary, reason string) error {
 	return exitCode(exitFailures)
 }
 
-// finished says where the results of a run are, or how one that was stopped goes on: again, if that
-// is not empty, is a command.
+// finished prints where the results of a run are, or how to continue one that was stopped, with the
+// command again unless that is empty.
 func finished(c *cobra.Command, dir, again string, s search.Summary, err error) error {
 	switch {
 	case err == nil:

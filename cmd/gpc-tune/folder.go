@@ -35,7 +35,7 @@ too.`,
 	return c
 }
 
-// shown has c print what build makes, in the form that --format names.
+// shown makes c print the result of build in the format of --format.
 func shown[T any](c *cobra.Command, forms table.Forms[T], build func(args []string) (T, error)) {
 	var format string
 	formatFlag(c, &format, forms.Names())
@@ -52,7 +52,7 @@ func shown[T any](c *cobra.Command, forms table.Forms[T], build func(args []stri
 	}
 }
 
-// reported is the report of a run folder.
+// reported builds the report of a run folder.
 func reported(c *cobra.Command, dir string) (*reports.Report, error) {
 	folder, err := readFolder(c, dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func reported(c *cobra.Command, dir string) (*reports.Report, error) {
 	return folder.Report()
 }
 
-// readFolder reads a run folder, and warns of what is wrong with it.
+// readFolder reads a run folder, with warnings for its problems.
 func readFolder(c *cobra.Command, dir string) (*runs.Folder, error) {
 	folder, err := runs.ReadFolder(dir)
 	if err != nil {

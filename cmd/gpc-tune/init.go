@@ -50,7 +50,7 @@ func initCommand() *cobra.Command {
 	return c
 }
 
-// lasting says how long a run is expected to take.
+// lasting describes the expected time of a run.
 func lasting(s catalogue.Started) string {
 	switch {
 	case s.Seconds == 0:

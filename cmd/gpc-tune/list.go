@@ -42,7 +42,7 @@ func listCommand() *cobra.Command {
 				for _, e := range k.Entries {
 					fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Doc)
 				}
-				io.WriteString(w, k.Note) // Flush has the error
+				io.WriteString(w, k.Note) // Flush returns the error
 			}
 			if !found {
 				return usage("unknown list %q%s", args[0], registry.Suggest(args[0], kindNames()))
@@ -52,7 +52,7 @@ func listCommand() *cobra.Command {
 	}
 }
 
-// kindNames are the lists there are.
+// kindNames are the names of the lists.
 func kindNames() (names []string) {
 	for _, k := range catalogue.All() {
 		names = append(names, k.Name)
@@ -136,7 +136,7 @@ cases are the test set.`,
 	return c
 }
 
-// told prints the names of files that have been written.
+// told prints the names of the files written.
 func told(c *cobra.Command, names []string, err error) error {
 	for _, name := range names {
 		fmt.Fprintln(c.OutOrStdout(), name)
@@ -180,7 +180,7 @@ func describe(w io.Writer, d data.Summary) {
 	}
 }
 
-// describeColumns writes what each column was taken for.
+// describeColumns writes what each column was taken to be.
 func describeColumns(w io.Writer, t *columns.Table) {
 	repeat := "rows repeat an earlier one"
 	if t.Spec.Duplicates != "" {

@@ -1,8 +1,8 @@
 // Command gpc-tune tunes, cross-validates and compares Gaussian-process classifiers declared in a
 // YAML file.
 //
-// Results go to stdout, everything else to stderr. The exit codes are in exit.go, what signals do
-// in signals.go.
+// Results go to stdout, everything else to stderr. Exit codes are defined in exit.go, signal
+// handling in signals.go.
 package main
 
 import (
@@ -22,14 +22,14 @@ import (
 )
 
 func main() {
-	// A crash of the Go runtime, out of memory for example, would end the program with exit code 2,
-	// which is that of usage. So it ends by SIGABRT.
+	// A crash of the Go runtime, for example when out of memory, would end the program with exit
+	// code 2, the code for wrong usage. With this setting it ends with SIGABRT.
 	debug.SetTraceback("crash")
 	ctx, signals := watch()
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// commands are those of the program.
+// commands are the commands of the program.
 func commands(signals *interrupts) []*cobra.Command {
 	return []*cobra.Command{
 		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
@@ -41,7 +41,7 @@ func commands(signals *interrupts) []*cobra.Command {
 	}
 }
 
-// run is the whole program: it parses args, does the command and returns the exit code.
+// run is the whole program: it parses args, runs the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "gpc-tune",
@@ -56,7 +56,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	// What fails before a command starts is a mistake on the command line.
+	// An error before a command starts is a mistake on the command line.
 	started := false
 	var guard func(c *cobra.Command)
 	guard = func(c *cobra.Command) {

@@ -46,7 +46,7 @@ of all commands are written to a folder: gpc-tune.1, gpc-tune-run.1 and so on.`,
 	return c
 }
 
-// below names the commands below c that have a page.
+// below lists the commands below c that have a page.
 func below(c *cobra.Command) (names []string) {
 	for _, of := range c.Commands() {
 		if of.IsAvailableCommand() {
@@ -83,7 +83,7 @@ func writePages(c *cobra.Command, dir string) error {
 // pageName is the name of the page of c: gpc-tune-submit-slurm.
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// writePage writes the manual page of c, from what its help says, in the macros of man(7).
+// writePage writes the manual page of c from its help, with the macros of man(7).
 func writePage(w io.Writer, c *cobra.Command) error {
 	c.InitDefaultHelpFlag()
 	var p manual
@@ -132,12 +132,12 @@ func writePage(w io.Writer, c *cobra.Command) error {
 	return err
 }
 
-// manual is a manual page as it is written.
+// manual collects the text of a manual page.
 type manual struct{ strings.Builder }
 
 func (p *manual) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// text writes paragraphs, with empty lines between them. Indented lines stay as they are.
+// text writes paragraphs, separated by empty lines. Indented lines are kept as they are.
 func (p *manual) text(text string) {
 	for k, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if k > 0 {
@@ -180,8 +180,8 @@ func (p *manual) option(f *pflag.Flag) {
 	p.line(".TP\n%s\n%s", names, roff(text))
 }
 
-// roff is text as a page has it: in ASCII, with nothing that is an instruction. Hyphens and quotes
-// stay what they are when they are copied from the page.
+// roff escapes text for a page: ASCII, without instructions. Hyphens and quotes are unchanged when
+// copied from the page.
 func roff(text string) string {
 	var out strings.Builder
 	if strings.HasPrefix(text, ".") {

@@ -21,14 +21,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// output is standard output or standard error. Names and messages that come from files may have
-// what moves a cursor, renames a window or turns the direction of a line round: as text it is
-// escaped (terminal.Printable). Tables and pictures for programs are written as they are, unless a
-// terminal shows them. The first error is kept.
+// output is standard output or standard error. Names and messages from files may contain sequences
+// that move the cursor, rename a window or change the direction of text; in texts these are escaped
+// (terminal.Printable). Tables and pictures for programs are escaped only on a terminal. The first
+// error is kept.
 type output struct {
 	to       io.Writer
 	terminal bool
-	rest     []byte // the beginning of a letter
+	rest     []byte // an incomplete UTF-8 character
 	err      error
 }
 
@@ -41,7 +41,7 @@ func newOutput(to io.Writer) *output {
 func (o *output) Write(text []byte) (int, error) {
 	o.rest = append(o.rest, text...)
 	whole := len(o.rest)
-	for k := 1; k < utf8.UTFMax && k <= whole; k++ { // the last letter may not be whole yet
+	for k := 1; k < utf8.UTFMax && k <= whole; k++ { // the last character may be incomplete
 		if last := o.rest[whole-k:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
 				whole -= k
@@ -57,7 +57,7 @@ func (o *output) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// plain writes what is not text.
+// plain writes without escaping.
 func (o *output) plain(data []byte) (int, error) {
 	if len(data) == 0 || o.err != nil {
 		return 0, o.err
@@ -67,7 +67,7 @@ func (o *output) plain(data []byte) (int, error) {
 	return n, o.err
 }
 
-// close writes what is left, and returns the first error of all.
+// close writes the rest, and returns the first error.
 func (o *output) close() error {
 	o.plain([]byte(terminal.Printable(string(o.rest))))
 	o.rest = nil
@@ -78,7 +78,7 @@ type plain struct{ *output }
 
 func (p plain) Write(data []byte) (int, error) { return p.plain(data) }
 
-// forPrograms is where c writes what programs read.
+// forPrograms is the writer for output that programs read.
 func forPrograms(c *cobra.Command) io.Writer {
 	if o, ok := c.OutOrStdout().(*output); ok && !o.terminal {
 		return plain{o}
@@ -86,7 +86,7 @@ func forPrograms(c *cobra.Command) io.Writer {
 	return c.OutOrStdout()
 }
 
-// inForm is where c writes a form of its result.
+// inForm is the writer for a format of the result.
 func inForm(c *cobra.Command, form string) io.Writer {
 	if form == "text" {
 		return c.OutOrStdout()
@@ -94,7 +94,7 @@ func inForm(c *cobra.Command, form string) io.Writer {
 	return forPrograms(c)
 }
 
-// screen is what c writes its text to: the terminal's width and colours, or neither.
+// screen has the width and colours of the terminal, or neither.
 func screen(c *cobra.Command) (s table.Screen) {
 	o, ok := c.OutOrStdout().(*output)
 	if !ok || !o.terminal {
@@ -112,7 +112,7 @@ func screen(c *cobra.Command) (s table.Screen) {
 	return s
 }
 
-// printReport writes a report in a form; as text it fits the terminal.
+// printReport writes a report in a format; text fits the terminal.
 func printReport(c *cobra.Command, form page.Format, r *reports.Report) error {
 	if form.Name == page.Formats[0].Name {
 		return table.TextOn(c.OutOrStdout(), r, screen(c))
@@ -120,21 +120,21 @@ func printReport(c *cobra.Command, form page.Format, r *reports.Report) error {
 	return form.Render(forPrograms(c), r)
 }
 
-// ended is the error of a command once its output is: nothing is done if its result could not be
-// written.
+// ended returns the error of a command after its output: a command whose result could not be
+// written has failed.
 func (o *output) ended(err error) error {
 	switch failed := o.close(); {
 	case failed == nil || err != nil && !errors.Is(err, failed):
 		return err
-	case errors.Is(failed, syscall.EPIPE): // whoever reads has seen enough
+	case errors.Is(failed, syscall.EPIPE): // the reader has closed the pipe
 		return exitCode(exitUnexpected)
 	default:
 		return fmt.Errorf("%w: %w", errOutput, failed)
 	}
 }
 
-// safeCSVFlag gives c the flag --safe-csv. What it returns writes the table in the given form as
-// the flag says.
+// safeCSVFlag adds the flag --safe-csv to c. The returned function writes the table in the given
+// format, as the flag requires.
 func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.Writer) error) error {
 	safe := c.Flags().Bool("safe-csv", false,
 		"put an apostrophe before CSV cells that a spreadsheet would evaluate as formulas; numbers stay unchanged")
@@ -168,7 +168,7 @@ func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.
 	}
 }
 
-// formula says if a spreadsheet might take a cell for a formula.
+// formula reports whether a spreadsheet might interpret a cell as a formula.
 func formula(cell string) bool {
 	if !strings.HasPrefix(strings.TrimLeft(cell, " "), "=") &&
 		(cell == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0])) {

@@ -48,7 +48,7 @@ func validateCommand() *cobra.Command {
 	e.settingsFlag(c)
 	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data, and check the file only")
 	c.Flags().Bool("data", true, "read the data too, which is the default")
-	_ = c.Flags().MarkHidden("data") // there is such a flag
+	_ = c.Flags().MarkHidden("data") // cannot fail: the flag exists
 	c.MarkFlagsMutuallyExclusive("data", "no-data")
 	return c
 }
@@ -77,11 +77,10 @@ func planCommand() *cobra.Command {
 	return c
 }
 
-// atMost qualifies numbers that may turn out smaller.
+// atMost qualifies upper bounds.
 var atMost = map[bool]string{true: "at most "}
 
-// printPlan shows the plan, and ends as the run would before its first job where a job needs more
-// memory than there is.
+// printPlan prints the plan. Like a run, it fails if a job needs more memory than is available.
 func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory int64) error {
 	state, err := stateOf(p, dir)
 	if err != nil {
@@ -119,7 +118,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	return errors.Join(err, runs.Admit(p.Search(), memory))
 }
 
-// stateOf says how many jobs are done in a run folder.
+// stateOf describes how many jobs are done in a run folder.
 func stateOf(plan *plan.Plan, dir string) (string, error) {
 	done, extends, err := runs.Done(plan, dir)
 	state := fmt.Sprintf("%d of them done in %s", done, dir)
@@ -142,7 +141,8 @@ func stateOf(plan *plan.Plan, dir string) (string, error) {
 	return state, err
 }
 
-// printOverview prints the configurations of a plan, and how long they take where that is measured.
+// printOverview prints the configurations of a plan, with their expected times if these were
+// measured.
 func printOverview(out io.Writer, overview []plan.Overview, measured bool) error {
 	if len(overview) == 0 {
 		return nil

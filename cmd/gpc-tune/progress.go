@@ -12,19 +12,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// quietInterval is how often a line of progress is written where there is no terminal.
+// quietInterval is the interval between progress lines without a terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: on a terminal a bar with failures, the best so far, time left; a
-// line now and then elsewhere.
+// progress shows the progress of a run: on a terminal a bar with failures, the best value so far,
+// and the time left; otherwise a line at intervals.
 type progress struct {
 	w         io.Writer
-	bar       *progressbar.ProgressBar // nil where w is no terminal
+	bar       *progressbar.ProgressBar // nil if w is not a terminal
 	last      time.Time                // of the last line
-	objective string                   // of all configurations; empty: their values do not compare
+	objective string                   // of all configurations; empty: their values are not comparable
 }
 
-// of takes the name of the objective from what runs, if all configurations have one and the same
+// of takes the name of the objective from the configurations, if all have the same objective and
 // data.
 func (p *progress) of(all []reports.ConfigurationRecord) {
 	for i, c := range all {
@@ -42,10 +42,10 @@ func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, last: time.Now()}
 	if o, ok := w.(*output); ok && o.terminal {
 		p.bar = progressbar.NewOptions(1, // until the first event
-			progressbar.OptionSetWriter(o.to), // with what moves the cursor
+			progressbar.OptionSetWriter(o.to), // without escaping
 			progressbar.OptionSetDescription("jobs"),
 			progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(false), // described is a time left with a name
+			progressbar.OptionSetPredictTime(false), // described adds a labelled time left instead
 			progressbar.OptionFullWidth(),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
@@ -55,12 +55,12 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// event is called by the scheduler, from one goroutine at a time.
+// event is called by the scheduler, one call at a time.
 func (p *progress) event(e search.Event) {
 	if p.bar != nil {
 		p.bar.ChangeMax(e.Total)
 		p.bar.Describe(p.described(e))
-		_ = p.bar.Set(e.Done + e.Skipped) // a terminal that cannot be written to must not stop the run
+		_ = p.bar.Set(e.Done + e.Skipped) // an error of the terminal must not stop the run
 		return
 	}
 	if time.Since(p.last) < quietInterval || e.Done == 0 {
@@ -70,7 +70,7 @@ func (p *progress) event(e search.Event) {
 	fmt.Fprintf(p.w, "%d of %d %s\n", e.Done+e.Skipped, e.Total, p.described(e))
 }
 
-// described says how jobs go: failures, the best so far, rate and time left.
+// described describes the progress: failures, the best value so far, rate and time left.
 func (p *progress) described(e search.Event) string {
 	text := fmt.Sprintf("jobs, %d failed", e.Failed)
 	if e.Best != nil && p.objective != "" {

@@ -39,11 +39,11 @@ func evidenceCommand() *cobra.Command {
 	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (one binary classifier for each class)")
 	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false,
 		"add the mean leave-one-out log probability, nats per case, computed from the same fit")
-	_ = c.MarkFlagRequired("data") // there is such a flag
+	_ = c.MarkFlagRequired("data") // cannot fail: the flag exists
 	return c
 }
 
-// modelFlags are the flags of data, of a model without inference, and of a point.
+// modelFlags adds the flags for data, for a model without inference, and for a point.
 func modelFlags(c *cobra.Command, q *ask.Query) {
 	f := c.Flags()
 	f.StringVar(&q.Data, "data", "", "a bundled data set or a file of training data")
@@ -57,7 +57,7 @@ func modelFlags(c *cobra.Command, q *ask.Query) {
 		"hyperparameters, `name=value`, positive ones as logarithms: log_amplitude=1,log_length_scale=0")
 }
 
-// drawnForms are the ways to write draws; the first is the default.
+// drawnForms are the formats of draws; the first is the default.
 var drawnForms = table.Forms[*ask.Drawn]{
 	{Name: "csv", Render: drawnTable},
 	{Name: "json", Render: func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},

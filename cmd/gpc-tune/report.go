@@ -77,7 +77,7 @@ figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figure
 	return c
 }
 
-// printFigures prints figures in the first of the formats in which they can be drawn.
+// printFigures prints figures in the first of the formats that can draw them.
 func printFigures(c *cobra.Command, report *reports.Report, names, formats []string) error {
 	var drawn []figure.Figure
 	for _, name := range names {

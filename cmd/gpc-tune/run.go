@@ -22,8 +22,8 @@ func runCommand(signals *interrupts) *cobra.Command {
 the held-out cases, score the predictions, and write the report.
 
 Finished jobs are kept in the run folder. Therefore --resume continues a run that was stopped. If the
-file now asks for more (restarts, grid points, trials, folds, configurations), --extend runs only
-what is new. Several processes may run the same file in one folder; they share the work.`,
+file now has more restarts, grid points, trials, folds or configurations, --extend runs only what is
+new. Several processes may run the same file in one folder; they share the work.`,
 		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set " +
 			"model.likelihood=logit -o runs/crabs-logit",
 		Args: cobra.ExactArgs(1),

@@ -31,7 +31,7 @@ SIGINT (Ctrl-C) or SIGTERM stops the server.`,
 			}
 			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
 			handler := live.New(args[0], log)
-			signals.endsWell() // who has the address may end the command
+			signals.endsWell() // once the address is printed, a signal is a normal end
 			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
 			drained, done := signals.drain()
 			defer done()

@@ -44,7 +44,7 @@ answered.`,
 				return usage("--listen: %w", err)
 			}
 			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
-			signals.endsWell() // who has the address may end the command
+			signals.endsWell() // once the address is printed, a signal is a normal end
 			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
 			drained, done := signals.drain()
 			defer done()

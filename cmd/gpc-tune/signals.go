@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// grace is how long running fits may go on after the first signal: clusters kill what is there
-	// 30 s after it.
+	// grace is the time for running fits after the first signal: clusters kill processes 30 s after
+	// it.
 	grace = 25 * time.Second
-	// last is how long the program may take to end by itself once it has been cancelled: after a
-	// second signal, and after the grace period.
+	// Time for the program to end by itself after it has been cancelled: after a second signal, and
+	// after the grace period.
 	last, lastAfterGrace = 50 * time.Millisecond, 2 * time.Second
 )
 
-// interrupts is what SIGINT and SIGTERM do. Where nothing is to be finished the first ends the
-// program. While jobs run whose results are kept, or requests are served, the first drains: what is
-// under way is finished for up to the grace period, and nothing is started. The second ends the
-// program, whatever it reads, computes or writes.
+// interrupts handles SIGINT and SIGTERM. If there is nothing to finish, the first signal ends the
+// program. While jobs run whose results are kept, or requests are served, the first signal drains:
+// running work may continue for the grace period, and nothing new starts. The second signal ends
+// the program in any state.
 type interrupts struct {
 	cancel  context.CancelFunc
 	drained chan struct{}
 
 	mu       sync.Mutex
-	draining bool           // something is to be finished
-	ending   bool           // by a signal: nothing else may end the program
-	well     bool           // a signal is how the command ends when all is well: with code 0
+	draining bool           // there is work to finish
+	ending   bool           // a signal is ending the program; nothing else may
+	well     bool           // a signal is the normal end of the command: exit code 0
 	first    syscall.Signal // 0: none yet
 }
 
-// watch begins to handle signals. They cancel ctx, if at all, before they end the program.
+// watch starts to handle signals. They cancel ctx, if at all, before they end the program.
 func watch() (ctx context.Context, i *interrupts) {
 	i = &interrupts{drained: make(chan struct{})}
 	ctx, i.cancel = context.WithCancel(context.Background())
@@ -55,7 +55,7 @@ func watch() (ctx context.Context, i *interrupts) {
 			end(code)
 		}
 		close(i.drained)
-		// nobody may read it
+		// in a goroutine, because nobody may be reading
 		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
 			"once\n", grace)
 		wait := last
@@ -74,8 +74,8 @@ func watch() (ctx context.Context, i *interrupts) {
 	return ctx, i
 }
 
-// drain says that from now on, until done, the first signal closes drained instead of ending the
-// program. A nil interrupts has no signals.
+// drain makes the first signal close drained, until done is called, instead of ending the program.
+// A nil interrupts has no signals.
 func (i *interrupts) drain() (drained <-chan struct{}, done func()) {
 	if i == nil {
 		return nil, func() {}
@@ -90,7 +90,7 @@ func (i *interrupts) set(draining bool) {
 	i.mu.Unlock()
 }
 
-// endsWell says that from now on the first signal is how the command ends when all is well.
+// endsWell makes the first signal the normal end of the command.
 func (i *interrupts) endsWell() {
 	if i == nil {
 		return
@@ -100,8 +100,8 @@ func (i *interrupts) endsWell() {
 	i.mu.Unlock()
 }
 
-// exit ends the program with the code of its command. What was stopped by a signal ends with that
-// of the signal.
+// exit ends the program with the code of its command. After a signal the code is that of the
+// signal.
 func (i *interrupts) exit(code int) {
 	i.mu.Lock()
 	if i.ending {
@@ -111,11 +111,10 @@ func (i *interrupts) exit(code int) {
 	if i.first != 0 && code == exitStopped {
 		code = 128 + int(i.first)
 	}
-	os.Exit(code) // with the mutex: no signal comes in between
+	os.Exit(code) // while holding the mutex, so that no signal interferes
 }
 
-// end ends the program for a signal, and waits for nothing but, for a moment, that files that are
-// half written are deleted.
+// end ends the program for a signal. It waits only briefly, until incomplete files are deleted.
 func end(code int) {
 	abandoned := make(chan struct{})
 	go func() {
@@ -124,7 +123,7 @@ func end(code int) {
 	}()
 	select {
 	case <-abandoned:
-	case <-time.After(20 * time.Millisecond): // the disk does not answer
+	case <-time.After(20 * time.Millisecond): // the disk does not respond
 	}
 	os.Exit(code)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// submitCommand is `gpc-tune submit`, with a command below it for every engine.
+// submitCommand is `gpc-tune submit`, with a subcommand for every engine.
 func submitCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit ENGINE FILE.yaml | gallery:NAME",
@@ -35,8 +35,8 @@ byte-identical to that of gpc-tune run, even if workers were killed or restarted
 	return c
 }
 
-// once lists the flags that submitting again is not to repeat, or that the run folder has in other
-// ways.
+// once lists the flags that are not repeated when submitting again, or that the run folder stores
+// elsewhere.
 var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-run", "force"}
 
 func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// restBlock names the end of a run where a block is asked for.
+// restBlock is given instead of a block for the end of a run.
 const restBlock = "rest"
 
 func workerCommand(signals *interrupts) *cobra.Command {
@@ -58,7 +58,7 @@ Exit codes:
 				return err
 			}
 			bar, done := begin(c, signals, &options)
-			defer done() // to the end: the first signal must not cut off what is said of the block
+			defer done() // last, so that the first signal does not cut off the output about the block
 			options.Resume = true
 			if block == restBlock {
 				_, summary, err := runs.Run(c.Context(), laid.Plan, args[0], options)
@@ -87,7 +87,7 @@ Exit codes:
 	return c
 }
 
-// whichBlock is the block that the flags ask for, or the environment of an array.
+// whichBlock returns the block given by the flags, or by the environment of a job array.
 func whichBlock(block string, blocks, first int, env func(string) string) (b runs.Block, err error) {
 	if block != "" {
 		return runs.ParseBlock(block)

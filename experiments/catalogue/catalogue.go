@@ -1,5 +1,5 @@
-// Package catalogue tells what a configuration file can name, what that means and which forms the
-// files have, and writes a file to begin with.
+// Package catalogue documents what a configuration file can name and the formats of files, and
+// writes a file to start with.
 package catalogue
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// All lists everything that a configuration file can name, and what goes together.
+// All lists everything that a configuration file can name, and which likelihood goes with which
+// inference.
 func All() []spec.Kind {
 	all := spec.Kinds()
 	after := 1 + slices.IndexFunc(all, func(k spec.Kind) bool { return k.Name == "inference" })
@@ -24,8 +25,9 @@ const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bo
 	"leave-one-out from the one fit. " +
 	"(1): not possible, for the inference …\n"
 
-// Pairs says in Markdown which inference goes with which likelihood and what it gives, and why not
-// where it does not: what the methods, each with its default options, answer when a plan asks them.
+// Pairs returns in Markdown which inference goes with which likelihood and what the pair can
+// compute, or why it is impossible. It comes from the check that validates a plan, with the default
+// options of each method.
 func Pairs() string {
 	var text strings.Builder
 	text.WriteString(legend)
@@ -62,7 +64,7 @@ func Pairs() string {
 	return text.String()
 }
 
-// abilities abbreviates what a method can do with a likelihood.
+// abilities abbreviates what a method can compute with a likelihood.
 func abilities(c approx.Caps) string {
 	var out []string
 	if !c.NoEvidence {
@@ -84,7 +86,7 @@ func abilities(c approx.Caps) string {
 	return strings.Join(out, " ")
 }
 
-// align writes the rows of a Markdown table.
+// align formats the rows of a Markdown table.
 func align(text *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -17,10 +17,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with
-// their defaults and bounds, its other options, and where it stands in a file; what a key of the
-// file says; and what a column or a field of the results is. An experiment of the gallery is its
-// file.
+// Explain documents a name of the Catalogue: its description, its hyperparameters with their
+// defaults and bounds, its other options, and where a file uses it. It also documents keys of the
+// file, and columns and fields of the results. For an experiment of the gallery it prints the file.
 func Explain(out io.Writer, name string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var have []string
@@ -60,8 +59,8 @@ func Explain(out io.Writer, name string) error {
 	return w.Flush()
 }
 
-// explainKey writes what keys of the file, headings of tables and fields of results of that name
-// are, below what is there already; it returns all names that it knows.
+// explainKey documents the keys of the file, headings of tables and fields of results with this
+// name; below means that something precedes them. It returns all names that it knows.
 func explainKey(w io.Writer, name string, below bool) (found bool, names []string) {
 	write := func(format string, args ...any) {
 		if below {
@@ -102,7 +101,7 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 	return found, names
 }
 
-// usage is what holds without a key and how it is written, a line each, as far as that is said.
+// usage has the default of a key and an example, one line each, if documented.
 func usage(k spec.Key) (lines string) {
 	for _, of := range [][2]string{{"default", k.Default}, {"example", k.Example}} {
 		if of[1] != "" {
@@ -112,7 +111,7 @@ func usage(k spec.Key) (lines string) {
 	return lines
 }
 
-// headings are columns of tables for people that are no score.
+// headings are the columns of tables for people other than scores.
 var headings = [][2]string{
 	{"#", "number of the configuration, in the order of the file; show and fit select it by this number"},
 	{"log evidence", "log marginal likelihood of all training data at the tuned hyperparameters, in nats, as the " +
@@ -124,8 +123,8 @@ var headings = [][2]string{
 	{"95 % interval", "95 % confidence interval of the score to its left"},
 }
 
-// fieldsOf are the names of the properties of a schema and of its parts, with what is said of them,
-// once each.
+// fieldsOf lists the property names of a schema and of its parts with their descriptions, without
+// duplicates.
 func fieldsOf(s jsonschema.Schema) (fields [][2]string) {
 	take := func(of any) {
 		part, _ := of.(jsonschema.Schema)
@@ -160,8 +159,8 @@ func Names() (names []string) {
 	return slices.Compact(names)
 }
 
-// explainOptions writes the hyperparameters of a component, on one input, and its other options,
-// and names them all.
+// explainOptions writes the hyperparameters of a component, for one input, and its other options.
+// It returns their names.
 func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	var specs []param.Spec
 	switch c := e.Component.(type) {
@@ -198,7 +197,7 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	return names
 }
 
-// describeDefault says what holds where a file says nothing, if that is one value.
+// describeDefault returns the default, if it is one value.
 func describeDefault(v reflect.Value) string {
 	of, named := v.Interface().(interface{ Names() []string })
 	switch {
@@ -218,7 +217,7 @@ func describeDefault(v reflect.Value) string {
 	return ""
 }
 
-// describeInterval says what a number may be, if not any.
+// describeInterval describes the range of a number, if it is limited.
 func describeInterval(of reflect.StructField) string {
 	if i, ok := spec.Within(of); ok {
 		return ", " + i.String()
@@ -226,7 +225,7 @@ func describeInterval(of reflect.StructField) string {
 	return ""
 }
 
-// describeType says in words what a value may be.
+// describeType describes the possible values in words.
 func describeType(t reflect.Type) string {
 	if of, ok := reflect.New(t).Interface().(interface{ Names() []string }); ok {
 		return strings.Join(of.Names(), " | ")
@@ -266,7 +265,7 @@ func describeType(t reflect.Type) string {
 	return spec.TypeName(t.Kind())
 }
 
-// example is the entry as a file names it.
+// example is the entry as a file uses it.
 func example(e spec.Entry) string {
 	if shape, _, ok := strings.Cut(e.Doc, "; "); ok && strings.HasPrefix(shape, e.Name+": ") {
 		return "{" + shape + "}"

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// writeNames writes docs/names.md: every name that a file can have, kind by kind, but for pairs and
-// for the gallery, which have pages of their own.
+// writeNames writes docs/names.md: every name that a file can use, kind by kind, except for pairs
+// and the gallery, which have their own pages.
 func writeNames(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Names\n\nEvery name that an [experiment's file](file.md) can have, as `gpc-tune list` " +

@@ -16,20 +16,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/rates"
 )
 
-// notInNames is what the name of a run may not have.
+// notInNames matches characters that the name of a run must not contain.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// Started is an experiment to begin with.
+// Started is an experiment to start with.
 type Started struct {
-	Text     string  // of its configuration file
-	Seconds  float64 // that it is expected to take here, with a worker for every core; 0: not known
-	Measured bool    // from what gpc-tune doctor measured here, rather than from nominal rates
+	Text     string  // of the configuration file
+	Seconds  float64 // expected duration on this machine, with a worker for every core; 0: unknown
+	Measured bool    // based on measurements of gpc-tune doctor on this machine rather than on nominal rates
 }
 
-// Starter is an experiment to begin with, as the text of a configuration file that is to have a
-// path: with a bundled data set, or with a file of cases, of which it says what each column was
-// taken for. label is the label's column, by name or number; empty leaves it to the file. The study
-// is the largest of some that is expected to take no more than two minutes here.
+// Starter writes the text of a configuration file to start with, for a path: with a bundled data
+// set, or with a file of cases, for which it describes what each column was taken to be. label is
+// the label's column, by name or number; empty: determined from the file. Of several studies it
+// takes the largest with an expected time of at most two minutes on this machine.
 func Starter(ctx context.Context, path, name, label string) (Started, error) {
 	from, err := ask.Source(name)
 	if err != nil {
@@ -74,7 +74,7 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 	return Started{text, seconds, note == ""}, err
 }
 
-// sizeOf is the size of the problem that a table sets.
+// sizeOf is the size of the problem for a table.
 func sizeOf(t *columns.Table) (problem, error) {
 	size := problem{cases: t.Rows - t.Unlabelled, classes: t.Classes,
 		grouped: t.Spec.Group != "" || t.Spec.Duplicates != ""}

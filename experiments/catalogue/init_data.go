@@ -9,10 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// mostTold is how many columns a file describes one by one.
+// mostTold is the maximum number of columns that are described one by one.
 const mostTold = 60
 
-// writeTable writes the data section for a file of columns, with what each was taken for.
+// writeTable writes the data section for a file of columns, with what each was taken to be.
 func (w *starter) writeTable(t *columns.Table) {
 	w.line("  train: %s # %s", w.relative(t.Spec.Train), comment(fmt.Sprintf("%d rows, %s", t.Rows, t.Form)))
 	if t.Encoding != "" {
@@ -54,7 +54,7 @@ func (w *starter) writeTable(t *columns.Table) {
 	}
 }
 
-// second says which of two classes is coded +1.
+// second describes which of two classes is coded +1.
 func second(t *columns.Table) string {
 	if len(t.Classes) == 2 {
 		return "; the second in natural order is +1 unless positive: CLASS says the other"
@@ -62,7 +62,7 @@ func second(t *columns.Table) string {
 	return ""
 }
 
-// roles writes the columns that are no inputs, a line each with the reason.
+// roles writes the columns that are not inputs, one line each with the reason.
 func (w *starter) roles(t *columns.Table) {
 	for _, part := range []struct {
 		key string
@@ -100,7 +100,7 @@ func (w *starter) roles(t *columns.Table) {
 	}
 }
 
-// missing writes what becomes of missing values.
+// missing writes the treatment of missing values.
 func (w *starter) missing(t *columns.Table) {
 	values, inputs := 0, 0
 	for _, c := range t.Columns {
@@ -118,7 +118,7 @@ func (w *starter) missing(t *columns.Table) {
 	}
 }
 
-// inputs describes those that are not among the categories above, a line each.
+// inputs describes the inputs that are not categories, one line each.
 func (w *starter) inputs(t *columns.Table) {
 	told, more := 0, 0
 	for _, c := range t.Columns {
@@ -173,7 +173,7 @@ func (w *starter) writeSet(from data.Spec, s data.Summary) {
 	}
 }
 
-// several counts something.
+// several formats a count with its noun.
 func several(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -181,7 +181,7 @@ func several(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// names are names as YAML.
+// names converts names to YAML.
 func names(all []data.Name) (out []string) {
 	for _, n := range all {
 		out = append(out, scalar(string(n)))
@@ -189,7 +189,7 @@ func names(all []data.Name) (out []string) {
 	return out
 }
 
-// counted lists classes with their cases.
+// counted lists classes with their numbers of cases.
 func counted(classes []data.Count) string {
 	var all []string
 	for _, c := range classes {

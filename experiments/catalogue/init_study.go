@@ -14,13 +14,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// patience is how long a first study may be expected to take, in seconds.
+// patience is the maximum expected time of a first study, in seconds.
 const patience = 120
 
-// problem is what a study is for.
+// problem is what a study is chosen for.
 type problem struct {
 	cases, inputs int
-	classes       []data.Count  // none where the label is a number
+	classes       []data.Count  // none for a numeric label
 	test          *data.Summary // nil: there is no test set
 	grouped       bool
 }
@@ -34,33 +34,33 @@ func (p problem) smallest() int {
 	return n
 }
 
-// study is one that a file can begin with.
+// study is a study that a file can start with.
 type study struct {
 	kernels   []string
 	inference []string
 	restarts  int
 	folds     int // 0: one part is held out
 	inducing  int
-	steps     int // evaluations of the objective at most; 0: as many as it takes
+	steps     int // maximum number of evaluations of the objective; 0: no limit
 	subsample int
 }
 
-// The kernels of studies: one length scale for all inputs, one for each, and that with a linear
-// trend.
+// Kernels of studies: one length scale for all inputs, one for each, and the latter plus a linear
+// kernel.
 const (
 	same  = "{se: {ard: false}}"
 	each  = "{se: {ard: true}}"
 	trend = "{sum: [linear, {se: {ard: true}}]}"
 )
 
-// Numbers of cases up to which a study takes the whole covariance matrix, and up to which it takes
-// all cases.
+// Numbers of cases up to which a study uses the full covariance matrix, and up to which it uses all
+// cases.
 const (
 	mostDense = 4000
 	mostWhole = 100000
 )
 
-// studies are those for classes, from the largest to the smallest.
+// studies are the studies for classes, from the largest to the smallest.
 var studies = []study{
 	{kernels: []string{same, each, trend}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 10},
 	{kernels: []string{same, each, trend}, inference: []string{"ep"}, restarts: 2, folds: 10},
@@ -79,7 +79,7 @@ var studies = []study{
 	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
-// choose writes the first study that is expected to be done in time, or else the smallest.
+// choose writes the first study whose expected time is short enough, or else the smallest.
 func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text string, seconds float64, err error) {
 	larger := ""
 	for k, s := range studies {
@@ -97,7 +97,7 @@ func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text s
 	return text, seconds, err
 }
 
-// expected is how long an experiment takes here, in seconds.
+// expected is the expected time of an experiment on this machine, in seconds.
 func expected(ctx context.Context, r *rates.Rates, path, text string) (float64, error) {
 	p, err := plan.Parse(ctx, path, []byte(text), nil)
 	if err != nil {
@@ -107,7 +107,7 @@ func expected(ctx context.Context, r *rates.Rates, path, text string) (float64, 
 	return seconds, nil
 }
 
-// model is the likelihood and the inference methods, with the comparators.
+// model returns the likelihood and the inference methods, including comparators.
 func (s study) model(p problem) (likelihood string, inference []string) {
 	comparators := []string{"base_rate", "logistic_regression"}
 	switch {
@@ -126,8 +126,8 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 	return likelihood, append(inference, comparators...)
 }
 
-// evaluation is how the study is evaluated. A part is held out only where it has some twenty cases
-// of every class: fewer say little of how well that class is told.
+// evaluation is how the study is evaluated. A part is held out only if it has about twenty cases of
+// every class: fewer would estimate the errors of that class too poorly.
 func (s study) evaluation(p problem) string {
 	smallest := p.smallest()
 	if s.subsample > 0 {
@@ -149,14 +149,14 @@ func (s study) evaluation(p problem) string {
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
 }
 
-// brief is the study in a few words.
+// brief describes the study in a few words.
 func (s study) brief(p problem) string {
 	_, inference := s.model(p)
 	return fmt.Sprintf("kernel: [%s], inference: [%s], restarts: %d, evaluate: %s", strings.Join(s.kernels, ", "),
 		strings.Join(inference, ", "), s.restarts, s.evaluation(p))
 }
 
-// write is what follows the data section; larger is a study that takes longer, if there is one.
+// write writes what follows the data section; larger is a study that takes longer, if there is one.
 func (s study) write(p problem, larger string) string {
 	w := &starter{}
 	if s.subsample > 0 {

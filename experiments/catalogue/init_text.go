@@ -18,7 +18,7 @@ type starter struct {
 
 func (w *starter) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// relative is a path as the file names it, which is relative to its folder.
+// relative is a path relative to the folder of the file.
 func (w *starter) relative(path string) string {
 	relative, err := filepath.Rel(filepath.Dir(w.path), path)
 	if err != nil {
@@ -27,13 +27,13 @@ func (w *starter) relative(path string) string {
 	return scalar(filepath.ToSlash(relative))
 }
 
-// comment is a text on one line.
+// comment returns a text on one line.
 func comment(text string) string {
 	return strings.Join(strings.FieldsFunc(text,
 		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
-// scalar is a text as YAML, on one line.
+// scalar returns a text as YAML on one line.
 func scalar(text string) string {
 	n := strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: text}
 	if slices.ContainsFunc([]rune(text), func(r rune) bool {
@@ -44,7 +44,7 @@ func scalar(text string) string {
 	}
 	out, err := strictyaml.Marshal(&n)
 	if err != nil {
-		panic(err) // any text can be written
+		panic(err) // cannot fail for a text
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }

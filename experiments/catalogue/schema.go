@@ -23,12 +23,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Schemas lists what has a schema: the YAML file, and every JSON output with the Go type that it is
-// written from.
+// Schemas lists what has a schema: the YAML file, and every JSON output with its Go type.
 var Schemas = []struct {
 	Name, Doc string
 	Of        any    // the Go type; nil for the YAML file
-	version   string // of the form; the value of its key "schema"
+	version   string // of the format; the value of its key "schema"
 }{
 	{"experiment", "the YAML file", nil, ""},
 	{"results", "results.json", reports.Report{}, reports.Schema},
@@ -65,7 +64,7 @@ func WriteSchema(w io.Writer, name string) error {
 	return fmt.Errorf("unknown schema %q%s", name, registry.Suggest(name, have))
 }
 
-// outputSchema is that of what encoding/json writes of a type.
+// outputSchema is the schema of the JSON encoding of a type.
 func outputSchema(t reflect.Type, version string) jsonschema.Schema {
 	o := outputs{}
 	out := o.fields(t)
@@ -78,14 +77,14 @@ func outputSchema(t reflect.Type, version string) jsonschema.Schema {
 	return out
 }
 
-// comments are those of the fields of outputs, by type and field, from the sources: what a schema
-// says of them.
+// comments are the comments of the fields of outputs in the sources, by type and field, used as
+// descriptions in schemas.
 var comments = sync.OnceValue(func() map[string]string {
 	docs := map[string]string{}
 	for _, source := range slices.Concat(reports.Sources(), record.Sources()) {
 		f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
 		if err != nil {
-			panic(err) // it was compiled
+			panic(err) // cannot fail: it has been compiled
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			t, is := n.(*ast.TypeSpec)
@@ -125,7 +124,7 @@ func (o outputs) value(t reflect.Type) jsonschema.Schema {
 	switch t.Kind() {
 	case reflect.Struct:
 		if _, known := o[name]; !known {
-			o[name] = nil // it may hold itself
+			o[name] = nil // it may contain itself
 			o[name] = o.fields(t)
 		}
 		return part
@@ -146,8 +145,8 @@ func (o outputs) value(t reflect.Type) jsonschema.Schema {
 	return jsonschema.Number(t)
 }
 
-// fields is the schema of a struct's object. A pointer that is always written may be null, and so
-// may the lists of records.
+// fields is the schema of a struct's object. A pointer that is always written may be null, as may
+// the lists of records.
 func (o outputs) fields(t reflect.Type) jsonschema.Schema {
 	properties, always := jsonschema.Schema{}, []string{}
 	for i := range t.NumField() {

@@ -21,11 +21,11 @@ import (
 
 const (
 	logEvidence = spec.LogEvidence // of the fits to all of the training data
-	meanLoss    = "mean_loss"      // what the decisions of an experiment with costs cost
+	meanLoss    = "mean_loss"      // mean cost of the decisions, for experiments with costs
 )
 
-// candidates are the studies on all of the training data, with their jobs: of one configuration, or
-// of all.
+// candidates returns the studies on all of the training data with their jobs: of one configuration,
+// or of all.
 func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs []*job.Job, err error) {
 	switch n := len(p.Manifest.Configurations); {
 	case n == 0:
@@ -46,14 +46,14 @@ func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs [
 				"cannot be compared; choose one with --configuration N",
 				spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b))
 		}
-		s.Stage = nil // for studies that are not here
+		s.Stage = nil // it may name studies that are not in this list
 		studies, jobs = append(studies, s.Study), append(jobs, j)
 	}
 	return studies, jobs, nil
 }
 
-// apart says why what is maximised on the training data does not say which of the configurations is
-// better; empty: it does.
+// apart returns the reason why the tuning objective cannot compare the configurations; empty: it
+// can.
 func apart(p *plan.Plan, by string) string {
 	all := p.Manifest.Configurations
 	for i, c := range all {
@@ -70,8 +70,8 @@ func apart(p *plan.Plan, by string) string {
 	return ""
 }
 
-// byObjective says whether the configurations are told apart by what is maximised on the training
-// data, rather than by how they predict held-out cases. by is what was asked for.
+// byObjective reports whether configurations are compared by the tuning objective rather than by
+// predictions of held-out cases. by is the user's choice.
 func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 	all := p.Manifest.Configurations
 	scored := slices.ContainsFunc(all[0].Studies,
@@ -106,7 +106,7 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 	return false, nil
 }
 
-// study does what is missing of all that the file declares, as run does, and returns the best
+// study runs what is missing of everything that the file declares, like a run, and returns the best
 // configuration by the evaluation.
 func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o run.Options) (int, search.Summary,
 	error) {
@@ -128,16 +128,16 @@ func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o r
 	return best, summary, nil
 }
 
-// studied is the configuration that is best by a score of the first evaluation; without one by that
-// of the race or of nested cross-validation, or else by the first of the table, of which 0 is
-// guessing.
+// studied returns the best configuration by a score of the first evaluation. If by is empty, the
+// score is that of the race or of nested cross-validation, or else the first of the table with
+// value 0 for the base rate.
 func studied(r *reports.Report, by string) (best int, why string, err error) {
 	if by == "" {
 		if best, why, found := contested(r); found {
 			return best, why, nil
 		}
 	}
-	score := cv.Score{Name: by} // of mean_loss: less is better
+	score := cv.Score{Name: by} // mean_loss: smaller is better
 	if by != meanLoss {
 		numeric := len(r.Configurations[0].Classes) == 0
 		i := slices.IndexFunc(cv.Scores, func(s cv.Score) bool {
@@ -174,8 +174,8 @@ func studied(r *reports.Report, by string) (best int, why string, err error) {
 	return best, "its " + text, nil
 }
 
-// contested is the winner of a race, or the one that won the most outer folds of nested
-// cross-validation, the first of equals.
+// contested returns the winner of a race, or the configuration that won the most outer folds of
+// nested cross-validation, the first of equals.
 func contested(r *reports.Report) (best int, why string, found bool) {
 	for _, race := range r.Races {
 		if race.Winner != nil {
@@ -198,8 +198,8 @@ func contested(r *reports.Report) (best int, why string, found bool) {
 	return 0, "", false
 }
 
-// among says how a value compares: it is the best of the fitted configurations, of all that were
-// tried, and as good as that of equals of them, itself counted.
+// among describes the rank of a value: it is the best among the fitted configurations, out of all
+// that were tried; equals configurations, including itself, share it.
 func among(what, value string, greater bool, fitted, all, equals int) string {
 	best := "largest"
 	if !greater {
@@ -215,8 +215,8 @@ func among(what, value string, greater bool, fitted, all, equals int) string {
 	return text
 }
 
-// unfinished says whether the run folder lacks fits of the studies, or with all anything that the
-// plan asks for, so that it takes --resume to go on.
+// unfinished reports whether the run folder lacks fits of the studies, or with all any job of the
+// plan, so that continuing needs --resume.
 func unfinished(p *plan.Plan, dir string, studies []search.Study, all bool, lines []record.Line) error {
 	missing := false
 	if all {
@@ -237,7 +237,7 @@ func unfinished(p *plan.Plan, dir string, studies []search.Study, all bool, line
 	return nil
 }
 
-// Finished says whether a folder has a run of this plan, and nothing of it is missing.
+// Finished reports whether a folder has a complete run of this plan.
 func Finished(p *plan.Plan, dir string) bool {
 	if dir == "" {
 		return false

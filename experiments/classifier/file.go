@@ -1,5 +1,5 @@
-// Package classifier fits the model that a plan finds best, keeps it in a model file, and predicts
-// with it.
+// Package classifier fits the best model of a plan, writes it to a model file, and predicts with
+// it.
 package classifier
 
 import (
@@ -28,11 +28,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// ModelFile is a fitted classifier, as docs/model-file.md describes it.
+// ModelFile is a fitted classifier, as described in docs/model-file.md.
 type ModelFile = modelfile.File[data.Schema]
 
-// save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads
-// it sees the old one or the new one, whole.
+// save writes the file, which contains training data, with the mode that the umask leaves. Readers
+// see the old or the new file, never a part.
 func save(f *ModelFile, name string) error {
 	if err := f.Seal(); err != nil {
 		return err
@@ -49,21 +49,21 @@ type Classifier struct {
 	training  modelfile.Training
 	calibrate *cv.Calibration // nil: none
 	objective *objective.Objective
-	point     *objective.Point  // at the file's theta; its samples are restored one at a time
-	compared  comparator.Fitted // instead of the two; nil: none
-	costs     *cv.Costs         // of decisions; nil: they cost nothing
-	threshold []float64         // of the file, or another; none: ½
+	point     *objective.Point  // at the file's theta; samples are restored one at a time
+	compared  comparator.Fitted // used instead of model and point; nil: none
+	costs     *cv.Costs         // of decisions; nil: none are given
+	threshold []float64         // of the file or of the user; none: ½
 }
 
-// LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an
-// ErrInvalid, or Problems, that says where and what to do; a posterior that the memory cannot hold
-// is search.ErrMemory.
+// LoadClassifier reads a model file and rebuilds the posterior. Problems of the file are
+// ErrInvalid, or Problems, with their positions and remedies. If the memory is too small for the
+// posterior, the error is search.ErrMemory.
 func LoadClassifier(name string) (*Classifier, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit", spec.ErrInvalid, err)
 	}
-	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	f, err := modelfile.Decode[data.Schema](text)
 	if err != nil {
@@ -72,7 +72,7 @@ func LoadClassifier(name string) (*Classifier, error) {
 	return restore(f, name)
 }
 
-// restore checks what the file says and rebuilds the posterior.
+// restore checks the content of the file and rebuilds the posterior.
 func restore(f *ModelFile, name string) (*Classifier, error) {
 	if err := checkColumns(f); err != nil {
 		return nil, damage(name, err)
@@ -95,18 +95,19 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 	if err != nil {
 		return nil, damage(name, err)
 	}
-	if err := cmp.Or(f.Agrees(evidence), f.Sealed()); err != nil { // the hash: of what none of the above depends on
+	// the checksum covers what none of the checks above depends on
+	if err := cmp.Or(f.Agrees(evidence), f.Sealed()); err != nil {
 		return nil, damage(name, err)
 	}
 	return c, nil
 }
 
-// damage is what is wrong with a file.
+// damage is the error for a damaged file.
 func damage(name string, err error) error {
 	return fmt.Errorf("%w: %s: %w; the file was changed: write it again with gpc-tune fit", spec.ErrInvalid, name, err)
 }
 
-// checkColumns checks what is said of inputs and labels.
+// checkColumns checks the description of inputs and labels.
 func checkColumns(f *ModelFile) error {
 	if f.Columns == nil || f.Preprocess == nil {
 		return modelfile.Wrong("columns, preprocess", "one of them is missing")
@@ -123,7 +124,7 @@ func checkColumns(f *ModelFile) error {
 	return nil
 }
 
-// checkAdjustment checks what is learnt of predictions.
+// checkAdjustment checks the parameters learnt from predictions.
 func (c *Classifier) checkAdjustment() error {
 	f, classes := c.file, len(c.file.Columns.Classes)
 	for i, t := range f.Threshold {
@@ -157,7 +158,7 @@ func (c *Classifier) checkAdjustment() error {
 	return nil
 }
 
-// readModel reads the model, and how class probabilities are formed.
+// readModel reads the model and the averaging of class probabilities.
 func (c *Classifier) readModel() (m model.Model, err error) {
 	f, prefix := c.file, c.name+": model."
 	found := strictyaml.NewFindings(c.name)
@@ -181,8 +182,8 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 	return m, nil
 }
 
-// onColumns is the model for the file's inputs. Older files, whose indicators of a category have
-// length scales of their own, name more hyperparameters.
+// onColumns is the model for the file's inputs. In older files, the indicators of a category have
+// separate length scales, so there are more hyperparameters.
 func onColumns(f *ModelFile, m model.Model) (model.Model, error) {
 	source, categories := f.Columns.Sources()
 	on, err := m.OnColumns(source, categories)
@@ -209,7 +210,8 @@ func (c *Classifier) readCases(m model.Model) (err error) {
 	return err
 }
 
-// fits checks that the parts of the model go together, and that there is memory for its posterior.
+// fits checks that the parts of the model are compatible, and that there is memory for its
+// posterior.
 func (c *Classifier) fits(m model.Model) error {
 	n, dim := c.data.X.X.Dims()
 	classes := c.data.Y.Classes
@@ -224,7 +226,7 @@ func (c *Classifier) fits(m model.Model) error {
 	}
 	need = job.Footprint(need)
 	if len(c.file.Samples) > 0 {
-		need *= 2 // a sample beside the one that theta is
+		need *= 2 // a sample in addition to the one at theta
 	}
 	if free, known := machine.Available(); known && need > free {
 		return fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, "+
@@ -234,7 +236,7 @@ func (c *Classifier) fits(m model.Model) error {
 	return nil
 }
 
-// restorePosterior returns the log evidence as well.
+// restorePosterior also returns the log evidence in nats.
 func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err error) {
 	f := c.file
 	if m.Comparator != nil {
@@ -252,7 +254,7 @@ func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err erro
 	return c.point.Posterior.Evidence().Value(), nil
 }
 
-// outcome predicts cases, with the one fit or with the average over the samples.
+// outcome predicts cases, with one fit or averaged over the samples.
 func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, err error) {
 	o, err = c.uncalibrated(held)
 	if err != nil || c.calibrate == nil {

@@ -25,22 +25,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// FitOptions of Fit.
+// FitOptions are options of Fit.
 type FitOptions struct {
-	Configuration int // its number in the plan, from 0; negative: the best
-	// By says what is best: a score of held-out cases, mean_loss, log_evidence, or the tuning
-	// objective. "": what decides the run in Dir, if that is finished, or else the tuning
-	// objective where all have the same, and the first score of held-out cases where they do
-	// not.
+	Configuration int // number in the plan, from 0; negative: the best
+	// By is the criterion for the best: a score of held-out cases, mean_loss, log_evidence, or the
+	// tuning objective. "": the criterion of the run in Dir, if that is finished; or else the
+	// tuning objective if it is the same for all, and otherwise the first score of held-out cases.
 	By  string
-	Dir string // the run folder that has the trials, and keeps those that are made; "": none
+	Dir string // the run folder with existing trials, which also receives new ones; "": none
 	run.Options
 }
 
 // Fit tunes on all of the training data, as Run does, and writes the best classifier to the model
-// file name. The jobs are those of Run, so that what one of the two has left in the run folder is
-// done for the other: after a finished run there is one fit to make. Stopped early, it writes no
-// model.
+// file name. Its jobs are those of Run, so each reuses the other's results in the run folder: after
+// a finished run only one fit is left. If it is stopped early, it writes no model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
@@ -86,8 +84,8 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	return fitBest(ctx, p, journal, name, o, summary)
 }
 
-// fitBest does what is missing of the fits to all of the training data, and keeps the best, or the
-// one that is chosen. summary is of what was done before.
+// fitBest runs what is missing of the fits to all of the training data, and keeps the best, or the
+// configuration that is chosen. summary counts earlier jobs.
 func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name string, o FitOptions,
 	summary search.Summary) (*ModelFile, search.Summary, error) {
 	studies, jobs, err := candidates(p, o.Configuration)
@@ -95,7 +93,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 		return nil, summary, err
 	}
 	for _, j := range jobs {
-		j.Keeps, j.Twin = true, nil // nobody asks for that one here
+		j.Keeps, j.Twin = true, nil // the twin's results are not needed here
 	}
 	if done, err := search.Run(ctx, studies, journal, o.Options.Options); err != nil || summary.Total == 0 {
 		if summary = done; err != nil {
@@ -104,7 +102,8 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	}
 
 	var best winner
-	found, fitted, equals := -1, 0, 0 // its place in studies, how many have a value, and how many that of the best
+	// found: index in studies; fitted: how many have a value; equals: how many share the best
+	found, fitted, equals := -1, 0, 0
 	lines := journal.Lines()
 	for i, s := range studies {
 		w := outcomeOf(s, lines)
@@ -131,7 +130,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	if found < 0 {
 		return nil, summary, job.ErrNoFit
 	}
-	linalg.SetThreads(max(1, o.Workers)) // the one job there is
+	linalg.SetThreads(max(1, o.Workers)) // there is only one job
 	defer linalg.SetThreads(1)
 	f, err := interrupt.Do(ctx, func() (*ModelFile,
 		error) {
@@ -157,29 +156,29 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	return f, summary, err
 }
 
-// winner is what a study came to.
+// winner is the result of a study.
 type winner struct {
 	fit      *record.Fit
 	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
-	chosen   int           // the trial that they are of
-	value    record.Number // of what was tuned, else the log evidence
+	chosen   int           // index of their trial
+	value    record.Number // of the tuning objective, else the log evidence
 	warnings []string
 }
 
-// among says how a winner compares: its value is the best of the fitted configurations, of all that
-// were tried, and as good as that of equals of them, itself counted.
+// among describes the rank of a winner: its value is the best among the fitted configurations, out
+// of all that were tried; equals configurations, including itself, share it.
 func (w winner) among(objective string, fitted, all, equals int) string {
 	value, greater := float64(w.value), true
 	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
-			value, greater = -value, false // a score of which less is better is maximised with its sign turned
+			value, greater = -value, false // a score for which less is better is maximised with the sign changed
 		}
 	}
 	return among(objective, fmt.Sprintf("%.6g", value), greater, fitted, all, equals)
 }
 
-// outcomeOf finds it among the lines of a journal, which has the study's fit.
+// outcomeOf reads the result from the lines of a journal, which has the study's fit.
 func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	for _, l := range lines {
 		switch {
@@ -193,7 +192,8 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	if w.fit.Failure == "" && !w.fit.Converged {
 		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged at iteration %d", w.fit.Iterations))
 	}
-	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
+	// otherwise there are no trials, or the fit is a failure too
+	if i, best, err := search.Winner(w.trials); err == nil {
 		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i
 		for _, t := range w.trials {
 			if t.Index == i {
@@ -204,8 +204,8 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	return w
 }
 
-// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its
-// assessment did, or the comparator.
+// keep fits the model from a cold start at the winner's hyperparameters and at the samples of
+// chains, as its assessment did, or the comparator.
 func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w winner) (*ModelFile, error) {
 	defer j.Set.Use()()
 	if j.Comparator != nil {
@@ -242,7 +242,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	if j.Chain == nil {
 		return f, nil
 	}
-	var silent record.Fit // the assessment has said it
+	var silent record.Fit // discarded: the assessment has recorded the same
 	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
 		func(fit *objective.Point) error {
 			s := modelfile.Sample{Theta: map[string]float64{}, State: append(approx.State{},
@@ -255,7 +255,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		})
 }
 
-// newModelFile has all but theta.
+// newModelFile fills in everything but theta.
 func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared,
 	fit *job.ModelFit) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]

@@ -26,30 +26,30 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id
-// columns; p[CLASS] for every class; confidence, by which a comparator that has one rejects;
-// latent_mean and latent_variance, of the process whose positive values speak for the second of two
-// classes, or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where
-// costs were given. Numbers have mean and variance, noise included, before the latent ones, and no
-// decision. A column other than an id that would have the name of one has an underscore behind it.
+// Predicted is a table of predictions with a row per case. Columns: case, its row in the file from
+// 0; the id columns; p[CLASS] for every class; confidence, for a comparator that rejects by its own
+// measure; latent_mean and latent_variance of the latent process (positive values favour the second
+// of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss if
+// costs were given. For numeric labels there are mean and variance, noise included, before the
+// latent ones, and no decision. An id with the name of another column gets an underscore appended.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"` // string, int or record.Number
-	// Labelled counts the cases whose label is known, and Scores has their scores; mean_loss is
-	// what the decisions on them cost, where costs were given.
+	// Labelled is the number of cases with a known label, and Scores has their scores; mean_loss is
+	// the mean cost of the decisions on them, if costs were given.
 	Labelled int              `json:"labelled"`
 	Scores   map[string]Score `json:"scores,omitempty"`
 	Warnings []string         `json:"warnings"`
 }
 
-// Score is the estimate of a score with its 95 % interval, where it has one.
+// Score is the estimate of a score with its 95 % interval, if it has one.
 type Score struct {
 	Value record.Number     `json:"value"`
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
-// Deciding is the classifier with other decisions.
+// Deciding returns the classifier with the user's threshold and costs.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other := *c
 	other.threshold = c.file.Threshold
@@ -67,7 +67,7 @@ func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	return &other, nil
 }
 
-// Predict reads cases from a file, or from a bundled data set, and predicts them.
+// Predict reads cases from a file or a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	c, err := c.Deciding(o)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
-	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	s := stream{Classifier: c, name: name}
 	t, err := s.predict(ds)
@@ -88,18 +88,18 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	return t, nil
 }
 
-// streamed is how many cases are in memory at a time.
+// streamed is the number of cases in memory at a time.
 const streamed = 4096
 
-// Stream predicts the cases of a file, or with - those of in, as Predict does, and writes them as
-// CSV, some thousand at a time. What it returns has no rows.
+// Stream predicts the cases of a file, or with - those of in, like Predict, and writes them as CSV
+// in parts. The result has no rows.
 func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
 	error) {
 	c, err := c.Deciding(o)
 	if err != nil {
 		return nil, err
 	}
-	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	s := stream{Classifier: c, name: name}
 	all := &Predicted{}
@@ -132,7 +132,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 	return all, nil
 }
 
-// stream predicts parts of a file, and remembers what the scores of all need.
+// stream predicts parts of a file, and keeps what the scores of all cases need.
 type stream struct {
 	*Classifier
 	name     string
@@ -170,10 +170,10 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	return t, nil
 }
 
-// counted is what a warning says of how many cases it is about.
+// counted matches the number of cases in a warning.
 var counted = regexp.MustCompile(`\(cases: ([0-9]+)\)`)
 
-// warn adds a warning, or its count to that of the same.
+// warn adds a warning, or adds its number to an equal one.
 func (s *stream) warn(w string) {
 	const blank = "(cases)"
 	for i, old := range s.warnings {
@@ -190,7 +190,7 @@ func (s *stream) warn(w string) {
 	s.warnings = append(s.warnings, w)
 }
 
-// end gives t the scores of all parts, and the warnings.
+// end adds to t the scores of all parts and the warnings.
 func (s *stream) end(t *Predicted) {
 	t.Warnings = append([]string{}, s.warnings...)
 	if len(s.scored) > 0 {
@@ -198,7 +198,7 @@ func (s *stream) end(t *Predicted) {
 	}
 }
 
-// labelled lists the cases whose label is known, with their predictions.
+// labelled lists the cases with a known label, and their predictions.
 func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.Predictions, err error) {
 	for i := range ds.Rows {
 		if ds.Targets != nil && !math.IsNaN(ds.Targets[i]) || ds.Labels != nil && ds.Labels[i] >= 0 {
@@ -221,8 +221,8 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	return all, p, err
 }
 
-// fill fills the table. It returns the costs of the decisions on cases whose label is known, where
-// costs were given.
+// fill fills the table. It returns the costs of the decisions on cases with a known label, if costs
+// were given.
 func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs,
 	threshold []float64) (cost []float64) {
 	var ids []string
@@ -267,8 +267,8 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 	return t.decide(add, classes, held.Proba, ds.Labels, costs, threshold)
 }
 
-// score adds the scores of the cases whose label is known, and what the decisions on them cost on
-// average.
+// score adds the scores of the cases with a known label, and the mean cost of the decisions on
+// them.
 func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	t.Scores = map[string]Score{}
 	results, floored := cv.Evaluate(p)
@@ -285,8 +285,8 @@ func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	}
 }
 
-// decide adds the decisions and, where costs were given, what each is expected to cost. It returns
-// the costs of those on cases whose label is known.
+// decide adds the decisions and, if costs were given, the expected costs. It returns the costs of
+// the decisions on cases with a known label.
 func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int,
 	costs *cv.Costs, threshold []float64) (cost []float64) {
 	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
@@ -312,7 +312,7 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 	return cost
 }
 
-// PredictedFormats are the ways to write a Predicted; the first is the default.
+// PredictedFormats are the formats of a Predicted; the first is the default.
 var PredictedFormats = table.Forms[*Predicted]{
 	{Name: "csv", Render: func(w io.Writer, t *Predicted) error {
 		return writeCells(w, append([][]any{texts(t.Columns)}, t.Rows...))
@@ -320,7 +320,7 @@ var PredictedFormats = table.Forms[*Predicted]{
 	{Name: "json", Render: func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
 }
 
-// texts are cells.
+// texts converts texts to cells.
 func texts(names []string) (cells []any) {
 	for _, name := range names {
 		cells = append(cells, name)

@@ -14,20 +14,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Record is a case by the names of its columns: numbers, texts, booleans, or null for a missing
-// value.
+// Record is a case as a map from column names to values: numbers, texts, booleans, or null for a
+// missing value.
 type Record map[string]any
 
-// Columns are those that a Record has: the inputs, and the ids, which may be absent.
+// Columns are the columns of a Record: the inputs, and the ids, which may be absent.
 func (c *Classifier) Columns() (inputs, ids []data.Column) {
 	return c.file.Columns.Inputs, c.file.Columns.ID
 }
 
-// Classes are those of the model; none where it predicts numbers.
+// Classes are the classes of the model; none if it predicts numbers.
 func (c *Classifier) Classes() []string { return c.data.Classes }
 
-// Records predicts records, as Predict does a file that has them. Decisions are those of Deciding,
-// or of the model file.
+// Records predicts records, like Predict for a file with them. Decisions use the threshold and
+// costs of Deciding, or the threshold of the model file.
 func (c *Classifier) Records(ctx context.Context, records []Record) (*Predicted, error) {
 	text, err := c.table(records)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Classifier) Records(ctx context.Context, records []Record) (*Predicted,
 	return all, nil
 }
 
-// table writes records as the file that they would come in: every cell in quotes.
+// table writes records as such a file, with every cell in quotes.
 func (c *Classifier) table(records []Record) (string, error) {
 	schema := c.file.Columns
 	if schema.Sparse {

@@ -39,7 +39,7 @@ const (
 	digitsCitation = "E. Alpaydin and C. Kaynak, Cascading classifiers, Kybernetika 34, 1998"
 )
 
-// Table lists the bundled sets. A new one is its file in sets, or the file toy_NAME.go that draws
+// Table lists the bundled sets. A new set is a file in sets, or a file toy_NAME.go that generates
 // it, and an entry here.
 var Table = []Set{
 	{Name: "crabs", Train: "crabs.csv", Features: 6, Rows: 200, Classes: []Count{{"F", 100}, {"M", 100}},
@@ -110,8 +110,8 @@ var Table = []Set{
 	gpmlFig31, gpmlFig35, gpmlFig36, gpmlFig313, mixture, sinusoid, ardExample,
 }
 
-// Lookup finds a bundled set by name. The error of an unknown name offers the nearest one and lists
-// all.
+// Lookup finds a bundled set by name. For an unknown name the error suggests the nearest one and
+// lists all.
 func Lookup(name string) (Set, error) {
 	names := make([]string, len(Table))
 	for i, s := range Table {
@@ -123,8 +123,8 @@ func Lookup(name string) (Set, error) {
 	return Set{}, fmt.Errorf("unknown dataset %q%s", name, registry.Suggest(name, names))
 }
 
-// source reads the training or the test cases, which are the training cases where there are no
-// others.
+// source reads the training or the test cases; a set without test cases uses the training cases for
+// both.
 func (s Set) source(test bool) (source, error) {
 	test = test && s.TestRows > 0
 	file, name := s.Train, s.Name

@@ -11,25 +11,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Data is a set of cases ready to be split and preprocessed.
+// Data is a set of cases, not yet split or preprocessed.
 type Data struct {
 	Name        string     // of the bundled set, or of the training file without folder and extensions
-	Form        string     // how the file was read, for people
-	X           *mat.Dense // n×d; NaN where a value is missing and the specification imputes it
+	Form        string     // format of the file, for people
+	X           *mat.Dense // n×d; NaN if a value is missing and will be imputed
 	ColumnNames []string   // d
-	Classes     []string   // in order; of two classes the second is +1. None for numeric labels
+	Classes     []string   // in order; of two classes the second is coded +1. None for numeric labels
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
 	Groups      []string   // n, or none; of the training data only
-	IDs         []IDColumn // columns carried through
-	Rows        []int      // n 0-based rows of the file, header, comments and blank lines not counted
-	Test        *Data      // the test file's cases, with the same columns and classes; may be nil
-	// Truth is what is true at raw inputs, which is known of sets that are drawn: the probabilities
-	// of the classes, or the mean of a numeric label.
+	IDs         []IDColumn // columns that only identify cases
+	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
+	Test        *Data      // the test cases, with the same columns and classes; may be nil
+	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
+	// to the true mean of a numeric label.
 	Truth  func(x []float64) []float64
-	Schema *Schema // how to read more files of this kind
+	Schema *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
-	// labels, names, groups and rows, those of Test included.
+	// labels, names, groups and rows, including those of Test.
 	Hash     string
 	Citation string // of a bundled set
 	Licence  string // of a bundled set
@@ -42,21 +42,21 @@ type IDColumn struct {
 	Values []string
 }
 
-// Schema says how the columns of a training file became inputs and labels, so that other files are
-// read in the same way: the test file, and later the cases to predict.
+// Schema records how the columns of a training file became inputs and labels, so that test files
+// and cases to predict are read in the same way.
 type Schema struct {
 	Sparse  bool     `json:"svmlight,omitempty"`
-	Header  bool     `json:"header"` // columns are found by name; without, by place
+	Header  bool     `json:"header"` // columns are found by name; false: by position
 	Width   int      `json:"width"`  // columns of the file
 	Inputs  []Column `json:"inputs"`
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
-	Only    bool     `json:"only,omitempty"`    // cases of other classes are passed over
+	Only    bool     `json:"only,omitempty"`    // skip cases of other classes
 	Above   *float64 `json:"above,omitempty"`
 	Missing string   `json:"missing,omitempty"`
-	// MissingValues are further texts for a missing value, Unlabelled is what becomes of cases
-	// without a label, and Decimal how numbers are written, all as in Spec.
+	// MissingValues are further texts for a missing value, Unlabelled is the treatment of cases
+	// without a label, and Decimal the notation of numbers, all as in Spec.
 	MissingValues []string `json:"missing_values,omitempty"`
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
@@ -69,14 +69,14 @@ type Column struct {
 	Name   string   `json:"name"`
 	Index  int      `json:"index"`            // from 0
 	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
-	// Gaps says that an indicator column follows, which is 1 where the value is missing.
+	// Gaps means that an indicator column follows, which is 1 if the value is missing.
 	Gaps bool `json:"gaps,omitempty"`
-	// Coded says that the input has one column, of the numbers of its levels from 0 on: that after
-	// the last is of cases where it is missing, and the next of levels not met in training.
+	// Coded means that the input has one column, with the indices of its levels from 0 on. The next
+	// index stands for missing values, and the one after for levels not in the training data.
 	Coded bool `json:"coded,omitempty"`
 }
 
-// width is how many columns of the input matrix a column of the file has.
+// width is the number of columns of the input matrix made from a column of the file.
 func (c Column) width() int {
 	w := max(1, len(c.Levels))
 	if c.Coded {
@@ -99,8 +99,8 @@ func (d *Data) counts() []int {
 	return counts
 }
 
-// subset is the part of d with the given cases, in their order, without Test and Hash. It shares no
-// memory with d that either might change.
+// subset returns the given cases of d, in their order, without Test and Hash. It shares no mutable
+// memory with d.
 func (d *Data) subset(cases []int) *Data {
 	part := *d
 	part.X = PickRows(d.X, cases)
@@ -115,7 +115,7 @@ func (d *Data) subset(cases []int) *Data {
 	return &part
 }
 
-// Pick returns the given elements of x; nil of nil.
+// Pick returns the elements of x with these indices; nil for nil.
 func Pick[T any](x []T, index []int) []T {
 	if x == nil {
 		return nil
@@ -137,8 +137,8 @@ func PickRows(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// hash digests what results can depend on. Every list is preceded by its length; numbers are their
-// 64 bits, with one zero and one NaN.
+// hash hashes what results can depend on. Every list is preceded by its length; numbers are hashed
+// as their 64 bits, with one representation of zero and of NaN.
 func (d *Data) hash() string {
 	digest := sha256.New()
 	w := bufio.NewWriter(digest)
@@ -146,7 +146,7 @@ func (d *Data) hash() string {
 	float := func(v float64) {
 		switch {
 		case v == 0:
-			v = 0 // not -0
+			v = 0 // replaces -0
 		case math.IsNaN(v):
 			v = math.NaN()
 		}

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// Notations of numbers: the values of the key decimal. Without one only a plain decimal number is a
-// number, so that 1,234 is never taken for one thing where it means the other.
+// Values of the key decimal, the notation of numbers. Without it only a plain decimal number is a
+// number, so that the ambiguous 1,234 is refused.
 var decimalModes = []string{"point", "comma"}
 
 // ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
-// (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two thousands may also be parted by
-// blanks or apostrophes; all groups but the first have three digits, and the first does not begin
-// with 0, and the sign or the code of a currency may stand before or after the number. Parentheses
-// are a minus, as in accounts. A percent sign at the end divides by 100.
+// (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two, thousands may also be separated
+// by blanks or apostrophes; all groups but the first have three digits, and the first does not
+// begin with 0, and a currency sign or code may precede or follow the number. Parentheses mean a
+// minus, as in accounting. A percent sign at the end divides by 100.
 func ParseNumber(s, decimal string) (float64, bool) {
 	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
@@ -55,12 +55,11 @@ func ParseNumber(s, decimal string) (float64, bool) {
 	return parseNumber(whole + exponent)
 }
 
-// currencies are codes that stand for one, ISO 4217.
+// currencies are codes of currencies, ISO 4217.
 var currencies = []string{"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "SEK", "NOK", "DKK", "PLN",
 	"CZK", "BRL", "MXN", "KRW", "ZAR"}
 
-// withoutCurrency takes the sign or the code of a currency away from before or after a number: $5,
-// -$5, 5 €, EUR 5.
+// withoutCurrency removes a currency sign or code before or after a number: $5, -$5, 5 €, EUR 5.
 func withoutCurrency(s string) string {
 	minus := ""
 	if rest, negative := strings.CutPrefix(s, "-"); negative {
@@ -81,8 +80,8 @@ func withoutCurrency(s string) string {
 	return minus + strings.TrimSpace(s)
 }
 
-// ungrouped takes the signs between thousands out of the whole part of a number: the given one,
-// blanks or apostrophes, of one kind.
+// ungrouped removes the separators of thousands from the integer part of a number: the given one,
+// blanks or apostrophes, but only one kind.
 func ungrouped(s, group string) (string, bool) {
 	between := func(r rune) bool {
 		return string(r) == group || r == '\'' || r == '’' || unicode.IsSpace(r)
@@ -105,7 +104,7 @@ func ungrouped(s, group string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// notNumber says why ParseNumber refused s.
+// notNumber returns the reason why ParseNumber refused s.
 func notNumber(s, decimal string) string {
 	v, err := strconv.ParseFloat(s, 64)
 	finite := isHex(s) || err != nil && !math.IsInf(v, 0)

@@ -11,14 +11,13 @@ import (
 	"unicode"
 )
 
-// delimiters in the order in which they are preferred, with their names. A blank stands for any run
-// of blanks.
+// delimiters in order of preference, with their names. A blank stands for any sequence of blanks.
 var delimiters = []struct {
 	char rune
 	name string
 }{{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}, {'|', "bar"}, {' ', "blank"}}
 
-// delimiter finds the one that occurs, outside quotes, in most of the first ten lines.
+// delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines.
 func delimiter(text string) (char rune, name string) {
 	in, lines := make([]int, len(delimiters)), 0
 	for line := range strings.Lines(text) {
@@ -39,7 +38,7 @@ func delimiter(text string) (char rune, name string) {
 	return delimiters[best].char, delimiters[best].name
 }
 
-// outsideQuotes counts a byte where it is not in quotes.
+// outsideQuotes counts a byte outside quotes.
 func outsideQuotes(line string, c byte) (n int) {
 	quoted := false
 	for i := range len(line) {
@@ -53,20 +52,20 @@ func outsideQuotes(line string, c byte) (n int) {
 	return n
 }
 
-// lines gives the fields of one line after another, which the next call overwrites, and where they
-// begin.
+// lines returns the fields of one line after another, and where they begin; the next call
+// overwrites them.
 type lines interface {
 	Read() (fields []string, err error)
 	FieldPos(field int) (line, column int)
 }
 
-// unquoted reads lines without quotes as csv.Reader does, but makes no copy of the text.
+// unquoted reads lines without quotes like csv.Reader, but without copying the text.
 type unquoted struct {
 	rest   string
 	comma  byte
 	line   int
 	fields []string
-	at     []int // byte of its line at which each begins, from 0
+	at     []int // byte offset of each field in its line
 }
 
 func (u *unquoted) FieldPos(field int) (line, column int) { return u.line, u.at[field] + 1 }
@@ -83,7 +82,7 @@ func (u *unquoted) Read() (fields []string, err error) {
 	}
 	u.fields, u.at = u.fields[:0], u.at[:0]
 	for from := 0; ; {
-		if u.comma != '\t' { // which is itself a space
+		if u.comma != '\t' { // a tab is also white space
 			from = len(line) - len(strings.TrimLeftFunc(line[from:], unicode.IsSpace))
 		}
 		size := strings.IndexByte(line[from:], u.comma)
@@ -101,7 +100,7 @@ func (u *unquoted) Read() (fields []string, err error) {
 type records struct {
 	lines
 	comma    rune
-	trailing int // width that a line has without the empty field after a trailing delimiter; 0: none
+	trailing int // width of a line without the empty field after a trailing delimiter; 0: no trailing delimiter
 	faults   *FileError
 }
 
@@ -117,11 +116,11 @@ func newRecords(text string, comma rune, faults *FileError) *records {
 	return r
 }
 
-// blanks says that the delimiter is any run of blanks.
+// blanks reports whether the delimiter is any sequence of blanks.
 func (r *records) blanks() bool { return r.comma == ' ' }
 
-// next returns the fields of the next line that is not blank, without the blanks around them; nil
-// at the end. A line with a fault of its quotes gives one empty record.
+// next returns the fields of the next nonblank line, without surrounding blanks; nil at the end. A
+// line with incorrect quotes gives one empty record.
 func (r *records) next() []string {
 	for {
 		fields, err := r.Read()
@@ -131,7 +130,7 @@ func (r *records) next() []string {
 			return nil
 		case errors.As(err, &quote):
 			column := quote.Column
-			if quote.Line != quote.StartLine { // the quote ran on: what matters is where it was opened
+			if quote.Line != quote.StartLine { // for a quote that runs over lines, report where it was opened
 				column = 0
 			}
 			r.faults.once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+
@@ -156,7 +155,7 @@ func (r *records) next() []string {
 func readDelimited(t *table, text string, want request) error {
 	comma, name := delimiter(text)
 	line := 0
-	for s := range strings.Lines(text) { // before anything is made for each of the fields
+	for s := range strings.Lines(text) { // checked before any field is allocated
 		switch line++; {
 		case len(s) > maxLine:
 			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have; "+
@@ -175,8 +174,8 @@ func readDelimited(t *table, text string, want request) error {
 	if ok := t.describeColumns(r, text, name, want.named); !ok {
 		return nil
 	}
-	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
-	n = min(n, 1+(len(text)+1)/len(t.names))                    // each as long as its delimiters
+	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
+	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
 	if err := t.begin(want, n); err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func readDelimited(t *table, text string, want request) error {
 			line, _ = r.FieldPos(0)
 		}
 		switch {
-		case len(fields) == 0: // a fault of its quotes
+		case len(fields) == 0: // incorrect quotes
 			t.read++
 		case len(fields) != len(t.names):
 			t.wrongWidth(line, len(fields))
@@ -199,9 +198,9 @@ func readDelimited(t *table, text string, want request) error {
 	return nil
 }
 
-// describeColumns looks at the first two lines: how many columns there are, whether a delimiter
-// ends each line, and what the columns are called. Afterwards r is at the first case. It returns
-// false if there is nothing to read.
+// describeColumns reads the first two lines: the number of columns, whether a delimiter ends each
+// line, and the names of the columns. Afterwards r is at the first case. It returns false if there
+// is nothing to read.
 func (t *table) describeColumns(r *records, text, delimiter string, named []string) (ok bool) {
 	peek := newRecords(text, r.comma, &FileError{})
 	first := slices.Clone(peek.next())
@@ -210,8 +209,8 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 	case first == nil:
 		t.faults.add(0, 0, "is empty; a data file has one line for each case")
 		return false
-	case len(first) == 0 || second != nil && len(second) == 0: // no telling what the columns are
-		for r.next() != nil { // but what else is wrong with the quotes
+	case len(first) == 0 || second != nil && len(second) == 0: // the columns cannot be determined
+		for r.next() != nil { // report further incorrect quotes
 		}
 		return false
 	}
@@ -238,8 +237,8 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 	return true
 }
 
-// isHeader tells whether first names columns: it holds a name the caller knows and that is no
-// number, or it has text where second has a number.
+// isHeader reports whether first has the names of columns: it contains a name that the caller knows
+// and that is not a number, or it has text in a column in which second has a number.
 func isHeader(first, second, named []string) bool {
 	for j, f := range first {
 		if !isNumber(f) && (slices.Contains(named, f) || !Missing(f) && j < len(second) && isNumber(second[j])) {
@@ -249,7 +248,7 @@ func isHeader(first, second, named []string) bool {
 	return false
 }
 
-// nameColumns takes the names from the next line.
+// nameColumns reads the names from the next line.
 func (t *table) nameColumns(r *records) {
 	var numeric []string
 	for j, name := range r.next() {
@@ -270,7 +269,7 @@ func (t *table) nameColumns(r *records) {
 	}
 }
 
-// distinguish gives the second column of a name, the third and so on names of their own.
+// distinguish renames the second and further columns with the same name.
 func (t *table) distinguish() {
 	taken := map[string]bool{}
 	for _, name := range t.names {
@@ -292,7 +291,7 @@ func (t *table) distinguish() {
 	}
 }
 
-// isZip tells whether blank-separated columns without a header have the form of zip.train.
+// isZip reports whether blank-separated columns without a header have the format of zip.train.
 func isZip(text string, width int) bool {
 	if width != 257 {
 		return false
@@ -316,13 +315,13 @@ func isZip(text string, width int) bool {
 	return other
 }
 
-// wrongWidth is a line of n fields.
+// wrongWidth reports a line of n fields.
 func (t *table) wrongWidth(line, n int) {
 	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", several(n, "field"), len(t.names),
 		t.widthHint(n))
 }
 
-// widthHint says what may be the reason for a line of n fields.
+// widthHint suggests a reason for a line of n fields.
 func (t *table) widthHint(n int) string {
 	switch {
 	case t.header && n == len(t.names)+1:

@@ -16,43 +16,44 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Limits on what a file may ask for.
+// Limits on the size of files.
 const (
 	maxText     = 1 << 31 // bytes of a plain file
-	maxUnzipped = 1 << 28 // bytes of text in a compressed one, which are not known before they have been counted
-	maxPipe     = 1 << 26 // bytes of what is no regular file and so may have no end
-	maxRatio    = 200     // bytes for each compressed one, beyond
-	ratioFree   = 1 << 25 // bytes, which any file may hold
-	maxLine     = 1 << 24 // bytes of one
+	maxUnzipped = 1 << 28 // bytes of text in a compressed file, whose size is unknown before it is decompressed
+	maxPipe     = 1 << 26 // bytes of input other than a regular file, which may have no end
+	maxRatio    = 200     // decompressed bytes per compressed byte, beyond ratioFree
+	ratioFree   = 1 << 25 // decompressed bytes that any file may have
+	maxLine     = 1 << 24 // bytes of one line
 	maxColumns  = 1 << 20 // of a file, and the largest svmlight index
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
-	maxSparsity = 4000    // cells for each value of a svmlight file, beyond
+	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // texts of which one copy is kept
-	maxFaults   = 20      // told in full
-	maxFault    = 500     // bytes of one
-	maxAlso     = 4       // further lines of one
-	MaxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
+	maxKnown    = 1000    // texts of which a single copy is kept
+	maxFaults   = 20      // listed in full
+	maxFault    = 500     // bytes of one fault
+	maxAlso     = 4       // further lines listed for one fault
+	// also the maximum number of levels of a categorical input; a column with more is treated as a
+	// mistake
+	MaxClasses = 100
 )
 
-// Fault is one thing wrong with a file. Line and Column (in bytes of UTF-8) count from 1; 0 means
-// that there is none to name. The same may be wrong in further lines, of which the first few are
-// named.
+// Fault is one problem of a file. Line and Column (in bytes of UTF-8) count from 1; 0 means unknown.
+// The first few further lines with the same problem are listed.
 type Fault struct {
 	Line, Column int
 	Message      string
-	lines        []int // further ones
-	further      int   // lines beyond those
+	lines        []int // further lines with it
+	further      int   // number of lines beyond those
 	kind         fault
 }
 
-// fault is what is wrong, for faults that are told once however many lines have them.
+// fault identifies a problem that is reported once, however many lines have it.
 type fault struct {
 	what   string
 	column int
 }
 
-// also says in which further lines the same is wrong.
+// also lists the further lines with the same problem.
 func (f Fault) also() string {
 	if len(f.lines) == 0 {
 		return ""
@@ -76,8 +77,8 @@ func (f Fault) also() string {
 	return text
 }
 
-// FileError tells what is wrong with a file: the first faults in full, a line each as
-// path:line:column: message, and how many more there are.
+// FileError lists the problems of a file: the first ones in full, one per line as path:line:column:
+// message, and the number of the others.
 type FileError struct {
 	Path   string
 	Faults []Fault
@@ -110,8 +111,8 @@ func (e *FileError) add(line, column int, format string, args ...any) {
 	e.once(fault{}, line, column, format, args...)
 }
 
-// repeats says whether something wrong has been told of an earlier line, and notes that this one
-// has it too.
+// repeats reports whether the problem was already reported for an earlier line, and adds this line
+// to it.
 func (e *FileError) repeats(kind fault, line int) bool {
 	for i := range e.Faults {
 		f := &e.Faults[i]
@@ -128,7 +129,7 @@ func (e *FileError) repeats(kind fault, line int) bool {
 	return false
 }
 
-// once adds a fault of a kind; empty is no kind.
+// once adds a fault, only once if kind is not empty.
 func (e *FileError) once(kind fault, line, column int, format string, args ...any) {
 	if kind != (fault{}) && e.repeats(kind, line) {
 		return
@@ -150,7 +151,7 @@ func (e *FileError) refuse(format string, args ...any) error {
 	return e
 }
 
-// err is e if anything is wrong.
+// err returns e if there are faults.
 func (e *FileError) err() error {
 	if len(e.Faults) == 0 {
 		return nil
@@ -162,7 +163,7 @@ func (e *FileError) err() error {
 // \r\n. encoding is what the file is in; empty is UTF-8.
 type source struct{ path, text, encoding string }
 
-// within is a path that begins in dir if it is relative.
+// within returns a path that is relative to dir unless it is absolute.
 func within(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path
@@ -190,7 +191,7 @@ func open(path, encoding string) (source, error) {
 			maxText)
 	}
 	size := info.Size()
-	if size > maxUnzipped/maxRatio { // it might be compressed, and hold too much: count before room is made
+	if size > maxUnzipped/maxRatio { // a compressed file may exceed the limit: count before allocating
 		if size, _, err = e.inflate(f, encoding, maxText, io.Discard); err != nil {
 			return source{}, err
 		}
@@ -201,15 +202,15 @@ func open(path, encoding string) (source, error) {
 	return decode(path, f, encoding, maxText, size)
 }
 
-// magics are the first bytes of what a data file may turn out to be instead of text.
+// magics are the first bytes of common files that are not text.
 var magics = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first"},
 	{"\x28\xb5\x2f\xfd", "a zstd archive; decompress it first"},
 	{"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
 }
 
-// decode decompresses r and checks that it holds text, at most limit bytes of it as UTF-8; room for
-// size is made at once.
+// decode decompresses r and checks that it contains text, at most limit bytes as UTF-8; it allocates
+// size bytes at once.
 func decode(path string, r io.Reader, encoding string, limit, size int64) (source, error) {
 	e := &FileError{Path: path}
 	var b strings.Builder
@@ -230,7 +231,7 @@ func decoded(path, content, encoding string) (source, error) {
 	if first, _, _ := strings.Cut(content, "\n"); isNote(first) {
 		content = "#" + content[1:]
 	}
-	if !strings.ContainsRune(content, '\n') { // line ends of old Macintoshes
+	if !strings.ContainsRune(content, '\n') { // line ends of old Macintosh files
 		content = strings.ReplaceAll(content, "\r", "\n")
 	}
 	src := source{path: path, text: content}
@@ -240,14 +241,13 @@ func decoded(path, content, encoding string) (source, error) {
 	return src, nil
 }
 
-// undecodable is the fault of a text with something that is no text of the encoding, where nothing
-// was asked for ("") UTF-8.
+// undecodable returns a fault if content has bytes that are not text in the encoding; "" is UTF-8.
 func undecodable(path, content, encoding string) error {
 	at, is := notText(content), "UTF-8"
 	if named(encoding) != nil {
 		is = encoding
 		if bad := strings.IndexRune(content, utf8.RuneError); at < 0 || bad >= 0 && bad < at {
-			at = bad // what the decoder put in place of what it does not know
+			at = bad // the decoder replaces undefined bytes by this
 		}
 	}
 	if at < 0 {
@@ -273,7 +273,7 @@ func undecodable(path, content, encoding string) error {
 	return e
 }
 
-// written is what the form of a file says of its encoding.
+// written returns the encoding for the description of the format.
 func (s source) written() string {
 	if s.encoding == "" {
 		return ""
@@ -281,8 +281,8 @@ func (s source) written() string {
 	return ", " + s.encoding
 }
 
-// doubtful warns of a text that was read as an encoding of one byte a character and is as well
-// UTF-8: its first line with a character beyond ASCII decides.
+// doubtful returns a warning if the text was read in a single-byte encoding and also is valid UTF-8,
+// judged by the first line with a character beyond ASCII.
 func (s source) doubtful() string {
 	from, is := named(s.encoding).(*charmap.Charmap)
 	at := strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf })
@@ -297,7 +297,7 @@ func (s source) doubtful() string {
 		"is declared, or with a byte-order mark"
 }
 
-// isNote says whether a first line is what spreadsheets write about the delimiter: sep=; alone.
+// isNote reports whether a first line only tells spreadsheets the delimiter: sep=;.
 func isNote(line string) bool {
 	line = strings.ToLower(strings.TrimRight(line, "\r\n"))
 	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
@@ -305,7 +305,7 @@ func isNote(line string) bool {
 
 var gzipMagic, bzip2Magic = []byte("\x1f\x8b"), []byte("BZh")
 
-// counter counts what is read of a compressed file.
+// counter counts the bytes read from a compressed file.
 type counter struct {
 	io.Reader
 	n int64
@@ -317,7 +317,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain decompresses what is compressed, in the form that is named, and is empty otherwise.
+// plain decompresses compressed input, whose format it names; form is empty for plain text.
 func (e *FileError) plain(r io.Reader) (form string, text io.Reader, err error) {
 	raw := bufio.NewReaderSize(r, 1<<16)
 	head, _ := raw.Peek(6)
@@ -339,9 +339,9 @@ func (e *FileError) plain(r io.Reader) (form string, text io.Reader, err error) 
 	return "", raw, nil
 }
 
-// inflate writes the decompressed text of r to w as UTF-8, counts its bytes, and says what encoding
-// it was read in. It ends as soon as they are more than limit, more than maxRatio for each
-// compressed one, or no text.
+// inflate writes the decompressed text of r to w as UTF-8 and counts its bytes; is names the
+// encoding. It stops with a fault if they exceed limit, exceed maxRatio per compressed byte, or are
+// not text.
 func (e *FileError) inflate(r io.Reader, encoding string, limit int64, w io.Writer) (size int64, is string,
 	err error) {
 	compressed := &counter{Reader: r}
@@ -374,7 +374,7 @@ func (e *FileError) inflate(r io.Reader, encoding string, limit int64, w io.Writ
 		}
 		lines += bytes.Count(part, []byte("\n"))
 		switch {
-		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL nothing matters: it is no text
+		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL the file is not text in any case
 			return size, is, nil
 		case err == nil:
 			continue
@@ -388,7 +388,7 @@ func (e *FileError) inflate(r io.Reader, encoding string, limit int64, w io.Writ
 	}
 }
 
-// notText is the index of the first byte that is NUL or no part of UTF-8, or -1.
+// notText returns the index of the first byte that is NUL or not valid UTF-8, or -1.
 func notText(content string) int {
 	if utf8.ValidString(content) {
 		return strings.IndexByte(content, 0)

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// Load reads what s asks for. Relative paths are relative to dir; seed draws the subsample. A fault
-// of s is a Problems error, one of a file a *FileError; several come joined.
+// Load reads the data that s specifies. Relative paths start in dir; seed determines the subsample.
+// A mistake in s is a Problems error, a problem of a file a *FileError; several errors are joined.
 //
-// The classes are those of the training data, in natural order, and are numbered in it; of two, the
-// second is the one coded +1, which positive can choose. In classification a label with more than
-// 100 different values, or with numbers that are not whole, is taken for a numeric one and refused,
-// unless above makes two classes of it. A class of the test data that the training data lack is an
-// error. The levels of categorical columns come from the whole training file; a level that only the
-// test file has is all zeros, with a warning; a missing one is missing in all of its indicators.
+// The classes are those of the training data, numbered in natural order; of two classes the second
+// is coded +1, and positive can select it. For classification, a label with more than 100 distinct
+// values, or with non-integer numbers, is considered numeric and refused, unless above makes two
+// classes from it. A class that occurs only in the test data is an error. The levels of categorical
+// columns are those of the whole training file. A level that only the test file has becomes all
+// zeros, with a warning; a missing value is missing in all indicators of the column.
 func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if p := s.Check(); len(p) > 0 {
 		return nil, p
@@ -29,7 +29,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, _ := Lookup(s.Dataset) // the zero value where files are read
+	set, _ := Lookup(s.Dataset) // the zero value if files are read
 	if set.toy != nil {
 		s.ID = slices.Concat(s.ID, unnamedTruth(s, set.toy))
 	}
@@ -59,7 +59,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	return d, nil
 }
 
-// open finds the training and the test file. Test is nil if there is none.
+// open opens the training and the test file. test is nil if there is none.
 func (s Spec) open(dir string) (train source, test *source, err error) {
 	set, _ := Lookup(s.Dataset)
 	if s.Train == "" {
@@ -80,7 +80,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	return train, test, errors.Join(err, fault)
 }
 
-// unreadable makes the error of a file that is not there one of the key that names it.
+// unreadable is the error for a file that does not exist, reported at the key that names it.
 func unreadable(key, path, dir string, err error) error {
 	absent, start := (*fs.PathError)(nil), ""
 	if !errors.As(err, &absent) {
@@ -92,21 +92,21 @@ func unreadable(key, path, dir string, err error) error {
 	return problem(key, "cannot read %s (%v)%s", path, absent.Err, start)
 }
 
-// Files are the paths of what it reads and does not come along, relative ones being in dir.
+// Files are the paths of the files that s reads, without bundled ones; relative paths start in dir.
 func (s Spec) Files(dir string) (files []string) {
 	for _, path := range []string{s.Train, s.Test} {
 		if path == "" {
 			continue
 		}
 		path = within(dir, path)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // else it names a bundled set
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // otherwise it names a bundled set
 			files = append(files, path)
 		}
 	}
 	return files
 }
 
-// unnamedTruth are the columns of what is true of a drawn set that s gives no other role.
+// unnamedTruth lists the columns with the truth of a generated set to which s gives no other role.
 func unnamedTruth(s Spec, t *toy) (names []Name) {
 	uses := s.uses()
 	for _, name := range t.truth {
@@ -117,8 +117,9 @@ func unnamedTruth(s Spec, t *toy) (names []Name) {
 	return names
 }
 
-// subsample keeps n cases in the order of the file, drawn within each class; every class keeps its
-// share of n, rounded down or up (by largest remainder, classes with a share below 1 first).
+// subsample keeps n cases, in the order of the file, drawn at random within each class. Every class
+// keeps its proportion of n, rounded down or up (by largest remainder; classes with less than one
+// case are rounded up first).
 func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 	total := len(d.Rows)
 	if n >= total {

@@ -2,10 +2,10 @@ package data
 
 import "math/bits"
 
-// pcg64 is the generator behind numpy.random.default_rng(seed), bit for bit: PCG XSL-RR 128/64
-// (M. E. O'Neill, PCG: a family of simple fast space-efficient statistically good algorithms for
-// random number generation, HMC-CS-2014-0905), seeded by numpy's SeedSequence. The one in
-// math/rand/v2 has another output function and one increment for all seeds.
+// pcg64 is the generator of numpy.random.default_rng(seed), bit for bit: PCG XSL-RR 128/64 (M. E.
+// O'Neill, PCG: a family of simple fast space-efficient statistically good algorithms for random
+// number generation, HMC-CS-2014-0905), seeded by numpy's SeedSequence. The generator of
+// math/rand/v2 has another output function and the same increment for all seeds.
 type pcg64 struct{ state, increment uint128 }
 
 // uint128 is a number modulo 2¹²⁸.
@@ -36,11 +36,12 @@ func (p *pcg64) step() {
 	p.state = p.state.times(uint128{2549297995355413924, 4865540595714422341}).plus(p.increment)
 }
 
-// uniform is a number of [lo, hi), as Generator.uniform draws it.
+// uniform returns a number of [lo, hi) as Generator.uniform does.
 func (p *pcg64) uniform(lo, hi float64) float64 {
 	p.step()
 	word := bits.RotateLeft64(p.state.hi^p.state.lo, -int(p.state.hi>>58))
-	return lo + float64((hi-lo)*(float64(word>>11)*0x1p-53)) // rounded, where sums could be fused
+	// the conversion forces rounding; otherwise the operations could be fused
+	return lo + float64((hi-lo)*(float64(word>>11)*0x1p-53))
 }
 
 // seedSequence is numpy.random.SeedSequence(seed).generate_state(4, uint64).

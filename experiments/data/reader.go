@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// reader reads one form of file. It sets form, names and label of the table (header and sparse
-// where they are so), then calls begin, and add for every row.
+// reader reads one file format. It sets format, names and label of the table (and header and
+// sparse), then calls begin, and add for every row.
 type reader struct {
-	is   func(text string) bool // whether the file has this form
+	is   func(text string) bool // reports whether the text has this format
 	read func(t *table, text string, want request) error
 }
 
-// readers are asked in this order. The last takes everything.
+// readers are tried in this order. The last accepts everything.
 var readers = []reader{
 	{isSVMLight, readSVMLight},
 	{func(string) bool { return true }, readDelimited},

@@ -6,22 +6,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Cells are a data file as texts: the names of its columns, all different, and a row for every
-// case, with a text for every column. The label is in the last column, unless the file of the
-// experiment says otherwise.
+// Cells are a data file as texts: the column names, all distinct, and a row per case with a text
+// for every column. The label is in the last column, unless the experiment says otherwise.
 type Cells struct {
 	Columns []string
 	Rows    [][]string
 }
 
-// registered are the names of readers of other programs.
+// registered are the names of the readers registered by other programs.
 var registered []string
 
-// RegisterReader adds a reader of another form of data file: is says whether a text has that form,
-// as no other reader's may, and read takes it apart. Missing values, categories and classes are
-// then treated as in any other form. Registered readers are asked before those of this module. The
-// hash of what is read identifies data, so that there is no version. It is for the start of a
-// program: it is not safe for concurrent use, and panics at a name that is taken.
+// RegisterReader adds a reader for another data format. is reports whether a text has that format;
+// no other reader's function may accept it. read parses the text. Missing values, categories and
+// classes are then handled as in any other format. Registered readers are tried before those of
+// this module. They have no version, because the hash of the content identifies the data. Call it
+// during initialisation: it is not safe for concurrent use, and panics if the name is taken.
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)
@@ -35,7 +34,7 @@ func RegisterReader(name string, is func(text string) bool, read func(text strin
 	}})
 }
 
-// take makes a table of cells.
+// take fills a table from cells.
 func (t *table) take(form string, cells Cells, want request) error {
 	t.form, t.header, t.names, t.label = form, true, slices.Clone(cells.Columns), len(cells.Columns)-1
 	seen := map[string]bool{}

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// ErrSparse is that a file has the svmlight form, whose columns are numbers and have no names.
+// ErrSparse is the error for a file in svmlight format, whose columns are numbers without names.
 var ErrSparse = errors.New("data: svmlight form")
 
-// Layout is how the lines of a file of columns are read.
+// Layout describes how the lines of a file of columns are read.
 type Layout struct {
-	Form      string // for people
+	Form      string // format, for people
 	Names     []string
-	Header    bool   // the file holds the names
-	Label     int    // the column of the label, unless something says otherwise
-	Delimiter rune   // a blank for any run of blanks
-	Encoding  string // what the key has to say for Load to read the file
+	Header    bool   // the file has column names
+	Label     int    // the column of the label, unless specified otherwise
+	Delimiter rune   // a blank stands for any sequence of blanks
+	Encoding  string // the value of the key encoding that Load needs to read the file
 }
 
-// Scan goes once through a file of columns: begin gets the layout, row the texts of one row after
-// another, in a slice that it must not keep. The first line is a header where Load says so and also
-// where it has no number and no empty field, and no column has the field of the first line again in
-// the lines up to the thousandth, while in some column others come again: naming one of its columns
-// has Load see the same. A file that is not UTF-8 is read as windows-1252 if it can be.
-// The error is ErrSparse or that of Load.
+// Scan reads a file of columns once: begin receives the layout, row the texts of one row after
+// another, in a slice that it must not keep. The first line is a header if it is one for Load. It
+// also is one if it has no number and no empty field, and if within the first thousand lines no
+// column repeats its field of the first line while some column repeats others; Load agrees once one
+// of its columns is named. A file that is not UTF-8 is read as windows-1252 if that is possible. The
+// error is ErrSparse or that of Load.
 func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	src, err := open(path, "")
 	encoding := ""
@@ -65,7 +65,7 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	return t.faults.err()
 }
 
-// wordsAbove are the fields of the first line if they look like the names of columns of texts (see
+// wordsAbove returns the fields of the first line if they look like the names of text columns (see
 // Scan).
 func wordsAbove(text string, comma rune) []string {
 	const lines = 1000

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// ColumnNames lists the columns of the input matrix; a level of a categorical input is
+// ColumnNames lists the columns of the input matrix; the name for a level of a categorical input is
 // "colour=red".
 func (s *Schema) ColumnNames() (names []string) {
 	for _, c := range s.Inputs {
@@ -32,8 +32,8 @@ func (s *Schema) ColumnNames() (names []string) {
 	return names
 }
 
-// Origins names, for every column of the input matrix, what it says something of: the input or, of
-// the indicator beside a number, that it is missing.
+// Origins returns, for every column of the input matrix, the name of its input, or for an indicator
+// of missing values the name of that indicator.
 func (s *Schema) Origins() (names []string) {
 	for _, c := range s.Inputs {
 		for i := range c.width() {
@@ -47,15 +47,15 @@ func (s *Schema) Origins() (names []string) {
 	return names
 }
 
-// Sources has, for every column of the input matrix, a number that it shares with the columns made
-// of the same category: its levels, and that it is missing. Coded says which columns are categories
-// themselves.
+// Sources returns, for every column of the input matrix, a number that is equal for columns made
+// from the same category: the indicators of its levels and of missing values. coded marks columns
+// that are categories themselves.
 func (s *Schema) Sources() (of []int, coded []bool) {
 	for _, c := range s.Inputs {
 		for range c.width() {
 			of, coded = append(of, len(of)), append(coded, c.Coded)
 		}
-		if c.Levels != nil { // all are the first
+		if c.Levels != nil { // all share the number of the first
 			own := of[len(of)-c.width():]
 			for i := range own {
 				own[i] = own[0]
@@ -65,7 +65,7 @@ func (s *Schema) Sources() (of []int, coded []bool) {
 	return of, coded
 }
 
-// Check says what is wrong with a schema that comes from outside the program.
+// Check validates a schema that comes from outside the program.
 func (s *Schema) Check() error {
 	taken, names := map[int]string{}, map[string]bool{}
 	for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
@@ -103,17 +103,16 @@ func (s *Schema) Check() error {
 	return nil
 }
 
-// ascending says whether every text is before the next.
+// ascending reports whether the texts are strictly ascending.
 func ascending(texts []string) bool {
 	return slices.IsSorted(texts) && len(slices.Compact(slices.Clone(texts))) == len(texts)
 }
 
-// Imputes says whether missing inputs are replaced.
+// Imputes reports whether missing inputs are replaced.
 func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "median" }
 
-// locate finds the columns of the training file in another file t, gives them their roles, and
-// returns a copy of s with the indices of t (-1: an svmlight index that t does not reach, or no
-// label).
+// locate finds the columns of the training file in another file t, sets their roles, and returns a
+// copy of s with the indices in t (-1: an svmlight index larger than those of t, or no label).
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
 	at.Inputs, at.ID = slices.Clone(s.Inputs), nil
@@ -163,9 +162,9 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	return &at, nil
 }
 
-// finder sets the index of a column of the training file to its place in t, or to -1. Columns are
-// found by name where both files have names, else by place, where the label may be absent unless it
-// is needed.
+// finder returns a function that sets the index of a column of the training file to its position in
+// t, or to -1. Columns are found by name if both files have names, else by position, where the
+// label may be absent unless it is needed.
 func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error) {
 	if t.sparse != s.Sparse {
 		return nil, t.faults.refuse("has another format (%s) than the training file; convert one of them", t.form)
@@ -206,9 +205,9 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 }
 
 // Read reads the cases of another file with the same columns: cases to predict. The label may be
-// absent; where it is, or is no class of the training data, Labels is -1 (Targets is NaN). Where
-// there is no file of that name, path may name a bundled set, and means its test file if it has
-// one. An id column may be absent too, with a warning.
+// absent; if it is, or is not a class of the training data, Labels is -1 (Targets is NaN). If no
+// such file exists, path may name a bundled set; its test cases are read if it has any. An id
+// column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
 	src, err := openTest("", path, s.encoding())
 	if err != nil {
@@ -217,8 +216,8 @@ func (s *Schema) Read(path string) (*Data, error) {
 	return s.read(src, false)
 }
 
-// openTest reads a file of test cases or, where there is none of that name, the test cases of a
-// bundled set. A relative path begins in dir.
+// openTest opens a file of test cases or, if there is no such file, the test cases of a bundled
+// set. A relative path starts in dir.
 func openTest(dir, path, encoding string) (source, error) {
 	src, err := open(within(dir, path), encoding)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,16 +230,16 @@ func openTest(dir, path, encoding string) (source, error) {
 	return src, err
 }
 
-// encoding is that of other files, unless their byte-order mark says another.
+// encoding returns the encoding of other files without a byte-order mark.
 func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
-// request is what a file of this kind is read with.
+// request is the request for reading a file with this schema.
 func (s *Schema) request() request {
 	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop",
 		fold: s.IgnoreCase}
 }
 
-// read reads another file; labels says whether every case needs the label of a known class.
+// read reads another file; labels means that every case needs a label of a known class.
 func (s *Schema) read(src source, labels bool) (*Data, error) {
 	want := s.request()
 	want.loose, want.drop = !labels, labels && want.drop
@@ -269,7 +268,7 @@ func (s *Schema) read(src source, labels bool) (*Data, error) {
 	return d, nil
 }
 
-// data makes the cases of t, whose columns s describes.
+// data converts the cases of t, whose columns s describes.
 func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	n, columns := len(t.rows), 0
 	for _, c := range s.Inputs {
@@ -303,7 +302,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// indicate gives d the columns of categorical inputs and of missing values beside those of numbers.
+// indicate adds to d the columns of categorical inputs and of missing values.
 func (s *Schema) indicate(d *Data, t *table, columns int) {
 	n, numbers, column := len(t.rows), d.X, 0
 	d.X = mat.NewDense(n, columns, nil)
@@ -329,8 +328,8 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	}
 }
 
-// gaps sets the indicator that follows the given columns: 1 where they are missing. Those of a
-// category, of which missing is one more level then, become 0 there.
+// gaps sets the indicator after the given columns to 1 where they are missing. For a category,
+// missing is then one more level, and its other indicators become 0.
 func (d *Data) gaps(column, width int) {
 	n, _ := d.X.Dims()
 	for i := range n {
@@ -345,8 +344,8 @@ func (d *Data) gaps(column, width int) {
 	}
 }
 
-// codes sets the column of a categorical input to the numbers of the levels, and counts unknown
-// ones.
+// codes sets the column of a categorical input to the indices of the levels, and counts unknown
+// levels.
 func (d *Data) codes(column int, values, levels []string) (unseen int) {
 	for i, v := range values {
 		k, known := slices.BinarySearch(levels, v)
@@ -382,7 +381,7 @@ func (d *Data) indicators(column int, values, levels []string) (unseen int) {
 	return unseen
 }
 
-// label sets Labels or Targets of d. What is not known is a fault if labels are needed.
+// label sets Labels or Targets of d. An unknown label is a fault if labels are needed.
 func (s *Schema) label(d *Data, t *table, labels bool) {
 	wrong := func(what string, i int, format string, args ...any) {
 		if labels {

@@ -14,60 +14,63 @@ import (
 type Spec struct {
 	Dataset string `yaml:"dataset"` // a bundled set
 	Train   string `yaml:"train"`   // or a file
-	// Test is a file or, where no such file exists, a bundled set: its test cases if it has some.
+	// Test is a file or, if no such file exists, a bundled set, whose test cases are used if it has
+	// any.
 	Test     string   `yaml:"test"`
 	Label    Name     `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
-	Columns  []Name   `yaml:"columns"`  // the inputs, in this order; default: all that nothing else names
+	Columns  []Name   `yaml:"columns"`  // the inputs, in this order; default: all columns without another role
 	Drop     []Name   `yaml:"drop"`     // columns to leave out
-	ID       []Name   `yaml:"id"`       // columns carried through untouched
-	Group    Name     `yaml:"group"`    // cases of equal group stay on one side of a split
+	ID       []Name   `yaml:"id"`       // columns that only identify cases
+	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
 	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
 	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
-	Above    *float64 `yaml:"above"`    // two classes of a numeric label: "not above 25", "above 25"
+	Above    *float64 `yaml:"above"`    // makes two classes from a numeric label: "not above 25", "above 25"
 	Missing  string   `yaml:"missing"`  // error (default), drop (the case), mean, median
-	// Categorical is error (default), one_hot, or kernel: one column a category, for hamming.
+	// Categorical is error (default), one_hot, or kernel: one column per category, for kernel
+	// hamming.
 	Categorical string `yaml:"categorical"`
-	// MissingValues are further texts that stand for a missing value, as they are written.
+	// MissingValues are further texts that stand for a missing value, exactly as written in the
+	// data.
 	MissingValues []Name `yaml:"missing_values"`
-	// MissingIndicators adds to each input with missing values, under mean and median, one that is
-	// 1 where the value is missing and else 0, called "NAME is missing".
+	// MissingIndicators adds, for each input with missing values and with mean or median, an input
+	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
-	// IgnoreCase takes labels, categories and the names of classes in lower case.
+	// IgnoreCase converts labels, categories and the names of classes to lower case.
 	IgnoreCase bool `yaml:"ignore_case"`
-	// Duplicates is independent (default), or together: cases of equal inputs, whatever their
-	// labels, are a group of their own.
+	// Duplicates is independent (default), or together: cases with equal inputs form a group,
+	// whatever their labels.
 	Duplicates string `yaml:"duplicates"`
-	// Categories are inputs whose values are names even where they are numbers; categorical says
-	// what becomes of them, one_hot by default.
+	// Categories are inputs whose values are names even if they are numbers. categorical determines
+	// their treatment, here one_hot by default.
 	Categories []Name `yaml:"categories"`
 	Decimal    string `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
 	// Encoding is that of train and test: utf-8 (default), windows-1252 and others; a byte-order
 	// mark says more.
 	Encoding string `yaml:"encoding"`
-	// Subsample keeps this many training cases, stratified and drawn by the seed.
+	// Subsample keeps this many training cases, stratified, drawn with the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
-	// Preprocess is none (default), standardize or whiten, and may say of which cases.
+	// Preprocess is none (default), standardize or whiten, and may give the cases to fit it on.
 	Preprocess preprocess.Choice `yaml:"preprocess"`
 
-	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment
-	// decides.
+	// Regression requests numeric labels instead of classes. The likelihood of an experiment sets
+	// it.
 	Regression bool `yaml:"-"`
 }
 
-// Name is a column or a label as the user wrote it, a number being taken as its text.
+// Name is a column or a label as the user wrote it; a number is kept as its text.
 type Name string
 
-// UnmarshalText takes the text as it is.
+// UnmarshalText keeps the text unchanged.
 func (n *Name) UnmarshalText(text []byte) error {
 	*n = Name(text)
 	return nil
 }
 
-// Problem is a fault of one key of the data section: what is wrong and the way out.
+// Problem is a mistake in one key of the data section, with its remedy.
 type Problem struct{ Key, Message string }
 
-// Problems is an error that tells all of them, a line each.
+// Problems is an error that lists all of them, one per line.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -82,12 +85,12 @@ func (p *Problems) add(key, format string, args ...any) {
 	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
 }
 
-// problem is the error of a single problem.
+// problem is the error for a single problem.
 func problem(key, format string, args ...any) error {
 	return Problems{{key, fmt.Sprintf(format, args...)}}
 }
 
-// What missing and categorical may be; the first is the default.
+// Values of missing and categorical; the first is the default.
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
 	categoricalModes = []string{"error", "one_hot", "kernel"}
@@ -95,7 +98,7 @@ var (
 	duplicateModes   = []string{"independent", "together"}
 )
 
-// Choices has, for the keys whose value is one of a few, these values; the first is the default.
+// Choices returns the values of keys with few possible values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
@@ -104,7 +107,7 @@ func Choices() map[string][]string {
 	}
 }
 
-// Check tells what can be told without reading a file.
+// Check checks what can be checked without reading a file.
 func (s Spec) Check() Problems {
 	var p Problems
 	switch {
@@ -150,7 +153,7 @@ func (s Spec) Check() Problems {
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
 }
 
-// checkClasses looks at classes and positive.
+// checkClasses checks classes and positive.
 func (s Spec) checkClasses() (p Problems) {
 	kept := s.canonicalNames(s.Classes...)
 	if len(kept) == 1 {
@@ -176,7 +179,7 @@ func (s Spec) checkClasses() (p Problems) {
 	return p
 }
 
-// checkThreshold looks at above, and at what numeric labels exclude.
+// checkThreshold checks above, and keys that exclude numeric labels.
 func (s Spec) checkThreshold() (p Problems) {
 	if s.Above != nil && (math.IsNaN(*s.Above) || math.IsInf(*s.Above, 0)) {
 		p.add("above", "%v is not a threshold; write a finite number", *s.Above)
@@ -199,7 +202,7 @@ func (s Spec) checkThreshold() (p Problems) {
 	return p
 }
 
-// categorical is what becomes of categories.
+// categorical is the treatment of categories.
 func (s Spec) categorical() string {
 	if s.Categorical == "" && len(s.Categories) > 0 {
 		return "one_hot"
@@ -207,10 +210,10 @@ func (s Spec) categorical() string {
 	return s.Categorical
 }
 
-// use is a column that a key names.
+// use is a column named by a key.
 type use struct{ key, column string }
 
-// uses lists the columns that the keys name, in the order of the keys.
+// uses lists the columns named by keys, in the order of the keys.
 func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
@@ -226,7 +229,7 @@ func (s Spec) uses() (all []use) {
 	return all
 }
 
-// overlaps finds columns that are named twice. Only an id may be the group as well, and an input
+// overlaps finds columns that are named twice. Only an id may also be the group, and an input also
 // one of the categories.
 func overlaps(uses []use) (p Problems) {
 	first := map[string]string{}
@@ -236,7 +239,7 @@ func overlaps(uses []use) (p Problems) {
 			first[u.column] = u.key
 		case key == u.key:
 			p.add(u.key, "column %q occurs twice; remove one", u.column)
-		case key == "columns" && u.key == "categories": // an input, of which more is said
+		case key == "columns" && u.key == "categories": // categories are inputs with more information
 		case key != "id" || u.key != "group":
 			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
 		}
@@ -244,7 +247,7 @@ func overlaps(uses []use) (p Problems) {
 	return p
 }
 
-// canonicalNames are labels in their canonical text.
+// canonicalNames are labels in canonical form.
 func (s Spec) canonicalNames(names ...Name) []string {
 	out := make([]string, len(names))
 	for i, n := range names {

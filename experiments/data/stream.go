@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// streamBytes is how much text is read at a time, and a record more.
+// streamBytes is the size of a read; a record may exceed it.
 const streamBytes = 1 << 21
 
-// Stream reads cases to predict as Read does, but a part at a time: each gets at most so many
-// records, in their order, with Rows counted from the beginning. Not more than a part is in memory.
-// name is a file, or - for r.
+// Stream reads cases to predict like Read, but in parts: each receives at most this many records,
+// in order, with Rows counted from the beginning. Only one part is in memory. name is a file, or -
+// for r.
 func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) error) error {
 	if name != "-" {
 		f, err := os.Open(name)
@@ -31,10 +31,10 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 	text, encoding := unicodeOf(plain, s.encoding())
 	p := parts{r: text}
-	head, lines, rows, named := "", 0, 0, 0 // the first record, and how many of it are no case
+	head, lines, rows, named := "", 0, 0, 0 // the first record, and the number of records that are not cases
 	for {
 		part, err := p.next(records)
-		if head == "" && err == nil { // what the columns are is known from the first records
+		if head == "" && err == nil { // the columns are determined by the first records
 			part, err = p.more(part, 3)
 		}
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 				named = 1
 			}
 			part.records -= named
-		} else if named == 0 { // the first record, which keeps others from being taken for a header
+		} else if named == 0 { // prepend the first record, so that no other is mistaken for a header
 			d = d.subset(slices.DeleteFunc(upTo(len(d.Rows)), func(i int) bool { return d.Rows[i] == 0 }))
 			rows--
 			part.records++
@@ -68,8 +68,8 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 }
 
-// readPart reads records that stand so many lines further down in their file; the first of them
-// says what the columns are.
+// readPart reads records that begin after this many lines of the file, preceded by the first
+// record, which determines the columns.
 func (s *Schema) readPart(part source, lines int) (*Data, error) {
 	src, err := decoded(part.path, part.text, part.encoding)
 	var d *Data
@@ -90,19 +90,19 @@ func (s *Schema) readPart(part source, lines int) (*Data, error) {
 	return d, err
 }
 
-// parts cuts a text between records: at the ends of lines outside quotes.
+// parts splits a text between records: at line ends outside quotes.
 type parts struct {
 	r    *bufio.Reader
 	ends bool
 }
 
-// part is some records; first is the text up to the end of the first of them.
+// part is a sequence of records; first is the text up to the end of the first record.
 type part struct {
 	text, first string
 	records     int
 }
 
-// more is a part, and what follows it until it has so many records.
+// more extends a part until it has this many records.
 func (p *parts) more(out part, records int) (part, error) {
 	if out.records >= records || p.ends {
 		return out, nil
@@ -120,7 +120,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// next is the next part; an empty text is the end.
+// next returns the next part; an empty text is the end.
 func (p *parts) next(records int) (part, error) {
 	var out part
 	var text strings.Builder

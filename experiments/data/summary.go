@@ -8,16 +8,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// Summary describes a data set: what `gpc-tune data` shows.
+// Summary describes a data set for `gpc-tune data`.
 type Summary struct {
 	Name     string   `json:"name"`
 	Form     string   `json:"form"`
 	Cases    int      `json:"cases"`
 	Inputs   []string `json:"inputs"`
-	Classes  []Count  `json:"classes,omitempty"` // in order; of two, the second is +1
-	Target   *Range   `json:"target,omitempty"`  // of numeric labels
+	Classes  []Count  `json:"classes,omitempty"` // in order; of two classes the second is coded +1
+	Target   *Range   `json:"target,omitempty"`  // for numeric labels
 	Missing  []Gap    `json:"missing,omitempty"` // inputs with missing values
-	Groups   int      `json:"groups,omitempty"`  // different ones
+	Groups   int      `json:"groups,omitempty"`  // number of distinct groups
 	Hash     string   `json:"hash"`
 	Citation string   `json:"citation,omitempty"`
 	Licence  string   `json:"licence,omitempty"`
@@ -25,7 +25,7 @@ type Summary struct {
 	Test     *Summary `json:"test,omitempty"`
 }
 
-// Range of a numeric label.
+// Range describes a numeric label.
 type Range struct {
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
@@ -70,7 +70,7 @@ func Describe(d *Data) Summary {
 	return s
 }
 
-// Abridged lists names, leaving out the middle of a long list.
+// Abridged lists names, with the middle of a long list left out.
 func Abridged(names []string) string {
 	const ends = 8
 	if len(names) > 2*ends {

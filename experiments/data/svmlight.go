@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// isSVMLight tells whether the second field of the first line that has one is index:value or
-// qid:number. A comma or semicolon up to there tells that it is not.
+// isSVMLight reports whether the second field of the first line with two fields is index:value or
+// qid:number, with no comma or semicolon before it.
 func isSVMLight(text string) bool {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
@@ -29,14 +29,14 @@ func isSVMLight(text string) bool {
 	return false
 }
 
-// fieldAt is a field between blanks and the byte at which it starts, from 0.
+// fieldAt is a field with its byte offset in the line.
 type fieldAt struct {
 	text string
 	at   int
 }
 
-// fieldsAt splits a line at its blanks into at most limit fields (what follows is left out); 0
-// means all.
+// fieldsAt splits a line at its blanks into at most limit fields (the rest is dropped); 0 means
+// all.
 func fieldsAt(line string, limit int) []fieldAt {
 	var fields []fieldAt
 	for at := 0; limit == 0 || len(fields) < limit; {
@@ -55,7 +55,7 @@ func fieldsAt(line string, limit int) []fieldAt {
 	return fields
 }
 
-// sparseCase is a line of an svmlight file: indices from 0.
+// sparseCase is a line of an svmlight file, with indices from 0.
 type sparseCase struct {
 	line       int
 	label, qid fieldAt
@@ -63,8 +63,8 @@ type sparseCase struct {
 	value      []float64
 }
 
-// readSVMLight reads the sparse form. A dense column is made only once the largest index is known
-// and found to fit.
+// readSVMLight reads the sparse format. Dense columns are made only after checking that the largest
+// index fits.
 func readSVMLight(t *table, text string, want request) error {
 	t.form, t.sparse = "svmlight", true
 	var cases []sparseCase
@@ -93,7 +93,7 @@ func readSVMLight(t *table, text string, want request) error {
 			values += n
 		}
 	}
-	if !t.fits(len(cases), features+2) { // before the names are made
+	if !t.fits(len(cases), features+2) { // checked before the names are made
 		return nil
 	}
 	if cells := len(cases) * features; cells > max(sparseFree, maxSparsity*values) {
@@ -110,7 +110,7 @@ func readSVMLight(t *table, text string, want request) error {
 		return err
 	}
 	for _, c := range cases {
-		text := func(j int) fieldAt { // of the two columns that are no features
+		text := func(j int) fieldAt { // of the two columns that are not inputs
 			if t.names[j] == "label" {
 				return c.label
 			}
@@ -128,7 +128,7 @@ func readSVMLight(t *table, text string, want request) error {
 	return nil
 }
 
-// parseSparse reads label, qid and pairs, and records what is wrong with them.
+// parseSparse reads label, qid and pairs, and records faults.
 func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 	c := sparseCase{line: line, label: fields[0]}
 	fault := func(f fieldAt, format string, args ...any) { t.faults.add(line, f.at+1, format, args...) }

@@ -11,59 +11,58 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// role is what a column of a file is read for.
+// role is the use of a column of a file.
 type role uint8
 
 const (
 	ignored  role = iota
 	number        // an input: a number or missing
-	level         // an input that may turn out to be text (one_hot)
-	category      // an input whose values are names, whatever they look like
+	level         // an input that may be text (one_hot)
+	category      // an input whose values are names, even numbers
 	target        // the label
-	needed        // the group: text that must be there
-	carried       // an id: text as it is
+	needed        // the group: text that must not be missing
+	carried       // an id: unchanged text
 )
 
-// request is what the caller of a reader wants of a file.
+// request has the options of a reader.
 type request struct {
-	missing string                  // mode
+	missing string                  // treatment of missing values
 	tokens  []string                // further texts for a missing value
-	decimal string                  // how numbers are written
-	drop    bool                    // cases without a label
-	fold    bool                    // labels and categories are taken in lower case
-	named   []string                // column names that the caller knows: one in the first line makes it a header
+	decimal string                  // notation of numbers
+	drop    bool                    // drop cases without a label
+	fold    bool                    // convert labels and categories to lower case
+	named   []string                // known column names: one in the first line makes it a header
 	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep    func(label string) bool // cases with other labels are passed over; nil keeps all
-	loose   bool                    // a missing label is no fault
+	keep    func(label string) bool // cases with other labels are skipped; nil keeps all
+	loose   bool                    // a missing label is allowed
 }
 
-// table is what was read of a file, column by column.
+// table is the content of a file, column by column.
 type table struct {
 	form   string // for people: "CSV, comma, header"
 	sparse bool   // svmlight
-	header bool   // names were written in the file
+	header bool   // the file has column names
 	names  []string
-	label  int // position of the label; -1: none. Before plan: where it is unless told otherwise
+	label  int // position of the label; -1: none. Before plan: its default position
 	roles  []role
-	inputs []int // the columns that are inputs, in the order in which they are wanted; -1: 0 in every case
+	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
-	numbers *mat.Dense        // a row for each case of the inputs that are numbers; NaN is missing
-	place   []int             // of each column that is an input, among them
+	numbers *mat.Dense        // a row per case with the numeric inputs; NaN is missing
+	place   []int             // position of each input column among them
 	texts   [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
-	known   map[string]string // texts met before, of which one copy is enough
-	rows    []int             // of each case, its 0-based row in the file, header, comments and blank lines not counted
+	known   map[string]string // texts seen before, to keep a single copy
+	rows    []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
 	lines   []int             // of each case
 
 	warnings   []string
-	dropped    int             // cases left out because something was missing
-	unlabelled int             // cases left out because they had no label
-	passed     map[string]bool // labels of cases that keep passed over
+	dropped    int             // cases dropped because a value was missing
+	unlabelled int             // cases dropped because the label was missing
+	passed     map[string]bool // labels of the cases that keep skipped
 	read       int             // rows so far
 	faults     *FileError
 }
 
-// begin makes room for n cases, once the columns of t are known and want has said what each is read
-// for.
+// begin allocates n cases, once the columns of t are known, with the roles of want.
 func (t *table) begin(want request, n int) error {
 	if !t.fits(n, len(t.names)) {
 		return t.faults
@@ -90,7 +89,7 @@ func (t *table) begin(want request, n int) error {
 	return nil
 }
 
-// kept is a copy of a text, so that not its whole line is kept.
+// kept copies a text, so that its line can be freed.
 func (t *table) kept(text string) string {
 	if copied, met := t.known[text]; met {
 		return copied
@@ -102,8 +101,8 @@ func (t *table) kept(text string) string {
 	return text
 }
 
-// add takes the next row as a case, unless want passes over it: field is what stands in column j,
-// at the given byte of the line. Numbers of a sparse form are 0, and left to its reader to set.
+// add adds the next row as a case, unless want skips it: field returns the text of column j, at its
+// byte offset in the line. In a sparse format numbers are 0 here, and its reader sets them.
 func (t *table) add(want request, line int, field func(j int) string, at func(j int) int) (added bool) {
 	row := t.read
 	t.read++
@@ -148,7 +147,7 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 	return true
 }
 
-// folded is the text that is kept for a column.
+// folded is the text of a field as it is stored.
 func (want request) folded(r role, text string) string {
 	if want.fold && (r == level || r == category || r == target) {
 		return strings.ToLower(text)
@@ -156,7 +155,7 @@ func (want request) folded(r role, text string) string {
 	return text
 }
 
-// end cuts the columns to the cases read.
+// end truncates the columns to the cases read.
 func (t *table) end() {
 	for j := range t.texts {
 		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]
@@ -164,7 +163,7 @@ func (t *table) end() {
 	t.known = nil
 }
 
-// fits refuses a file too large to be held as a dense matrix.
+// fits refuses a file that is too large for a dense matrix.
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
 		t.faults.add(0, 0, "%s of %s are more than can be held (%d columns, %d values); take a part of the "+
@@ -174,7 +173,7 @@ func (t *table) fits(n, columns int) bool {
 	return true
 }
 
-// passes tells whether the case is left out because of its label.
+// passes reports whether the case is skipped because of its label.
 func (t *table) passes(want request, label string) bool {
 	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(Canonical(label)) {
 		return false
@@ -183,7 +182,7 @@ func (t *table) passes(want request, label string) bool {
 	return true
 }
 
-// missing records that column j has no value, where that is a fault.
+// missing handles a missing value of column j: a fault, unless it is allowed.
 func (t *table) missing(want request, r role, line, column, j int) {
 	kind := fault{"missing", j}
 	switch {
@@ -200,7 +199,7 @@ func (t *table) missing(want request, r role, line, column, j int) {
 	}
 }
 
-// leftOut explains where the cases of t went.
+// leftOut explains why cases of t were left out.
 func (t *table) leftOut() string {
 	var why []string
 	if t.dropped > 0 {
@@ -223,7 +222,7 @@ func several(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// index has the place of every column by its name.
+// index maps column names to positions.
 func (t *table) index() map[string]int {
 	index := make(map[string]int, len(t.names))
 	for j, name := range t.names {
@@ -232,7 +231,7 @@ func (t *table) index() map[string]int {
 	return index
 }
 
-// list writes the first few of names.
+// list formats the first few names.
 func list(names []string) string {
 	if len(names) > 10 {
 		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
@@ -240,7 +239,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// positional are the names of n columns that have none in their file.
+// positional returns names for n columns of a file without names.
 func positional(n int) []string {
 	names := make([]string, n)
 	for j := range names {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What drawn sets share.
+// Constants of generated sets.
 const (
 	drawn            = "none needed: drawn by gpc-tune"
 	gpmlCitation     = "C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006, chapter 3"
@@ -16,8 +16,8 @@ const (
 		"examples of this kind"
 )
 
-// file is the training or the test file, in the form that a user's would have: inputs and labels
-// with 4 decimals, which are the same on every machine, and the truth with 6 digits.
+// file is the training or the test file in the format of a user's file: inputs and labels with 4
+// decimals, which are the same on every machine, and the truth with 6 digits.
 func (t *toy) file(test bool) string {
 	cases, tests := t.draw(rand.New(rand.NewPCG(1, 0)))
 	if test {
@@ -39,8 +39,8 @@ func (t *toy) file(test bool) string {
 	return b.String()
 }
 
-// known is the truth at raw inputs of d, as Data.Truth; nil where they or the labels are not the
-// ones that were drawn.
+// known is the truth at raw inputs of d, as Data.Truth; nil if the inputs or labels are not the
+// generated ones.
 func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 	var places []int
 	for _, class := range d.Classes {
@@ -62,8 +62,8 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 	}
 }
 
-// onSquare draws n cases of each of two classes over [lo, hi]²; the tests are a lattice there. at
-// is the probability of class 1.
+// onSquare generates n cases of each of two classes over [lo, hi]²; the test cases are a lattice
+// there. at is the probability of class 1.
 func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
 	return &toy{[]string{"true_p"}, at, func(r *rand.Rand) (train, test []toyExample) {
 		train = balanced(n, func() toyExample {
@@ -74,7 +74,7 @@ func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
 	}}
 }
 
-// twoClass is a case of class 1 with the probability that is at x, else of class -1.
+// twoClass is a case of class 1 with the probability at(x), else of class -1.
 func twoClass(r *rand.Rand, at func(x []float64) []float64, x ...float64) toyExample {
 	c := toyExample{x, at(x), -1}
 	if r.Float64() < c.truth[0] {
@@ -83,10 +83,10 @@ func twoClass(r *rand.Rand, at func(x []float64) []float64, x ...float64) toyExa
 	return c
 }
 
-// sine is the mean of noisy cases, sin 2πx1.
+// sine is the mean of the noisy cases, sin 2πx1.
 func sine(x []float64) []float64 { return []float64{math.Sin(2 * math.Pi * x[0])} }
 
-// noisy is a case whose label is that of the sine with noise of deviation 0.1.
+// noisy is a case whose label is sine with noise of standard deviation 0.1.
 func noisy(r *rand.Rand, x ...float64) toyExample {
 	mean := sine(x)
 	return toyExample{x, mean, mean[0] + 0.1*r.NormFloat64()}
@@ -104,7 +104,7 @@ func square(lo, hi float64, points int, visit func(x1, x2 float64)) {
 
 func logistic(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
 
-// balanced are the first n cases of class -1 and the first n of class 1 that come.
+// balanced returns the first n cases of class -1 and the first n of class 1.
 func balanced(n int, next func() toyExample) (cases []toyExample) {
 	left := map[float64]int{-1: n, 1: n}
 	for len(cases) < 2*n {

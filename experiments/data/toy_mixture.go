@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// mixtureMeans are those of the two Gaussians of each class, of variance mixtureVariance along both
-// inputs, which are equally likely.
+// mixtureMeans are the means of the two equally likely Gaussians of each class, with variance
+// mixtureVariance along both inputs.
 var mixtureMeans = map[float64][2][2]float64{
 	-1: {{-1, 0}, {1, 0}},
 	1:  {{-0.5, 1}, {1.5, 1}},
@@ -39,7 +39,7 @@ var mixture = Set{
 
 // fourGaussians is the probability of class 1, by Bayes' rule.
 func fourGaussians(x []float64) []float64 {
-	log := func(label float64) float64 { // of the density, less what is the same for all
+	log := func(label float64) float64 { // of the density, up to a constant
 		var l [2]float64
 		for k, m := range mixtureMeans[label] {
 			l[k] = (m[0]*x[0] + m[1]*x[1] - (m[0]*m[0]+m[1]*m[1])/2) / mixtureVariance

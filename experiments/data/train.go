@@ -78,8 +78,8 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// layout resolves the columns that the specification names in the file t and gives them their
-// roles. group is -1 if there is none.
+// layout finds the columns that the specification names in the file t and sets their roles. group
+// is -1 if there is none.
 func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	uses := s.uses()
 	places, p := t.places(uses)
@@ -154,7 +154,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	return schema, group, nil
 }
 
-// places are the columns of t that are used, by name or number.
+// places returns the positions in t of the columns used, by name or number.
 func (t *table) places(uses []use) (places []int, p Problems) {
 	index, absent := t.index(), 0
 	for _, u := range uses {
@@ -182,7 +182,7 @@ func (t *table) places(uses []use) (places []int, p Problems) {
 	return places, p
 }
 
-// notSparse finds uses of columns that the svmlight form has not.
+// notSparse reports columns that the svmlight format does not have.
 func notSparse(uses []use) (p Problems) {
 	for _, u := range uses {
 		switch {
@@ -198,8 +198,8 @@ func notSparse(uses []use) (p Problems) {
 	return p
 }
 
-// categories turns the columns read as text (one_hot) into numbers if they hold nothing else and
-// are not said to be names, and else finds their levels.
+// categories converts the columns read as text (one_hot) into numbers if they contain only numbers
+// and are not declared as names, and else finds their levels.
 func (s *Schema) categories(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]
@@ -235,7 +235,7 @@ func (s *Schema) categories(t *table) {
 	}
 }
 
-// markGaps finds the inputs with missing values, each of which gets an indicator of them.
+// markGaps marks the inputs with missing values, each of which gets an indicator.
 func (s *Schema) markGaps(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]
@@ -249,7 +249,7 @@ func (s *Schema) markGaps(t *table) {
 	}
 }
 
-// classes finds the classes of the training labels in their order.
+// classes returns the classes of the training labels in order.
 func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	if s.Above != nil {
 		return s.orderClasses([]string{aboveClass(*s.Above, false), aboveClass(*s.Above, true)})

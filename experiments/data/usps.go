@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// File is a file of data with the name that experiments have for it.
+// File is a data file with the name that experiments use for it.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// The USPS digits are 16 × 16 images; zip.train and zip.test have so many.
+// The USPS digits are 16 × 16 images; numbers of cases in zip.train and zip.test.
 const (
 	uspsSide  = 16
 	uspsTrain = 7291
@@ -34,16 +34,16 @@ var uspsSums = map[string]string{
 }
 
 // RepartitionUSPS rebuilds the USPS digits of GPML 3.7 from zip.train and zip.test of The Elements
-// of Statistical Learning: the 4649 training and 4649 test cases of ten digits, and of those the
-// threes and fives (767 and 773), as CSV with 7 decimals and the label last. The book's own file is
-// the public one in another order and slightly smoothed:
+// of Statistical Learning: the 4649 training and 4649 test cases of ten digits, and the threes and
+// fives among them (767 and 773), as CSV with 7 decimals and the label last. The book's file is the
+// public one in another order and slightly smoothed:
 //
 //   - p + 1, 0 outside the image, is convolved with a Gaussian of standard deviation 0.75 pixels,
 //     cut to 7 × 7 and normalised to sum 1; then 1 is taken away again;
 //   - the 7291 and then the 2007 cases are put in the increasing order of 9298 draws of
 //     x ← 16807 x mod (2³¹-1), the first from x = 1769472; the first half of it is for training.
 //
-// A file that does not come out as it should is an error.
+// It is an error if a resulting file does not have its known checksum.
 func RepartitionUSPS(train, test string) ([]File, error) {
 	d, err := Load(Spec{Train: train, Test: test}, "", 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 	return files, nil
 }
 
-// uspsFiles are the files of digits d, whose cases and test cases are one list.
+// uspsFiles returns the files for the digits d, whose training and test cases are one list.
 func uspsFiles(d *Data) []File {
 	images := make([][]float64, 0, len(d.Rows)+len(d.Test.Rows))
 	var labels []string
@@ -107,7 +107,7 @@ func uspsFiles(d *Data) []File {
 	}
 }
 
-// uspsOrder is the order of n cases, as indices into the public one.
+// uspsOrder is the book's order of n cases, as indices into the public order.
 func uspsOrder(n int) []int {
 	draws, order := make([]uint64, n), make([]int, n)
 	x := uint64(1769472)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Missing tells whether a field is one of the tokens for a missing value.
+// Missing reports whether a field is one of the tokens for a missing value.
 func Missing(s string) bool {
 	return len(s) <= 3 && (s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN"))
 }
@@ -23,21 +23,21 @@ func parseNumber(s string) (float64, bool) {
 	return v, true
 }
 
-// isNumber tells whether parseNumber reads s.
+// isNumber reports whether parseNumber accepts s.
 func isNumber(s string) bool {
 	_, ok := parseNumber(s)
 	return ok
 }
 
-// isHex tells whether s has the prefix of a hexadecimal number, which strconv reads and data files
-// do not have.
+// isHex reports whether s has the prefix of a hexadecimal number, which strconv accepts and data
+// files do not use.
 func isHex(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
 }
 
-// Canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and
-// 3.0000 are equal.
+// Canonical is the canonical text of a label: for a number its shortest decimal form, so that 3,
+// +3.0 and 3.0000 are equal.
 func Canonical(label string) string {
 	v, ok := parseNumber(label)
 	switch {

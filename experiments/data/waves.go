@@ -10,20 +10,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// wavesTests are the test cases of a set of waves of any size.
+// wavesTests is the number of test cases of a set of waves of any size.
 const wavesTests = 5000
 
-// Waves draws a set of n cases and 5000 test cases with which methods for many cases are compared.
-// With numpy, from which the inputs and labels are the same to the last bit:
+// Waves generates a set of n cases and 5000 test cases for comparing methods for many cases. The
+// inputs and labels are bit-identical to those of this numpy program:
 //
 //	rng = numpy.random.default_rng(20240501)
 //	X = rng.uniform(-3, 3, (n + 5000, inputs))
 //	f = 2.5 * sin(1.5 * X[:, 0]) + 0.75 * X[:, 0] * cos(2 * X[:, 1]) - 0.5
 //	y = rng.uniform(size=n + 5000) < 1 / (1 + exp(-f))
 //
-// The last 5000 are the tests. Inputs beyond the second have nothing to do with the label. The
+// The last 5000 are the test cases. Inputs beyond the second are independent of the label. The
 // files are CSV with the shortest decimals that have the same bits, and the label, 0 or 1, last. It
-// is an error if a matrix of these inputs could not be read again.
+// is an error if the matrix exceeds the limits of Load.
 func Waves(n, inputs int) ([]File, error) {
 	switch {
 	case n < 2 || inputs < 2:

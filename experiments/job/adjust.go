@@ -11,10 +11,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
 
-// innerFolds are those of a training set.
+// innerFolds is the number of folds of a training set.
 const innerFolds = 5
 
-// adjust learns what the job asks for, and corrects the predictions of the parts.
+// adjust learns calibration and threshold as configured, and corrects the predictions of the parts.
 func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial, parts []*part) error {
 	if j.Adjust == nil {
 		return nil
@@ -63,7 +63,7 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 	return nil
 }
 
-// within fits on an inner fold, and predicts what it holds out.
+// within fits on the training part of an inner fold and predicts its held-out cases.
 func (j *Job) within(ctx context.Context, set *Set, free []float64, trials []record.Trial) (cv.Predictions, error) {
 	defer set.Release()
 	p, err := set.Prepare()

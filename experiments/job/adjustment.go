@@ -7,18 +7,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Adjust is what is learnt of predictions beside the model: how its probabilities are corrected,
-// and from which on the second of two classes is decided for. Both are learnt from folds of the
-// training set, at the hyperparameters that were tuned on all of it; the cases that are held out
-// from it, on which they are scored, take no part.
+// Adjust configures what is learnt from predictions after the model is fitted: the calibration of
+// probabilities, and the threshold for the second of two classes. Both are learnt on folds of the
+// training set, at the hyperparameters tuned on all of it. The held-out cases, on which they are
+// scored, are not used.
 type Adjust struct {
 	Calibration *cv.Calibration // nil: none
-	Threshold   string          // what it maximises, of cv.Thresholds; "": it is ½
-	Costs       *cv.Costs       // of utility
+	Threshold   string          // the score it maximises, of cv.Thresholds; "": the threshold is ½
+	Costs       *cv.Costs       // for utility
 	Seed        uint64          // of the folds, the same for equal training sets
 }
 
-// Corrected are the adjustments of a fit on record, for a model file.
+// Corrected returns the adjustments of a recorded fit, for a model file.
 func (a *Adjust) Corrected(f *record.Fit) (name string, parameters [][]float64, threshold []float64) {
 	if a == nil {
 		return "", nil, nil

@@ -18,8 +18,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases, with
-// that fit or, where the trials are chains, with one at every sample of theirs.
+// Assess fits the model from a cold start at the chosen hyperparameters and predicts the held-out
+// cases with that fit. If the trials are chains, it averages over fits at all of their samples.
 func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.Set.Release()
 	asked := j.askedFor(free, trials)
@@ -58,7 +58,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 	return f, nil
 }
 
-// askedFor is what an assessment depends on: the winner, and the samples of chains.
+// askedFor encodes what an assessment depends on: the best point, and the samples of chains.
 func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 	points := [][]float64{free}
 	if j.Chain != nil {
@@ -67,7 +67,7 @@ func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 	return bitsOf(points...)
 }
 
-// predict fits the model and fills the parts.
+// predict fits the model and fills the parts with predictions.
 func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []record.Trial, parts []*part) error {
 	o, _, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {
@@ -115,7 +115,7 @@ func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []
 	return j.hold(ctx, o, fit, chains, parts)
 }
 
-// describe has what a fit says of itself.
+// describe records log evidence, diagnostics and the like of a fit.
 func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.Layout, free []float64) error {
 	f, d := &of.fit, fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
@@ -132,7 +132,7 @@ func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.
 			f.LeaveOneOut = &value
 		}
 	}
-	if free != nil && of.Optimizer == "" && of.Chain == nil { // local optimisers say so themselves
+	if free != nil && of.Optimizer == "" && of.Chain == nil { // local optimisers have their own warnings
 		f.Warnings = append(f.Warnings, search.Space(l.FreeSpecs()).Edges(free)...)
 	}
 	if of.Curvature {
@@ -141,7 +141,7 @@ func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.
 	return nil
 }
 
-// inducing is which inducing inputs a fit has.
+// inducing records the inducing inputs of a fit.
 func (of *part) inducing(fit *objective.Point) *record.Inducing {
 	c := fit.Choice()
 	if c == nil {
@@ -160,8 +160,7 @@ func (of *part) inducing(fit *objective.Point) *record.Inducing {
 	return i
 }
 
-// rechosen says what the log evidence was with the inducing inputs that the hyperparameters were
-// tuned with, unless it is NaN.
+// rechosen records the log evidence with the inducing inputs used in tuning, unless it is NaN.
 func (of *part) rechosen(before record.Number) {
 	f := &of.fit
 	if before.None() || f.Inducing == nil {
@@ -177,7 +176,7 @@ func (of *part) rechosen(before record.Number) {
 	}
 }
 
-// Retuned is the objective with the inducing inputs that a trial has tuned, if it has.
+// Retuned returns the objective with the inducing inputs that a trial has tuned, if any.
 func Retuned(o *objective.Objective, chosen int, trials []record.Trial) *objective.Objective {
 	for _, t := range trials {
 		if t.Index != chosen || len(t.Points) == 0 || len(t.Points[0].Inputs) == 0 {
@@ -193,8 +192,8 @@ func Retuned(o *objective.Objective, chosen int, trials []record.Trial) *objecti
 	return o
 }
 
-// rechosen is the objective with the inducing inputs that predict, and what the log evidence is
-// with those before; NaN where they are the same.
+// rechosen returns the objective with the inducing inputs for prediction, and the log evidence with
+// the previous ones; NaN if they are the same.
 func rechosen(ctx context.Context, o *objective.Objective, theta []float64) (*objective.Objective, record.Number,
 	error) {
 	again, err := objective.Rechosen(ctx, o, theta)
@@ -211,7 +210,7 @@ func rechosen(ctx context.Context, o *objective.Objective, theta []float64) (*ob
 	return again, record.Number(fit.Posterior.Evidence().Value()), nil
 }
 
-// show has what figures show beside the held-out cases.
+// show records what figures show besides the held-out cases.
 func (of *part) show(fit *objective.Point) {
 	f := &of.fit
 	if f.TrainLabels = of.Set.labels(); f.TrainLabels != nil {
@@ -259,7 +258,8 @@ func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.P
 	return nil
 }
 
-// standardErrors adds the curvature of the tuned objective. That there is none is a warning.
+// standardErrors records standard errors from the curvature of the tuned objective. If there are
+// none, a warning says why.
 func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
 	o, _, err := j.Objective(ctx, j.Tuned, j.Criterion)
 	if err != nil {
@@ -319,7 +319,7 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	return nil
 }
 
-// NewModelFit is what there is to keep of a fit: with inducing inputs no case.
+// NewModelFit extracts what a model file keeps of a fit; with inducing inputs it contains no cases.
 func NewModelFit(fit *objective.Point) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Posterior.Evidence().Value(), State: fit.Posterior.State()}
 	if c, ok := fit.Condense(); ok {
@@ -328,7 +328,8 @@ func NewModelFit(fit *objective.Point) *ModelFit {
 	return m
 }
 
-// FitModel fits the model cold at theta, where the assessment has not kept that.
+// FitModel returns the fit from a cold start at theta: the one that the assessment kept, or a new
+// one.
 func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []float64) (*ModelFit, error) {
 	if j.keptModel != nil {
 		return j.keptModel, nil
@@ -343,7 +344,7 @@ func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []floa
 	return NewModelFit(fit), nil
 }
 
-// FitComparator fits the comparator, once where it is to be kept.
+// FitComparator fits the comparator; if it is to be kept, only once.
 func (j *Job) FitComparator(ctx context.Context, p *Prepared) (comparator.Fitted, error) {
 	if j.kept != nil {
 		return j.kept, nil

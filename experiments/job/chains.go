@@ -9,15 +9,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Chains that have mixed have an R̂ of at most maxRHat (Vehtari et al. 2021 ask for 1.01, which few
-// samples cannot show), and means that minESS effective samples give to a tenth of a standard
-// deviation.
+// Chains are considered mixed if R̂ is at most maxRHat (Vehtari et al. 2021 recommend 1.01, which
+// few samples cannot establish). Means are considered accurate with at least minESS effective
+// samples, which determine them to a tenth of a standard deviation.
 const (
 	maxRHat = 1.05
 	minESS  = 100
 )
 
-// Posterior sums up the chains among the trials that have not failed, and returns their samples.
+// Posterior summarises the chains of the trials that have not failed, and returns their samples.
 func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit) (chains [][][]float64) {
 	if j.Chain == nil {
 		return nil
@@ -82,8 +82,8 @@ func (j *Job) mixture(run *objective.Run, chains [][][]float64, parts []*part) e
 	return err
 }
 
-// EverySample fits the model that predicts at the samples of the chains, each warm-started by the
-// one before. Samples at which it cannot be fitted are left out, and counted in the warnings.
+// EverySample fits the model that predicts at the samples of the chains, each with a warm start
+// from the one before. Samples at which the fit fails are left out, and a warning counts them.
 func (j *Job) EverySample(run *objective.Run, chains [][][]float64, f *record.Fit,
 	use func(fit *objective.Point) error) error {
 	used, warned := 0, 0

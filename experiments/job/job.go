@@ -1,5 +1,5 @@
-// Package job is what one job does on one training set: a trial of a study, or its assessment. It
-// knows nothing of files, keys and folders.
+// Package job computes one job on one training set: a trial of a study, or its assessment. It does
+// not know files, keys and folders.
 package job
 
 import (
@@ -19,38 +19,40 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
 
-// Job makes the trials and the assessment of one study.
+// Job computes the trials and the assessment of one study.
 type Job struct {
-	Comparator comparator.Comparator // what there is instead of the model; nil: none
-	Model      objective.Model       // what predicts
-	Tuned      objective.Model       // the same with another inference method, if hybrid
+	Comparator comparator.Comparator // used instead of the model; nil: none
+	Model      objective.Model       // the model that predicts
+	Tuned      objective.Model       // the model that is tuned: the same, possibly with another inference method
 	Hybrid     bool
-	Criterion  objective.Criterion // of tuned
-	Curvature  bool                // standard errors are asked for
+	Criterion  objective.Criterion // for Tuned
+	Curvature  bool                // compute standard errors
 	Whole      bool                // the training set is all of the training data
-	Optimizer  string              // the local optimiser, "" for plain points
-	Gradients  objective.Gradients // of the local optimiser
-	// Evaluations is the most that it makes, 0: its own limit.
+	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
+	Gradients  objective.Gradients // for the local optimiser
+	// Evaluations bounds those of the local optimiser; 0: its own limit.
 	Evaluations int
-	TraceScores bool             // the held-out cases are scored where each of its iterations ends
-	Chain       *objective.Chain // what starts at a point instead; nil: none
+	TraceScores bool             // score the held-out cases at every iteration of the optimiser
+	Chain       *objective.Chain // the Markov chain that starts at a point instead; nil: none
 	Average     objective.Average
-	Adjust      *Adjust           // what is learnt of the predictions; nil: nothing
-	Keeps       bool              // whoever runs the job wants the fit
-	kept        comparator.Fitted // the comparator's
-	keptModel   *ModelFit         // the model's
-	// Twin is the job on the same cases that differs in what is held out alone; nil: none. What it
-	// comes to at the same points is left there for it.
+	Adjust      *Adjust           // what is learnt from the predictions; nil: nothing
+	Keeps       bool              // the caller uses the fit afterwards
+	kept        comparator.Fitted // the fitted comparator
+	keptModel   *ModelFit         // the fitted model
+	// Twin is the job on the same training cases with other held-out cases; nil: none. Its results
+	// for the same points are computed here too and kept for it.
 	Twin *Job
 	left left
 	Set  *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to.
 	choices sync.Map
-	Score   *cv.Score // what is tuned over folds, with its sign such that more is better; nil: the criterion
-	Folds   []*Set
+	// the score that is tuned over folds, with the sign for which more is better; nil: the
+	// criterion is tuned
+	Score *cv.Score
+	Folds []*Set
 }
 
-// Where names a fit in failures.
+// Where describes a fit in failures.
 func (j *Job) Where() string {
 	if slices.Contains([]string{"train", "training", "test"}, j.Set.Evaluation) {
 		return "all training data"
@@ -58,7 +60,7 @@ func (j *Job) Where() string {
 	return fmt.Sprintf("%s repeat %d fold %d", j.Set.Evaluation, j.Set.Repeat, j.Set.Fold)
 }
 
-// Objective is that of a model on the job's training set, with its inducing inputs chosen.
+// Objective is the objective of a model on the job's training set, with selected inducing inputs.
 func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Criterion) (*objective.Objective,
 	*Prepared, error) {
 	p, err := j.Set.Prepare()
@@ -69,7 +71,7 @@ func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Crit
 	return o, p, err
 }
 
-// newObjective is that of a model on a set, which has the inducing inputs of those before.
+// newObjective is the objective of a model on a set. It reuses inducing inputs selected before.
 func (j *Job) newObjective(ctx context.Context, m objective.Model, c objective.Criterion, set *Set, p *Prepared) (
 	*objective.Objective, error) {
 	o, err := objective.New(m, c, p.Data)
@@ -80,16 +82,16 @@ func (j *Job) newObjective(ctx context.Context, m objective.Model, c objective.C
 	return o, err
 }
 
-// nan stands where there is no number.
+// nan stands for a missing number.
 var nan = record.Number(math.NaN())
 
 // ErrNoFit: no configuration could be fitted.
 var ErrNoFit = errors.New("nothing could be fitted")
 
-// Memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
+// Memory is the number of bytes that the larger job of a study needs: a trial or the assessment.
 func (j *Job) Memory(s approx.Size) int64 {
 	_, dim := j.Set.Source.X.Dims()
-	silent, shown := s, s // nothing is predicted, and what figures show too
+	silent, shown := s, s // silent: without predictions; shown: with those for figures
 	silent.New = 0
 	if j.Whole {
 		shown.New = max(s.New, j.Set.lattice().size())
@@ -106,12 +108,12 @@ func (j *Job) Memory(s approx.Size) int64 {
 	}
 	assess := j.Model.Memory(shown, dim, nil, false)
 	if j.Whole {
-		assess = max(assess, j.Model.Memory(shown, dim, objective.LeaveOneOut{}, false))
+		assess = max(assess, j.Model.Memory(silent, dim, objective.LeaveOneOut{}, false))
 	}
 	if j.Curvature {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
 	}
-	if j.Adjust != nil { // a fit to an inner fold beside the one to all
+	if j.Adjust != nil { // a fit on an inner fold besides the one on all cases
 		assess *= 2
 	}
 	trial := j.Tuned.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact)
@@ -121,14 +123,14 @@ func (j *Job) Memory(s approx.Size) int64 {
 		if j.Hybrid {
 			trial += j.Model.Memory(s, dim, nil, false)
 		}
-	case j.TraceScores: // once the optimiser is done
+	case j.TraceScores: // after the optimiser has finished
 		trial = max(trial, j.Model.Memory(s, dim, nil, false))
 	}
-	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // and as they came
+	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // inputs, preprocessed and raw
 	return Footprint(inputs + max(trial, assess))
 }
 
-// MemoryWith is that with other models.
+// MemoryWith is Memory for other models.
 func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 	other := Job{Model: model, Tuned: tuned, Hybrid: j.Hybrid, Criterion: j.Criterion, Curvature: j.Curvature,
 		Whole: j.Whole, Optimizer: j.Optimizer, Gradients: j.Gradients, TraceScores: j.TraceScores, Chain: j.Chain,
@@ -137,21 +139,20 @@ func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 }
 
 const (
-	// Slack is the share of what is in use, in percent, that the garbage collector leaves lying
-	// about. A quarter costs next to nothing where memory is in matrices, which hold no pointers.
+	// Slack is the memory that the garbage collector may leave uncollected, in percent of what is
+	// in use. A quarter costs little time if memory is mostly matrices, which contain no pointers.
 	Slack = 25
-	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's
-	// first stretch.
+	// jobOverhead is the memory of any job, however small: buffers of products, and the initial
+	// heap of the collector.
 	jobOverhead = 8 << 20
 )
 
-// Footprint is what a job takes that needs so many bytes.
+// Footprint is the total memory of a job that needs this many bytes.
 func Footprint(bytes int64) int64 { return jobOverhead + bytes*(100+Slack)/100 }
 
-// ModelFit is what there is to keep of a model that is fitted: its log evidence, in nats, and its
-// state.
+// ModelFit is what is kept of a fitted model: its log evidence, in nats, and its state.
 type ModelFit struct {
 	LogEvidence float64
 	State       approx.State
-	Z           *mat.Dense // inducing inputs, for which the state is condensed; nil: it is of the cases
+	Z           *mat.Dense // inducing inputs, for which the state is condensed; nil: the state is for all cases
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// lattice is the values along each of one or two raw inputs; none: there is no lattice.
+// lattice has the grid values along each of one or two raw inputs; empty: no lattice.
 type lattice [][]float64
 
-// lattice covers the training cases, and those of a test file, with a tenth of their range to
-// either side. There is none over more inputs, over categories, or where a range has too few
-// numbers or too many.
+// lattice covers the range of the training cases, and those of a test file, extended by a tenth on
+// both sides. There is none for more than two inputs, for categories, or if an input has too few or
+// too many distinct values.
 func (t *Set) lattice() (l lattice) {
 	_, dim := t.Source.X.Dims()
 	if dim > len(latticePoints) || slices.ContainsFunc(t.Source.Schema.Inputs,
@@ -50,7 +50,7 @@ func (t *Set) lattice() (l lattice) {
 	return l
 }
 
-// size is the number of its points.
+// size is the number of points of the lattice.
 func (l lattice) size() int {
 	n := min(len(l), 1)
 	for _, axis := range l {
@@ -59,7 +59,7 @@ func (l lattice) size() int {
 	return n
 }
 
-// points are its points, raw, in rows along the first input.
+// points are the points of the lattice in raw units, in rows along the first input.
 func (l lattice) points() *mat.Dense {
 	x := mat.NewDense(l.size(), len(l), nil)
 	for i := range l.size() {
@@ -71,7 +71,7 @@ func (l lattice) points() *mat.Dense {
 	return x
 }
 
-// surface is the record of what is predicted at the points of the lattice; nil where there is none.
+// surface records the predictions at the points of the lattice; nil without a lattice.
 func (t *Set) surface(p *preprocess.Map, predict func(z *kernel.Inputs) Outcome) *record.Surface {
 	l := t.lattice()
 	if l == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// left is what the job of which this one is the Twin has found for it, by what was asked for. If
-// that ran elsewhere, or before, there is nothing, and the job finds it by itself, to the last bit.
+// left keeps results that another job has computed for the job whose Twin it is, by the request. If
+// there are none, because that job ran in another process or run, the job computes them itself,
+// with bit-identical results.
 type left struct {
 	mu     sync.Mutex
 	trials map[string]record.Trial
@@ -35,7 +36,7 @@ func take[T any](l *left, results *map[string]T, asked string) (result T, found 
 	return result, found
 }
 
-// bitsOf are the bits of points, in order.
+// bitsOf encodes the bits of points, in order.
 func bitsOf(points ...[]float64) string {
 	var b []byte
 	for _, theta := range points {

@@ -13,8 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// predictions are the same of any cases, whose labels nobody knows. There are no classes where the
-// targets are numbers.
+// predictions computes predictions for cases without labels. Numeric targets have no classes.
 func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (p cv.Predictions) {
 	if classes > 0 {
 		p.Proba = mat.NewDense(z.N(), classes, nil)
@@ -26,15 +25,15 @@ func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average ob
 	return p
 }
 
-// Outcome is all that is said of cases.
+// Outcome is all that is predicted for cases.
 type Outcome struct {
 	cv.Predictions
 	Means, Variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
-	plugged          []float64   // p(y = second class|E[f]), where it is wanted
-	AverageError     float64     // estimated, of a probability, see approx.Averager
+	plugged          []float64   // p(y = second class|E[f]), if requested
+	AverageError     float64     // estimated error of a probability, see approx.Averager
 }
 
-// OutcomeOn is that of cases whose labels nobody knows.
+// OutcomeOn computes the Outcome for cases without labels.
 func OutcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (o Outcome) {
 	o.Predictions = predictions(fit, classes, z, average)
 	o.Means, o.Variances = fit.Latents(z)
@@ -42,7 +41,7 @@ func OutcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average obje
 	return o
 }
 
-// Average makes o, the average of n - 1 parts, that of n with q.
+// Average updates o, the average of n - 1 outcomes, with a further outcome q.
 func (o *Outcome) Average(q Outcome, n int) {
 	if n == 1 {
 		*o = q
@@ -59,7 +58,7 @@ func (o *Outcome) Average(q Outcome, n int) {
 	}
 }
 
-// Predict gives the class probabilities of the held-out cases, or the moments of their numbers.
+// Predict returns the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
 	q := predictions(fit, len(p.counts), p.Held, average)
 	if p.targets != nil {
@@ -69,7 +68,7 @@ func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.
 	return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
 }
 
-// outcome is that of the held-out cases.
+// outcome is the Outcome for the held-out cases.
 func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o Outcome, err error) {
 	o.Predictions, err = p.Predict(fit, average)
 	o.Means, o.Variances = fit.Latents(p.Held)
@@ -80,7 +79,8 @@ func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o O
 	return o, err
 }
 
-// averageError is the error estimate of what averages over latent values, 0 for what does not.
+// averageError is the estimated error of averages over latent values, 0 for a posterior without
+// them.
 func averageError(posterior any) float64 {
 	if a, ok := posterior.(approx.Averager); ok {
 		return a.AverageError()
@@ -88,7 +88,7 @@ func averageError(posterior any) float64 {
 	return 0
 }
 
-// AverageWarnings says if averages over latent values are less accurate than they are meant to be.
+// AverageWarnings returns a warning if averages over latent values are less accurate than intended.
 func AverageWarnings(deviation float64) []string {
 	if !(deviation > 1e-5) {
 		return nil
@@ -97,7 +97,7 @@ func AverageWarnings(deviation float64) []string {
 		"points reduce this", deviation)}
 }
 
-// Compared is what a comparator says of cases.
+// Compared is the Outcome of a comparator for cases.
 func Compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o Outcome) {
 	o.Proba = mat.NewDense(z.N(), classes, nil)
 	learnt.PredictProba(o.Proba, z)
@@ -109,7 +109,7 @@ func Compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o Outcom
 	return o
 }
 
-// lists are plain data.
+// lists converts numbers to the recorded form.
 func lists(v [][]float64) (out [][]record.Number) {
 	for _, part := range v {
 		out = append(out, record.Numbers(part))

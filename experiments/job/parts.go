@@ -2,7 +2,7 @@ package job
 
 import "github.com/gpc-tune/gpc-tune/internal/record"
 
-// part is a job whose results come of one fit: the one that makes it, or its twin.
+// part is a job that takes its results from a fit: the job that computes it, or its twin.
 type part struct {
 	*Job
 	p    *Prepared
@@ -10,7 +10,7 @@ type part struct {
 	held Outcome
 }
 
-// parts are those of a job, ready to be used until done.
+// parts returns the parts of a job, ready for use until done is called.
 func (j *Job) parts() (all []*part, done func(), err error) {
 	jobs := []*Job{j}
 	if j.Twin != nil {

@@ -21,25 +21,25 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// Set is one training set of a data set with the cases held out from it. Configurations share it.
+// Set is one training set of a data set with its held-out cases. Configurations share it.
 type Set struct {
 	Evaluation   string // "train", "training", "test" or a splitter's name
 	Repeat, Fold int
 	Seed         uint64
 	Source       *data.Data
 	How          preprocess.Choice
-	missing      string // what becomes of missing values
+	missing      string // the imputation of missing values
 	Train, Test  []int  // rows of source; for "test" the held-out cases are all of source.Test
-	Outer        *Set   // that this one is a part of, in nested cross-validation
+	Outer        *Set   // the training set that this one is a part of, in nested cross-validation
 
 	mu       sync.Mutex
-	prepared *Prepared // nil: not yet, or no longer
-	Studies  int       // that have not been assessed yet; the last lets go of what is prepared
-	users    int       // jobs that run; the last lets go of what their covariances share
+	prepared *Prepared // nil: not computed yet, or released
+	Studies  int       // number not assessed yet; the last one releases prepared
+	users    int       // number of running jobs; the last one releases what their covariances share
 }
 
 // Prepared is a training set ready for fits: preprocessing is fitted on the training part only,
-// unless the file asks for all cases.
+// unless the file requests all cases.
 type Prepared struct {
 	Data         objective.Data
 	Preprocessor *preprocess.Map
@@ -47,12 +47,12 @@ type Prepared struct {
 	Rows         []int          // of the held-out cases, in their file
 	labels       []int          // their classes
 	counts       []int          // training cases per class
-	targets      []float64      // of the held-out cases, where they are numbers
+	targets      []float64      // of the held-out cases, for numeric targets
 	moments      record.Moments // of the training cases' numbers
 	Warnings     []string
 }
 
-// Prepare preprocesses the training set, or returns what the first call made.
+// Prepare preprocesses the training set, or returns the result of the first call.
 func (t *Set) Prepare() (*Prepared, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,8 +66,8 @@ func (t *Set) Prepare() (*Prepared, error) {
 	return t.prepared, nil
 }
 
-// Use says that a job starts, and done that it has ended. Distances are n² numbers, which only a
-// running job has in its Memory.
+// Use registers a running job; done ends it. Distances are n² numbers, which only running jobs
+// count in their Memory.
 func (t *Set) Use() (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +87,7 @@ func (t *Set) Use() (done func()) {
 	}
 }
 
-// Release says that one study is done with the training set.
+// Release records that one study has finished with the training set.
 func (t *Set) Release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,12 +145,12 @@ func (t *Set) fill(p *Prepared) error {
 	return nil
 }
 
-// Targets codes the training labels the way approximations read them.
+// Targets encodes the training labels for approximations.
 func (t *Set) Targets() approx.Targets {
 	return approx.Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
 }
 
-// Split divides a training set. What it holds out takes no part.
+// Split divides a training set into folds. Its own held-out cases are not used.
 func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, error) {
 	folds, err := s.Split(len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train), seed)
 	if err != nil {
@@ -164,7 +164,7 @@ func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, erro
 	return sets, nil
 }
 
-// WholeSet is all of the training data.
+// WholeSet is the training set with all of the training data.
 func WholeSet(ds *data.Data, spec data.Spec) *Set {
 	t := &Set{Evaluation: "train", Source: ds, How: spec.Preprocess, missing: spec.Missing}
 	for i := range ds.Rows {
@@ -173,7 +173,7 @@ func WholeSet(ds *data.Data, spec data.Spec) *Set {
 	return t
 }
 
-// lostClass names the class that a split loses.
+// lostClass adds to an error of a split the name of the class that a training part lacks.
 func lostClass(err error, classes []string) error {
 	var lost *cv.LostClass
 	if errors.As(err, &lost) {
@@ -182,7 +182,7 @@ func lostClass(err error, classes []string) error {
 	return err
 }
 
-// Imputes is what stands in for missing values; "" if there are none.
+// Imputes is the imputation of missing values; "" if there are none.
 func (t *Set) Imputes() string {
 	lacks := func(d *data.Data) bool { return d != nil && floats.HasNaN(d.X.RawMatrix().Data) }
 	if lacks(t.Source) || lacks(t.Source.Test) {
@@ -199,8 +199,7 @@ func (t *Set) Held() int {
 	return len(t.Test)
 }
 
-// Size is how large a problem the training set is. merges says that cases with equal inputs have
-// equal rows of K.
+// Size is the size of the problem. merges means that cases with equal inputs have equal rows of K.
 func (t *Set) Size(merges bool) approx.Size {
 	s := approx.Size{Cases: len(t.Train), Distinct: len(t.Train), New: t.Held(), Classes: len(t.Source.Classes)}
 	if merges {
@@ -209,8 +208,8 @@ func (t *Set) Size(merges bool) approx.Size {
 	return s
 }
 
-// distinctRows counts the rows of x that differ in a bit, among the given ones. Of each the first
-// is kept, under its hash or the next number that is free.
+// distinctRows counts distinct rows, bit by bit, among the given rows of x. The first row of each
+// kind is kept, under its hash or the next free number.
 func distinctRows(x *mat.Dense, rows []int) int {
 	first, seed := make(map[uint64]int, len(rows)), maphash.MakeSeed()
 	var text []byte
@@ -234,7 +233,7 @@ func distinctRows(x *mat.Dense, rows []int) int {
 	return len(first)
 }
 
-// Folded is the number of cases in the parts of training sets.
+// Folded is the number of cases in both parts of all training sets.
 func Folded(sets []*Set) (n int) {
 	for _, t := range sets {
 		n += len(t.Train) + len(t.Test)
@@ -242,10 +241,10 @@ func Folded(sets []*Set) (n int) {
 	return n
 }
 
-// labels are the classes of the training cases; none where the targets are numbers.
+// labels are the classes of the training cases; none for numeric targets.
 func (t *Set) labels() []int { return data.Pick(t.Source.Labels, t.Train) }
 
-// latticePoints are how many they are, for one input and for each of two.
+// latticePoints is the number of points, for one input and along each of two.
 var latticePoints = [...]int{201, 41}
 
 // inputs is a raw input of the training cases.
@@ -256,8 +255,8 @@ func (t *Set) inputs(j int) (v []float64) {
 	return v
 }
 
-// truth is what is true at raw inputs, where that is known: of the second of two classes, of every
-// class, or of the mean.
+// truth is the true function at raw inputs, if it is known: the probability of the second of two
+// classes or of every class, or the mean.
 func (t *Set) truth(x *mat.Dense) (truth [][]float64) {
 	if t.Source.Truth == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
-// warm-started by the one before.
+// with a warm start from the one before.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
 	if t, found := take(&j.left, &j.left.trials, bitsOf(proposal.Points...)); found {
 		return t, nil
@@ -39,7 +39,7 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return j.evaluate(ctx, o, proposal.Points, parts)
 }
 
-// evaluate takes the points of a row. Of the parts each has the scores of its own held-out cases.
+// evaluate computes the points of a row. Each part has the scores of its own held-out cases.
 func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]float64, parts []*part) (record.Trial,
 	error) {
 	trials := slices.Repeat([]record.Trial{{Status: "evaluated"}}, len(parts))
@@ -81,7 +81,8 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 		return trials[0], err
 	}
 	for k, of := range parts {
-		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil { // or the other's only
+		// else only the other part has held-out cases
+		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil {
 			trials[k].Evaluations += run.Evaluations
 		}
 		if k > 0 {
@@ -91,7 +92,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 	return trials[0], nil
 }
 
-// point is at with the scores of the part's held-out cases, or with what failed.
+// point is at, with the scores of the part's held-out cases or the failure.
 func (of *part) point(predicts *objective.Run, free []float64, at record.Point, failure error) record.Point {
 	if failure == nil && of.p.Held != nil {
 		failure = of.score(predicts, free, &at)
@@ -112,9 +113,9 @@ func value(run *objective.Run, free []float64, point *record.Point) error {
 	return nil
 }
 
-// score fills a point with the scores of the held-out cases under the model that predicts.
+// score computes the scores of the held-out cases for the model that predicts.
 func (of *part) score(predicts *objective.Run, free []float64, point *record.Point) error {
-	fit, err := predicts.Converged(free) // the same fit again, if the same model predicts
+	fit, err := predicts.Converged(free) // reuses the fit if the same model predicts
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 			t.Points[0].Inputs = append(t.Points[0].Inputs, record.Numbers(inputs))
 		}
 	}
-	if j.Whole { // folds are many
+	if j.Whole { // folds keep no paths, because there are many folds
 		for _, s := range best.Path {
 			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})
 		}
@@ -164,8 +165,8 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 	return t, err
 }
 
-// trace scores the held-out cases, with the model that predicts, at every step of a way. Steps at
-// which it cannot be fitted are counted in the warnings.
+// trace scores the held-out cases, with the model that predicts, at every step of a path. A warning
+// counts steps at which the fit fails.
 func (of *part) trace(ctx context.Context, t *record.Trial) error {
 	o, _, err := of.Objective(ctx, of.Model, nil)
 	if err != nil {
@@ -178,7 +179,7 @@ func (of *part) trace(ctx context.Context, t *record.Trial) error {
 		fit, err := run.Converged(free)
 		var at record.Point
 		if err == nil {
-			err = of.score(run, free, &at) // of the same fit
+			err = of.score(run, free, &at) // uses the same fit
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -222,9 +223,9 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	return t, nil
 }
 
-// crossValidate evaluates the objective at every point of a row, or says why it cannot. A fold's
-// fits are warm-started along the row; nothing of a fold outlives it, so that a job needs no more
-// memory than one fit on the training set.
+// crossValidate evaluates the objective at every point of a row; failures has the reason for each
+// point without a value. The fits of a fold have warm starts along the row. Nothing of a fold is
+// kept afterwards, so a job needs no more memory than one fit on the training set.
 func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []float64, failures []error, evaluations int,
 	err error) {
 	values, failures = make([]float64, len(row)), make([]error, len(row))

@@ -2,7 +2,9 @@
 // had, and writes docs/large-n.md with its figure: for Laplace's method the log evidence, what is
 // found out about held-out cases, processor time and memory, by the number of inducing inputs, with
 // FITC, with VFE, and with as many as a tolerance asks for. Every number on the page is of these
-// runs.
+// runs, of which those that the folder has are not made again:
+//
+//	go run ./experiments/large -cases spam.csv.gz -runs FOLDER
 package main
 
 import (
@@ -17,7 +19,7 @@ func main() {
 	log.SetFlags(0)
 	out := flag.String("o", "docs/large-n.md", "the page to write; its figure goes beside it")
 	file := flag.String("cases", "", "the cases, with the label in the last column: spam.csv.gz of R's kernlab")
-	points := flag.String("points", "100,250,500,1000", "numbers of inducing inputs")
+	points := flag.String("points", "100,250,500,1000,2000", "numbers of inducing inputs")
 	runs := flag.String("runs", "", "folder of the runs, which another start goes on with")
 	flag.Parse()
 	if *file == "" || *runs == "" || flag.NArg() > 0 {

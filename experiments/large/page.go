@@ -110,8 +110,8 @@ var ten string
 const head = `# Many cases
 
 The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000 cases every matrix is 0.8 GB, and
-Laplace's method with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory. One option of
-the inference method asks for them:
+Laplace's method or EP with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory. One
+option of the inference method asks for them:
 
 ` + "```yaml" + `
 model: {kernel: se, likelihood: probit, inference: {laplace: {inducing: 500}}}

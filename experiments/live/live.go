@@ -1,6 +1,5 @@
-// Package live shows a run folder over HTTP while its run goes on: the report as a page that keeps
-// itself up to date, and the report's files. It writes nothing, and reads the folder only when it
-// is asked for something.
+// Package live shows a run folder over HTTP during its run: the report as a page that updates
+// itself, and the report's files. It writes nothing, and reads the folder on requests only.
 package live
 
 import (
@@ -28,44 +27,44 @@ import (
 )
 
 const (
-	freshness = time.Second // for which what was read is taken for what is there
-	share     = 4           // and for so many times as long as it took to make
+	freshness = time.Second // how long a state is used before the folder is read again
+	share     = 4           // and at least this multiple of the time that it took to make
 )
 
-// started tells the versions of one process from those of another.
+// started distinguishes the versions of one process from those of another.
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
 // Handler answers GET and HEAD of / (the page), /status.json (a page.Live) and the files of
-// page.Formats, all of it made from the manifest and the journal in the folder. Who asks must
-// call it localhost or by a loopback address, with any port, for an SSH tunnel has its own: so a
-// site whose name was made to resolve to this machine cannot read anything.
+// page.Formats, all made from the manifest and the journal in the folder. The Host of a request
+// must be localhost or a loopback address, with any port, since an SSH tunnel has its own. So a
+// site whose name is made to resolve to this machine cannot read anything.
 //
-// What was made for one request serves all others for a second or longer, so that no more than a
-// quarter of one processor's time goes into it.
+// A response is reused for all requests for at least a second, so that it takes at most a quarter
+// of one processor's time.
 type Handler struct {
 	dir string
 	log *log.Logger
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards all fields below
 	follower run.Follower
 	last     *state
 	versions int
 
-	rendering sync.Mutex // one thing at a time
+	rendering sync.Mutex // one at a time
 }
 
-// state is what is on record at some time, and what is shown of it.
+// state is the content of the folder at some time, and what is shown of it.
 type state struct {
 	folder   *run.Folder       // what was read; nil: nothing
 	err      string            // why it could not be read
-	report   *reports.Report   // of the folder or, where there is trouble, of what was there before; nil: none yet
-	timed    *reports.Report   // likewise, with its times, for the page that is served
+	report   *reports.Report   // of the folder or of its last readable content; nil: none yet
+	timed    *reports.Report   // likewise, with times, for the served page
 	progress *reports.Progress // likewise
 	trouble  string
 	version  string
 	live     page.Live
 	status   rendered
-	others   map[string]rendered // by path; Handler.rendering guards it
+	others   map[string]rendered // by path; guarded by Handler.rendering
 	checked  time.Time
 	took     atomic.Int64 // nanoseconds
 }
@@ -75,15 +74,16 @@ type rendered struct {
 	err  error
 }
 
-// New makes the Handler of a run folder, which need not be there yet. It logs when the folder
-// appears, vanishes or cannot be read.
+// New makes the Handler of a run folder, which may not exist yet. It logs when the folder appears,
+// disappears or cannot be read.
 func New(dir string, log *log.Logger) *Handler {
 	h := &Handler{dir: dir, log: log, follower: run.Follower{Dir: dir}}
 	h.current()
 	return h
 }
 
-// policies are headers of every answer: nothing is kept, embedded elsewhere, or guessed.
+// policies are headers of every response: no caching, no embedding elsewhere, no guessing of
+// content types.
 var policies = map[string]string{
 	"Cache-Control": "no-store",
 	"Content-Security-Policy": page.LivePolicy +
@@ -125,7 +125,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.body))
 }
 
-// local says if a Host is this machine whatever a name server says.
+// local reports whether a Host is this machine, independently of name servers.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -134,13 +134,13 @@ func local(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-// contentTypes are those of files, by extension; others are text.
+// contentTypes are the types of files, by extension; others are text.
 var contentTypes = map[string]string{
 	"": "text/html; charset=utf-8", ".html": "text/html; charset=utf-8", ".json": "application/json",
 	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf",
 }
 
-// current is the state of about now.
+// current is the state, at most about a second old.
 func (h *Handler) current() *state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,7 +157,7 @@ func (h *Handler) current() *state {
 	}
 	if h.last != nil && s.folder == before.folder && s.err == before.err {
 		before.checked = begin
-		// what cannot be read is read from the beginning
+		// after an error everything is read again
 		before.took.Store(max(before.took.Load(), int64(time.Since(begin))))
 		return before
 	}
@@ -181,8 +181,8 @@ func (h *Handler) current() *state {
 	return s
 }
 
-// make makes the report of the folder that was read or, where there is trouble, takes that of the
-// state before.
+// make builds the report of the folder that was read. If reading failed, it keeps that of the state
+// before.
 func (s *state) make(before *state, dir string, err error) {
 	if err == nil {
 		s.timed, err = s.folder.Timed()
@@ -205,9 +205,9 @@ func (s *state) make(before *state, dir string, err error) {
 	}
 }
 
-// render is what a state has under a path, rendered when it is first asked for.
+// render returns the response of a state for a path, computed on the first request.
 func (h *Handler) render(s *state, path string) (rendered, bool) {
-	if path == "/status.json" { // waits for nothing
+	if path == "/status.json" { // does not wait for others
 		return s.status, true
 	}
 	h.rendering.Lock()
@@ -231,7 +231,7 @@ func render(write func(io.Writer) error) rendered {
 	return rendered{b.Bytes(), err}
 }
 
-// writer finds what writes the answer; nil: there is none.
+// writer returns the function that writes the response; nil: there is none.
 func (s *state) writer(name string) func(io.Writer) error {
 	if name == "/" {
 		return func(w io.Writer) error { return s.live.WriteHTML(w, s.timed) }

@@ -17,21 +17,22 @@ import (
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
-	patience   = 30 * time.Second // for all of it to arrive
+	patience   = 30 * time.Second // for receiving a request completely
 )
 
-// ModelHandler answers for a model file: POST /predict with {"rows": [{column: value, …}, …]} is a
-// classifier.Predicted; GET /schema says which columns a row has and which classes there are, GET
-// /health that the model is loaded, GET /metrics how many requests, rows, errors and seconds there
-// were, as Prometheus reads it. Who asks must call it localhost or by a loopback address, and a
-// request to predict must be of JSON, which no page of another site can send without being asked.
+// ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
+// …]} returns a classifier.Predicted. GET /schema returns the columns of a row and the classes, GET
+// /health that the model is loaded, GET /metrics the numbers of requests, rows, errors and seconds
+// in the Prometheus format. The Host of a request must be localhost or a loopback address. The
+// content type of a request to predict must be JSON, which pages of other sites cannot send without
+// permission.
 type ModelHandler struct {
 	model *classifier.Classifier
 	log   *log.Logger
 
-	one sync.Mutex // prediction at a time, which uses all processors
+	one sync.Mutex // one prediction at a time, which uses all processors
 
-	mu                     sync.Mutex // guards all below
+	mu                     sync.Mutex // guards all fields below
 	requests, rows, errors int
 	seconds                float64
 }
@@ -65,7 +66,7 @@ func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers are those to GET.
+// answers are the responses to GET.
 func (h *ModelHandler) answers() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"/health": func(w http.ResponseWriter, _ *http.Request) { h.write(w, map[string]string{"status": "ok"}) },
@@ -111,7 +112,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Rows []classifier.Record `json:"rows"`
 	}
-	// A connection without deadlines, as in tests, has nobody who is slow.
+	// Connections without deadlines occur in tests only.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	d.UseNumber()
@@ -139,7 +140,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 	h.requests, h.rows, h.seconds = h.requests+1, h.rows+len(asked.Rows), h.seconds+took
 	h.mu.Unlock()
 	switch {
-	case r.Context().Err() != nil: // nobody waits for it
+	case r.Context().Err() != nil: // the client has gone
 	case errors.Is(err, spec.ErrInvalid):
 		h.refuse(w, http.StatusUnprocessableEntity, err.Error())
 	case err != nil:

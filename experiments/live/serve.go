@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// parting is how long answers may take once the end has come.
+// parting is how long running requests may take at the end.
 const parting = 3 * time.Second
 
-// Listen listens on an address of this machine that no other machine can reach, as in
-// 127.0.0.1:8080, [::1]:0 or localhost:0. With port 0 the system chooses a free one.
+// Listen listens on a loopback address, which no other machine can reach, such as 127.0.0.1:8080,
+// [::1]:0 or localhost:0. With port 0 the system chooses a free one.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -38,8 +38,8 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers with h until done is closed or ctx ends, and then closes the connections: those
-// with an answer under way a little later.
+// Serve serves h until done is closed or ctx ends, and then closes the connections; running
+// requests get a little more time.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}) error {
 	server := &http.Server{Handler: h, ErrorLog: log, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 1 << 14}
@@ -53,7 +53,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger,
 	}
 	ctx, cancel := context.WithTimeout(ctx, parting)
 	defer cancel()
-	if server.Shutdown(ctx) != nil { // not everybody has read the answer
+	if server.Shutdown(ctx) != nil { // some responses are not complete
 		server.Close()
 	}
 	<-ended

@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// adjust is what is learnt of the predictions of a configuration; nil: nothing, or a mistake that
-// is told.
+// adjust returns what is learnt from the predictions of a configuration; nil: nothing, or a mistake
+// that is reported.
 func (p *planner) adjust(ds *data.Data) *job.Adjust {
 	calibrates, thresholds := p.Spec.Calibrate != "none", p.Spec.Threshold != ""
 	switch {
@@ -27,7 +27,7 @@ func (p *planner) adjust(ds *data.Data) *job.Adjust {
 	if calibrates {
 		way, err := cv.CalibrationNamed(p.Spec.Calibrate)
 		if err != nil {
-			panic(err) // the file has been read
+			panic(err) // cannot happen: the file has been parsed
 		}
 		a.Calibration = &way
 	}
@@ -40,16 +40,17 @@ func (p *planner) adjust(ds *data.Data) *job.Adjust {
 	return a
 }
 
-// utility has the costs that a threshold is chosen by; nil: there are none, or it is not.
+// utility returns the costs for choosing a threshold; nil: the file has none, or the threshold does
+// not use them.
 func (p *planner) utility(ds *data.Data) *record.Costs {
 	if p.Spec.Threshold != cv.Utility {
 		return nil
 	}
-	return p.Spec.Costs.On(strictyaml.NewFindings(""), ds) // finish tells what is wrong with them
+	return p.Spec.Costs.On(strictyaml.NewFindings(""), ds) // finish reports mistakes in them
 }
 
-// predicting is what keys have of how a configuration predicts: the average alone, unless something
-// is learnt of the predictions.
+// predicting is the part of keys for how a configuration predicts: the average only, unless
+// something is learnt from the predictions.
 func (p *planner) predicting(ds *data.Data, average string) string {
 	if p.Spec.Calibrate == "none" && p.Spec.Threshold == "" {
 		return average

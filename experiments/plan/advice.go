@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Advice says for which configurations inducing inputs take far less time, at these rates, or at
-// nominal ones where they are nil.
+// Advice names configurations that inducing inputs would make much faster, at these rates; nil: at
+// nominal rates.
 func (p *Plan) Advice(r *rates.Rates) (lines []string) {
 	for _, s := range p.Studies {
 		if s.Index > 0 || s.Job.Comparator != nil {
@@ -37,7 +37,7 @@ func (p *Plan) Advice(r *rates.Rates) (lines []string) {
 	return lines
 }
 
-// less is what to write so that a job takes half the memory or less; "" where that is not known.
+// less is what to write in the file so that a job takes at most half the memory; "" if unknown.
 func less(j *job.Job, s approx.Size, memory int64) string {
 	models := [2]objective.Model{j.Model, j.Tuned}
 	for i := range models {
@@ -57,12 +57,12 @@ func less(j *job.Job, s approx.Size, memory int64) string {
 		humanize.IBytes(uint64(need)))
 }
 
-// written is a method with inducing inputs as a file has it.
+// written is a method with inducing inputs in the notation of the file.
 func written(m objective.Model) string {
 	return fmt.Sprintf("{%s: {inducing: %d}}", approx.Table.NameOf(plain(m)), rates.Points)
 }
 
-// plain is the method of a table.
+// plain is the method of the table, without options.
 func plain(m objective.Model) approx.Approximation {
 	if each, ok := m.Inference.(approx.OneVsRest); ok {
 		return each.Binary

@@ -22,12 +22,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// candidate is a model on a data set, on its way to be a configuration.
+// candidate is a model on a data set from which a configuration is made.
 type candidate struct {
 	record.Configuration
 	*loaded
 	declared     spec.Model
-	model, tuned objective.Model // what predicts, and what is tuned
+	model, tuned objective.Model // model predicts, tuned is tuned
 	criterion    objective.Criterion
 	caps         approx.Caps // of tuned
 	objective    *objective.Objective
@@ -35,7 +35,7 @@ type candidate struct {
 	adjust       *job.Adjust // of its predictions; nil: nothing
 }
 
-// newCandidate has what the file says of a configuration.
+// newCandidate takes what the file declares for a configuration.
 func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
@@ -45,7 +45,7 @@ func newCandidate(src *loaded, m spec.Model) *candidate {
 	}}
 }
 
-// add lays out one configuration: a data set and a model.
+// add makes one configuration from a data set and a model.
 func (p *planner) add(src *loaded, m spec.Model) error {
 	c := newCandidate(src, m)
 	if m.Comparator != nil {
@@ -60,7 +60,8 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	if err := p.combines(c); err != nil {
 		return err
 	}
-	// Where length scales start is a fact of the whole training data, the same for every fold.
+	// Initial length scales are computed from the whole training data, so they are the same for
+	// every fold.
 	whole := src.sets[0]
 	defer whole.Use()()
 	all, err := whole.Prepare()
@@ -82,7 +83,7 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	}
 	origins := src.Schema.Origins()
 	c.adjust = p.adjust(c.Data)
-	for i, h := range specs { // what the columns are called changes no result
+	for i, h := range specs { // names of columns do not affect results
 		if h.Column > 0 {
 			c.Hyperparameters[i].Column = origins[h.Column-1]
 		}
@@ -90,14 +91,14 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	return p.layOut(c, identity)
 }
 
-// combines checks that the parts of a model go together, with each other and with the data.
+// combines checks that the parts of a model fit together and fit the data.
 func (p *planner) combines(c *candidate) (err error) {
 	m, classes := c.declared, len(c.Classes)
 	if c.criterion, err = m.Tune.Maximised(); err != nil {
 		return err
 	}
 	if m.Tune.Strategy == nil {
-		c.criterion = nil // nothing is maximised, so that nothing need have it
+		c.criterion = nil // nothing is maximised, so no ability is required
 	}
 	c.model, c.tuned = m.On(classes), m.Tuned(classes)
 	if _, err := c.model.Check(classes); err != nil {
@@ -119,7 +120,7 @@ func (p *planner) combines(c *candidate) (err error) {
 	return p.checkDim(c)
 }
 
-// tunesInputs says why inducing inputs cannot be tuned, if they are to be.
+// tunesInputs returns an error if inducing inputs are to be tuned and cannot be.
 func tunesInputs(m spec.Model) error {
 	methods := []approx.Approximation{m.Inference, m.Tuning}
 	for _, method := range methods {
@@ -141,7 +142,7 @@ func tunesInputs(m spec.Model) error {
 	return nil
 }
 
-// checkDim checks that the kernel can have the inputs.
+// checkDim checks that the kernel accepts the number of inputs.
 func (p *planner) checkDim(c *candidate) error {
 	for _, k := range c.declared.Kernels {
 		if err := kernel.CheckDim(k, c.Inputs); err != nil {
@@ -151,8 +152,7 @@ func (p *planner) checkDim(c *candidate) error {
 	return nil
 }
 
-// tunable checks that the model can be tuned as the file says, from where its hyperparameters
-// start.
+// tunable checks that the model can be tuned as the file declares, at its initial hyperparameters.
 func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
@@ -200,7 +200,7 @@ func (p *planner) tunable(c *candidate) error {
 	return nil
 }
 
-// hyperparameters puts them into the configuration.
+// hyperparameters adds the hyperparameters to the configuration.
 func (c *candidate) hyperparameters(specs []param.Spec) {
 	for _, h := range specs {
 		c.Hyperparameters = append(c.Hyperparameters,
@@ -208,7 +208,7 @@ func (c *candidate) hyperparameters(specs []param.Spec) {
 	}
 }
 
-// known says, with a warning, if a configuration of this identity has been laid out already.
+// known reports, with a warning, whether a configuration with this identity exists already.
 func (p *planner) known(c *candidate, identity []byte) bool {
 	if p.seen[string(identity)] {
 		p.warn("%s is declared twice, and is run once", NameOf(c.Configuration))
@@ -222,7 +222,7 @@ func (p *planner) known(c *candidate, identity []byte) bool {
 func (p *planner) layOut(c *candidate, identity []byte) error {
 	t, specs := c.declared.Tune, c.objective.Layout.Specs
 	at, perStudy := t.Place, 1
-	if at.Line == 0 { // there is no tune section
+	if at.Line == 0 { // the file has no tune section
 		at = c.place
 	}
 	if t.Strategy != nil {
@@ -232,7 +232,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		return nil
 	}
 	merges := c.objective.MergesEqual()
-	// Every study has as many trials.
+	// Every study has the same number of trials.
 	trials, first, budget := batches(search.Study{Space: c.space, Strategy: t.Strategy, Seed: c.sets[0].Seed})
 	laidOut := len(p.Studies)
 	for i, set := range c.sets {
@@ -273,7 +273,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	return nil
 }
 
-// job makes the trials and the assessment on a training set.
+// job makes the job for a training set: its trials and its assessment.
 func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	t, whole := c.declared.Tune, index == 0
 	j := &job.Job{
@@ -296,14 +296,14 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	return j
 }
 
-// addStudy adds a study of the configuration that is laid out.
+// addStudy adds a study to the current configuration.
 func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Budget) {
 	set.Studies++
 	if set.Evaluation == "training" { // the cases of the first study, predicted with its fit
 		first := &p.Studies[len(p.Studies)-s.Index]
 		first.Job.Twin, s.Twin = s.Job, first.Key
 		first.Memory = max(first.Memory, s.Memory)
-		if s.Tuning == "" { // trials of the first have to run for the scores that they leave
+		if s.Tuning == "" { // trials of the first study must run to provide the scores of this one
 			first.Tuning = ""
 		}
 	}
@@ -323,8 +323,8 @@ func (p *planner) finish(c *candidate) {
 	p.Models = append(p.Models, c.declared.Model)
 }
 
-// compare lays out the configuration of a comparator: a study for every training set, each an
-// assessment alone.
+// compare makes the configuration of a comparator: one study per training set, with an assessment
+// only.
 func (p *planner) compare(c *candidate) error {
 	m, whole := c.declared, c.sets[0]
 	c.Tune, c.Objective = "none", ""
@@ -364,7 +364,7 @@ func (p *planner) compare(c *candidate) error {
 	return nil
 }
 
-// meanWarning says where a prior mean is of no consequence.
+// meanWarning returns a warning if a prior mean has no effect.
 func meanWarning(m objective.Model) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
 		return "the prior mean has no effect: all classes share it, and softmax depends only on differences " +
@@ -373,7 +373,7 @@ func meanWarning(m objective.Model) string {
 	return ""
 }
 
-// priorWarning says where priors and what is maximised do not go together.
+// priorWarning returns a warning if priors and the tuning objective do not match.
 func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string {
 	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
 	switch {
@@ -387,7 +387,7 @@ func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string
 	return ""
 }
 
-// without says how to tune what has no gradient.
+// without says how to tune a model without an exact gradient.
 func without(t spec.Tune, c approx.Caps) string {
 	if t.Climbs() && !t.StandardErrors && !c.Sampled {
 		return "set gradient: differences, or use a method without gradients, such as nelder_mead or bayes"
@@ -395,7 +395,7 @@ func without(t spec.Tune, c approx.Caps) string {
 	return "use a method without gradients, such as nelder_mead or bayes"
 }
 
-// publishedOf finds the figures for a configuration, and checks their names.
+// publishedOf returns the published figures for a configuration, and checks their names.
 func publishedOf(d *strictyaml.Findings, c record.Configuration, all []*spec.Published) (found []record.Published) {
 	have := []string{"log_evidence", "leave_one_out", "min_probability", "max_probability"}
 	if c.Costs != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// contests lays out the competitions of configurations that have the same data, and the stages at
-// which their studies wait.
+// contests makes the contests of configurations with the same data, and the stages at which their
+// studies wait.
 func (p *planner) contests() error {
-	base := make([]int, len(p.Manifest.Configurations)) // of each configuration's studies among all
+	base := make([]int, len(p.Manifest.Configurations)) // index of each configuration's first study in the list of all
 	for i, s := range p.Studies {
 		if s.Index == 0 {
 			base[s.Configuration] = i
@@ -46,11 +46,11 @@ func (p *planner) contests() error {
 // contestsWithin lists the contests over the studies of one configuration: the race, then one for
 // every outer training set.
 func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
-	nested := map[*job.Set]int{} // by outer set
+	nested := map[*job.Set]int{} // by outer training set
 	race := record.Contest{}
 	if r := p.Spec.Race; r != nil {
 		race.Race, race.Score = r.Name, r.Score
-		race.Options, _ = json.Marshal(r.Race) // plain options
+		race.Options, _ = json.Marshal(r.Race) // cannot fail: the options are plain values
 	}
 	for _, e := range p.Spec.Evaluate {
 		if e.Splitter != nil {
@@ -85,7 +85,7 @@ func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
 	return contests
 }
 
-// nestedOf is the one that the file asks for, or nil.
+// nestedOf returns the nested cross-validation of the file, or nil.
 func nestedOf(s *spec.Spec) *spec.Nested {
 	for _, e := range s.Evaluate {
 		if e.Nested != nil {
@@ -95,7 +95,7 @@ func nestedOf(s *spec.Spec) *spec.Nested {
 	return nil
 }
 
-// contestPlace is where the file asks for a contest.
+// contestPlace is the position in the file that declares a contest.
 func contestPlace(s *spec.Spec, r record.Contest) strictyaml.Place {
 	if r.WinnerOnly {
 		return nestedOf(s).Place
@@ -103,8 +103,8 @@ func contestPlace(s *spec.Spec, r record.Contest) strictyaml.Place {
 	return s.Race.Place
 }
 
-// stages has the studies of a contest wait for what decides whether they run. base has the first
-// study of each configuration.
+// stages makes the studies of a contest wait for the results that decide whether they run. base has
+// the index of the first study of each configuration.
 func (p *planner) stages(r record.Contest, base []int) error {
 	classes := len(p.Manifest.Configurations[r.Configurations[0]].Classes)
 	place := contestPlace(p.Spec, r)
@@ -161,7 +161,7 @@ func (p *planner) stages(r record.Contest, base []int) error {
 	return nil
 }
 
-// goOn names the configurations that go on after the first folds, whose fits are listed by
+// goOn returns the configurations that continue after the first folds. fits are listed by
 // configuration.
 func goOn(c cv.Contest, r record.Contest, classes int, fits []*record.Fit) (on []int) {
 	done := len(fits) / len(r.Configurations)

@@ -10,13 +10,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// batch is a number of trials of equally many points, and how many of them come one after another
-// at least.
+// batch is a number of trials with equal numbers of points, and how many of them at least run one
+// after another.
 type batch struct{ trials, points, rounds int }
 
-// batches are the trials of a study: those that it asks for first, and as many of one point each as
-// its budget leaves. An assessment follows. once is their number, if it asks for all of them at
-// once.
+// batches returns the trials of a study: its first batch, and as many trials of one point as its
+// budget leaves. An assessment follows. once is the number of trials if all are in the first batch,
+// else 0.
 func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	if s.Strategy == nil {
 		return nil, 0, budget
@@ -36,25 +36,25 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	return b, len(first), budget
 }
 
-// Costs are how long the parts of a study take, in seconds of processor time.
+// Costs are the expected times of the parts of a study, in seconds of processor time.
 type Costs struct {
-	Evaluation  float64 // one, cold, with its gradient if a local optimiser wants it
-	Evaluations float64 // expected, in the longest job
-	Longest     float64 // job
-	Trials      float64 // of the jobs, those that are trials
-	All         float64 // jobs
-	Path        float64 // the jobs of a study that come one after another, whatever the number of workers
+	Evaluation  float64 // one evaluation from a cold start, with its gradient if a local optimiser needs it
+	Evaluations float64 // expected number in the longest job
+	Longest     float64 // longest job
+	Trials      float64 // all trials
+	All         float64 // all jobs
+	Path        float64 // jobs of a study that must run one after another
 }
 
-// evaluations is how many a local optimiser is expected to take for so many free hyperparameters:
-// 14 to 27 for two on the bundled data, and 65 to 95 from six on.
+// evaluations is the expected number of evaluations of a local optimiser for this number of free
+// hyperparameters: 14 to 27 for two on the bundled data, and 65 to 95 from six on.
 func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
 
-// perMove is how many evaluations a move of a Markov chain is expected to take.
+// perMove is the expected number of evaluations per transition of a Markov chain.
 const perMove = 2.5
 
-// choosing is how long it takes at most to find as many inducing inputs as a tolerance asks for, in
-// seconds; 0 where none is given.
+// choosing is an upper bound, in seconds, of the time to find the number of inducing inputs for a
+// tolerance; 0 if no tolerance is given.
 func choosing(r *rates.Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
 	option := approx.InducingOf(m.Inference)
 	if option.Tolerance == 0 || option.Points >= s.Cases {
@@ -70,7 +70,7 @@ func choosing(r *rates.Rates, m objective.Model, s approx.Size, dim, free int) (
 	return seconds
 }
 
-// studyCosts are those of one study with these trials.
+// studyCosts are the costs of one study with these trials.
 func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs,
 	ok bool) {
 	_, dim := j.Set.Source.X.Dims()
@@ -99,7 +99,7 @@ func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, fre
 	for _, b := range trials {
 		n := float64(b.points)
 		switch {
-		case j.Optimizer != "": // restarts are far apart, and their fits as good as cold
+		case j.Optimizer != "": // restarts are far apart, so their fits take as long as cold ones
 			fits := evaluations(free) * float64(j.Gradients.Evaluations(free))
 			if j.Evaluations > 0 {
 				fits = min(fits, float64(j.Evaluations))

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 )
 
-// illustrate computes the illustrations: every one of every model, once where they are the same.
+// illustrate computes every illustration of every model; equal ones once.
 func (p *planner) illustrate(ctx context.Context) error {
 	for entry, i := range p.Spec.Illustrations {
 		var all []record.Illustration

@@ -24,23 +24,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// This file is all that keys hash. A key names what determines a result: what the file asks for,
-// the data, the seed, and, by their versions, what the code of the components computes. Two results
-// of one key are taken for the same.
+// This file contains everything that keys hash. A key covers what determines a result: the
+// declarations of the file, the data, the seed, and the versions of the components' code. Two
+// results with the same key are assumed to be equal.
 //
-// The texts below are hashed as they are: a field that is added, or one whose name or place
-// changes, makes other keys, and every run folder that is there is refused. Whoever does so raises
-// keyForm. What is left out while it has its usual value (omitempty) can be added without harm.
+// The texts below are hashed as they are. Adding, renaming or moving a field changes the keys, and
+// every existing run folder is then refused; raise keyForm in that case. Fields that are omitted at
+// their usual value (omitempty) can be added safely.
 const (
-	// KeyForm is the version of the form of keys. A manifest says of which its keys are.
+	// KeyForm is the version of the form of keys, recorded in the manifest.
 	KeyForm = 1
 	// sharedVersion is the version of what all components share: linear algebra, the objective and
-	// its warm starts, sums and products of kernels, pooled scores. It is raised when a result
-	// changes by more than rounding, and no component is the cause.
+	// its warm starts, sums and products of kernels, pooled scores. It is raised if results change
+	// by more than rounding for a reason outside the components.
 	sharedVersion = 1
 )
 
-// configurationKey is what the key of a study hashes of its configuration.
+// configurationKey is the part of a study's key for its configuration.
 type configurationKey struct {
 	Dataset         string         `json:"dataset"`
 	DataHash        string         `json:"data_hash"`
@@ -56,19 +56,19 @@ type configurationKey struct {
 	Tune            string         `json:"tune"`
 	Objective       string         `json:"objective"`
 	Hyperparameters []nameKey      `json:"hyperparameters"`
-	Studies         *struct{}      `json:"studies"`            // null
-	Missing         string         `json:"missing,omitempty"`  // what stands in for a missing value
-	Versions        map[string]int `json:"versions,omitempty"` // of components, where they are not 1
+	Studies         *struct{}      `json:"studies"`            // always null
+	Missing         string         `json:"missing,omitempty"`  // the imputation of missing values
+	Versions        map[string]int `json:"versions,omitempty"` // of components, if not 1
 }
 
-// nameKey is a hyperparameter in it.
+// nameKey is a hyperparameter's name in it.
 type nameKey struct {
 	Name  string `json:"name"`
 	Theta string `json:"theta"`
 	Fixed bool   `json:"fixed,omitempty"`
 }
 
-// hyperparameterKey is what the key of a study hashes of a hyperparameter.
+// hyperparameterKey is the part of a study's key for a hyperparameter.
 type hyperparameterKey struct {
 	Name                   string
 	Map                    int
@@ -77,7 +77,7 @@ type hyperparameterKey struct {
 	Prior                  param.Prior
 }
 
-// contestKey is what the key of a plan hashes of a contest.
+// contestKey is the part of a plan's key for a contest.
 type contestKey struct {
 	Evaluation     string          `json:"evaluation"`
 	Score          string          `json:"score"`
@@ -89,7 +89,7 @@ type contestKey struct {
 	WinnerOnly     bool            `json:"winner_only,omitempty"`
 }
 
-// mustMarshal is the JSON text of plain data.
+// mustMarshal returns the JSON text of plain data.
 func mustMarshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -98,7 +98,7 @@ func mustMarshal(v any) []byte {
 	return text
 }
 
-// hashed is a key: the first half of the SHA-256 of all parts, in hexadecimal.
+// hashed returns a key: the first half of the SHA-256 of all parts, in hexadecimal.
 func hashed(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -107,7 +107,7 @@ func hashed(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// configurationKeyOf is the part of the key that the configuration itself has.
+// configurationKeyOf returns the part of the key that depends on the configuration alone.
 func configurationKeyOf(c record.Configuration) configurationKey {
 	k := configurationKey{
 		Dataset: c.Dataset, DataHash: c.DataHash, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
@@ -121,7 +121,7 @@ func configurationKeyOf(c record.Configuration) configurationKey {
 	return k
 }
 
-// identityOf is what all studies of a configuration have in common in their keys.
+// identityOf returns the part that the keys of all studies of a configuration share.
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
 	return mustMarshal([]any{configurationKeyOf(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
@@ -134,8 +134,8 @@ func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
 	return keys
 }
 
-// planKey identifies a plan by its studies, how many trials they have, and what decides which of
-// them run.
+// planKey identifies a plan by its studies, their numbers of trials, and what decides which of them
+// run.
 func planKey(m record.Manifest) string {
 	parts := [][]byte{[]byte(m.Tune)}
 	for _, c := range m.Configurations {
@@ -177,11 +177,10 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 	return hashed(mustMarshal(identity))
 }
 
-// versions are those of components, as "kernel se": 2, where they are not the first of this
-// module's.
+// versions are the versions of components that differ from this module's first, as "kernel se": 2.
 type versions map[string]int
 
-// versionsOf are those of all components that the results of a configuration depend on.
+// versionsOf returns the versions of all components on which the results of a configuration depend.
 func versionsOf(m spec.Model, average objective.Average, how string, held bool) versions {
 	v := versions{}
 	v.of(m)
@@ -214,7 +213,7 @@ func (v versions) put(kind, name string, version int) {
 	}
 }
 
-// named enters a component by its name.
+// named adds a component by its name.
 func (v versions) named(kind, name string, table interface{ VersionOf(name string) int }) {
 	v.put(kind, name, table.VersionOf(name))
 }
@@ -225,7 +224,7 @@ func (v versions) score(name string) {
 	}
 }
 
-// of enters all components that are in a value, however deep.
+// of adds all components contained in a value, at any depth.
 func (v versions) of(value any) {
 	raised := map[reflect.Type]func(){}
 	for kind, table := range map[string]interface {
@@ -248,7 +247,7 @@ func (v versions) of(value any) {
 	}
 }
 
-// walk visits the types of a value and of all in it.
+// walk visits the types of a value and of everything in it.
 func walk(v reflect.Value, visit func(reflect.Type)) {
 	if !v.IsValid() {
 		return
@@ -277,9 +276,9 @@ func studyKey(t *job.Set, identity []byte) string {
 	return hashed(identity, mustMarshal([]any{t.Evaluation, t.Seed, t.Train, t.Test}))
 }
 
-// tuningKey identifies what trials do, of whatever study: the model that is tuned, and the training
-// set. What predicts, and what is held out, is no part of it. It is "" where the scores of held-out
-// cases are a part of what a trial comes to. It is of one run, and no folder has it.
+// tuningKey identifies the computation of trials, across studies: the model that is tuned and the
+// training set. The model that predicts and the held-out cases are not included. It is "" if trials
+// have scores of held-out cases. It is used within one run and is not stored.
 func tuningKey(t *job.Set, c record.Configuration, specs []param.Spec, tune spec.Tune) string {
 	if tune.Strategy == nil {
 		return ""
@@ -292,14 +291,15 @@ func tuningKey(t *job.Set, c record.Configuration, specs []param.Spec, tune spec
 	of.Inference, of.TuneInference, of.Versions = cmp.Or(of.TuneInference, of.Inference), "", nil
 	tune.StandardErrors = false
 	identity := []any{of, hyperparameterKeys(specs), tuneIdentity(tune), t.Train}
-	if samples || tune.Cross != nil { // random numbers of chains, and folds
+	if samples || tune.Cross != nil { // seeds of chains and of folds
 		identity = append(identity, t.Seed)
 	}
 	return hashed(mustMarshal(identity))
 }
 
-// fittingKey identifies what assessments do on a part of the training data, of whatever evaluation.
-// It is "" where they depend on the seed of the study. It is of one run, and no folder has it.
+// fittingKey identifies the computation of assessments on a part of the training data, across
+// evaluations. It is "" if they depend on the seed of the study. It is used within one run and is
+// not stored.
 func fittingKey(t *job.Set, identity []byte, tune spec.Tune) string {
 	if _, samples := tune.Strategy.(search.Sampler); samples {
 		return ""
@@ -307,9 +307,9 @@ func fittingKey(t *job.Set, identity []byte, tune spec.Tune) string {
 	return hashed(identity, mustMarshal([][]int{t.Train, t.Test}))
 }
 
-// tuneIdentity is all of the section that the result of a given trial, or of a fit at given
-// hyperparameters, depends on. How many trials there are and where is not in it: an experiment that
-// asks for more of them keeps those that it has.
+// tuneIdentity returns everything in the section on which the result of a given trial, or of a fit
+// at given hyperparameters, depends. The number of trials and their locations are not included, so
+// an experiment with more trials keeps the existing ones.
 func tuneIdentity(t spec.Tune) any {
 	var length [3]int
 	if s, ok := t.Strategy.(search.Sampler); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// lead finds the study that does the trials of each: the first that starts with it and asks for the
-// same. So what they take is counted once.
+// lead finds, for each study, the study that runs its trials: the first one that proposes the same.
+// So their cost is counted once.
 func (p *planner) lead() {
 	type start struct {
 		of    string // Key or Tuning
@@ -33,13 +33,14 @@ func (p *planner) lead() {
 	}
 }
 
-// asksAs says that two studies of one Tuning ask for the same trials.
+// asksAs reports whether two studies with the same Tuning propose the same trials.
 func (s *Study) asksAs(t *Study) bool {
-	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != "" // of which the start is no random one
+	// whose one start is the initial value, not a random one
+	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != ""
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 
-// follow takes what another study does out of the costs.
+// follow subtracts from the costs what another study computes.
 func (s *Study) follow() {
 	costs := s.Costs
 	s.Costs = func(r *rates.Rates) (Costs, bool) {

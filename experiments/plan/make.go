@@ -15,8 +15,7 @@ import (
 )
 
 // Load reads a configuration file, or a bundled one, and its data, and makes the plan. The error is
-// Problems: every mistake found, those of the file and those that only the data show, each with its
-// place.
+// Problems: all mistakes found in the file and with the data, each with its position.
 func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 	text, err := spec.Read(path)
 	if err != nil {
@@ -25,8 +24,8 @@ func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 	return Parse(ctx, path, text, settings)
 }
 
-// Parse is Load on text already read; file names it in messages, and its folder is where
-// relative paths start.
+// Parse is Load for text already read; file names it in messages, and relative paths start in its
+// folder.
 func Parse(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
 	s, found := spec.Decode(file, text, settings)
 	if s == nil {
@@ -35,12 +34,12 @@ func Parse(ctx context.Context, file string, text []byte, settings []string) (*P
 	return plan(ctx, found, s)
 }
 
-// New reads the data of a spec, checks the rest of it against them, and lays out the studies.
+// New reads the data of a spec, checks the rest of the spec against them, and makes the studies.
 func New(ctx context.Context, s *spec.Spec) (*Plan, error) {
 	return plan(ctx, strictyaml.NewFindings(s.File), s)
 }
 
-// plan checks those parts of a section against the data that are whole.
+// plan checks the correct parts of a section against the data.
 func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
 	p := &planner{Findings: found, seen: map[string]bool{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
 		Schema:     journal.ManifestSchema,
@@ -89,7 +88,7 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 	return p.Plan, nil
 }
 
-// addAll lays out the configurations on one data set.
+// addAll makes the configurations on one data set.
 func (p *planner) addAll(section spec.DataSpec) {
 	forms := map[bool]*loaded{} // by whether labels are numbers; nil: cannot be read
 	load := func(numeric bool) *loaded {
@@ -98,7 +97,8 @@ func (p *planner) addAll(section spec.DataSpec) {
 		}
 		return forms[numeric]
 	}
-	if !slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Whole }) { // the data may have faults too
+	// report mistakes in the data too
+	if !slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Whole }) {
 		load(slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Numeric() }))
 	}
 	for _, m := range p.Spec.Models {
@@ -118,7 +118,8 @@ func (p *planner) addAll(section spec.DataSpec) {
 	}
 }
 
-// load reads a data set, its labels as classes or as numbers. It is nil if that is a mistake.
+// load reads a data set, with labels as classes or as numbers. It returns nil after reporting a
+// mistake.
 func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	section.Regression = numeric
 	ds, err := data.Load(section.Spec, p.Spec.Dir, p.Spec.Seed)
@@ -146,7 +147,7 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	return &loaded{ds, section.Place, sets}
 }
 
-// identify puts the id columns of a file into the manifest, once.
+// identify adds the id columns of a file to the manifest, once.
 func (p *planner) identify(ds *data.Data, hash string, test bool) {
 	known := func(of record.IDs) bool { return of.DataHash == hash && of.Test == test }
 	if len(ds.IDs) == 0 || slices.ContainsFunc(p.Manifest.IDs, known) {

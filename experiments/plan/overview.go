@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// NameOf is what a configuration is called in messages.
+// NameOf returns the name of a configuration in messages.
 func NameOf(c record.Configuration) string { return Overview{Configuration: c}.String() }
 
 // Overview is one line of `gpc-tune plan`.
@@ -17,12 +17,12 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Comparator bool
-	AtMost     bool  // Jobs and Costs.All are at most that
+	AtMost     bool  // Jobs and Costs.All are upper bounds
 	Memory     int64 // bytes of its largest job
-	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
+	Costs            // of its jobs, with the evaluation on all of the training data; 0 if unknown
 }
 
-// Methods names the inference, and the one that tunes it if that is another.
+// Methods names the inference method, and the one for tuning if that is different.
 func (o Overview) Methods() string {
 	if o.TuneInference.Text != o.Inference.Text {
 		return o.Inference.Text + ", tuned with " + o.TuneInference.Text
@@ -30,13 +30,13 @@ func (o Overview) Methods() string {
 	return o.Inference.Text
 }
 
-// String names the configuration.
+// String returns the name of the configuration.
 func (o Overview) String() string {
 	return strings.Join([]string{o.Dataset, o.Kernel.Text, o.Likelihood.Text, o.Methods()}, ", ")
 }
 
-// Overview says what would run, a row a configuration, and how long at these rates, which may be
-// nil.
+// Overview lists what would run, one row per configuration, with expected times at these rates;
+// nil: no times.
 func (p *Plan) Overview(rates *rates.Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
@@ -61,8 +61,8 @@ func (p *Plan) Overview(rates *rates.Rates) []Overview {
 	return rows
 }
 
-// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or
-// if configurations must first prevail over others.
+// Jobs is the number of jobs. It is an upper bound if a strategy may converge before it has used
+// its budget, or if configurations must win contests first.
 func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {
@@ -72,7 +72,7 @@ func (p *Plan) Jobs() (n int, atMost bool) {
 	return n, atMost || p.Contested() > 0
 }
 
-// Contested is the number of jobs of configurations that must first prevail over others.
+// Contested is the number of jobs that run only if their configuration continues in a contest.
 func (p *Plan) Contested() (n int) {
 	for _, s := range p.Studies {
 		if s.Stage != nil {
@@ -82,7 +82,7 @@ func (p *Plan) Contested() (n int) {
 	return n
 }
 
-// Shared is the number of jobs that take their results from others of the plan.
+// Shared is the number of jobs that copy their results from others of the plan.
 func (p *Plan) Shared() (n int) {
 	for i, s := range p.Studies {
 		if s.Lead < i {
@@ -95,15 +95,15 @@ func (p *Plan) Shared() (n int) {
 	return n
 }
 
-// Journal is about how many bytes the whole journal takes: 20 for each number of the predictions,
+// Journal estimates the size of the whole journal in bytes: 20 for each number of the predictions,
 // of the latent means of all training cases, and of the points of trials with their names, and 500
-// for the rest of a line. Who competes is counted as if all prevailed.
+// for the rest of a line. All competing configurations are counted.
 func (p *Plan) Journal() (bytes int64) {
 	for _, s := range p.Studies {
 		c := p.Manifest.Configurations[s.Configuration]
 		of, classes := c.Studies[s.Index], max(2, len(c.Classes))
 		numbers := 3 * classes * of.Test
-		if s.Job.Comparator != nil { // no latent processes
+		if s.Job.Comparator != nil { // has no latent processes
 			numbers = (classes + 1) * of.Test
 		}
 		if s.Job.Whole {
@@ -124,9 +124,10 @@ func (p *Plan) Journal() (bytes int64) {
 	return bytes
 }
 
-// Expected is how long the jobs of an overview take on so many workers, in seconds: as long as
-// those of them that come one after another, or as all of them divided by the workers. It is not
-// known where a rate is missing. Comparators, which have none, are left out.
+// Expected is the expected time of the jobs of an overview on this number of workers, in seconds:
+// the larger of the time of the jobs that must run one after another and of the total time divided
+// by the workers. known is false if a rate is missing. Comparators have no rates and are not
+// counted.
 func Expected(rows []Overview, workers int) (seconds float64, known bool) {
 	all, path := 0.0, 0.0
 	for _, r := range rows {

@@ -1,5 +1,5 @@
-// Package plan makes of what a file declares, and of its data, what will run: training sets,
-// studies with their keys and jobs, contests, and what all that is expected to take.
+// Package plan derives from the declarations of a file and its data what will run: training sets,
+// studies with their keys and jobs, contests, and the expected costs.
 package plan
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
+// Plan is a checked experiment with its data, ready to run. Only a Plan can run.
 type Plan struct {
 	Manifest   record.Manifest
 	Spec       *spec.Spec
@@ -26,18 +26,18 @@ type Plan struct {
 type Study struct {
 	search.Study
 	Job   *job.Job
-	First int                              // trials that it asks for at once, if those are all; else 0
-	Lead  int                              // place of the study that does its trials: its own, or another's
-	Costs func(*rates.Rates) (Costs, bool) // how long it takes at these rates, if they have what it needs
+	First int                              // number of trials if all are in the first batch; else 0
+	Lead  int                              // index of the study that runs its trials: itself or another
+	Costs func(*rates.Rates) (Costs, bool) // costs at these rates; false if a rate is missing
 }
 
-// Configured is a model of the plan and all of its training data.
+// Configured is a model of the plan with all of its training data.
 type Configured struct {
 	Model model.Model
 	Set   *job.Set
 }
 
-// Search lists the studies for the scheduler.
+// Search returns the studies in the scheduler's form.
 func (p *Plan) Search() []search.Study {
 	all := make([]search.Study, len(p.Studies))
 	for i, s := range p.Studies {
@@ -49,5 +49,5 @@ func (p *Plan) Search() []search.Study {
 // Name is the experiment's name.
 func (p *Plan) Name() string { return p.Manifest.Experiment }
 
-// errNoFits: the plan has illustrations in place of configurations.
+// ErrNoFits: the plan has illustrations in place of configurations.
 var ErrNoFits = fmt.Errorf("%w: the file illustrates models without data; there is nothing to fit", spec.ErrInvalid)

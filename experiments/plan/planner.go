@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// errTold is what a step returns whose problem is already on the list.
+// errTold is returned by a step whose problem has already been reported.
 var errTold = errors.New("plan: told")
 
 // planner makes a plan.
@@ -17,10 +17,10 @@ type planner struct {
 	*strictyaml.Findings
 	seen    map[string]bool // identities of configurations
 	size    planSize
-	tooMany bool // that was told
+	tooMany bool // too many studies; already reported
 }
 
-// tell adds a problem, and is the error of what ends with it.
+// tell reports a problem and returns errTold.
 func (p *planner) tell(at strictyaml.Place, format string, args ...any) error {
 	p.AtPlace(at, format, args...)
 	return errTold
@@ -31,7 +31,7 @@ func (p *planner) warn(format string, args ...any) {
 	p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Limits on a plan, beyond which it is refused before it is laid out.
+// Limits on a plan; larger plans are refused before they are made.
 const (
 	maxStudies = 1_000_000
 	maxJobs    = 10_000_000
@@ -40,8 +40,8 @@ const (
 // planSize counts what a plan holds.
 type planSize struct{ studies, jobs, folded int }
 
-// grow counts studies with so many jobs each, and the cases of further folds, and tells once if
-// that is too much.
+// grow counts studies with this many jobs each, and the cases of further folds, and reports once if
+// the plan becomes too large.
 func (p *planner) grow(at strictyaml.Place, studies, jobs, folded int) bool {
 	p.size.studies, p.size.jobs, p.size.folded = p.size.studies+studies, p.size.jobs+studies*jobs, p.size.folded+folded
 	for _, of := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// trainingSets splits a data set the ways the evaluate section says. The first has all of the
+// trainingSets splits a data set as the evaluate section declares. The first set is all of the
 // training data.
 func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set {
 	first := job.WholeSet(ds, section.Spec)
@@ -35,7 +35,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 			withTest = true
 		default:
 			// Folds depend on the experiment's seed and the kind of split only, so that all models
-			// meet the same ones.
+			// use the same folds.
 			folds, err := first.Split(e.Splitter, seed.Derive(p.Spec.Seed, "split", e.Name), e.Name)
 			if err != nil {
 				p.AtPlace(e.Place, "%s: %v", ds.Name, err)
@@ -49,7 +49,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 	for _, set := range sets {
 		set.Seed = seed.Derive(p.Spec.Seed, "study", set.Evaluation, fmt.Sprint(set.Repeat), fmt.Sprint(set.Fold))
 	}
-	if training { // the last, as its scores say least; the fit is that of the first
+	if training { // last, because its scores are least informative; its fit is that of the first
 		set := job.WholeSet(ds, section.Spec)
 		set.Evaluation, set.Test, set.Seed = "training", set.Train, first.Seed
 		sets = append(sets, set)
@@ -57,8 +57,8 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 	return sets
 }
 
-// nestedSets are the training sets of nested cross-validation: each outer one, then those within
-// it.
+// nestedSets returns the training sets of nested cross-validation: each outer set, followed by its
+// inner sets.
 func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set) {
 	ds := whole.Source
 	outer, err := whole.Split(e.Nested.Outer, seed.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
@@ -95,9 +95,9 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 	return sets
 }
 
-// loaded is a data set and its training sets.
+// loaded is a data set with its training sets.
 type loaded struct {
 	*data.Data
 	place strictyaml.Place
-	sets  []*job.Set // the first has all of the training data
+	sets  []*job.Set // the first is all of the training data
 }

@@ -28,13 +28,14 @@ func ParseBlock(s string) (b Block, err error) {
 
 func (b Block) String() string { return fmt.Sprintf("%d/%d", b.Index, b.Of) }
 
-// Estimate is what a study is expected to take, in seconds of processor time.
+// Estimate is the expected time of a study's parts, in seconds of processor time.
 type Estimate struct {
 	Trials float64 `json:"trials"`
 	Later  float64 `json:"later"` // the assessment
 }
 
-// estimate are those of all studies, and whether r, which may be nil, had all of them.
+// estimate returns the estimates of all studies. measured reports whether r, which may be nil, had
+// all rates.
 func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
 	measured = r != nil
 	for _, s := range p.Studies {
@@ -51,25 +52,25 @@ func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
 	return all, measured
 }
 
-// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what
-// follows the trials.
+// unit is what is not divided among blocks: a study, or of a divided study one trial or all jobs
+// after the trials.
 type unit struct {
-	study, trial int // trial: index, or search.Later, also for a whole study
+	study, trial int // trial: index, or search.Later for the jobs after the trials and for whole studies
 	seconds      float64
-	wave         int // blocks meet units of wave 1 once all of wave 0 are done, and so on
+	wave         int // units of wave 1 start when all units of wave 0 are done, and so on
 }
 
-// division is who has what of a plan.
+// division assigns the units of a plan to blocks.
 type division struct {
 	units []unit
 	block []int   // of each unit
-	first [][]int // by study, the units that are its trials; nil: it is not divided
-	later []int   // by study, the unit that is it, or its end
+	first [][]int // by study, the units that are its trials; nil: the study is not divided
+	later []int   // by study, the unit that is the study or its jobs after the trials
 }
 
-// divide shares the studies out among so many blocks, by what they are expected to take. A study of
-// more than half a block's share is divided, if it asks for all of its trials at once. The same
-// plan and estimates give the same blocks on every machine.
+// divide assigns the studies to blocks by their expected times. A study larger than half a block is
+// divided if it proposes all of its trials at once. The result depends on the plan and the
+// estimates only, so it is the same on every machine.
 func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 	d := division{first: make([][]int, len(p.Studies)), later: make([]int, len(p.Studies))}
 	share := 0.0
@@ -85,7 +86,7 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 			if placed[i] || waits {
 				continue
 			}
-			if s.Lead < i { // one block has both, and computes what they share once
+			if s.Lead < i { // in the same block, which computes what they share once
 				d.first[i], d.later[i] = d.first[s.Lead], d.later[s.Lead]
 				d.units[d.later[i]].seconds += estimates[i].Trials + estimates[i].Later
 				placed[i] = true
@@ -114,7 +115,7 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 	return d
 }
 
-// place makes the units of a study: its trials, if they are two or more, and the rest.
+// place makes the units of a study: its trials, if there are at least two, and the rest.
 func (d *division) place(study, trials int, e Estimate, wave int) {
 	add := func(u unit) int {
 		d.units = append(d.units, u)
@@ -130,8 +131,9 @@ func (d *division) place(study, trials int, e Estimate, wave int) {
 	d.later[study] = add(unit{study, search.Later, e.Later, wave + 1})
 }
 
-// distribute gives the units to blocks. Of each wave, the longest goes first, to the block that has
-// least: the most loaded has at most that unit more than the mean (Graham 1969).
+// distribute assigns the units to blocks. In each wave, the longest unit is assigned first, to the
+// block with the smallest load: the largest load exceeds the mean by at most one unit (Graham
+// 1969).
 func (d *division) distribute(blocks int) {
 	order := make([]int, len(d.units))
 	for i := range order {
@@ -159,7 +161,7 @@ func (d *division) distribute(blocks int) {
 	}
 }
 
-// own says whether a block is to run a trial, or with search.Later what follows the trials.
+// own reports whether a block runs a trial, or with search.Later the jobs after the trials.
 func (d division) own(b Block, study, trial int) bool {
 	k := d.later[study]
 	if trial != search.Later && d.first[study] != nil {
@@ -168,7 +170,7 @@ func (d division) own(b Block, study, trial int) bool {
 	return d.block[k] == b.Index
 }
 
-// missing lists the units of which something is not on record.
+// missing lists the units with jobs that are not on record.
 func (d division) missing(left []search.Missing) (units []int) {
 	for _, m := range left {
 		switch first := d.first[m.Study]; {
@@ -185,13 +187,13 @@ func (d division) missing(left []search.Missing) (units []int) {
 	return slices.Compact(units)
 }
 
-// load is what a block has so far.
+// load is the time assigned to a block so far.
 type load struct {
 	seconds      float64
 	units, block int
 }
 
-// loads is a heap, the least loaded block at its top.
+// loads is a heap with the least loaded block on top.
 type loads []load
 
 func (l loads) Len() int { return len(l) }

@@ -17,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// open opens the journal of the run folder, and makes the folder if it is new. begun is its
-// manifest.
+// open opens the journal of the run folder, and creates the folder if it is new. begun is the
+// folder's manifest.
 func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record.Manifest, err error) {
 	begun, err = owned(p, dir)
 	var extends *extension
@@ -30,7 +30,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 		m.Build, m.Unprotected = begun.Build, begun.Unprotected
 		begun, err = m, journal.WriteManifest(dir, m, replaces)
 	}
-	if errors.Is(err, fs.ErrExist) { // another process was first
+	if errors.Is(err, fs.ErrExist) { // another process created it
 		begun, err = owned(p, dir)
 	}
 	if err != nil {
@@ -40,15 +40,15 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 	return j, begun, err
 }
 
-// journalOptions are those of the journal of a folder with the manifest begun, for the jobs of a
-// plan.
+// journalOptions are the options for the journal of a folder with the manifest begun, for the jobs
+// of a plan.
 func journalOptions(begun, plan record.Manifest) journal.Options {
 	return journal.Options{Plan: plan.Key, Unprotected: begun.Unprotected, Begun: begun.Build.String(),
 		Build: build.This().String(), Check: reports.Checker(plan)}
 }
 
-// mend writes the plan's manifest into a folder that has none, or one that is damaged. A journal
-// that is there goes on, unless it is that of another plan.
+// mend writes the plan's manifest into a folder whose manifest is missing or damaged. An existing
+// journal is continued, unless it belongs to another plan.
 func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, error) {
 	m, replaces := p.Manifest, ""
 	sealed, err := journal.Sealed(dir)
@@ -72,8 +72,8 @@ func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, er
 	return m, journal.WriteManifest(dir, m, replaces)
 }
 
-// owned reads the manifest of a run folder, which must be of this plan. A new folder is an
-// fs.ErrNotExist.
+// owned reads the manifest of a run folder, which must belong to this plan. For a new folder the
+// error is fs.ErrNotExist.
 func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	found, err := journal.ReadManifest(dir)
 	var unreadable *fs.PathError
@@ -100,10 +100,10 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	return found, &extension{dir}
 }
 
-// remedy is what to do about a manifest that is damaged.
+// remedy says what to do about a damaged manifest.
 const remedy = "gpc-tune run with the file and --resume writes it again, and continues with the journal"
 
-// extension is that this plan is not the folder's, but asks for all that it has.
+// extension is the error that the folder belongs to another plan, all of which this plan includes.
 type extension struct{ dir string }
 
 func (e *extension) Error() string {
@@ -113,8 +113,8 @@ func (e *extension) Error() string {
 
 func (e *extension) Unwrap() error { return ErrOtherConfiguration }
 
-// changed says what of another plan is not in this one: nothing if this one extends it, with more
-// configurations, more training sets, or other trials of the same kind.
+// changed lists the parts of another plan that this one lacks: none if this plan extends it, with
+// more configurations, more training sets, or other trials of the same kind.
 func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	note := func(name, was, is string) bool {
 		if was == is {
@@ -171,7 +171,7 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	return changed
 }
 
-// mostLike is the configuration that has most parts in common with another.
+// mostLike is the configuration that has the most parts in common with other.
 func mostLike(all []record.Configuration, other record.Configuration) (best record.Configuration) {
 	most := -1
 	for _, c := range all {
@@ -188,7 +188,7 @@ func mostLike(all []record.Configuration, other record.Configuration) (best reco
 	return best
 }
 
-// parts are what one configuration is told from another by, as the file has them.
+// parts are the texts, as in the file, that distinguish configurations.
 func parts(c record.Configuration) []struct{ name, text string } {
 	return []struct{ name, text string }{
 		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)},
@@ -200,8 +200,8 @@ func parts(c record.Configuration) []struct{ name, text string } {
 	}
 }
 
-// Done counts the jobs that the journal in dir has already, also where the plan extends the one
-// that they are of.
+// Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends that of
+// the folder.
 func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	var of *extension
 	found, err := owned(p, dir)
@@ -221,8 +221,7 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	return n, extends, err
 }
 
-// notes says what is wrong with what is on record in a run folder, and does not keep anybody from
-// going on.
+// notes lists problems of the records of a run folder that do not prevent continuing.
 func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	if damaged := j.Damaged(); len(damaged) > 0 {
 		notes = append(notes, fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
@@ -235,7 +234,7 @@ func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	return notes
 }
 
-// versionsText names versions for people.
+// versionsText formats versions for people.
 func versionsText(v map[string]int) string {
 	if len(v) == 0 {
 		return "1 of all"
@@ -247,16 +246,16 @@ func versionsText(v map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Options of Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set
-// by Run.
+// Options of Run. A MemoryLimit of 0 means the free memory, on systems that report it. Run sets
+// Threads.
 type Options struct {
-	Resume bool                             // go on with an unfinished run
-	Extend bool                             // go on with a run of which this plan is an extension
-	Retry  bool                             // run the failed jobs on record again
-	Warn   func(format string, args ...any) // hears what the user should know and results do not say; nil: nobody
-	// Process says that the process is there for this run alone: while it goes on, the garbage
-	// collector and the memory limit of the process are set for it. Otherwise they stay as they
-	// are.
+	Resume bool // continue an unfinished run
+	Extend bool // continue a run of which this plan is an extension
+	Retry  bool // run recorded failed jobs again
+	// receives warnings for the user that are not part of the results; nil: they are dropped
+	Warn func(format string, args ...any)
+	// Process means that the process exists for this run only: during the run, its garbage
+	// collector and memory limit are adjusted. Otherwise they are not changed.
 	Process bool
 	search.Options
 }
@@ -265,12 +264,12 @@ type Options struct {
 var (
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
-	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
+	// ErrUnfinished: the run folder has a part of this run, and Resume is not set.
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to " +
 		"continue it")
 	// ErrUnreported: all jobs are on record, but the results could not be written.
 	ErrUnreported = errors.New("all jobs are done and recorded, but the results could not be written")
 )
 
-// ErrFolder marks a folder that is no run, or cannot be read as one.
+// ErrFolder marks a folder that is not a run folder, or is damaged.
 var ErrFolder = errors.New("not a run folder, or damaged")

@@ -23,34 +23,32 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on
-// meanwhile makes no difference: the journal only grows, and a last line that is being written
-// counts once it is there.
+// Folder is the content of a run folder. It can be read after and during a run: the journal only
+// grows, and a line counts once it is completely written.
 type Folder struct {
 	Dir      string
 	Manifest record.Manifest
 	Lines    []record.Line
-	Notes    []string // what is wrong with what is on record
+	Notes    []string // problems of the records
 }
 
 // ReadFolder reads the manifest and the journal of a run folder.
 func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read() }
 
-// Follower reads a run folder again and again, and of the journal only what is new.
+// Follower reads a run folder repeatedly, and only the new part of the journal.
 type Follower struct {
 	Dir      string
-	manifest os.FileInfo // of the file that was read
+	manifest os.FileInfo // of the file last read
 	journal  *journal.Journal
 	last     *Folder
 }
 
-// Read returns what is on record by now: the same Folder as before if there is no news. A manifest
-// that was replaced, as --extend does, and a folder that was put in the place of another, are read
-// from the beginning.
+// Read returns the current content: the same Folder as before if nothing has changed. If the
+// manifest was replaced, as by --extend, or the folder was, everything is read again.
 func (f *Follower) Read() (*Folder, error) {
 	folder, err := f.read()
 	if err != nil {
-		*f = Follower{Dir: f.Dir} // a line that cannot be read stays an error
+		*f = Follower{Dir: f.Dir} // so that an unreadable line is reported again
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
 	return folder, nil
@@ -84,12 +82,12 @@ func (f *Follower) read() (*Folder, error) {
 	return f.last, nil
 }
 
-// folder is what is on record now.
+// folder is the current content.
 func (f *Follower) folder(m record.Manifest) *Folder {
 	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.Dir, m, f.journal)}
 }
 
-// Report builds the report of what is on record.
+// Report builds the report of the content.
 func (f *Folder) Report() (*reports.Report, error) {
 	r, err := reports.Build(f.Manifest, f.Lines)
 	if err != nil {
@@ -99,7 +97,7 @@ func (f *Folder) Report() (*reports.Report, error) {
 	return r, nil
 }
 
-// Timed is the report with its times, which no file of the run has.
+// Timed is the report with times, which the files of a report do not contain.
 func (f *Folder) Timed() (*reports.Report, error) {
 	r, err := f.Report()
 	if err != nil {
@@ -109,7 +107,7 @@ func (f *Folder) Timed() (*reports.Report, error) {
 	return r, err
 }
 
-// Progress says how far the run is, and what to do next.
+// Progress returns the progress of the run and the command to continue.
 func (f *Folder) Progress() (*reports.Progress, error) {
 	p, err := reports.BuildProgress(f.Manifest, f.Lines)
 	if err != nil {
@@ -125,8 +123,8 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	return p, nil
 }
 
-// Write writes the report in the formats that are always written and in those named, and the times
-// beside it. It returns the names of the files.
+// Write writes the report in the formats that are always written and in those named, and the times.
+// It returns the names of the files.
 func (f *Folder) Write(report *reports.Report, formats []string) (files []string, err error) {
 	write := func(file string, render func(io.Writer) error) error {
 		file = filepath.Join(f.Dir, file)
@@ -158,7 +156,7 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		if own.files == nil {
 			continue
 		}
-		for name, hash := range own.files { // of figures that are no more
+		for name, hash := range own.files { // figures that no longer exist
 			if of, _ := path.Match(path.Base(format.File), name); of && !written[name] {
 				if err := own.remove(name, hash); err != nil {
 					return nil, err
@@ -176,8 +174,8 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 	return files, write("timings.json", timings.WriteJSON)
 }
 
-// ownFiles are what reports have written to a folder below that of the run, with the SHA-256 of
-// each. Other files there are the user's, and so is one that has changed since.
+// ownFiles lists the files that reports have written to a subfolder of the run folder, with their
+// SHA-256. Other files, and files that have changed since, belong to the user.
 type ownFiles struct {
 	dir   string
 	files map[string]string
@@ -185,7 +183,7 @@ type ownFiles struct {
 
 const ownName = "written.json"
 
-// own reads the list of what reports have written. Without it nothing is taken for theirs.
+// own reads the list. Without a list no file counts as written by a report.
 func (f *Folder) own(dir string) (o ownFiles) {
 	o.dir = filepath.Join(f.Dir, dir)
 	text, err := os.ReadFile(filepath.Join(o.dir, ownName))
@@ -195,7 +193,7 @@ func (f *Folder) own(dir string) (o ownFiles) {
 	return o
 }
 
-// remove deletes a file if it is as it was written, and strikes it off the list.
+// remove deletes a file if it is unchanged since it was written, and removes it from the list.
 func (o ownFiles) remove(name, hash string) error {
 	delete(o.files, name)
 	file := filepath.Join(o.dir, name)
@@ -209,7 +207,7 @@ func (o ownFiles) remove(name, hash string) error {
 	return os.Remove(file)
 }
 
-// save writes the list, or deletes it if there is nothing on it.
+// save writes the list, or deletes it if it is empty.
 func (o ownFiles) save() error {
 	name := filepath.Join(o.dir, ownName)
 	if len(o.files) == 0 {
@@ -225,7 +223,7 @@ func (o ownFiles) save() error {
 	})
 }
 
-// ResumeCommand is the command line that goes on with the run in dir, for a POSIX shell.
+// ResumeCommand is the command line that continues the run in dir, quoted for a POSIX shell.
 func ResumeCommand(source, dir string, settings []string) string {
 	args := []string{"gpc-tune", "run", cmp.Or(source, "FILE.yaml"), "-o", dir, "--resume"}
 	for _, s := range settings {

@@ -25,21 +25,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have
-// the plan again and to know its block.
+// Layout is the content of plan.json in a run folder: what a worker on any machine needs to make
+// the plan again and to find its block.
 type Layout struct {
 	Schema   string       `json:"schema"`            // "gpc-tune/plan/2"
 	Key      string       `json:"key"`               // of the manifest
-	ID       string       `json:"id"`                // by which engines know the run
-	Engine   string       `json:"engine,omitempty"`  // that it was last submitted to
-	Options  []string     `json:"options,omitempty"` // with which, as on the command line
+	ID       string       `json:"id"`                // identifies the run for engines
+	Engine   string       `json:"engine,omitempty"`  // engine of the last submission
+	Options  []string     `json:"options,omitempty"` // command-line options of that submission
 	Blocks   int          `json:"blocks"`
-	Build    record.Build `json:"build"` // that workers must be
+	Build    record.Build `json:"build"` // required of workers
 	File     string       `json:"file"`
-	Folder   string       `json:"folder"` // absolute: where relative paths in the file start
+	Folder   string       `json:"folder"` // absolute; relative paths in the file start here
 	Text     string       `json:"text"`   // of the file
 	Settings []string     `json:"settings,omitempty"`
-	// the estimates are in seconds of the machine that laid it out; else they only compare
+	// The estimates are in seconds of the machine that wrote them; if false, they are relative
+	// only.
 	Measured  bool       `json:"measured"`
 	Estimates []Estimate `json:"estimates"`     // of every study
 	Sum       string     `json:"sum,omitempty"` // checksum of the bytes before it
@@ -50,27 +51,27 @@ const (
 	layoutSchema = "gpc-tune/plan/2" // 1 had no checksum
 )
 
-// LaidOut is a plan with the folder in which its workers meet.
+// LaidOut is a plan with the folder that its workers share.
 type LaidOut struct {
 	Layout
 	Plan *plan.Plan
 	Dir  string
 }
 
-// LayOutOptions of LayOut.
+// LayOutOptions are options of LayOut.
 type LayOutOptions struct {
-	Blocks  int                              // 0: as many as before, or Suggested
-	Jobs    int                              // that a block runs at a time
-	Engine  string                           // that will run them
-	Options []string                         // of the command line that are for the next time too
+	Blocks  int                              // 0: the previous number, or a suggested one
+	Jobs    int                              // concurrent jobs of a block
+	Engine  string                           // engine that will run the blocks
+	Options []string                         // command-line options to keep for the next submission
 	Extend  bool                             // the folder may have a plan that this one extends
-	Retry   bool                             // run the failed jobs on record again
-	DryRun  bool                             // nothing is written
-	Warn    func(format string, args ...any) // hears what the user should know; nil: nobody does
+	Retry   bool                             // run recorded failed jobs again
+	DryRun  bool                             // write nothing
+	Warn    func(format string, args ...any) // receives warnings for the user; nil: they are dropped
 }
 
-// LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has
-// this plan already keeps its blocks, so that workers under way and new ones agree on them.
+// LayOut writes the manifest and plan.json into the run folder dir, for workers. If the folder has
+// this plan already, its blocks are kept, so that running and new workers agree on them.
 func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
@@ -136,14 +137,13 @@ func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 	})
 }
 
-// Where nobody says how many blocks there are to be: an hour each, or so many where times are not
-// known.
+// Default size of blocks: one hour each, or this number of blocks if times are not known.
 const (
 	blockSeconds = 3600
 	blocksAnyway = 16
 )
 
-// suggested is a number of blocks, for workers that run so many jobs at a time.
+// suggested is a number of blocks for workers that run this many jobs at a time.
 func (l *LaidOut) suggested(jobs int) int {
 	blocks, total, units := blocksAnyway, 0.0, 0
 	for i, e := range l.Estimates {
@@ -158,7 +158,7 @@ func (l *LaidOut) suggested(jobs int) int {
 	return max(1, min(blocks, units))
 }
 
-// ReadLayout reads the plan.json of a run folder. A folder without one is an fs.ErrNotExist.
+// ReadLayout reads the plan.json of a run folder. Without one the error is fs.ErrNotExist.
 func ReadLayout(dir string) (l Layout, err error) {
 	name := filepath.Join(dir, layoutName)
 	text, err := os.ReadFile(name)
@@ -190,9 +190,9 @@ func decodeLayout(text []byte) (l Layout, err error) {
 	return l, nil
 }
 
-// OpenLaidOut makes the plan of a folder that was laid out again, and verifies that it is that
-// plan: that the data have the same content, and that this is the same build on the same kind of
-// processor. What is not so is an ErrInvalid, which trying again does not mend.
+// OpenLaidOut makes the plan of a prepared folder again and verifies it: the data must have the
+// same content, and the build and the kind of processor must be the same. A difference is an
+// ErrInvalid, which a retry cannot solve.
 func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	l, err := ReadLayout(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -251,9 +251,8 @@ func (l *LaidOut) Files() (files []string) {
 	return files
 }
 
-// Work does what is missing of a block and can be done now. waits is the number of its studies of
-// which something is left that depends on the jobs of other blocks: another worker of the same
-// block goes on with them once those are done.
+// Work runs the missing jobs of a block that can run now. waits is the number of its studies with
+// jobs that depend on other blocks: another worker of the same block continues with them later.
 func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {
 	p, d := l.Plan, divide(l.Plan, l.Estimates, b.Of)
 	owned := func(i int) bool {
@@ -265,7 +264,8 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 	for i, s := range p.Studies {
 		switch {
 		case owned(i):
-		case len(p.Manifest.Contests) > 0: // it may decide what this block has to do; nothing of it runs here
+		// contests may decide which jobs this block has; they are checked without running anything
+		case len(p.Manifest.Contests) > 0:
 			s.Memory = 0
 		default:
 			continue
@@ -294,28 +294,28 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 	return summary, waits, err
 }
 
-// Wave is what blocks can do at a time. Those of the next wave wait for it.
+// Wave is a set of blocks that can run at the same time, after the previous wave.
 type Wave struct {
-	Index   int     // among all waves of the run
-	Blocks  []int   // that have something to do, ascending
-	Seconds float64 // of processor time, of the block that has most
-	Longest float64 // likewise, of the longest part that one worker does
-	All     float64 // of all blocks
+	Index   int     // index of the wave
+	Blocks  []int   // blocks with missing jobs, ascending
+	Seconds float64 // processor time of the largest block
+	Longest float64 // processor time of the longest unit, which one worker runs
+	All     float64 // processor time of all blocks
 }
 
-// Workload is what is missing of a run.
+// Workload is the missing part of a run.
 type Workload struct {
 	Waves   []Wave
-	Rest    float64 // seconds of processor time of what no wave has: it is done when the results are written
+	Rest    float64 // seconds of processor time outside all waves, run when the results are written
 	Memory  int64   // bytes of the largest job of the plan; 0: none is missing
-	Journal int64   // bytes of the journal once all is done, about
+	Journal int64   // approximate final size of the journal in bytes
 }
 
-// Missing says which blocks have something to do that is not on record. What comes last, and is no
-// more than one block has before it, is left to the end.
+// Missing lists the blocks with jobs that are not on record. The final jobs are left to `--block
+// rest` if they are no more work than one block has before them.
 func (l *LaidOut) Missing() (w Workload, err error) {
 	begun, err := journal.ReadManifest(l.Dir)
-	if err != nil { // it is to be written
+	if err != nil { // it must be written
 		begun = l.Plan.Manifest
 	}
 	j, err := journal.Open(l.Dir, journalOptions(begun, l.Plan.Manifest))
@@ -338,7 +338,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 		wave := &w.Waves[u.wave]
 		wave.Longest, wave.All = max(wave.Longest, u.seconds), wave.All+u.seconds
 	}
-	if len(w.Waves) > 0 { // a worker refuses a plan of which any job does not fit, be it one that is on record
+	if len(w.Waves) > 0 { // because a worker refuses a plan if any job does not fit, even one that is on record
 		for _, s := range l.Plan.Studies {
 			w.Memory = max(w.Memory, s.Memory)
 		}

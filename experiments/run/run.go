@@ -1,6 +1,6 @@
-// Package run does the jobs of a plan in a run folder: whose folder it is, what is missing, the
-// blocks of a run on many machines, and the results. What a folder has on record it reads for
-// whoever asks.
+// Package run executes a plan in a run folder: it checks to which plan the folder belongs, runs the
+// missing jobs, divides a run into blocks for many machines, and writes the results. It also reads
+// the content of run folders for other packages.
 package run
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Run does what is missing of the plan in the run folder dir, and writes the results there. A
-// folder that holds this run, finished, is reported again; one that holds a part of it needs
-// Resume; one that holds a plan that this one extends needs Extend, and its jobs are used again.
-// The report covers what is done even where the run ended early with an error.
+// Run runs the missing jobs of the plan in the run folder dir and writes the results there. If the
+// folder has this run, finished, it only writes the report. An unfinished run needs Resume. A
+// folder whose plan this one extends needs Extend, and its results are used again. The report
+// covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	journal, err := Begin(p, dir, p.Search(), o)
 	if err != nil {
@@ -47,10 +47,10 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 		ended = err
 	}
 	m, lines := p.Manifest, journal.Lines()
-	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
+	if ended == nil { // another process may have extended the run: then it writes the results
 		var begun record.Manifest
 		if begun, ended = owned(p, dir); ended == nil {
-			// as in a report from the folder alone
+			// As in a report from the folder alone.
 			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build,
 				begun.Illustrations
 		}
@@ -69,8 +69,8 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	return report, summary, err
 }
 
-// Begin opens the journal of the run folder, or with dir "" one in memory, once it is known that
-// the studies fit into the memory of the machine: what does not leaves no folder behind.
+// Begin opens the journal of the run folder, or with dir "" one in memory, after checking that the
+// studies fit into the memory of the machine. If they do not, no folder is created.
 func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journal.Journal, error) {
 	if err := Admit(studies, o.MemoryLimit); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 	return j, nil
 }
 
-// retry has the failed jobs on record run again.
+// retry makes the recorded failed jobs run again.
 func retry(studies []search.Study, j *journal.Journal, warn func(format string, args ...any)) error {
 	n, err := search.Retry(studies, j)
 	if err == nil {
@@ -107,11 +107,12 @@ func retry(studies []search.Study, j *journal.Journal, warn func(format string, 
 	return err
 }
 
-// leeway is what the garbage collector may leave lying in any case: with a share of little it would
-// run all the time.
+// leeway is the minimum of memory that the garbage collector may leave uncollected: a percentage of
+// a small heap would make it run continuously.
 const leeway = 64 << 20
 
-// Admit says, with search.ErrMemory, if a job needs more than so many bytes; 0: than what is free.
+// Admit returns search.ErrMemory if a job needs more than limit bytes; 0: more than the free
+// memory.
 func Admit(studies []search.Study, limit int64) error {
 	if limit == 0 {
 		limit, _ = machine.Available()
@@ -119,9 +120,9 @@ func Admit(studies []search.Study, limit int64) error {
 	return search.Check(studies, limit)
 }
 
-// Govern has the jobs keep to the memory that is free, unless there is a limit, and workers without
-// a job help inside others; and, where that is there for the run alone, makes the process keep to
-// what the jobs say they need. It returns how to undo that.
+// Govern limits the jobs to the free memory, unless there is a limit, and lets idle workers help
+// inside jobs. With Options.Process it also adjusts the garbage collector and the memory limit of
+// the process to what the jobs need. undo restores all this.
 func Govern(p *plan.Plan, o *Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()
@@ -135,7 +136,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
 	}
-	var floor []byte // counts as in use, and takes no memory, as nobody writes to it
+	var floor []byte // counts as memory in use, but takes none, because it is never written to
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {
 			percent = debug.SetGCPercent(job.Slack)

@@ -6,7 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// set applies `--set path=value`: path is dotted keys, value YAML. Missing mappings are made.
+// set applies `--set path=value`: path is keys separated by dots, value is YAML. Missing mappings
+// are created.
 func (d *decoder) set(root *strictyaml.Node, assignment string) {
 	name := assignment
 	if len(name) > 200 {
@@ -56,7 +57,7 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 	}
 }
 
-// forget removes the position of a value that does not stand in the file.
+// forget removes the position of a value that is not in the file.
 func forget(n *strictyaml.Node) {
 	n.Line, n.Column = 0, 0
 	for _, c := range n.Content {

@@ -15,34 +15,33 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// decoder reads YAML nodes into Go values strictly: unknown and duplicate keys, wrong types and
-// values outside the domain are problems with their line and column, and it goes on to find the
-// next one. (The library's own strict mode gives no columns, stops short of nested nodes and knows
-// no nearest name.)
+// decoder reads YAML nodes into Go values strictly. Unknown and duplicate keys, wrong types and
+// values out of range are problems with their line and column, and decoding continues to find the
+// next one. (The strict mode of the YAML library gives no columns, ignores nested nodes and
+// suggests no similar names.)
 type decoder struct {
 	found *strictyaml.Findings
 	*settings
 }
 
-// settings are the hyperparameters' settings met, to be checked once the component's transforms are
-// known. Decoders of several texts share them.
+// settings collects the settings of hyperparameters, which are checked once the component's
+// transforms are known. Decoders of several texts share it.
 type settings struct{ settings []located }
 
 func newDecoder(file string) *decoder { return &decoder{strictyaml.NewFindings(file), &settings{}} }
 
-// as is the same decoder on another text.
+// as returns the same decoder for another text.
 func (d *decoder) as(file string) *decoder { return &decoder{d.found.As(file), d.settings} }
 
-// located is a hyperparameter's setting and where it was written.
+// located is a hyperparameter's setting with its position.
 type located struct {
 	key     string
 	node    *strictyaml.Node
 	setting param.Setting
 }
 
-// into decodes n into v, a pointer. Keys of a mapping that v's struct does not know are problems;
-// also names further keys that the caller has taken out of the mapping, so that suggestions are
-// complete.
+// into decodes n into v, a pointer. Keys of a mapping that v's struct does not have are problems.
+// also lists further keys that the caller has removed from the mapping, for complete suggestions.
 func (d *decoder) into(n *strictyaml.Node, v any, also ...string) {
 	d.value(n, reflect.ValueOf(v).Elem(), also)
 }
@@ -64,12 +63,12 @@ func (d *decoder) reading(n *strictyaml.Node, also ...string) registry.Decode {
 
 var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file to be read later
+	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file that is decoded later
 )
 
 func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	if strictyaml.IsNull(n) {
-		return // an empty value says nothing: the default holds
+		return // an empty value: the default applies
 	}
 	if v.CanAddr() && n.Kind == strictyaml.ScalarNode {
 		if v.Addr().Type().Implements(textUnmarshaler) {
@@ -104,7 +103,7 @@ func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 			v.SetMapIndex(reflect.ValueOf(key.Value), e)
 		})
 	case reflect.Slice:
-		if n.Kind == strictyaml.ScalarNode { // one is a list of one
+		if n.Kind == strictyaml.ScalarNode { // one value is a list of length one
 			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column,
 				Content: []*strictyaml.Node{n}}
 		}
@@ -121,7 +120,7 @@ func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 			return
 		}
 		d.elements(n, v)
-	case reflect.Interface: // the one component that stands within another
+	case reflect.Interface: // a component inside another
 		if p, _, ok := component(d, n, "prior", param.Priors); ok {
 			v.Set(reflect.ValueOf(p))
 		}
@@ -141,8 +140,8 @@ func (d *decoder) elements(n *strictyaml.Node, v reflect.Value) {
 	}
 }
 
-// writtenAs refuses what a type that reads texts would take for other than it looks: nothing at
-// all, and numbers that are not decimal. A name is taken as it is written.
+// writtenAs refuses values that would mean something else to a type that reads texts: empty values,
+// and numbers that are not decimal. Names are taken as written.
 func writtenAs(n *strictyaml.Node, t reflect.Type) error {
 	switch {
 	case n.Value == "":
@@ -158,7 +157,7 @@ func writtenAs(n *strictyaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// scalar decodes a bool, a whole number, a number or a text.
+// scalar decodes a bool, an integer, a number or a text.
 func (d *decoder) scalar(n *strictyaml.Node, v reflect.Value) {
 	if n.Kind != strictyaml.ScalarNode {
 		d.at(n, "expected %s, found %s", TypeName(v.Kind()), strictyaml.Describe(n))
@@ -231,8 +230,8 @@ func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 	})
 }
 
-// firstNumber is the first key of a struct that a number may be meant for; empty: n is no number,
-// or there is none.
+// firstNumber returns the first key of a struct that the number n may be meant for; empty: n is not
+// a number, or there is no such key.
 func firstNumber(n *strictyaml.Node, v reflect.Value) (name string) {
 	if _, err := strictyaml.Number(n); err != nil {
 		return ""
@@ -248,7 +247,7 @@ func firstNumber(n *strictyaml.Node, v reflect.Value) (name string) {
 
 func isSetting(v reflect.Value) bool { return v.Type() == reflect.TypeFor[param.Setting]() }
 
-// isNamed says that a value is written as one of some names.
+// isNamed reports whether a value is written as one of a list of names.
 func isNamed(v reflect.Value) bool {
 	_, is := v.Interface().(interface{ Names() []string })
 	return is
@@ -277,27 +276,27 @@ func (d *decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i inte
 	}
 }
 
-// suggestion is the end of a message about an unknown name, which is made only where the message is
-// told.
+// suggestion is the end of a message about an unknown name, computed only if the message is
+// printed.
 type suggestion struct {
 	name string
 	have []string
 }
 
 func (s suggestion) String() string {
-	if len(s.name) > 200 { // no slip of the pen
+	if len(s.name) > 200 { // too long for a typing mistake
 		return registry.Suggest("", s.have)
 	}
 	return registry.Suggest(s.name, s.have)
 }
 
-// keysOf are the keys of a struct.
+// keysOf returns the keys of a struct.
 func keysOf(v reflect.Value) (keys []string) {
 	registry.Options(v, func(name string, _ reflect.Value, _ reflect.StructField) { keys = append(keys, name) })
 	return keys
 }
 
-// places are those of the values of a mapping, by key.
+// places returns the positions of the values of a mapping, by key.
 func (d *decoder) places(n *strictyaml.Node) map[string]strictyaml.Place {
 	places := map[string]strictyaml.Place{}
 	if n != nil && n.Kind == strictyaml.MappingNode {
@@ -308,7 +307,7 @@ func (d *decoder) places(n *strictyaml.Node) map[string]strictyaml.Place {
 	return places
 }
 
-// mapping visits the entries of a mapping node; another kind of node and duplicate keys are
+// mapping visits the entries of a mapping node. Other kinds of nodes and duplicate keys are
 // problems.
 func (d *decoder) mapping(n *strictyaml.Node, visit func(key, value *strictyaml.Node)) {
 	if n.Kind != strictyaml.MappingNode {
@@ -330,7 +329,7 @@ func (d *decoder) mapping(n *strictyaml.Node, visit func(key, value *strictyaml.
 	}
 }
 
-// named reads a component, which is written as its name or as a mapping of its name to its options.
+// named reads a component, written as its name or as a mapping from its name to its options.
 func (d *decoder) named(n *strictyaml.Node, what string) (name string, options *strictyaml.Node, ok bool) {
 	switch {
 	case n.Kind == strictyaml.ScalarNode && !strictyaml.IsNull(n):
@@ -342,7 +341,7 @@ func (d *decoder) named(n *strictyaml.Node, what string) (name string, options *
 	return "", nil, false
 }
 
-// option is what a component is given, or nil.
+// option returns the options of a component, or nil.
 func option(n *strictyaml.Node) *strictyaml.Node {
 	if n.Kind == strictyaml.MappingNode && len(n.Content) == 2 {
 		return n.Content[1]
@@ -350,7 +349,7 @@ func option(n *strictyaml.Node) *strictyaml.Node {
 	return nil
 }
 
-// component reads a member of a table.
+// component reads a component of a table.
 func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string,
 	ok bool) {
 	name, options, ok := d.named(n, what)
@@ -369,7 +368,7 @@ func component[I any](d *decoder, n *strictyaml.Node, what string, table registr
 	return v, name, err == nil
 }
 
-// checkSettings checks the settings met since mark against the hyperparameters they belong to.
+// checkSettings checks the settings collected since mark against their hyperparameters.
 func (d *decoder) checkSettings(mark int, specs []param.Spec) {
 	for _, l := range d.settings.settings[mark:] {
 		for _, s := range specs {
@@ -400,26 +399,25 @@ func TypeName(k reflect.Kind) string {
 	return "a whole number"
 }
 
-// errReported is what a decoding step returns when the problem itself is already on the list.
+// errReported is returned by a decoding step whose problem has already been reported.
 var errReported = fmt.Errorf("experiments: reported")
 
-// at adds a problem at a node of the YAML file.
+// at adds a problem at a node of the file.
 func (d *decoder) at(n *strictyaml.Node, format string, args ...any) { d.found.At(n, format, args...) }
 
 // err returns the problems found so far, or nil.
 func (d *decoder) err() error { return d.found.Err() }
 
-// parse reads one YAML document and replaces aliases by what they stand for; nil if that is a
-// problem.
+// parse reads one YAML document and replaces aliases by their anchors; nil if that fails.
 func (d *decoder) parse(text []byte) *strictyaml.Node { return strictyaml.Parse(text, d.found) }
 
-// expanded is the cross product of a part of the file in which any value may be a list of
-// alternatives; the values of the keys in lists are lists by nature.
+// expanded returns the cross product of a part of the file in which any value may be a list of
+// alternatives. Values of the keys in lists are lists themselves, not alternatives.
 func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Node {
 	return strictyaml.Expand(n, lists, d.found)
 }
 
-// choose checks a value that must be one of have; an empty one becomes the first.
+// choose checks that a value is one of have; an empty one becomes the first.
 func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
 	if *value == "" {
 		*value = have[0]
@@ -437,12 +435,12 @@ func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have
 	}
 }
 
-// valueOr is the value of a key, or else the mapping itself.
+// valueOr returns the value of a key, or else the mapping itself.
 func valueOr(n *strictyaml.Node, key string) *strictyaml.Node {
 	return cmp.Or(strictyaml.Find(n, key), n)
 }
 
-// element is the element of a list that has a value, or else the node itself.
+// element returns the element of a list with this value, or else the node itself.
 func element(n *strictyaml.Node, value string) *strictyaml.Node {
 	for _, c := range n.Content {
 		if c.Value == value {

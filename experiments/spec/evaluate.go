@@ -53,8 +53,8 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the
-// defaults.
+// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, which
+// are the defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,
 		d.found.Place(at)}
@@ -85,7 +85,7 @@ func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 	return e
 }
 
-// nesting is nested cross-validation as it stands in a file.
+// nesting is nested cross-validation as written in a file.
 type nesting struct {
 	Outer *strictyaml.Node `yaml:"outer"`
 	Inner *strictyaml.Node `yaml:"inner"`

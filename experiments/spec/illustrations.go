@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// illustrations reads the illustrate section: an illustration, or a list of them. The sections of
-// experiments with data must not be there.
+// illustrations reads the illustrate section: one illustration or a list. Sections for experiments
+// with data must be absent.
 func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 	d.mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(dataSections, key.Value) {
@@ -46,7 +46,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 			}
 			if slices.ContainsFunc(i.Needs(), func(part string) bool { return m.Written.Part(part).IsZero() }) ||
 				unread(m.Model) {
-				continue // told
+				continue // already reported
 			}
 			i.Check(m.Model, func(at string, err error) {
 				place, option := i.places[at]
@@ -61,12 +61,12 @@ func (d *decoder) checkIllustrations(s *Spec) {
 	}
 }
 
-// unread says that a part which is in the file could not be read.
+// unread reports whether a part of the model could not be read.
 func unread(m model.Model) bool {
 	w := m.Written
 	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil ||
 		!w.Inference.IsZero() && m.Inference == nil
 }
 
-// dataSections are the sections of experiments with data only.
+// dataSections are the sections that only experiments with data have.
 var dataSections = []string{"data", "tune", "evaluate", "race", "predict", "published"}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// interval is what a number in a file may be, from the tag `within` of its field: "[1,1000]", or
-// "(0,1)" without the ends; an end may be inf. A field whose zero stands for its default has an
-// interval without 0, so that nobody who writes 0 is given something else.
+// interval is the range of a number in a file, from the tag `within` of its field: "[1,1000]", or
+// "(0,1)" without the ends; an end may be inf. If zero stands for the default, the interval
+// excludes 0, so that an explicit 0 is an error.
 type interval struct {
 	lo, hi         float64
 	loOpen, hiOpen bool
 }
 
-// Within is the interval of a field; ok is false if it has none.
+// Within returns the interval of a field; ok is false if it has none.
 func Within(f reflect.StructField) (i interval, ok bool) {
 	tag, ok := f.Tag.Lookup("within")
 	if !ok {
@@ -33,12 +33,12 @@ func Within(f reflect.StructField) (i interval, ok bool) {
 	return i, true
 }
 
-// has says whether v is in the interval.
+// has reports whether v is in the interval.
 func (i interval) has(v float64) bool {
 	return (v > i.lo || v == i.lo && !i.loOpen) && (v < i.hi || v == i.hi && !i.hiOpen)
 }
 
-// String says in words what is in the interval, as the end of "must be".
+// String describes the interval, to follow "must be".
 func (i interval) String() string {
 	switch {
 	case math.IsInf(i.hi, 1) && i.loOpen:
@@ -55,7 +55,7 @@ func (i interval) String() string {
 	return fmt.Sprintf("from %s to %s", plain(i.lo), plain(i.hi))
 }
 
-// plain writes a number without an exponent where it is a count.
+// plain formats a number, integers without an exponent.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

@@ -7,19 +7,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 )
 
-// Key is a key of the file: what it sets, its default in words, and an example.
+// Key documents a key of the file: its meaning, its default in words, and an example.
 type Key struct{ Name, Doc, Default, Example string }
 
-// Section is a part of the file and its keys.
+// Section documents a part of the file with its keys.
 type Section struct {
-	Name  string // the key that holds it, "data"
+	Name  string // the key of the section, "data"
 	Doc   string
-	types []string // Go types that are decoded there; none: any
+	types []string // Go types that it is decoded into; none: any
 	Keys  []Key
 }
 
-// Sections explains every key of the file. The schema, gpc-tune explain and docs/file.md are made
-// from it. Components, such as kernels, are explained in their own tables (Kinds).
+// Sections documents every key of the file. The schema, gpc-tune explain and docs/file.md are
+// generated from it. Components, such as kernels, are documented in their own tables (Kinds).
 var Sections = []Section{
 	{"file", "the top of the file", []string{"document"}, []Key{
 		{"version", "version of the format of this file", "1", "version: 1"},
@@ -336,9 +336,9 @@ var Sections = []Section{
 	}},
 }
 
-// describe explains a key of the Go type of, or of any type where that type has no such key.
+// describe documents a key of the Go type of, or of any type if that type has no such key.
 func describe(of, name string) string {
-	of, _, _ = strings.Cut(of, "[") // of a generic type
+	of, _, _ = strings.Cut(of, "[") // remove the parameters of a generic type
 	found := ""
 	for _, s := range Sections {
 		i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.Name == name })
@@ -353,7 +353,7 @@ func describe(of, name string) string {
 	return found
 }
 
-// String is the sentence of the schema.
+// String is the description in the schema.
 func (k Key) String() string {
 	text := k.Doc
 	if k.Default != "" {
@@ -365,7 +365,7 @@ func (k Key) String() string {
 	return text
 }
 
-// describeAll gives a description to every property of a schema that has none.
+// describeAll adds a description to every property of a schema that has none.
 func describeAll(s any) {
 	switch s := s.(type) {
 	case jsonschema.Schema:

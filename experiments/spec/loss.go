@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// decisionCosts reads the costs in the predict section at n; nil where there are none.
+// decisionCosts reads the costs in the predict section at n; nil if there are none.
 func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	if p.Loss == nil && p.RejectCost == nil {
 		return nil
@@ -30,7 +30,7 @@ func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	return c
 }
 
-// On are the costs on the classes of a data set; nil where there are none.
+// On returns the costs for the classes of a data set; nil if there are none.
 func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 	switch {
 	case c == nil:
@@ -50,7 +50,7 @@ func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 	return out
 }
 
-// checkRejection checks the cost of deciding for no class, if there is one.
+// checkRejection checks the cost of rejecting a case, if given.
 func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *float64, classes []string) {
 	if reject == nil {
 		return
@@ -63,8 +63,8 @@ func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *flo
 	}
 }
 
-// lossReader fills a loss on classes, entry by entry. What is not said costs 1 for an error and 0
-// for none.
+// lossReader fills a loss on classes entry by entry. Entries that are not given are 1 for an error
+// and 0 for a correct decision.
 type lossReader struct {
 	cv.Loss
 	found   *strictyaml.Findings
@@ -77,7 +77,7 @@ func newLoss(found *strictyaml.Findings, at strictyaml.Place, classes []string) 
 	return &lossReader{cv.ZeroOne(len(classes)), found, at, classes, map[[2]int]bool{}}
 }
 
-// set sets one cost, once.
+// set sets one cost; a second value is an error.
 func (l *lossReader) set(truth, decision string, cost float64) {
 	var at [2]int
 	for k, name := range []string{truth, decision} {
@@ -107,8 +107,8 @@ func (l *lossReader) setAll(m lossMap) {
 	}
 }
 
-// setMatrix reads a header with decisions, under a first cell of any text, and rows of a truth and
-// its costs.
+// setMatrix reads a header with decisions, whose first cell may have any text, and rows with a true
+// class and its costs.
 func (l *lossReader) setMatrix(text string) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace = true
@@ -150,20 +150,21 @@ func (l *lossReader) setTriples(text string) {
 	}
 }
 
-// Deciding says how classes are decided for.
+// Deciding configures decisions: costs as texts, or a threshold.
 type Deciding struct {
 	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file
-	// that holds such a mapping or, as CSV, the whole matrix: a header with the decisions and a row
-	// for every truth. What is not said costs 1 for an error and 0 for none. Empty: nothing is
-	// said, and the class of largest probability is decided for.
+	// with such a mapping or with the whole matrix as CSV: a header with the decisions and a row
+	// for every true class. Entries that are not given are 1 for an error and 0 for a correct
+	// decision. Empty: no costs are given, and the class with the largest probability is decided
+	// for.
 	Loss   string
-	Reject *float64 // cost of deciding for no class; nil: one is always decided for
-	// Threshold is the probability of the second of two classes from which it is decided for, in
-	// place of costs; nil: that of the model, or ½.
+	Reject *float64 // cost of rejecting a case; nil: no case is rejected
+	// Threshold is the probability of the second of two classes from which on it is decided for,
+	// instead of costs; nil: that of the model, or ½.
 	Threshold *float64
 }
 
-// ReadThreshold is the threshold that flags give; nil where they give none.
+// ReadThreshold checks the threshold of the flags; nil if there is none.
 func ReadThreshold(o Deciding, classes []string) ([]float64, error) {
 	d := newDecoder("--threshold")
 	switch t := o.Threshold; {
@@ -183,7 +184,8 @@ func ReadThreshold(o Deciding, classes []string) ([]float64, error) {
 	return nil, d.err()
 }
 
-// ReadCosts are the costs of decisions on classes that flags name; nil where nothing is said.
+// ReadCosts reads the costs of decisions on classes from the values of flags; nil if none are
+// given.
 func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	d := newDecoder("--loss")
 	place := d.found.Place(nil)
@@ -230,12 +232,12 @@ type predicting struct {
 	Threshold  *strictyaml.Node `yaml:"threshold"`
 }
 
-// thresholding says what the threshold on the probability of the second of two classes maximises.
+// thresholding is what the threshold on the probability of the second of two classes maximises.
 type thresholding struct {
 	Maximise string `yaml:"maximise"`
 }
 
-// adjusting reads what is learnt of predictions.
+// adjusting reads calibration and threshold.
 func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
 	s.Calibrate, s.AdjustPlace = p.Calibrate, d.found.Place(n)
 	choose(d, n, "calibrate", &s.Calibrate, calibrations)
@@ -253,8 +255,8 @@ func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
 	s.Threshold = t.Maximise
 }
 
-// calibrations are the ways to correct probabilities; the first is the default.
+// calibrations are the names of the methods of calibration; the first is the default.
 var calibrations = append([]string{"none"}, names(cv.Calibrations, func(c cv.Calibration) string { return c.Name })...)
 
-// Rejected is the decision for no class.
+// Rejected is the decision to reject a case.
 const Rejected = "reject"

@@ -22,7 +22,7 @@ type modelNodes struct {
 	Inference  *strictyaml.Node `yaml:"inference"`
 	Classes    string           `yaml:"classes"`
 
-	prefix string // before the names of the parts, where each stands in a text of its own
+	prefix string // prefix of the names of the parts, if each is a text of its own
 }
 
 func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
@@ -56,7 +56,7 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 	s.Models = distinct(s.Models)
 }
 
-// model reads the parts of one model and checks that they go together.
+// model reads the parts of one model and checks that they are compatible.
 func (d *decoder) model(nodes modelNodes, average objective.Average) model.Model {
 	in := func(part string) *decoder {
 		if nodes.prefix != "" {
@@ -138,7 +138,7 @@ func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approx
 	return a, as, ok
 }
 
-// tuneWith multiplies the models by the inference methods that tune them.
+// tuneWith forms the cross product of models and inference methods for tuning.
 func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	methods := d.expanded(n, modelLists)
 	if len(models)*len(methods) > strictyaml.MaxAlternatives {
@@ -170,12 +170,12 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	return out
 }
 
-// usable says why inference and likelihood work for no number of classes. How many there are is
-// known with the data.
+// usable returns an error if inference and likelihood are incompatible for every number of classes.
+// The number is known only with the data.
 func usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	counts := []int{2, 3, 0}
 	if _, ok := a.(approx.OneVsRest); ok {
-		counts = []int{3} // at 2 it would tell of itself, not of the method that it applies
+		counts = []int{3} // with 2 the error would be about one_vs_rest, not about the method that it applies
 	}
 	var refusal error
 	for _, classes := range counts {
@@ -221,7 +221,7 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 	if err == nil {
 		d.checkSettings(mark, k.Params(1))
 	}
-	if err == nil && d.found.Found() == before { // what the settings alone do not show
+	if err == nil && d.found.Found() == before { // finds errors that depend on more than the settings
 		err = kernel.Check(k)
 	}
 	if err != nil && err != errReported {
@@ -273,7 +273,7 @@ func (d *decoder) active(n, options *strictyaml.Node) (k kernel.Active, ok bool)
 		d.found.Found() == before
 }
 
-// active is a kernel on some of the columns.
+// active is a kernel on some of the columns, as written in the file.
 type active struct {
 	Dims   []int            `yaml:"dims"`
 	Kernel *strictyaml.Node `yaml:"kernel"`
@@ -290,7 +290,7 @@ func (d *decoder) mean(n *strictyaml.Node) objective.Mean {
 	return m
 }
 
-// comparing is the name and the entry of a comparator that stands where an inference method does.
+// comparing returns the name and the entry of a comparator given in place of an inference method.
 func (d *decoder) comparing(n *strictyaml.Node) (name string, ok bool) {
 	if n == nil || strictyaml.IsNull(n) || n.Kind == strictyaml.SequenceNode {
 		return "", false
@@ -300,8 +300,8 @@ func (d *decoder) comparing(n *strictyaml.Node) (name string, ok bool) {
 	return name, ok && slices.Contains(comparator.Table.Names(), name)
 }
 
-// needless says whether a model needs no kernel, or no likelihood, because its inference is a
-// comparator without one.
+// needless reports whether a model needs no kernel or no likelihood, because its inference is a
+// comparator without it.
 func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 	name, ok := d.comparing(inference)
 	if !ok {
@@ -316,8 +316,9 @@ func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 	return err == nil && part != "inference" && !(part == "kernel" && usesKernel)
 }
 
-// compareWith makes a model with a comparator of one that is read but for its inference. What the
-// comparator does not use is forgotten, so that models that differ in nothing else are one.
+// compareWith makes a model with a comparator from one that is complete except for its inference.
+// Parts that the comparator does not use are removed, so that models that differ in these only
+// become equal.
 func (d *decoder) compareWith(m model.Model, n *strictyaml.Node) model.Model {
 	before, mark, none := d.found.Found(), len(d.settings.settings), record.Plain(model.NoPart)
 	c, name, ok := component(d, n, "inference", comparator.Table)
@@ -346,7 +347,7 @@ func (d *decoder) compareWith(m model.Model, n *strictyaml.Node) model.Model {
 	return m
 }
 
-// distinct leaves out models with comparators that are the same but for parts that they do not use.
+// distinct removes duplicates of models with comparators.
 func distinct(models []Model) (out []Model) {
 	for _, m := range models {
 		same := func(o Model) bool {
@@ -360,18 +361,18 @@ func distinct(models []Model) (out []Model) {
 	return out
 }
 
-// Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
+// Lists whose elements may be alternatives but which are not lists of alternatives themselves.
 var (
 	modelLists = []string{"sum", "product", "dims", "bounds", "costs", "length_scales"}
 	dataLists  = []string{"columns", "drop", "id", "classes", "categories", "missing_values"}
 )
 
-// maxMistakes ends the reading of a list, and of the models of a cross product: many times what is
-// told.
+// maxMistakes ends the reading of a list, and of the models of a cross product: many more mistakes
+// than are printed.
 const maxMistakes = 1000
 
-// maxParts bounds a sum or a product of kernels.
+// maxParts limits the parts of a sum or a product of kernels.
 const maxParts = 1000
 
-// classModes are how more than two classes are modelled; the first is the default.
+// classModes are the ways to model more than two classes; the first is the default.
 var classModes = []string{"joint", "one_vs_rest"}

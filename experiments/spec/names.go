@@ -19,24 +19,24 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Kind is one list of things that a configuration file can name.
+// Kind is a list of names that a configuration file can use.
 type Kind struct {
 	Name    string // "kernels"
 	Entries []Entry
-	Note    string // what there is to say beyond the entries
-	In      string // where a file names one, "model: {kernel: %s}"; empty: nowhere
+	Note    string // remarks beyond the entries
+	In      string // how a file uses a name, "model: {kernel: %s}"; empty: it does not
 }
 
-// Entry is a name and what it means, on one line.
+// Entry is a name with its meaning on one line.
 type Entry struct {
 	Name, Doc string
-	File      []byte        // of an experiment of the gallery
-	Options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
+	File      []byte        // experiment file of a gallery entry
+	Options   reflect.Type  // type that the options of a component are decoded into; nil: no component of a table
 	Component any           // with its default options
 	Defaults  reflect.Value // of options
 }
 
-// Compositions are the kernels made of kernels.
+// compositions are the kernels made of kernels.
 var compositions = []Entry{
 	{Name: "sum", Doc: "sum: [kernel, …]; k = Σ k_j"},
 	{Name: "product", Doc: "product: [kernel, …]; k = Π k_j"},
@@ -46,7 +46,7 @@ var compositions = []Entry{
 }
 
 // Kinds lists everything that a configuration file can name, from the tables that also decode it,
-// and the files that come along.
+// and the bundled experiments.
 func Kinds() []Kind {
 	datasets := Kind{Name: "datasets"}
 	for _, s := range data.Table {
@@ -74,7 +74,7 @@ func Kinds() []Kind {
 	for _, name := range gallery.Names() {
 		text, err := gallery.Read(name)
 		if err != nil {
-			panic(err) // it is one of them
+			panic(err) // cannot happen: it is one of them
 		}
 		published.Entries = append(published.Entries, Entry{Name: Bundled + name, Doc: gallery.Doc(text), File: text})
 	}
@@ -134,7 +134,7 @@ func kind[I any](name string, table registry.Table[I]) Kind {
 	k := Kind{Name: name}
 	for _, e := range table {
 		out := Entry{Name: e.Name, Doc: e.Doc, Component: table.Default(e.Name)}
-		e.New(func(v any) error { // decodes nothing
+		e.New(func(v any) error { // decodes no options
 			out.Defaults = reflect.ValueOf(v).Elem()
 			out.Options = out.Defaults.Type()
 			return errReported

@@ -9,14 +9,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// Printing is how the figures in files are printed.
+// Printing configures figures in files for print.
 type Printing struct {
 	Width width    `yaml:"width"`
 	Font  fontSize `yaml:"font"`
 	Title titled   `yaml:"title"`
 }
 
-// Print is what a manifest says of it, nil if nothing is asked for.
+// Print is its form in a manifest, nil if nothing is set.
 func (p Printing) Print() *record.Print {
 	print := record.Print{Width: p.Width.points, Font: p.Font.points, Untitled: p.Title == "none"}
 	if print == (record.Print{}) {
@@ -25,25 +25,25 @@ func (p Printing) Print() *record.Print {
 	return &print
 }
 
-// width is that of a figure: "84mm".
+// width is the width of a figure: "84mm".
 type width struct{ points float64 }
 
-// UnmarshalText reads a length between a narrow column and a poster.
+// UnmarshalText reads a length between that of a narrow column and that of a poster.
 func (w *width) UnmarshalText(text []byte) (err error) {
 	w.points, err = within(string(text), "50mm", "1000mm")
 	return err
 }
 
-// fontSize is that of the labels of a figure: "8pt".
+// fontSize is the size of the labels of a figure: "8pt".
 type fontSize struct{ points float64 }
 
-// UnmarshalText reads a size at which no text of a figure is too small to be read.
+// UnmarshalText reads a size that keeps all texts of a figure legible.
 func (s *fontSize) UnmarshalText(text []byte) (err error) {
 	s.points, err = within(string(text), fmt.Sprintf("%gpt", figure.LeastFont), "24pt")
 	return err
 }
 
-// within reads a length that is within bounds.
+// within reads a length and checks its bounds.
 func within(text, least, most string) (float64, error) {
 	points, err := figure.Length(text)
 	if err != nil {
@@ -57,10 +57,10 @@ func within(text, least, most string) (float64, error) {
 	return 0, fmt.Errorf("%s is not from %s to %s", text, least, most)
 }
 
-// titled says whether a figure has its title: "shown" or "none".
+// titled is whether a figure has its title: "shown" or "none".
 type titled string
 
-// Names are the values that there are.
+// Names are the possible values.
 func (titled) Names() []string { return []string{"shown", "none"} }
 
 // UnmarshalText reads one of them.

@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// publishedFields are the fields by which published figures name configurations, as in results.
+// publishedFields are the fields that select configurations for published figures, named as in
+// results.
 var publishedFields = map[string]func(record.Configuration) record.Component{
 	"dataset":        func(c record.Configuration) record.Component { return record.Plain(c.Dataset) },
 	"preprocess":     func(c record.Configuration) record.Component { return record.Plain(c.Preprocess) },
@@ -22,9 +23,9 @@ var publishedFields = map[string]func(record.Configuration) record.Component{
 }
 
 // published reads the published section: {source, figures}, or a list of them. An element of
-// figures has fields of configurations, figures by their names in results, and maybe the evaluation
-// that its scores belong to and a note, which should say why what is found here differs by more
-// than the figure's uncertainty.
+// figures has fields of configurations, figures by their names in results, and optionally the
+// evaluation of its scores and a note. The note should explain a difference larger than the
+// figure's uncertainty.
 func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 	if n == nil || strictyaml.IsNull(n) {
 		return
@@ -41,7 +42,7 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 		d.at(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
 	}
 	for _, f := range section.Figures {
-		if f == nil { // told
+		if f == nil { // already reported
 			continue
 		}
 		p := &Published{Published: record.Published{Source: section.Source}, Place: d.found.Place(f)}
@@ -66,7 +67,7 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// figure reads a number, which is uncertain by half a unit of its last digit, or {value: number,
+// figure reads a number, whose uncertainty is half a unit of its last digit, or {value: number,
 // uncertainty: number}.
 func (d *decoder) figure(name string, n *strictyaml.Node) record.Figure {
 	var f uncertain

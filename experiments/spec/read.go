@@ -18,8 +18,8 @@ import (
 )
 
 // Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings
-// are `path=value` assignments applied to it first. The error is Problems: every mistake found,
-// with its place.
+// are `path=value` assignments applied to it first. The error is Problems: all mistakes, each with
+// its position.
 func Load(path string, settings []string) (*Spec, error) {
 	text, err := Read(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func Load(path string, settings []string) (*Spec, error) {
 	return Parse(path, text, settings)
 }
 
-// Read reads a configuration file, or a bundled one, up to the size that is parsed.
+// Read reads a configuration file, or a bundled one, up to the maximum size.
 func Read(path string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(path, Bundled); ok {
 		text, err := gallery.Read(name)
@@ -42,15 +42,15 @@ func Read(path string) ([]byte, error) {
 		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)) // one more is refused
+	text, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)) // one byte more than allowed is refused
 	if err != nil {
 		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
 	}
 	return text, nil
 }
 
-// Parse is Load on text already read; file names it in messages, and its folder is where relative
-// paths start.
+// Parse is Load for text already read; file names it in messages, and relative paths start in its
+// folder.
 func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	s, found := Decode(file, text, settings)
 	if err := found.Err(); err != nil {
@@ -59,16 +59,16 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	return s, nil
 }
 
-// Decode is Parse with what is wrong beside it. Where there are mistakes the Spec holds the parts
-// that are whole, so that these can be checked against the data as well; it is nil if the text is
+// Decode is Parse that returns the problems separately. If there are mistakes, the Spec contains
+// the correct parts, so that these can be checked against the data too; it is nil if the text is
 // not YAML.
 func Decode(file string, text []byte, settings []string) (*Spec, *strictyaml.Findings) {
 	d := newDecoder(file)
 	return d.spec(file, text, settings), d.found
 }
 
-// spec reads a configuration file. Where there are mistakes it holds the parts that are whole, so
-// that these can be checked against the data as well; it is nil if the text is not YAML.
+// spec reads a configuration file. If there are mistakes, the result contains the correct parts, so
+// that these can be checked against the data too; it is nil if the text is not YAML.
 func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	root := d.parse(text)
 	if root == nil {
@@ -155,7 +155,7 @@ type document struct {
 
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
-// Bundled is before the names of the experiments that come along.
+// Bundled is the prefix of the names of bundled experiments.
 const Bundled = "gallery:"
 
 func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
@@ -177,7 +177,7 @@ func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// The names that the file can give, those that other programs have registered among them.
+// Names that a file can use, including those registered by other programs.
 func rejects() []string { return names(cv.Confidences, func(c cv.Confidence) string { return c.Name }) }
 func formats() []string { return names(page.Formats, func(f page.Format) string { return f.Name }) }
 func curves() []string  { return names(cv.Curves, func(c cv.Curve) string { return c.Name }) }

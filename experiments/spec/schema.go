@@ -14,14 +14,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// grammar makes the schema of what a decoder takes for a value of a type.
+// grammar makes JSON schemas that mirror the decoder of a type.
 type grammar struct {
-	alternatives bool                         // any value may be a list of alternatives, which are expanded
-	lists        []string                     // but those of these keys, of which the elements are
-	parts        map[string]jsonschema.Schema // of keys and components that are read by code of their own
+	alternatives bool                         // any value may be a list of alternatives, which is expanded
+	lists        []string                     // except for these keys, whose elements may be alternatives
+	parts        map[string]jsonschema.Schema // schemas of keys and components that have their own decoding
 }
 
-// ExperimentSchema is that of the YAML file, from the types and the tables that decode it.
+// ExperimentSchema is the schema of the YAML file, from the types and tables that decode it.
 func ExperimentSchema() jsonschema.Schema {
 	part := func(name string) jsonschema.Schema { return jsonschema.Schema{"$ref": "#/$defs/" + name} }
 	kinds := map[string][]Entry{}
@@ -29,10 +29,10 @@ func ExperimentSchema() jsonschema.Schema {
 		kinds[k.Name] = k.Entries
 	}
 	splitters, objectives, strategies := kinds["splitters"], kinds["objectives"], kinds["strategies"]
-	within := splitters[1 : len(splitters)-1] // neither test nor nested
+	within := splitters[1 : len(splitters)-1] // without test and nested
 	scores := jsonschema.Texts(names(cv.Scores, func(s cv.Score) string { return s.Name })...)
 
-	// The model, in which any value may be a list.
+	// In the model any value may be a list.
 	kernels := jsonschema.Schema{"type": "array", "minItems": 1, "items": part("kernel")}
 	model := grammar{true, modelLists, map[string]jsonschema.Schema{
 		"kernel": part("kernel"), "sum": kernels, "product": kernels, "inference": part("inference"),
@@ -143,8 +143,7 @@ func ExperimentSchema() jsonschema.Schema {
 	return out
 }
 
-// structure is the schema of a mapping that is read into structs, each key of which may be left
-// empty.
+// structure is the schema of a mapping that is read into structs; every key may be empty.
 func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 	properties := jsonschema.Schema{}
 	for _, t := range types {
@@ -174,8 +173,8 @@ func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 	return jsonschema.Object(properties)
 }
 
-// value is the schema of a value, after decoder.value. A struct that reads text too, as
-// hyperparameters do, is a number or a mapping.
+// value is the schema of a value, mirroring decoder.value. A struct that also reads text, such as a
+// hyperparameter, is a number or a mapping.
 func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	v := reflect.New(t)
 	if of, ok := v.Interface().(interface{ Names() []string }); ok {
@@ -208,8 +207,8 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	return jsonschema.Number(t)
 }
 
-// textOr is the schema of a value that is read from a text, a number or one of those that it says,
-// or from a mapping.
+// textOr is the schema of a value that is read from a text (a number or one of its Names) or from a
+// mapping.
 func textOr(mapping jsonschema.Schema, v any) jsonschema.Schema {
 	var texts []string
 	numbers := true
@@ -226,7 +225,7 @@ func textOr(mapping jsonschema.Schema, v any) jsonschema.Schema {
 	return jsonschema.AnyOf(append(all, mapping)...)
 }
 
-// numeric is the part of a schema that is of the numbers: of a list, its elements.
+// numeric is the part of a schema for numbers: of a list, its elements.
 func numeric(s jsonschema.Schema) jsonschema.Schema {
 	if choices, is := s["anyOf"].([]jsonschema.Schema); is {
 		s = choices[len(choices)-1]
@@ -246,7 +245,7 @@ func (g grammar) element(t reflect.Type) jsonschema.Schema {
 	return s
 }
 
-// component is the schema of a member of a table: its name, or a mapping of its name to its
+// component is the schema of a component of a table: its name, or a mapping from its name to its
 // options.
 func (g grammar) component(entries []Entry) jsonschema.Schema {
 	m := g.mapping(entries)
@@ -275,7 +274,7 @@ func (g grammar) mapping(entries []Entry) jsonschema.Schema {
 	return jsonschema.Object(properties)
 }
 
-// named is the schema of the names that stand for themselves.
+// named is the schema of names without options.
 func named(entries []Entry) jsonschema.Schema {
 	var of []jsonschema.Schema
 	for _, e := range entries {
@@ -286,13 +285,13 @@ func named(entries []Entry) jsonschema.Schema {
 	return jsonschema.Schema{"anyOf": of}
 }
 
-// schema puts the interval into the schema of a number.
+// schema adds the interval to the schema of a number.
 func (i interval) schema(s jsonschema.Schema) {
 	put := func(open bool, exclusive, inclusive string, v float64) {
 		if math.IsInf(v, 0) {
 			return
 		}
-		delete(s, inclusive) // of the type
+		delete(s, inclusive) // bounds that the type already has
 		if open {
 			s[exclusive] = v
 		} else {

@@ -1,6 +1,6 @@
-// Package spec reads configuration files: text becomes declared values, each with its place in the
-// file, and every mistake is told with its own. It knows everything that a file can name and the
-// schema of the file, which mirrors the decoder. It reads no data.
+// Package spec reads configuration files: text becomes declared values, each with its position in
+// the file, and every mistake is reported with its position. It contains the schema of the file,
+// which mirrors the decoder. It reads no data.
 package spec
 
 import (
@@ -20,46 +20,46 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Spec is a configuration file, decoded and checked as far as it can be without reading data. Its
-// lists of alternatives are expanded: the experiment is the cross product of Data and Models.
+// Spec is a configuration file, decoded and checked as far as possible without the data. Its lists
+// of alternatives are expanded: the experiment is the cross product of Data and Models.
 type Spec struct {
 	Name     string
 	Seed     uint64
-	Dir      string // what relative paths in the file are relative to
+	Dir      string // relative paths in the file start here
 	Data     []DataSpec
 	Models   []Model
 	Evaluate []Evaluation
-	Race     *Race             // nil: nobody is cut
-	Average  objective.Average // how class probabilities are formed
+	Race     *Race             // nil: no race
+	Average  objective.Average // the averaging over latent values in predictions
 	Reject   string            // the measure of confidence by which cases are rejected
 	Report   Report
 	File     string
-	Text     string // as it was read
+	Text     string // the text of the file
 	Settings []string
 
 	Averaging record.Component // Average as the file declares it
-	Calibrate string           // a way of calibration, or none
-	Threshold string           // what it maximises; "": it is ½
+	Calibrate string           // a method of calibration, or none
+	Threshold string           // the score it maximises; "": the threshold is ½
 
-	AdjustPlace strictyaml.Place // of the section that has the two
+	AdjustPlace strictyaml.Place // position of the section with Calibrate and Threshold
 	TuneText    string
-	Costs       *Costs // of decisions; nil: none are named
+	Costs       *Costs // of decisions; nil: none are given
 	Published   []*Published
 
-	Illustrations []Illustration // in place of Data
+	Illustrations []Illustration // instead of Data
 	illustrates   bool
 }
 
-// DataSpec is one data section with its place in the file, for mistakes that only reading the data
-// shows.
+// DataSpec is one data section with its position in the file, for mistakes found when the data are
+// read.
 type DataSpec struct {
 	data.Spec
 	Place  strictyaml.Place
 	places map[string]strictyaml.Place // of the values of its keys
-	Whole  bool                        // nothing is wrong with it as far as can be told without the data
+	Whole  bool                        // without mistakes, as far as known before the data are read
 }
 
-// Faults puts what is wrong with a data set where its keys are.
+// Faults reports the mistakes of a data set at the positions of their keys.
 func (s DataSpec) Faults(found *strictyaml.Findings, err error) {
 	for _, e := range Unjoin(err) {
 		problems, ok := e.(data.Problems)
@@ -76,12 +76,12 @@ func (s DataSpec) Faults(found *strictyaml.Findings, err error) {
 	}
 }
 
-// Model is one combination of kernel, mean, likelihood and inference, and of how it is tuned.
+// Model is one combination of kernel, mean, likelihood and inference, with its way of tuning.
 type Model struct {
 	model.Model
 	Tune   Tune
-	Tuning approx.Approximation // whose criterion is maximised; nil: Inference
-	Whole  bool                 // nothing is wrong with it, as far as can be told without the data
+	Tuning approx.Approximation // method whose criterion is maximised; nil: Inference
+	Whole  bool                 // without mistakes, as far as known before the data are read
 }
 
 // Tuned is the model whose criterion is maximised.
@@ -93,23 +93,23 @@ func (m Model) Tuned(classes int) objective.Model {
 	return model
 }
 
-// Tune says how hyperparameters are chosen on each training set.
+// Tune is how hyperparameters are chosen on each training set.
 type Tune struct {
 	Method    string           // a strategy's name, or "none"
 	Strategy  search.Strategy  // nil for "none"
 	Criterion string           // what is maximised: "log_evidence"
-	Cross     *CrossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
-	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two
-	// gradients for each.
+	Cross     *CrossValidation // if a score of held-out cases is maximised; nil: one of objective.Criteria is
+	// StandardErrors requests standard errors of the hyperparameters tuned on all of the training
+	// data; each takes two gradients.
 	StandardErrors bool
 	Objective      string // as YAML flow text
 	Place          strictyaml.Place
 }
 
-// Climbs says whether a local optimiser follows gradients.
+// Climbs reports whether a local optimiser follows gradients.
 func (t Tune) Climbs() bool { return t.Strategy != nil && t.Strategy.Optimizer() != "" }
 
-// Ascent is how it goes; the zero value where it does not.
+// Ascent has the options of the local optimiser; the zero value if there is none.
 func (t Tune) Ascent() search.Ascent {
 	if a, ok := t.Strategy.(interface{ Ascends() search.Ascent }); ok {
 		return a.Ascends()
@@ -117,10 +117,10 @@ func (t Tune) Ascent() search.Ascent {
 	return search.Ascent{}
 }
 
-// Gradients is where it has them from.
+// Gradients is how the gradients are computed.
 func (t Tune) Gradients() objective.Gradients { return t.Ascent().Gradient }
 
-// NeedsGradient names what needs an exact gradient, if anything does.
+// NeedsGradient names the part that needs an exact gradient; "": none.
 func (t Tune) NeedsGradient() string {
 	switch {
 	case t.Climbs() && t.Gradients() == objective.Exact:
@@ -143,8 +143,8 @@ func (t Tune) Maximised() (objective.Criterion, error) {
 	return e.New(nil)
 }
 
-// CrossValidation is a tuning objective: a score of the predictions for cases held out from the
-// training set, combined over the folds of a splitter, with its sign such that more is better.
+// CrossValidation is a tuning objective: a score of predictions for cases held out from the
+// training set, combined over the folds of a splitter, with the sign for which more is better.
 type CrossValidation struct {
 	Score    cv.Score
 	Splitter cv.Splitter
@@ -164,10 +164,10 @@ type Evaluation struct {
 }
 
 // Nested is nested cross-validation: in every training set of the outer splitter all configurations
-// compete, by a score of the predictions over the folds of the inner one or by log evidence, and
-// the winner predicts what the outer one holds out.
+// compete, by a score of the predictions on the folds of the inner splitter or by log evidence. The
+// winner predicts the cases that the outer splitter holds out.
 type Nested struct {
-	Outer, Inner NamedSplitter // inner is not used for log evidence
+	Outer, Inner NamedSplitter // inner is not used with log evidence
 	Score        string
 	Place        strictyaml.Place
 }
@@ -177,25 +177,25 @@ type NamedSplitter struct {
 	Name string
 }
 
-// LogEvidence is the score of configurations that needs no inner folds.
+// LogEvidence is the criterion that needs no inner folds.
 const LogEvidence = "log_evidence"
 
-// Race is how configurations that will not win are cut.
+// Race is the rule that eliminates configurations which are unlikely to win.
 type Race struct {
 	cv.Race
 	Name, Score string
 	Place       strictyaml.Place
 }
 
-// Report says what is reported.
+// Report configures reports.
 type Report struct {
 	Formats []string `yaml:"formats"`
 	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
-	Figures []string `yaml:"figures"` // that svg, png and pdf draw, by name or kind; empty: all
+	Figures []string `yaml:"figures"` // figures that svg, png and pdf contain, by name or kind; empty: all
 	Figure  Printing `yaml:"figure"`
 }
 
-// Illustration is an illustration with its place in the file.
+// Illustration is an illustration with its position in the file.
 type Illustration struct {
 	illustrate.Illustration
 	Kind, Text string // as YAML flow text
@@ -218,13 +218,13 @@ func (s *Spec) String() string {
 		strings.Join(methods, ", "))
 }
 
-// needs says whether the models must have a part.
+// needs reports whether the models must have this part.
 func (s *Spec) needs(part string) bool {
 	return !s.illustrates || slices.ContainsFunc(s.Illustrations,
 		func(i Illustration) bool { return slices.Contains(i.Needs(), part) })
 }
 
-// Unjoin lists the errors of an errors.Join, and of those within it.
+// Unjoin lists the errors of an errors.Join, including nested ones.
 func Unjoin(err error) []error {
 	if err == nil {
 		return nil
@@ -243,14 +243,14 @@ func Unjoin(err error) []error {
 // ErrInvalid marks data, or another input, that cannot be used.
 var ErrInvalid = errors.New("invalid data")
 
-// Problems are all the mistakes of a configuration, in the order of the file, at most twenty of a
-// kind with a count of the others. A nil Problems is no error.
+// Problems are all mistakes of a configuration in the order of the file. At most twenty of a kind
+// are listed; the others are counted. A nil Problems is no error.
 type Problems = strictyaml.Problems
 
-// ErrMistakes is what all Problems are, for errors.Is.
+// ErrMistakes matches all Problems in errors.Is.
 var ErrMistakes = strictyaml.ErrMistakes
 
-// Published are figures that somebody else found for the configurations that have what it says.
+// Published are published figures with conditions on the configurations they apply to.
 type Published struct {
 	record.Published
 	of    []condition
@@ -270,7 +270,7 @@ type condition struct {
 	text  string
 }
 
-// Matches says if a configuration has what the figures are for: a component is given by its name,
+// Matches reports whether the figures apply to a configuration: a component is given by its name,
 // or with all its options.
 func (p *Published) Matches(c record.Configuration) bool {
 	return !slices.ContainsFunc(p.of, func(of condition) bool {
@@ -279,12 +279,12 @@ func (p *Published) Matches(c record.Configuration) bool {
 	})
 }
 
-// Costs are those that an experiment names, before the classes are known.
+// Costs are the costs of decisions in a file, before the classes are known.
 type Costs struct {
 	loss                          lossMap
 	reject                        *float64
 	place, lossPlace, rejectPlace strictyaml.Place
 }
 
-// lossMap is {truth: {decision: cost, …}, …}; nil: not said.
+// lossMap is {truth: {decision: cost, …}, …}; nil: not given.
 type lossMap map[string]map[string]*float64

@@ -9,11 +9,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Texts are the parts of a model, each a name or YAML flow text of its own.
+// Texts are the parts of a model, each a name or YAML flow text.
 type Texts struct{ Kernel, Mean, Likelihood, Inference, Classes string }
 
-// ReadModel reads the parts of a model, with or without the inference. Mistakes are told where
-// prefix and the name of the part say.
+// ReadModel reads the parts of a model, with or without the inference. Mistakes are reported at
+// prefix followed by the name of the part.
 func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference bool) (m model.Model) {
 	d := &decoder{found, &settings{}}
 	nodes := modelNodes{prefix: prefix, Classes: t.Classes}
@@ -53,7 +53,7 @@ func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference boo
 	return m
 }
 
-// ReadAverage reads the way in which class probabilities are formed, a name or YAML flow text.
+// ReadAverage reads the averaging over latent values, a name or YAML flow text.
 func ReadAverage(found *strictyaml.Findings, text string, from uint64) objective.Average {
 	d := &decoder{found, &settings{}}
 	n := d.parse([]byte(text))
@@ -64,7 +64,7 @@ func ReadAverage(found *strictyaml.Findings, text string, from uint64) objective
 	return seeded(average, from)
 }
 
-// seeded is a way to form class probabilities with its random numbers, if it takes any.
+// seeded adds the seed to an averaging that uses random numbers.
 func seeded(a objective.Average, from uint64) objective.Average {
 	if r, ok := a.(objective.Random); ok {
 		return r.Seeded(seed.Derive(from, "predict"))

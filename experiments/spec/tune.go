@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// tuning is what all methods of the tune section share.
+// tuning has the keys that all methods of the tune section share.
 type tuning struct {
 	Method         string           `yaml:"method"`
 	Objective      *strictyaml.Node `yaml:"objective"`
@@ -44,7 +44,7 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			break
 		}
 		t, inference := d.way(way)
-		_, grid := t.Strategy.(search.Grid) // which has no defaults
+		_, grid := t.Strategy.(search.Grid) // a grid has no defaults
 		if _, unknown := t.Maximised(); d.found.Found() > before &&
 			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
 			// The models can still be checked.
@@ -60,14 +60,14 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			return
 		}
 		for _, m := range tuned {
-			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves, once
+			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves, so one of them suffices
 				s.Models = append(s.Models, m)
 			}
 		}
 	}
 }
 
-// way reads one way of tuning, and the inference that is tuned if it names one.
+// way reads one way of tuning, and the inference for tuning if it is given.
 func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	shared, options, ok := d.shared(n)
 	t = Tune{
@@ -105,8 +105,8 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	return t, shared.Inference
 }
 
-// scored says whether a plain objective is the name of a score, here or elsewhere, and then how
-// that is written.
+// scored reports whether the objective is the name of a score, here or in another tool, and then
+// adds a message how to write it.
 func (d *decoder) scored(n *strictyaml.Node) bool {
 	name := n.Value
 	if meant, _ := registry.Elsewhere(name, names(cv.Scores, func(s cv.Score) string { return s.Name })); meant != "" {
@@ -120,8 +120,7 @@ func (d *decoder) scored(n *strictyaml.Node) bool {
 	return true
 }
 
-// shared takes what all methods share out of a way of tuning; the rest are the options of its
-// strategy.
+// shared separates the keys that all methods share; the rest are the options of the strategy.
 func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml.Node, ok bool) {
 	shared = tuning{Method: "bfgs"}
 	switch {
@@ -146,7 +145,7 @@ func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml
 	return shared, options, true
 }
 
-// untuned checks that method none is given nothing.
+// untuned checks that method none has no options.
 func (d *decoder) untuned(n, options *strictyaml.Node) {
 	for _, key := range []string{"inference", "standard_errors"} {
 		if v := strictyaml.Find(n, key); v != nil {
@@ -158,8 +157,8 @@ func (d *decoder) untuned(n, options *strictyaml.Node) {
 	}
 }
 
-// checkObjective checks that the strategy can maximise the objective; whole says that it could be
-// read.
+// checkObjective checks that the strategy can maximise the objective; whole: it has been read
+// without mistakes.
 func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 	needs := t.NeedsGradient()
 	if t.Climbs() {
@@ -178,7 +177,7 @@ func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 	}
 }
 
-// crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; without a splitter it is kfold.
+// crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; the default splitter is kfold.
 func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 	name, options, ok := d.named(n, "objective")
 	if !ok {
@@ -225,8 +224,8 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 	return c
 }
 
-// Limits on lists of which every element takes time, whether it is right or not.
+// Limits on lists, because every element takes time, correct or not.
 const (
-	maxWays = 1000 // of tuning
+	maxWays = 1000 // ways of tuning
 	maxSets = 1000 // of data
 )

@@ -18,41 +18,43 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
-// Engine has machines. A new one is a pointer to its options, at their defaults.
+// Engine runs blocks on machines. A new one is a pointer to its options, set to their defaults.
 type Engine interface {
-	// Flags adds the options to those of the command line.
+	// Flags adds the options to the command line.
 	Flags(f *pflag.FlagSet)
-	// Check finds what is wrong with the options, before anything is read or written.
+	// Check validates the options, before anything is read or written.
 	Check() error
-	// Submit has what is missing of the run done, or with DryRun says how. Unless it waits for the
-	// end, done is false.
+	// Submit starts what is missing of the run, or with DryRun prints how. done is false if it does
+	// not wait for the end.
 	Submit(ctx context.Context, r *Run) (done bool, err error)
 }
 
 // Run is a run to be submitted.
 type Run struct {
 	*run.LaidOut
-	Workload run.Workload  // what is missing
-	Program  string        // this one
-	Jobs     int           // that a worker does at a time
+	Workload run.Workload  // the missing part
+	Program  string        // path of this program
+	Jobs     int           // concurrent jobs of a worker
 	Timeout  time.Duration // of a job, as search.Options.TrialTimeout; 0: none
 	DryRun   bool
-	Drain    <-chan struct{} // once closed, what was started here is to end
+	Drain    <-chan struct{} // once closed, processes started here must end
 	Out, Log io.Writer
 }
 
 var (
-	// ErrOptions marks options of an engine that cannot be.
+	// ErrOptions marks invalid options of an engine.
 	ErrOptions = errors.New("options")
-	// ErrEngine marks what an engine refuses, or that it does not answer. What it had taken before,
-	// it has.
+	// ErrEngine marks a request that the engine refused or did not answer. Earlier requests of the
+	// same submission may have been accepted.
 	ErrEngine = errors.New("engine")
 )
 
-// rest names the end of a run where a block is asked for: what no block has done, and the results.
+// rest is given instead of a block for the end of a run: the jobs that no block has done, and the
+// results.
 const rest = "rest"
 
-// worker is the command line of a worker whose jobs have so much memory, in bytes; 0: what is free.
+// worker is the command line of a worker with this much memory for jobs, in bytes; 0: the free
+// memory.
 func (r *Run) worker(memory int64, block ...string) []string {
 	args := append([]string{r.Program, "worker", r.Dir}, block...)
 	args = append(args, "-j", strconv.Itoa(r.Jobs))
@@ -65,15 +67,15 @@ func (r *Run) worker(memory int64, block ...string) []string {
 	return args
 }
 
-// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster
-// for, in MiB: a quarter more, and 512 MiB, or 256 MiB and four times the journal, which takes that
-// where the results are written, and less where it is read.
+// memory returns the bytes that the concurrent jobs of a worker need, and the MiB to request from a
+// cluster: a quarter more, plus the larger of 512 MiB and 256 MiB with four times the size of the
+// journal. The journal takes that much when the results are written, and less when it is only read.
 func (r *Run) memory() (jobs, asked int64) {
 	jobs = r.Workload.Memory * int64(r.Jobs)
 	return jobs, (jobs+jobs/4)>>20 + max(512, 256+4*r.Workload.Journal>>20)
 }
 
-// lasting says if this program is gone when the blocks start.
+// lasting returns an error if this program may no longer exist when the blocks start.
 func (r *Run) lasting() error {
 	if dir := filepath.Dir(r.Program); strings.HasPrefix(dir, os.TempDir()) && strings.Contains(dir, "go-build") {
 		return fmt.Errorf("%w: %s is gone when the jobs start; build the program where it stays and all nodes find "+
@@ -82,7 +84,7 @@ func (r *Run) lasting() error {
 	return nil
 }
 
-// keep writes files into a folder of the run's, which is made if need be.
+// keep writes files into a subfolder of the run folder.
 func (r *Run) keep(folder string, files map[string]string) error {
 	folder = filepath.Join(r.Dir, folder)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -100,7 +102,7 @@ func (r *Run) keep(folder string, files map[string]string) error {
 	return nil
 }
 
-// command runs a command of a cluster in a folder, and returns what it prints.
+// command runs a command of a cluster in a folder, and returns its output.
 func command(ctx context.Context, dir, name string, args ...string) (out string, err error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir

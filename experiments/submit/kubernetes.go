@@ -22,10 +22,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
-// There is no order among Jobs: those of later waves are suspended until somebody resumes them, or
-// submits again. The rest starts at once, as one worker more that takes whatever is missing; so the
-// run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
+// kubernetes makes a Job for every wave of blocks, its pods indexed by block, and a Job for the
+// rest. Jobs cannot depend on each other: those of later waves are suspended until someone resumes
+// them or submits again. The Job of the rest starts at once, as one more worker that takes any
+// missing job; so the run finishes even if nobody does. All pods mount one volume, at the path that
+// it has here.
 type kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int
@@ -42,14 +43,14 @@ func (e *kubernetes) Flags(f *pflag.FlagSet) {
 	f.IntVar(&e.parallelism, "parallelism", 0, "number of blocks that run at the same time; 0 leaves it to the cluster")
 }
 
-// What is an image, a name of an object, and an amount of storage.
+// Forms of an image, a name of an object, and an amount of storage.
 var (
 	imageName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 	quantity   = regexp.MustCompile(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
 )
 
-// maxName is how many bytes an option may have; names of objects must not have more.
+// maxName is the maximum length of an option in bytes; names of objects have the same limit.
 const maxName = 253
 
 func (e *kubernetes) Check() error {
@@ -80,16 +81,16 @@ func (e *kubernetes) Check() error {
 }
 
 const (
-	kubernetesFolder = "kubernetes" // in the run's folder
+	kubernetesFolder = "kubernetes" // in the run folder
 	manifestsName    = "jobs.yaml"
 	dockerfileName   = "Dockerfile"
 
-	// as in the Dockerfile of the repository
+	// As in the Dockerfile of the repository.
 	podProgram = "/gpc-tune"
-	nobody     = 65532 // the user of the pods where root submits
+	nobody     = 65532 // the user of the pods if root submits
 )
 
-// Submit replaces the Jobs of the run by those of what is missing.
+// Submit replaces the Jobs of the run by Jobs for the missing part.
 func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err := r.lasting(); err != nil {
 		return false, err
@@ -149,7 +150,7 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	return false, nil
 }
 
-// dockerfile is the Dockerfile of the repository, below the command that builds the image with it.
+// dockerfile is the Dockerfile of the repository, preceded by the command that builds the image.
 func (e *kubernetes) dockerfile(r *Run) string {
 	build := terminal.CommandLine("docker", "build", "--tag", e.image, "--build-arg",
 		"PROGRAM="+filepath.Base(r.Program), "--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName),
@@ -158,33 +159,33 @@ func (e *kubernetes) dockerfile(r *Run) string {
 	return "# " + strings.ReplaceAll(build, "\n", "?") + "\nFROM " + instructions
 }
 
-// dynamic says if a program needs a loader.
+// dynamic reports whether a program needs a dynamic loader.
 func dynamic(program string) bool {
 	f, err := elf.Open(program)
 	if err != nil {
-		return false // of another system
+		return false // a program of another system
 	}
 	defer f.Close()
 	return f.Section(".interp") != nil
 }
 
-// object is one of the cluster, or a part of one, as its API names the fields.
+// object is an object of the cluster, or a part of one, with the field names of its API.
 type object = map[string]any
 
-// The labels of what belongs to a run, and to a part of it.
+// Labels of the objects of a run, and of a part of it.
 const (
 	instanceLabel  = "app.kubernetes.io/instance"
 	componentLabel = "app.kubernetes.io/component"
 	instancePrefix = "gpc-tune-"
 )
 
-// instance names the run in the cluster.
+// instance is the name of the run in the cluster.
 func instance(r *Run) string { return instancePrefix + r.ID }
 
-// wavePart names a wave in the cluster.
+// wavePart is the name of a wave in the cluster.
 func wavePart(w run.Wave) string { return "w" + strconv.Itoa(w.Index) }
 
-// objects are what the cluster is to have.
+// objects are the objects to create.
 func (e *kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
 		all = append(all, object{
@@ -194,7 +195,7 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		})
 	}
 	for i, w := range r.Workload.Waves {
-		// Done blocks in between find nothing to do. The numbers are those that the API takes of so
+		// Finished blocks in between find nothing to do. The numbers are the API's limits for this
 		// many pods.
 		first, last := w.Blocks[0], w.Blocks[len(w.Blocks)-1]
 		pods := last - first + 1
@@ -204,7 +205,7 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		}
 		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
-			// what makes a tenth fail makes all fail
+			// what makes a tenth of them fail makes all fail
 			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000),
 		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first",
 			strconv.Itoa(first)))
@@ -213,15 +214,15 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		"--block", rest))
 }
 
-// never has a worker that ends with one of these codes not started again.
+// never: a worker that ends with one of these codes is not started again.
 func never(action string, codes ...int) object {
 	return object{"action": action, "onExitCodes": object{"containerName": "worker", "operator": "In", "values": codes}}
 }
 
-// disrupted has pods that the cluster itself takes away started again, however often that is.
+// disrupted: pods that the cluster itself removes are started again, without limit.
 var disrupted = object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
 
-// metadata are the name and the labels of an object.
+// metadata has the name and the labels of an object.
 func (e *kubernetes) metadata(name string, labels map[string]string) object {
 	m := object{"name": name}
 	if labels != nil {
@@ -233,7 +234,7 @@ func (e *kubernetes) metadata(name string, labels map[string]string) object {
 	return m
 }
 
-// job is a Job of workers, with more of its specification.
+// job is a Job of workers, with additions to its specification.
 func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
 	args := r.worker(jobs, block...)[1:]
@@ -247,7 +248,8 @@ func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block
 	}
 	worker := object{
 		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
-		"resources":    object{"requests": resources, "limits": resources}, // the same: the last to be evicted
+		// equal, so that the pods are the last to be evicted
+		"resources":    object{"requests": resources, "limits": resources},
 		"volumeMounts": []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
 		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
 			"capabilities": object{"drop": []string{"ALL"}}},
@@ -261,7 +263,7 @@ func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block
 		"metadata": object{"labels": labels},
 		"spec": object{
 			"restartPolicy":                 "Never",
-			"terminationGracePeriodSeconds": 30, // a worker has 25 s for the fits that run, and some to end
+			"terminationGracePeriodSeconds": 30, // a worker has 25 s for running fits, and then some time to end
 			"automountServiceAccountToken":  false,
 			"nodeSelector": object{"kubernetes.io/os": runtime.GOOS,
 				"kubernetes.io/arch": runtime.GOARCH},

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// listed is what the queue needs of a Job or a pod.
+// listed has the fields of a Job or a pod that the queue needs.
 type listed struct {
 	Kind     string
 	Metadata struct {
@@ -21,31 +21,31 @@ type listed struct {
 		Labels            map[string]string
 		DeletionTimestamp *time.Time
 	}
-	Spec struct { // of a Job
+	Spec struct { // for a Job
 		Suspend                  bool
 		Completions, Parallelism *int
 	}
 	Status struct {
 		Conditions []condition
 
-		Active, Succeeded int // of a Job, as FailedIndexes
+		Active, Succeeded int // for a Job, as FailedIndexes
 		FailedIndexes     string
 
-		Phase             string // of a pod, as ContainerStatuses
+		Phase             string // for a pod, as ContainerStatuses
 		ContainerStatuses []struct{ State struct{ Waiting *condition } }
 	}
 }
 
 type condition struct{ Type, Status, Reason, Message string }
 
-// clusterEvent is what a controller says of a Job.
+// clusterEvent is an event of a controller about a Job.
 type clusterEvent struct {
 	InvolvedObject struct{ Name string }
 	Message        string
 	LastTimestamp  time.Time
 }
 
-// condition is that of a type, if it has the status.
+// condition returns the condition of this type, if it has the status.
 func (o *listed) condition(kind, status string) (c condition, found bool) {
 	i := slices.IndexFunc(o.Status.Conditions, func(c condition) bool { return c.Type == kind && c.Status == status })
 	if i < 0 {
@@ -54,8 +54,8 @@ func (o *listed) condition(kind, status string) (c condition, found bool) {
 	return o.Status.Conditions[i], true
 }
 
-// Queue counts the blocks of the run's Jobs that are not over, and says why pods do not start, as
-// the cluster tells it.
+// Queue counts the unfinished blocks of the run's Jobs, and quotes the cluster's reasons why pods
+// do not start.
 func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err error) {
 	var list struct{ Items []*listed }
 	if err := e.get(ctx, &list, "jobs,pods", "--selector="+instanceLabel+"="+instancePrefix+id); err != nil {
@@ -71,7 +71,7 @@ func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 		}
 		q.Messages = append(q.Messages, o.complaints()...)
 	}
-	lacking := map[string]bool{} // Jobs that have fewer pods than they may
+	lacking := map[string]bool{} // Jobs with fewer pods than allowed
 	for _, o := range list.Items {
 		if o.Kind != "Job" {
 			continue
@@ -92,7 +92,7 @@ func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 	return q, nil
 }
 
-// count adds the blocks of a Job that is not over and has pods that run.
+// count adds the blocks of an unfinished Job with running pods.
 func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
 	left, pods := 1, 1
 	if o.Spec.Completions != nil {
@@ -114,7 +114,7 @@ func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
 	}
 }
 
-// complaints say why the pod has not started, or why it is taken away.
+// complaints are the reasons why the pod has not started or is being removed.
 func (o *listed) complaints() (all []string) {
 	say := func(what string, c condition) {
 		all = append(all, fmt.Sprintf("pod %s %s: %s", o.Metadata.Name, what, cmp.Or(c.Message, c.Reason)))
@@ -136,8 +136,8 @@ func (o *listed) complaints() (all []string) {
 	return all
 }
 
-// refusals are the last that the cluster has said of pods that it does not make for these Jobs, as
-// where a quota is used up. Who may not read events learns nothing.
+// refusals are the cluster's last reasons for not making pods for these Jobs, such as an exhausted
+// quota. Without permission to read events there are none.
 func (e *kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
 	var events struct{ Items []clusterEvent }
 	if len(lacking) == 0 || e.get(ctx, &events, "events",
@@ -156,8 +156,7 @@ func (e *kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all
 	return all
 }
 
-// get has kubectl list objects of the run's namespace, without waiting long for a cluster that does
-// not answer.
+// get lists objects of the run's namespace with kubectl, with a short timeout.
 func (e *kubernetes) get(ctx context.Context, list any, args ...string) error {
 	args = append([]string{"get"}, append(args, "--output=json", "--request-timeout=15s")...)
 	if e.namespace != "" {
@@ -173,7 +172,7 @@ func (e *kubernetes) get(ctx context.Context, list any, args ...string) error {
 	return nil
 }
 
-// indices counts those of a list as 1,3-5,7.
+// indices counts the numbers of a list like 1,3-5,7.
 func indices(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")

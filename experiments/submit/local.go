@@ -20,11 +20,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// local runs every block as a process of this program on this machine, and starts again those that
-// are killed: what an engine does with many machines.
+// local runs every block as a process of this program on this machine, and restarts those that are
+// killed, like an engine with many machines.
 type local struct {
 	parallel, retries int
-	memory            int64 // of each process, in bytes; 0: the system does not tell how much there is
+	memory            int64 // of each process, in bytes; 0: the system does not report free memory
 }
 
 func (e *local) Flags(f *pflag.FlagSet) {
@@ -91,7 +91,7 @@ func (e *local) together(ctx context.Context, r *Run, blocks []string) error {
 	return errors.Join(errs...)
 }
 
-// persist runs the process of a block until it has ended well, or must not be started again.
+// persist runs the process of a block until it has succeeded or must not be started again.
 func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) error {
 	for attempt := 0; ; attempt++ {
 		if stopped(ctx, r) {
@@ -124,7 +124,7 @@ func stopped(ctx context.Context, r *Run) bool {
 	}
 }
 
-// process runs a worker to its end. The first signal to this process, and the second, are passed
+// process runs a worker until it ends. The first and the second signal to this process are passed
 // on.
 func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
 	c := exec.Command(args[0], args[1:]...)
@@ -154,7 +154,7 @@ func process(ctx context.Context, r *Run, args []string, log *lines) (code int, 
 	return 0, "", err
 }
 
-// lines takes what many processes write, and keeps their lines whole.
+// lines merges the output of many processes, line by line.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -166,7 +166,7 @@ func (l *lines) printf(format string, args ...any) {
 	fmt.Fprintf(l.to, format+"\n", args...)
 }
 
-// line is what a process has begun to write.
+// line is an incomplete line of a process.
 type line struct {
 	of   *lines
 	text string

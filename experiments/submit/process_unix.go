@@ -4,5 +4,6 @@ package submit
 
 import "syscall"
 
-// apart keeps the signals of a terminal from a process: it gets those that are passed on.
+// apart runs a process in its own group, so that it receives only the signals that are passed on,
+// not those of the terminal.
 var apart = &syscall.SysProcAttr{Setpgid: true}

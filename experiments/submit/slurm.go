@@ -22,9 +22,9 @@ import (
 )
 
 // slurm submits a job array for every wave of blocks, each after the one before, and a job for the
-// rest after the last, to the cluster of which sbatch is here. Its own identifiers of jobs are used
-// within one submission and never kept: a job of a run is known by its name, which has the run's
-// ID, the wave and the blocks.
+// rest after the last, to the cluster of sbatch on this machine. Slurm's job identifiers are used
+// within one submission and never stored: a job of a run is identified by its name, which contains
+// the run's ID, the wave and the blocks.
 type slurm struct {
 	partition, time, memory, template string
 	parallelism, maxArraySize         int
@@ -45,7 +45,7 @@ func (e *slurm) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&e.force, "force", false, "submit also blocks that are already in the queue")
 }
 
-// plainWord is what options of sbatch may be.
+// plainWord is the form of option values for sbatch.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
 
 func (e *slurm) Check() error {
@@ -89,13 +89,13 @@ func (e *slurm) script(fields map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// The script is slurm/worker.sh in the run's folder, with the logs beside it.
+// The script is slurm/worker.sh in the run folder, beside the logs.
 const (
 	slurmFolder  = "slurm"
 	workerScript = "worker.sh"
 )
 
-// Submit sends what is neither on record nor in the queue.
+// Submit sends the blocks that are neither on record nor in the queue.
 func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err := r.lasting(); err != nil {
 		return false, err
@@ -115,7 +115,7 @@ func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	s := sending{slurm: e, ctx: ctx, r: r, queue: queue}
 	if r.DryRun {
 		end := "END"
-		for slices.Contains(strings.Split(script, "\n"), end) { // a name or a template may have such a line
+		for slices.Contains(strings.Split(script, "\n"), end) { // a name or a template may contain such a line
 			end += "_"
 		}
 		if !strings.HasSuffix(script, "\n") {
@@ -134,7 +134,7 @@ func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	return false, s.rest()
 }
 
-// worker is the script that every job runs, with the block as its arguments.
+// worker is the script of every job, with the block as its arguments.
 func (e *slurm) worker(r *Run) (string, error) {
 	memory, asked := r.memory()
 	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
@@ -155,7 +155,7 @@ func (e *slurm) worker(r *Run) (string, error) {
 	})
 }
 
-// queued is a job, or a task of an array, that the cluster knows of.
+// queued is a job, or a task of an array, in the cluster's queue.
 type queued struct {
 	job   string
 	name  string
@@ -165,11 +165,11 @@ type queued struct {
 	of    int
 }
 
-// jobNames is what the names of jobs end with: the run, and the rest or the wave, first block and
-// blocks.
+// jobNames matches the end of job names: the run, and the rest or the wave, first block and number
+// of blocks.
 var jobNames = regexp.MustCompile(`\.([0-9a-f]{8})\.(?:rest|w(\d+)\.(\d+)of(\d+))$`)
 
-// queue lists what the cluster has of a run.
+// queue lists the jobs of a run in the queue.
 func (e *slurm) queue(ctx context.Context, id string) (all []queued, err error) {
 	out, err := command(ctx, "", "squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%j")
 	if err != nil {
@@ -214,7 +214,7 @@ func (e *slurm) Queue(ctx context.Context, id string) (reports.Queue, error) {
 	return q, err
 }
 
-// maxArraySize is one more than the largest index of an array.
+// maxArraySize is the limit on the size of an array: one more than its largest index.
 func maxArraySize(ctx context.Context) int {
 	const usual = 1001
 	out, err := command(ctx, "", "scontrol", "show", "config")
@@ -231,7 +231,7 @@ func maxArraySize(ctx context.Context) int {
 	return usual
 }
 
-// sending is a submission under way.
+// sending is the state of a submission.
 type sending struct {
 	*slurm
 	ctx   context.Context
@@ -241,8 +241,7 @@ type sending struct {
 	sent  int
 }
 
-// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster
-// takes.
+// wave sends the blocks of a wave that are not in the queue, in arrays of the maximum size.
 func (s *sending) wave(w run.Wave, size int) error {
 	var before, now []string // jobs of the queue
 	there := map[int]bool{}
@@ -286,8 +285,8 @@ func (s *sending) wave(w run.Wave, size int) error {
 	return nil
 }
 
-// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it
-// would not wait for them.
+// withdraw removes from the queue the jobs that wait for a wave of which more blocks are about to
+// be sent, because they would not wait for these.
 func (s *sending) withdraw(wave int) error {
 	var names []string
 	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {
@@ -331,8 +330,8 @@ func (s *sending) rest() error {
 		rest)
 }
 
-// sbatch sends a job of so many seconds of computing, which starts after others have ended, however
-// they have.
+// sbatch sends a job with this expected computing time, which starts after the jobs in after have
+// ended, successfully or not.
 func (s *sending) sbatch(name, option string, seconds float64, after []string, block ...string) error {
 	s.sent++
 	args := []string{"--parsable", "--comment=gpc-tune " + s.r.ID,
@@ -342,13 +341,13 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 		args = append(args, "--time="+s.time)
 	case s.r.Measured: // in minutes
 		args = append(args, "--time="+strconv.Itoa(10+int(math.Ceil(2*seconds/60))))
-	} // else the cluster's default holds
+	} // otherwise the cluster's default applies
 	script := append([]string{slurmFolder + "/" + workerScript}, block...)
 	depends := ""
 	if slices.Sort(after); len(after) > 0 {
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
-	if s.r.DryRun { // the jobs before are variables of the shell, which are not to be quoted
+	if s.r.DryRun { // the jobs before are variables of the shell, which must not be quoted
 		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, terminal.CommandLine(args...), depends,
 			terminal.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
@@ -367,7 +366,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	return nil
 }
 
-// ranges writes ascending numbers as 0-3,5,7-8.
+// ranges formats ascending numbers like 0-3,5,7-8.
 func ranges(n []int) string {
 	var parts []string
 	for i := 0; i < len(n); {

@@ -1,10 +1,10 @@
-// Package submit hands the blocks of a run to what has machines for them: one file an engine, and
-// its line in Table.
+// Package submit runs the blocks of a run on other machines through engines: one file and one row
+// of Table per engine.
 //
-// An engine starts `gpc-tune worker RUN --block i/m` for every block that has something missing,
-// wave after wave, and then `gpc-tune worker RUN --block rest`, which does what is left and writes
-// the results. What it says of them is never believed: what is done is what is in the journal, so
-// that a block may be started twice, killed, or lost.
+// An engine starts `gpc-tune worker RUN --block i/m` for every unfinished block, wave after wave,
+// and then `gpc-tune worker RUN --block rest`, which runs the remaining jobs and writes the
+// results. Whether a job is finished is decided by the journal, never by the engine's report, so a
+// block may be started twice, killed, or lost.
 package submit
 
 import (
@@ -27,7 +27,7 @@ var Table = registry.Table[Engine]{
 	of[kubernetes]("kubernetes", "indexed Jobs of a Kubernetes cluster"),
 }
 
-// of makes the entry of an engine.
+// of makes the row of an engine.
 func of[T any, P interface {
 	*T
 	Engine
@@ -36,8 +36,8 @@ func of[T any, P interface {
 		New: func(registry.Decode) (Engine, error) { return P(new(T)), nil }}
 }
 
-// Status adds to the progress of a run what the engine that it was submitted to has of it, and how
-// to go on.
+// Status adds to the progress of a run the queue of the engine to which it was submitted, and the
+// command to continue.
 func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	l, err := run.ReadLayout(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (p.Finished || l.Engine == "") {
@@ -60,9 +60,9 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 		return err
 	}
 	options := pflag.NewFlagSet("", pflag.ContinueOnError)
-	options.ParseErrorsAllowlist.UnknownFlags = true // some are of submit itself
+	options.ParseErrorsAllowlist.UnknownFlags = true // some are options of submit itself
 	if engine.Flags(options); options.Parse(l.Options) != nil {
-		return nil // those of another version
+		return nil // options of another version
 	}
 	if e, ok := engine.(interface {
 		Queue(ctx context.Context, id string) (reports.Queue, error)

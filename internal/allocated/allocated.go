@@ -1,5 +1,4 @@
-// Package allocated measures memory, for the tests that hold what components say of theirs to what
-// they take.
+// Package allocated measures allocated memory, for tests of the memory that components state.
 package allocated
 
 import (
@@ -7,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// Large is the memory, in pieces of more than 32 KiB, that f takes: what its result keeps, and the
-// rest. f is run twice, to fill pools first. Nothing else may run meanwhile.
+// Large is the memory, in allocations of more than 32 KiB, that f needs: what its result keeps, and
+// the rest. f runs twice, first to fill pools. Nothing else may run at the same time.
 func Large(f func() any) (kept, passing int64) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a pool has room for each
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools have memory per processor
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var m runtime.MemStats
 	total := func() int64 {

@@ -2,6 +2,6 @@
 
 package allocated
 
-// Pools says that memory which is given back to a sync.Pool is there again. The race detector has
-// pools forget at random.
+// Pools reports whether memory returned to a sync.Pool is reused. With the race detector pools drop
+// memory at random.
 const Pools = true

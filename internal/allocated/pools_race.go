@@ -2,5 +2,5 @@
 
 package allocated
 
-// Pools says that memory which is given back to a sync.Pool is there again.
+// Pools reports whether memory returned to a sync.Pool is reused.
 const Pools = false

@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
-// Source takes a name for a bundled data set if there is one, else for a file.
+// Source interprets a name as a bundled data set if there is one, else as a file.
 func Source(name string) (data.Spec, error) {
 	_, unknown := data.Lookup(name)
 	if unknown == nil {
@@ -27,15 +27,15 @@ func Source(name string) (data.Spec, error) {
 	return data.Spec{Train: name}, nil
 }
 
-// Described is what is known of a data set and, if it is a file of columns, of these.
+// Described describes a data set and, for a file of columns, its columns.
 type Described struct {
 	data.Summary
-	Table *columns.Table // nil: a bundled set, or a file of another form
+	Table *columns.Table // nil: a bundled set, or a file of another format
 }
 
-// Describe summarises a bundled data set or a file of cases, whose columns it takes for what
-// gpc-tune init takes them for. label is the label's column, or empty. Labels that cannot be
-// classes are numbers, and missing values are counted.
+// Describe summarises a bundled data set, or a file of cases with its columns classified as by
+// gpc-tune init. label is the label's column, or empty. Labels that cannot be classes are numbers,
+// and missing values are counted.
 func Describe(name, label string) (out Described, err error) {
 	from, err := Source(name)
 	if err != nil {
@@ -68,8 +68,8 @@ func Describe(name, label string) (out Described, err error) {
 	return out, nil
 }
 
-// ReadAny reads data whose labels are classes or, where they cannot be, numbers, and sets what from
-// says of that. The error is that of classes.
+// ReadAny reads data whose labels are classes or, if that is impossible, numbers, and sets from
+// accordingly. The error is that for classes.
 func ReadAny(from *data.Spec) (*data.Data, error) {
 	from.Missing = "mean"
 	d, err := data.Load(*from, ".", 0)
@@ -84,7 +84,8 @@ func ReadAny(from *data.Spec) (*data.Data, error) {
 	return d, nil
 }
 
-// RepartitionUSPS writes the files of data.RepartitionUSPS to dir under gzip, and names them.
+// RepartitionUSPS writes the files of data.RepartitionUSPS to dir, compressed by gzip, and returns
+// their names.
 func RepartitionUSPS(train, test, dir string) (names []string, err error) {
 	files, err := data.RepartitionUSPS(train, test)
 	if err != nil {
@@ -93,7 +94,7 @@ func RepartitionUSPS(train, test, dir string) (names []string, err error) {
 	return write(files, dir)
 }
 
-// Waves writes the files of data.Waves to dir under gzip, and names them.
+// Waves writes the files of data.Waves to dir, compressed by gzip, and returns their names.
 func Waves(n, inputs int, dir string) (names []string, err error) {
 	files, err := data.Waves(n, inputs)
 	if err != nil {

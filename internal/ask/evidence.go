@@ -19,10 +19,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta
-// name; it is absent where the fit has none.
+// Answer is the result of a Query. The gradient is with respect to the free hyperparameters, by
+// theta name; it is absent if the fit has none.
 type Answer struct {
-	// nats; null where the fit failed or has not converged
+	// nats; null if the fit failed or has not converged
 	LogEvidence   reports.Number           `json:"log_evidence"`
 	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
 	Gradient      map[string]record.Number `json:"gradient"`
@@ -33,21 +33,21 @@ type Answer struct {
 	Test          *TestAnswer              `json:"test,omitempty"`
 }
 
-// TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
+// TestAnswer has the scores of the predictions for the test cases: for classes, or for numeric
+// targets.
 type TestAnswer struct {
 	N               int            `json:"n"`
 	Errors          *int           `json:"errors,omitempty"`
 	ErrorRate       *record.Number `json:"error_rate,omitempty"`
-	InformationBits *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	InformationBits *record.Number `json:"information_bits,omitempty"` // baseline: training frequencies
 	LogLoss         *record.Number `json:"log_loss,omitempty"`         // nats per case
 	RMSE            *record.Number `json:"rmse,omitempty"`
-	// nats per case; base line: training mean and variance
+	// nats per case; baseline: training mean and variance
 	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"`
 }
 
-// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in. A fit that
-// fails, or has not converged where its inference takes no such fit as it is, is ErrNoFit, and its
-// Answer says no more than why.
+// Evaluate evaluates the query. Mistakes in the query are Problems that name the flag. A fit that
+// fails, or has not converged and must, is ErrNoFit; its Answer then has the reason only.
 func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	found := strictyaml.NewFindings("--data")
 	from, err := Source(q.Data)
@@ -75,12 +75,12 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
 }
 
-// at fits and answers.
+// at fits the model and fills the answer.
 func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data,
 	p *job.Prepared) (*Answer, error) {
 	warnings := append(ds.Warnings, p.Warnings...)

@@ -21,18 +21,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference
-// are names or YAML flow text; Theta gives hyperparameters by their theta names, the others stay
-// where they start.
+// Query is one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference are
+// names or YAML flow text; Theta sets hyperparameters by their theta names, the others keep their
+// initial values.
 type Query struct {
 	Data, Test, Label, Positive, Preprocess string
 	Kernel, Mean, Likelihood, Inference     string
-	Classes                                 string // joint, the default, or one_vs_rest
+	Classes                                 string // joint (default), or one_vs_rest
 	Theta                                   map[string]string
-	LeaveOneOut                             bool // asks for it
+	LeaveOneOut                             bool // compute leave-one-out
 }
 
-// load reads the data that the flags name and checks that the model can have them.
+// load reads the data of the flags and checks that they fit the model.
 func (q Query) load(
 	found *strictyaml.Findings, from data.Spec, m model.Model, test bool,
 ) (*data.Data, *job.Prepared, error) {
@@ -62,13 +62,13 @@ func (q Query) load(
 	return ds, p, nil
 }
 
-// place is theta with what the flag says of it.
+// place returns theta with the values of the flag.
 func (q Query) place(found *strictyaml.Findings, l objective.Layout) []float64 {
 	return Points(found.As("--theta"), []objective.Layout{l}, q.Theta)[0]
 }
 
-// Points returns the start of every layout, with the hyperparameters given by their theta names set
-// in those that have them.
+// Points returns the initial point of every layout, with the given hyperparameters set by theta
+// name in the layouts that have them.
 func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[string]string) [][]float64 {
 	points := make([][]float64, len(layouts))
 	var names []string
@@ -87,7 +87,7 @@ func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[st
 			err = fmt.Errorf("%q is not a number", given[name])
 		case !slices.Contains(names, name):
 			err = fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
-		default: // a number out of range is an infinity
+		default: // numbers out of range become infinities
 			err = nil
 			for i, l := range layouts {
 				if slices.ContainsFunc(l.Specs, func(s param.Spec) bool { return s.ThetaName() == name }) {
@@ -102,7 +102,7 @@ func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[st
 	return points
 }
 
-// noTest as Query.Test leaves out a bundled test set.
+// noTest, as Query.Test, ignores a bundled test set.
 const noTest = "none"
 
 // parts are those of the model.

@@ -19,20 +19,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// Sampling asks for draws from the prior of a Query's model at the cases of its data, or on a grid
-// of one input.
+// Sampling draws from the prior of a Query's model at the cases of its data, or on a grid of one
+// input.
 type Sampling struct {
 	Query          // without inference and test
-	Grid  string   // lo:hi:points, in place of data
-	Names []string // of the classes, with a grid; only softmax needs them
+	Grid  string   // lo:hi:points, instead of data
+	Names []string // of the classes, with a grid; needed for softmax only
 	Count int
 	Seed  uint64
 }
 
-// Drawn is a table of the inputs as the kernel sees them, the latent functions and what the
-// likelihood makes of them, a row a case: x…, f1…, p1…, with p the probability of the positive
-// class; or f1[label]… and p1[label]… for every label where the likelihood is for more than two
-// classes. A likelihood of numbers has no p.
+// Drawn is a table with a row per case: the preprocessed inputs, the latent functions and the
+// resulting probabilities, x…, f1…, p1…, with p the probability of the positive class; or
+// f1[label]… and p1[label]… for every label if the likelihood is for more than two classes. A
+// likelihood for numbers has no p.
 type Drawn struct {
 	Theta    map[string]record.Number `json:"theta"`
 	Columns  []string                 `json:"columns"`
@@ -43,10 +43,10 @@ type Drawn struct {
 	shown  record.Illustration
 }
 
-// maxGridCases bounds a grid: its covariance has as many numbers squared.
+// maxGridCases limits a grid, whose covariance has the square of this size.
 const maxGridCases = 10_000
 
-// Draw does it. Mistakes in the flags are Problems, each with the flag.
+// Draw draws. Mistakes in the flags are Problems that name the flag.
 func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	found := strictyaml.NewFindings("--grid")
 	out := &Drawn{Theta: map[string]record.Number{}, Warnings: []string{}}
@@ -138,9 +138,9 @@ func parseGrid(text string) ([]float64, error) {
 		maxGridCases)
 }
 
-// Figure shows the latent functions over their one input and, beside them, what the likelihood
-// makes of them; where every class has a latent function, with a row for each of the first draws.
-// More than one input is a Problem.
+// Figure shows the latent functions over their one input and, beside them, the probabilities; if
+// every class has a latent function, with a row for each of the first draws. More than one input is
+// a Problem.
 func (d *Drawn) Figure() (figure.Figure, error) {
 	if d.inputs != 1 {
 		return figure.Figure{}, spec.Problems{{File: "--format",

@@ -1,4 +1,4 @@
-// Package atomicfile writes files that are whole or absent, whatever ends the process meanwhile.
+// Package atomicfile writes files completely or not at all, however the process ends.
 package atomicfile
 
 import (
@@ -15,11 +15,11 @@ import (
 	"syscall"
 )
 
-// Write replaces the file name by what write writes. Whoever reads it sees the old file or the new
-// one, whole, also after a crash of the system. A new file has the mode that the umask leaves of
-// 0666; an old one keeps its mode, and is not replaced where it may not be written to. A symbolic
-// link stays, and the file that it names is replaced. A device or a FIFO is written to as it is. An
-// error leaves the old file, and nothing else.
+// Write replaces the file name by the output of write. Readers see the complete old or the complete
+// new file, also after a system crash. A new file has mode 0666 reduced by the umask; an existing
+// file keeps its mode, and is not replaced if it is not writable. A symbolic link stays, and its
+// target is replaced. A device or a FIFO is written directly. After an error only the old file
+// remains.
 func Write(name string, write func(io.Writer) error) error {
 	target, old, err := resolve(name)
 	if err != nil {
@@ -42,8 +42,8 @@ func Write(name string, write func(io.Writer) error) error {
 	})
 }
 
-// Create is Write for a file that must not be there yet: otherwise the error is an fs.ErrExist,
-// also if another process has been faster.
+// Create is Write for a file that must not exist yet: otherwise the error is an fs.ErrExist, also
+// if another process creates it first.
 func Create(name string, write func(io.Writer) error) error {
 	exists := func() error {
 		if _, err := os.Lstat(name); err != nil {
@@ -62,22 +62,22 @@ func Create(name string, write func(io.Writer) error) error {
 		if err := exists(); err != nil {
 			return err
 		}
-		return os.Rename(temporary.Name(), name) // on a file system without links
+		return os.Rename(temporary.Name(), name) // for file systems without hard links
 	})
 }
 
-// Check tells before the work whether Write could write the file name after it. It leaves nothing.
+// Check checks in advance whether Write could write the file name. It leaves no files.
 func Check(name string) error {
 	target, old, err := resolve(name)
-	if err != nil || old != nil && !old.Mode().IsRegular() { // opening a FIFO waits for its reader
+	if err != nil || old != nil && !old.Mode().IsRegular() { // opening a FIFO would wait for its reader
 		return err
 	}
 	return replace(target, func(io.Writer) error { return nil }, func(*os.File) error { return nil })
 }
 
-// resolve follows links from name to a regular file, which must be writable, or to the name of a
-// file that is not there yet: then old is nil. A file of another kind is not followed, and neither
-// is a link to what has no name any more, as /dev/stdout may be.
+// resolve follows links from name to a regular file, which must be writable, or to a name without a
+// file: then old is nil. It does not follow links to other kinds of files, nor to files that no
+// longer have a name, as /dev/stdout may be.
 func resolve(name string) (target string, old fs.FileInfo, err error) {
 	old, err = os.Stat(name)
 	switch {
@@ -96,7 +96,7 @@ func resolve(name string) (target string, old fs.FileInfo, err error) {
 		f.Close()
 	}
 	target = name
-	for range 40 { // Linux follows so many links too
+	for range 40 { // the limit of Linux
 		to, err := os.Readlink(target)
 		if err != nil {
 			return target, old, nil
@@ -109,10 +109,11 @@ func resolve(name string) (target string, old fs.FileInfo, err error) {
 	return "", nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("too many links")}
 }
 
-// replace writes a file beside target and, once it is on disk, has put move it there.
+// replace writes a temporary file beside target and, once it is on disk, calls put to move it
+// there.
 func replace(target string, write func(io.Writer) error, put func(temporary *os.File) error) (err error) {
 	dir := filepath.Dir(target)
-	defer func() { // an error names the file that is meant
+	defer func() { // errors should name the target
 		told := (*fs.PathError)(nil)
 		if errors.As(err, &told) && strings.HasPrefix(filepath.Base(told.Path), Prefix) {
 			told.Op, told.Path = "write", target
@@ -122,7 +123,7 @@ func replace(target string, write func(io.Writer) error, put func(temporary *os.
 	if err != nil {
 		return err
 	}
-	defer remove(f.Name()) // where it has not been moved
+	defer remove(f.Name()) // if it has not been moved
 	buffered := bufio.NewWriter(f)
 	if err = cmp.Or(write(buffered), buffered.Flush()); err == nil {
 		err = f.Sync()
@@ -133,14 +134,14 @@ func replace(target string, write func(io.Writer) error, put func(temporary *os.
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if d, err := os.Open(dir); err == nil { // where folders cannot be synced, the name is on disk a little later
+	if d, err := os.Open(dir); err == nil { // if folders cannot be synced, the name is on disk slightly later
 		_ = d.Sync()
 		d.Close()
 	}
 	return nil
 }
 
-// Remedy says what to do about a file that could not be written; "" if err does not tell.
+// Remedy says what to do about a file that could not be written; "" if the cause is unknown.
 func Remedy(err error) string {
 	is := func(cause error) bool { return errors.Is(err, cause) }
 	switch {
@@ -160,18 +161,18 @@ func Remedy(err error) string {
 	return ""
 }
 
-// The names of files that are being written begin with Prefix and end with suffix. After a SIGKILL
-// or a crash such a file may stay; it may be deleted.
+// Names of temporary files begin with Prefix and end with suffix. After a SIGKILL or a crash such a
+// file may remain; it can be deleted.
 const (
 	Prefix = ".gpc-tune-"
 	suffix = ".tmp"
 )
 
-// open are the files that are being written.
+// open are the temporary files in use.
 var open = struct {
 	sync.Mutex
 	names map[string]bool
-	ended bool // Abandon has been called: nothing is created any more
+	ended bool // Abandon has been called: no further files are created
 }{names: map[string]bool{}}
 
 func create(dir string) (*os.File, error) {
@@ -180,7 +181,7 @@ func create(dir string) (*os.File, error) {
 	if open.ended {
 		return nil, fs.ErrClosed
 	}
-	name := filepath.Join(dir, Prefix+rand.Text()+suffix) // 128 random bits: no other file has it
+	name := filepath.Join(dir, Prefix+rand.Text()+suffix) // 128 random bits make the name unique
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		open.names[name] = true
@@ -195,8 +196,8 @@ func remove(name string) {
 	delete(open.names, name)
 }
 
-// Abandon deletes the files that are being written, for a process that is about to end. No other is
-// begun.
+// Abandon deletes the temporary files, for a process that is about to end. No further files are
+// created.
 func Abandon() {
 	open.Lock()
 	defer open.Unlock()

@@ -1,5 +1,5 @@
-// Package bigmath evaluates a few functions to any precision, by series that share nothing with the
-// float64 code they check. It is the oracle of tests, slow, and used by nothing else.
+// Package bigmath evaluates a few functions to any precision, by series that are independent of the
+// float64 code they check. It is a slow reference for tests only.
 //
 // Results have the precision of the argument, with the last 32 bits or so uncertain.
 package bigmath
@@ -14,7 +14,7 @@ func New(x float64, prec uint) *big.Float { return new(big.Float).SetPrec(prec).
 
 func like(x *big.Float) *big.Float { return new(big.Float).SetPrec(x.Prec()) }
 
-// negligible says that adding term to sum no longer changes it.
+// negligible reports whether adding term to sum would not change it.
 func negligible(term, sum *big.Float) bool {
 	return term.Sign() == 0 || sum.Sign() != 0 && term.MantExp(nil) < sum.MantExp(nil)-int(sum.Prec())
 }

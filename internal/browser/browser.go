@@ -22,7 +22,7 @@ var (
 	axe         = flag.String("axe", "", "axe.min.js of the npm package axe-core, which tests pages for accessibility")
 )
 
-// Browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON
+// Browser is a headless Chromium, controlled by its DevTools protocol over a pair of pipes: JSON
 // texts that end with a zero byte.
 type Browser struct {
 	t        *testing.T
@@ -31,11 +31,11 @@ type Browser struct {
 	from     *bufio.Reader
 	session  string
 	last     int
-	Faults   []string // exceptions, messages on the console, and other requests
+	Faults   []string // exceptions, console messages, and unexpected requests
 }
 
-// Start opens an empty page, which is to ask for nothing that does not begin with one of the
-// prefixes, or skips the test where there is no browser.
+// Start opens an empty page, and records requests that do not begin with one of the prefixes as
+// faults. It skips the test if there is no browser.
 func Start(t *testing.T, prefixes ...string) *Browser {
 	if *program == "" {
 		t.Skip("needs a browser: make test-browser BROWSER=program, where Chromium is not found by itself")
@@ -115,7 +115,7 @@ type message struct {
 	Result, Error json.RawMessage
 }
 
-// next reads one message, and keeps what is a fault of the page.
+// next reads one message, and records it if it is a fault of the page.
 func (b *Browser) next() (m message) {
 	b.t.Helper()
 	text, err := b.from.ReadBytes(0)
@@ -165,8 +165,8 @@ func (b *Browser) Eval(expression string, value any) {
 	}
 }
 
-// Violations are what axe-core finds wrong with the open page, by these of its rules, or by all of
-// them if none is named; nil where there is no axe-core.
+// Violations are the findings of axe-core for the open page, by these rules, or by all rules if
+// none are given; nil without axe-core.
 func (b *Browser) Violations(rules ...string) (found []string) {
 	b.t.Helper()
 	if *axe == "" {
@@ -203,7 +203,7 @@ func (b *Browser) View(width int, scheme string) {
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": wanted}, nil)
 }
 
-// Photograph takes a picture of the whole page, if there is to be one.
+// Photograph saves a picture of the whole page, if requested.
 func (b *Browser) Photograph(name string) {
 	if *screenshots == "" {
 		return

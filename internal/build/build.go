@@ -1,4 +1,4 @@
-// Package build names the program that computes.
+// Package build identifies the program.
 package build
 
 import (
@@ -24,9 +24,9 @@ func Version() string {
 	return "(devel)"
 }
 
-// Commit is the commit that Go stamped into the program and the time of the commit (RFC 3339), and
-// whether the sources had changes that are not in it. All are empty in a program that was not built
-// in a clone: go install of a version, a test.
+// Commit is the commit that Go recorded in the program, the time of the commit (RFC 3339), and
+// whether the sources had uncommitted changes. All are empty in a program that was not built in a
+// clone: by go install of a version, or in a test.
 func Commit() (revision, time string, changed bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return Stamp(info)
@@ -34,7 +34,7 @@ func Commit() (revision, time string, changed bool) {
 	return "", "", false
 }
 
-// Stamp is what Commit is, of any program.
+// Stamp is Commit for any program.
 func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -49,16 +49,16 @@ func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
 	return revision, time, changed
 }
 
-// This is what computes here.
+// This is the running program.
 func This() record.Build {
 	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
 		linalg.SIMD()}
 }
 
-// ErrEnvironment marks a variable of the environment that cannot be.
+// ErrEnvironment marks an invalid value of an environment variable.
 var ErrEnvironment = errors.New("environment")
 
-// CheckEnvironment is an ErrEnvironment where the environment asks for instructions that this
+// CheckEnvironment returns an ErrEnvironment if the environment selects instructions that this
 // machine lacks.
 func CheckEnvironment() error {
 	if err := linalg.Err(); err != nil {

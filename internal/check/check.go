@@ -1,5 +1,5 @@
-// Package check holds the gradients of a plan's models to differences, and their log evidences to
-// sampling.
+// Package check compares the gradients of a plan's models with differences, and their log evidences
+// with sampled ones.
 package check
 
 import (
@@ -25,12 +25,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// CheckOptions of Check.
+// CheckOptions are options of Check.
 type CheckOptions struct {
-	// hyperparameters by their theta names, free or fixed; the others stay where they start
+	// hyperparameters by their theta names, free or fixed; the others keep their initial values
 	Theta      map[string]string
 	NoSampling bool // no Monte Carlo
-	Workers    int  // evaluations that run at a time; 0 is one per processor
+	Workers    int  // concurrent evaluations; 0 is one per processor
 }
 
 const (
@@ -43,8 +43,8 @@ const (
 	checkStep = 1e-3
 	// gradientTolerance is the largest error of a gradient, relative to max(1, |g|∞, |L|).
 	gradientTolerance = 1e-6
-	// boundTolerance is by how many standard errors a lower bound may lie above a sampled log
-	// evidence; boundRounding, of max(1, |L|), is what rounding may add.
+	// boundTolerance is the number of standard errors by which a lower bound may exceed a sampled
+	// log evidence; boundRounding, relative to max(1, |L|), allows for rounding.
 	boundTolerance, boundRounding = 2, 1e-9
 )
 
@@ -77,11 +77,11 @@ type evaluated struct {
 	err         error
 }
 
-// Check fits every inference method of the plan, those that only tune included, to all of the
-// training data, where the hyperparameters start or at o.Theta. It holds the gradient of the log
-// evidence to differences, and the log evidence to that of annealed importance sampling
+// Check fits every inference method of the plan, including those for tuning only, to all of the
+// training data, at the initial hyperparameters or at o.Theta. It compares the gradient of the log
+// evidence with differences, and the log evidence with that of annealed importance sampling
 // (approx.Sampling), once for all methods that share data, kernel, mean, likelihood and classes,
-// with the options of the plan's first sampling entry among them, or the defaults. What fails: a
+// with the options of the plan's first sampling entry among them, or the defaults. Failures are: a
 // fit with an error or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞,
 // |L|), a lower bound more than two standard errors above the sampled value. The result does not
 // depend on o.Workers. Mistakes in o.Theta are Problems.
@@ -110,7 +110,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 		theta []float64
 		to    *evaluated
 	}
-	var first, jobs []job // what takes longest comes first
+	var first, jobs []job // the longest first
 	for i, s := range subjects {
 		for j, h := range s.objective.Layout.Specs {
 			s.row.Theta = append(s.row.Theta, reports.Value{Name: h.ThetaName(), Number: reports.Number(points[i][j])})
@@ -153,8 +153,8 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	return c, nil
 }
 
-// subjects lists what is to be checked, those that share a reference together and after it. notes
-// say what is not.
+// subjects lists what is to be checked; those that share a reference are together and follow it.
+// notes list what is not checked.
 func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 	var groups [][]plan.Configured
 	index := map[group]int{}
@@ -211,7 +211,8 @@ func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subjec
 	return all, notes
 }
 
-// newSubject makes the objective of a model. The error says why its log evidence cannot be checked.
+// newSubject makes the objective of a model. The error is the reason why its log evidence cannot be
+// checked.
 func newSubject(ctx context.Context, c plan.Configured) (*subject, error) {
 	classes := len(c.Set.Source.Classes)
 	model := c.Model.On(classes)
@@ -239,12 +240,12 @@ func newSubject(ctx context.Context, c plan.Configured) (*subject, error) {
 	}}, nil
 }
 
-// failure says why the value is none to rely on.
+// failure is the reason why the value is unreliable, if it is.
 func (e evaluated) failure() error {
 	return cmp.Or(e.err, e.unconverged)
 }
 
-// evaluate fits at theta, cold.
+// evaluate fits at theta from a cold start.
 func (s *subject) evaluate(ctx context.Context, theta []float64, gradient bool) (e evaluated) {
 	fit, err := s.objective.Fit(ctx, theta, nil)
 	if err != nil {
@@ -289,7 +290,7 @@ func (s *subject) conclude() {
 	}
 }
 
-// differences holds the gradient to them.
+// differences compares the gradient with differences.
 func (s *subject) differences() {
 	r := &s.row
 	free := s.objective.Layout.FreeSpecs()

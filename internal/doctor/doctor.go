@@ -29,50 +29,50 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Checkup is what `gpc-tune doctor` finds.
+// Checkup has the results of `gpc-tune doctor`.
 type Checkup struct {
 	Build  record.Build
-	CPU    string // "" if the system does not tell
+	CPU    string // "" if unknown
 	Cores  int
-	Memory int64 // available, bytes; 0 if the system does not tell
+	Memory int64 // available, bytes; 0 if unknown
 	Speeds []Speed
 	Checks []Check
 	Rates  *rates.Rates
-	Kept   string // the file of the rates; "": they are not kept
+	Kept   string // the file with the rates; "": they are not saved
 }
 
-// DoctorOptions of Doctor.
+// DoctorOptions are options of Doctor.
 type DoctorOptions struct {
-	Cases int // of the largest problem that is timed; quick methods are on twice as many too
-	// Quick has everything checked, but timed on problems of Cases cases alone. How time grows is
-	// not known then, so that the rates are not kept, and those that were kept before stay.
+	Cases int // of the largest measured problem; fast methods are also measured with twice as many
+	// Quick checks everything, but measures problems with Cases cases only. The growth of times is
+	// then unknown, so the rates are not saved, and existing ones are kept.
 	Quick bool
-	Tell  Findings // nil: nobody
+	Tell  Findings // nil: no reports
 }
 
-// Findings are told one by one, as soon as they are there, in the order of these methods.
+// Findings receives results as soon as they are available, in the order of these methods.
 type Findings interface {
-	Machine(c *Checkup) // nothing is checked yet
+	Machine(c *Checkup) // before any checks
 	Check(Check)
 	Speed(Speed)
-	Kernel(ComponentTime) // of a covariance matrix and its gradient, over ShownInputs inputs
-	Method(ComponentTime) // inference/likelihood: of a log evidence and its gradient, kernel and prediction aside
+	Kernel(ComponentTime) // for a covariance matrix and its gradient, with ShownInputs inputs
+	Method(ComponentTime) // inference/likelihood: for a log evidence and its gradient, without kernel and prediction
 }
 
-// Speed is the arithmetic of one core, GFLOP/s.
+// Speed is the arithmetic speed of one core, GFLOP/s.
 type Speed struct {
 	Path              string // the vector instructions
 	N                 int
 	Product, Cholesky float64
 }
 
-// Check is one thing that must work.
+// Check is the result of one check.
 type Check struct {
 	What string
-	Err  error // nil: it does
+	Err  error // nil: it works
 }
 
-// silent is who is told nothing.
+// silent ignores all findings.
 type silent struct{}
 
 func (silent) Machine(*Checkup) {}
@@ -85,8 +85,8 @@ func (silent) Kernel(ComponentTime) {}
 
 func (silent) Method(ComponentTime) {}
 
-// Doctor checks that the program works here, and measures how fast. Unless that is quick it keeps
-// the rates, for plans to come.
+// Doctor checks that the program works on this machine, and measures its speed. Unless Quick is
+// set, it saves the rates for later plans.
 func Doctor(ctx context.Context, o DoctorOptions) (*Checkup, error) {
 	n, tell := o.Cases, o.Tell
 	if tell == nil {
@@ -100,10 +100,10 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Checkup, error) {
 		tell.Check(found)
 	}
 	selfChecks(ctx, check)
-	// Processor time is a thread's, and garbage is collected between the times.
+	// Processor time is per thread, and garbage is collected between measurements.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	sizes := []int{n / 8, n / 4, n / 2, n, 2 * n} // the last for what is quick
+	sizes := []int{n / 8, n / 4, n / 2, n, 2 * n} // the last for fast methods
 	if o.Quick {
 		sizes = []int{n}
 	}
@@ -131,7 +131,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Checkup, error) {
 	return c, nil
 }
 
-// Err is what does not work.
+// Err is the error of the failed checks.
 func (c *Checkup) Err() error {
 	var errs []error
 	for _, check := range c.Checks {
@@ -142,12 +142,11 @@ func (c *Checkup) Err() error {
 	return errors.Join(errs...)
 }
 
-// seconds is how long f computes: the median of five, or of fewer if it is long. What is short is
-// repeated until it can be measured. setup runs before every call, outside the time.
+// seconds is the time of f: the median of five calls, or of fewer if f is slow. A fast f is
+// repeated until it can be measured. setup runs before every call and is not included.
 //
-// The time that passes is the more precise one, and right unless the machine gave the core to
-// others meanwhile, which it does for milliseconds at a time; from there on the thread's processor
-// time is right.
+// Wall-clock time is more precise, and correct unless the machine gave the core to other processes,
+// which it does for milliseconds at a time; for longer times the thread's processor time is used.
 func seconds(setup, f func()) float64 {
 	const enough, undisturbed, long = 200 * time.Microsecond, 3 * time.Millisecond, 20 * time.Millisecond
 	var times []float64
@@ -195,8 +194,8 @@ func speed(path string, n int) Speed {
 	}
 }
 
-// selfChecks evaluates models whose values are known, and tries what runs need of the system. The
-// values are those of an independent dense computation.
+// selfChecks evaluates models with known values, and tests system functions that runs need. The
+// values come from an independent dense computation.
 func selfChecks(ctx context.Context, tell func(Check)) {
 	for _, known := range []struct {
 		likelihood, inference string
@@ -218,7 +217,7 @@ func selfChecks(ctx context.Context, tell func(Check)) {
 	tell(Check{"run folders can be created here", errors.Join(err, os.RemoveAll(dir))})
 }
 
-// agreement compares the paths on a product and a factorisation.
+// agreement compares the instruction sets on a product and a factorisation.
 func agreement() (err error) {
 	const n = 150
 	a := linalg.NewGeneral(n, n)
@@ -256,7 +255,7 @@ func must(u blas64.Triangular, ok bool) blas64.Triangular {
 	return u
 }
 
-// synthetic is a problem of n cases with d columns: classes that overlap, and numbers with noise.
+// synthetic is a problem of n cases with d columns: overlapping classes, and numbers with noise.
 type synthetic struct {
 	x, z *mat.Dense // training and new cases
 	y    map[int]approx.Targets
@@ -285,8 +284,8 @@ func newSynthetic(n, d int) synthetic {
 	return p
 }
 
-// measure times every kernel, and every method with every likelihood that it takes, on problems of
-// these sizes: kernels on n/2 and n cases.
+// measure times every kernel, and every method with every likelihood that it accepts, on problems
+// of these sizes: kernels on n/2 and n cases.
 func measure(ctx context.Context, n int, sizes []int, tell Findings) (*rates.Rates, error) {
 	r := rates.ThisMachine()
 	shown := shownSizes(n, len(sizes) == 1)
@@ -322,7 +321,7 @@ func measure(ctx context.Context, n int, sizes []int, tell Findings) (*rates.Rat
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if err == nil { // else plans have no time to show for it
+			if err == nil { // otherwise plans show no time for it
 				r.Methods[rates.MethodKey(method, lik)] = times
 				tell.Method(methodTime(r, rates.MethodKey(method, lik), shown))
 			}
@@ -365,7 +364,7 @@ func kernelRates(k kernel.Kernel, sizes []int) rates.KernelRates {
 		Pullback: rates.FitRate(terms, pullback)}
 }
 
-// methodTimer times fits, criteria and predictions of a method with a likelihood, under a squared
+// methodTimer times fits, criteria and predictions of a method with a likelihood, for a squared
 // exponential of length scale √d and amplitude 3.
 type methodTimer struct {
 	ctx     context.Context
@@ -383,7 +382,8 @@ type methodTimer struct {
 	criteria            map[string][2][]float64 // value and gradient
 }
 
-// newMethodTimer is for the first number of classes for which the two go together, if there is one.
+// newMethodTimer uses the smallest number of classes for which method and likelihood are
+// compatible, if there is one.
 func newMethodTimer(ctx context.Context, method approx.Approximation, lik likelihood.Likelihood) (*methodTimer, bool) {
 	t := &methodTimer{ctx: ctx, fits: method, lik: lik, bound: lik.At(starts(lik)), criteria: map[string][2][]float64{}}
 	if a, ok := method.(approx.Abridger); ok {
@@ -398,12 +398,12 @@ func newMethodTimer(ctx context.Context, method approx.Approximation, lik likeli
 	return nil, false
 }
 
-// time is how long f takes, setup aside. What fails is kept.
+// time is the time of f without setup. The first error is kept.
 func (t *methodTimer) time(setup func(), f func() error) float64 {
 	return seconds(setup, func() { t.failed = errors.Join(t.failed, f()) })
 }
 
-// rates are those on problems of growing size.
+// rates are measured on problems of growing size.
 func (t *methodTimer) rates(problems []synthetic) (r rates.MethodRates, err error) {
 	for _, p := range problems {
 		cold := t.on(p)
@@ -438,7 +438,7 @@ func (t *methodTimer) rates(problems []synthetic) (r rates.MethodRates, err erro
 	return r, nil
 }
 
-// on times one problem, and returns how long a cold fit takes.
+// on times one problem, and returns the time of a cold fit.
 func (t *methodTimer) on(p synthetic) (cold float64) {
 	n, d := p.x.Dims()
 	inputs, z := &kernel.Inputs{X: p.x}, &kernel.Inputs{X: p.z}
@@ -488,13 +488,13 @@ func (t *methodTimer) on(p synthetic) (cold float64) {
 	return cold
 }
 
-// criterion times one, and its gradient, of the last fit. What a posterior keeps of its derivatives
-// it computes once, so that a gradient takes a new one each time, unless that is slow.
+// criterion times a criterion and its gradient for the last fit. A posterior computes parts of its
+// derivatives once, so each measurement of a gradient needs a new posterior, unless that is slow.
 func (t *methodTimer) criterion(name string, n int, slow bool, refit func() error) {
 	c := objective.Criteria.Default(name)
 	gradient, err := c.Uses(t.caps)
 	if err != nil || c.AddsPrior() {
-		return // it is the same but for a sum over hyperparameters
+		return // equal except for a sum over hyperparameters
 	}
 	var f approx.Functional
 	of := func() (err error) {
@@ -518,7 +518,7 @@ func (t *methodTimer) criterion(name string, n int, slow bool, refit func() erro
 	t.criteria[name] = times
 }
 
-// setARD sets the option of a kernel, if it has it.
+// setARD sets the option of a kernel, if it exists.
 func setARD(v any, ard bool) error {
 	switch option := reflect.ValueOf(v).Elem().FieldByName("ARD"); {
 	case option.IsValid():
@@ -529,7 +529,7 @@ func setARD(v any, ard bool) error {
 	return nil
 }
 
-// starts is where the parameters of a likelihood start.
+// starts are the initial parameters of a likelihood.
 func starts(lik likelihood.Likelihood) []float64 {
 	var theta []float64
 	for _, s := range lik.Params() {
@@ -538,15 +538,15 @@ func starts(lik likelihood.Likelihood) []float64 {
 	return theta
 }
 
-// ComponentTime is how long a component takes, in seconds, on problems of so many cases.
+// ComponentTime is the time of a component, in seconds, for these numbers of cases.
 type ComponentTime struct {
 	Name    string
 	Cases   []int
 	Seconds []float64
 }
 
-// shownSizes are the sizes of problems for which times are shown: larger ones than were measured
-// only where it is known how time grows.
+// shownSizes are the sizes of problems for which times are shown: larger ones than measured only if
+// the growth is known.
 func shownSizes(n int, quick bool) []int {
 	if quick {
 		return []int{n}
@@ -557,8 +557,8 @@ func shownSizes(n int, quick bool) []int {
 // ShownInputs is the number of inputs for which the times of kernels are shown.
 const ShownInputs = 10
 
-// methodTime is the time of a log evidence with its gradient, of a fit at a time and without a
-// kernel, under inference/likelihood.
+// methodTime is the time of a log evidence with its gradient, for one fit and without a kernel,
+// under inference/likelihood.
 func methodTime(r *rates.Rates, key string, cases []int) ComponentTime {
 	t := ComponentTime{Name: key, Cases: cases}
 	for _, n := range cases {

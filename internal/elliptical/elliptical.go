@@ -1,5 +1,5 @@
-// Package elliptical holds the move of elliptical slice sampling (Murray, Adams and MacKay 2010),
-// which samplers of latent functions and of hyperparameters share.
+// Package elliptical implements one transition of elliptical slice sampling (Murray, Adams and
+// MacKay 2010), shared by samplers of latent functions and of hyperparameters.
 package elliptical
 
 import (
@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 )
 
-// Slice looks for the next state on the ellipse x cos(angle) + ν sin(angle) through the present
-// state x and a draw ν from the Gaussian base, both less its mean. try says whether the state at an
-// angle is inside the slice, which is what the residual density there is held to; if it is, the
-// move is made. Angles come from a full turn that shrinks towards 0, where x itself lies inside.
+// Slice finds the next state on the ellipse x cos(angle) + ν sin(angle) through the current state x
+// and a draw ν from the Gaussian base, both minus its mean. try reports whether the state at an
+// angle is inside the slice, given by the residual density there; if so, the caller has moved to
+// it. Angles come from a full turn that shrinks towards 0, the angle of x, which is inside.
 func Slice(rng *rand.Rand, try func(sin, cos float64) bool) {
 	angle := 2 * math.Pi * rng.Float64()
 	lo, hi := angle-2*math.Pi, angle

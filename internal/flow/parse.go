@@ -1,6 +1,6 @@
-// Package flow reads and writes components as flow text on one line, {se: {length_scale: 2}}, the
-// part of YAML in which a model file says what its model is, without the library that reads all of
-// YAML. What a component's options are is what their tags yaml say.
+// Package flow reads and writes components as flow text on one line, {se: {length_scale: 2}}: the
+// subset of YAML used in model files, without a YAML library. A component's options are its fields
+// with yaml tags.
 package flow
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// maxDepth is how deep lists and mappings may stand within each other.
+// maxDepth is the maximum nesting of lists and mappings.
 const maxDepth = 100
 
-// Parse reads a word, a list or a mapping. Words may stand in single or double quotes.
+// Parse reads a word, a list or a mapping. Words may be in single or double quotes.
 func Parse(text string) (record.Node, error) {
 	p := parser{text: text}
 	n, err := p.node(0)
@@ -30,7 +30,7 @@ type parser struct {
 	at   int
 }
 
-// next is the next character that is no blank, 0 at the end.
+// next is the next nonblank character, 0 at the end.
 func (p *parser) next() byte {
 	for p.at < len(p.text) && p.text[p.at] == ' ' {
 		p.at++
@@ -110,7 +110,7 @@ func (p *parser) word() (string, error) {
 	return rest, nil
 }
 
-// single reads a text in single quotes, of which two stand for one in it.
+// single reads a text in single quotes; a doubled quote stands for one.
 func (p *parser) single() (string, error) {
 	for i := p.at + 1; i < len(p.text); i++ {
 		if p.text[i] != '\'' {

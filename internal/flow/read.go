@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Read makes the component that a node names; what says of which kind it is.
+// Read makes the component that a node describes; what is the kind of component.
 func Read[I any](n record.Node, what string, table registry.Table[I]) (v I, err error) {
 	name, options, err := Named(n, what)
 	if err != nil {
@@ -28,7 +28,8 @@ func Read[I any](n record.Node, what string, table registry.Table[I]) (v I, err 
 	return v, err
 }
 
-// Named is a component's name and its options: a word, or a mapping of the name to them.
+// Named returns a component's name and options: the node is a word, or a mapping from the name to
+// options.
 func Named(n record.Node, what string) (name string, options *record.Node, err error) {
 	switch {
 	case len(n.Parts) == 0:
@@ -46,7 +47,7 @@ func decode(n *record.Node) registry.Decode {
 	return func(v any) error { return set(reflect.ValueOf(v).Elem(), *n) }
 }
 
-// set sets v to what a node says.
+// set sets v to the value of a node.
 func set(v reflect.Value, n record.Node) error {
 	if text, is := v.Addr().Interface().(encoding.TextUnmarshaler); is && len(n.Parts) == 0 {
 		return text.UnmarshalText([]byte(n.Word))
@@ -57,14 +58,14 @@ func set(v reflect.Value, n record.Node) error {
 		return set(v.Elem(), n)
 	case k == reflect.Struct:
 		return options(v, n)
-	case k == reflect.Interface: // the one component that stands within another
+	case k == reflect.Interface: // a component inside another
 		p, err := Read(n, "prior", param.Priors)
 		if err == nil {
 			v.Set(reflect.ValueOf(p))
 		}
 		return err
 	case k == reflect.Slice:
-		if len(n.Parts) == 0 { // one is a list of one
+		if len(n.Parts) == 0 { // one value is a list of length one
 			n = record.Node{Parts: []record.Part{{Node: n}}}
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(n.Parts), len(n.Parts)))
@@ -85,7 +86,7 @@ func set(v reflect.Value, n record.Node) error {
 	return word(v, n.Word)
 }
 
-// options sets the fields of a struct that have a tag yaml.
+// options sets the fields of a struct that have yaml tags.
 func options(v reflect.Value, n record.Node) error {
 	fields := map[string]reflect.Value{}
 	var names []string
@@ -122,7 +123,7 @@ func word(v reflect.Value, text string) error {
 		x, err = strconv.ParseFloat(text, 64)
 		v.SetFloat(x)
 	case v.CanInt():
-		var x float64 // which may be written as 1e3
+		var x float64 // may be written as 1e3
 		x, err = strconv.ParseFloat(text, 64)
 		v.SetInt(int64(x))
 	case v.CanUint():

@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Text is what Read makes v of. A component whose type is not in the table has none: an error that
-// says what registers it.
+// Text is the text from which Read makes v. A component whose type is not in the table is an error
+// that says how to register it.
 func Text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	name := table.NameOf(v)
 	if name == "" {
@@ -24,7 +24,7 @@ func Text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	return "{" + name + ": " + parts + "}", nil
 }
 
-// said is what options say beyond the defaults; what is zero says nothing.
+// said formats the options that differ from the defaults; zero values are left out.
 func said(v, defaults reflect.Value) (string, error) {
 	if v.IsZero() || v.Type() == defaults.Type() && reflect.DeepEqual(v.Interface(), defaults.Interface()) {
 		return "", nil
@@ -48,7 +48,7 @@ func said(v, defaults reflect.Value) (string, error) {
 	return scalar(v)
 }
 
-// fields are those of a struct that have a tag yaml.
+// fields formats the fields of a struct that have yaml tags.
 func fields(v, defaults reflect.Value) (string, error) {
 	usual := map[string]reflect.Value{}
 	registry.Options(defaults, func(name string, f reflect.Value, _ reflect.StructField) { usual[name] = f })

@@ -7,11 +7,11 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// shown is how many bytes of a diff are printed: enough for any difference that is meant.
+// shown is the number of bytes of a diff to print: enough for any intended difference.
 const shown = 16 << 10
 
 // Equal reports whether got is want. If not, the test fails with a unified diff from want to got;
-// what says which text this is, and what is to be done if the difference is meant.
+// what names the text and says what to do if the difference is intended.
 func Equal[Got, Want ~string | ~[]byte](t testing.TB, what string, got Got, want Want) bool {
 	t.Helper()
 	difference := diff.Diff("want", []byte(want), "got", []byte(got))

@@ -11,10 +11,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// cavityIllustration shows what the posterior of EP, and the cavity made of it, owe to the site of
-// one case: all sites are those of the fixed point, but the precision of the first is another. The
+// cavityIllustration shows how the posterior of EP, and a cavity, depend on the site of one case:
+// all sites are those of the fixed point, except that the precision of the first is varied. The
 // columns are precision, mean and variance of the first marginal, and cavity_mean and
-// cavity_variance by GPML (3.56), which takes the site out of that marginal.
+// cavity_variance by GPML (3.56), which removes the site from that marginal.
 type cavityIllustration struct {
 	Covariance [][]float64 `yaml:"covariance"` // of the latent values, whose means are 0
 	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1

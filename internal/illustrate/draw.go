@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Drawable hands to put what keeps a model from being drawn at cases, with the kernel or the
-// classes at fault. names are those of classes that are given for the purpose, as in the example.
+// Drawable calls put with what prevents drawing from a model at cases: the kernel or the classes
+// with an error. names are given names of classes, as in the example.
 func Drawable(m model.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
 	perClass, what := m.Likelihood.Domain() == likelihood.Categorical,
 		cmp.Or(m.Written.Likelihood.Text, "a model without likelihood")
@@ -35,8 +35,8 @@ func Drawable(m model.Model, cases objective.Data, names []string, example strin
 	}
 }
 
-// Draw draws from the prior of a model at theta, and fills an illustration: inputs by their names,
-// then f1, f2, … and, where the likelihood is of classes, p1, p2, ….
+// Draw draws from the prior of a model at theta, and fills an illustration: inputs by name, then
+// f1, f2, … and, for a likelihood of classes, p1, p2, ….
 func Draw(ctx context.Context, m model.Model, i *record.Illustration, cases objective.Data, inputs []string,
 	theta []float64, count int, seed uint64) error {
 	model := m.On(len(cases.Classes))

@@ -1,6 +1,6 @@
-// Package illustrate shows models without data: draws of the prior, likelihoods, posteriors of one
-// or two latent values, and what exercises ask of them. An illustration is one file and one line of
-// the table.
+// Package illustrate computes illustrations of models without data: draws from priors, likelihoods,
+// posteriors of one or two latent values, and figures of exercises. An illustration is one file and
+// one row of the table.
 package illustrate
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Illustrations lists what can be shown of models without data, one file each.
+// Illustrations lists the kinds of illustrations, one file each.
 var Illustrations = registry.Table[Illustration]{
 	registry.Of[priorIllustration, Illustration]("prior",
 		"draws of the latent function over one input and, where the likelihood is of classes, what it makes of them",
@@ -35,19 +35,19 @@ var Illustrations = registry.Table[Illustration]{
 		cavityIllustration{Labels: []float64{1, 1}, Precision: places{0, 2, 201}}),
 }
 
-// Illustration shows something of models without data. Its options are its exported fields.
+// Illustration is a kind of illustration. Its options are its exported fields.
 type Illustration interface {
-	// needs lists what a model must have: of kernel, likelihood and inference.
+	// Needs lists the parts that a model must have: of kernel, likelihood and inference.
 	Needs() []string
-	// check hands every mistake in the options, and what of a model it cannot show, to put, with
-	// the key or the part of the model that is at fault.
+	// Check calls put for every mistake in the options, and for everything in the model that cannot
+	// be shown, with the key or the part of the model.
 	Check(m model.Model, put func(at string, err error))
-	// of is the illustration of a model, without numbers yet. Models of which it is the same are
-	// shown in one.
+	// Of is the illustration of a model, without numbers yet. Models with equal illustrations share
+	// one.
 	Of(m model.Model) record.Illustration
-	// fill computes the numbers. Random ones depend on seed alone.
+	// Fill computes the numbers. Random ones depend on seed only.
 	Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error
 }
 
-// MaxIllustrations bounds what one manifest holds.
+// MaxIllustrations is the maximum number in one manifest.
 const MaxIllustrations = 200

@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// likelihoodIllustration shows log p(y|f) over f where the likelihood's parameters start, and its
-// first three derivatives if it has them, as in GPML Figure 3.3: columns f, log_likelihood,
+// likelihoodIllustration shows log p(y|f) over f at the initial parameters of the likelihood, and
+// its first three derivatives if they exist, as in GPML Figure 3.3: columns f, log_likelihood,
 // first_derivative, ….
 type likelihoodIllustration struct {
 	Latent places  `yaml:"latent"` // f

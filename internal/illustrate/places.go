@@ -11,18 +11,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// places are equally spaced places on a line.
+// places are equally spaced points on a line.
 type places struct {
 	From   float64 `yaml:"from"`
 	To     float64 `yaml:"to"`
 	Points int     `yaml:"points"`
 }
 
-// maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps
+// maxPlaces limits their number: a covariance has the square of this size, and a manifest keeps
 // every column.
 const maxPlaces = 2000
 
-// on gives the places, at most so many.
+// on returns the points, at most this many.
 func (p places) on(most int) ([]float64, error) {
 	if !(p.From < p.To && p.To-p.From <= 1e300 && p.Points >= 2 && p.Points <= most) {
 		return nil, fmt.Errorf("from %v to %v, points: %d; from must be less than to, and points from 2 to %d", p.From,
@@ -36,7 +36,7 @@ func recorded(name string, values []float64) record.Column {
 	return record.Column{Name: name, Values: record.Numbers(values)}
 }
 
-// checkLabels says what is wrong with labels of single latent values.
+// checkLabels reports invalid labels of single latent values.
 func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at string, err error)) {
 	switch m.Likelihood.Domain() {
 	case likelihood.Categorical:
@@ -51,7 +51,7 @@ func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at
 	}
 }
 
-// bound is the likelihood where its parameters start, which are noted.
+// bound is the likelihood at its initial parameters, which are recorded.
 func bound(m model.Model, i *record.Illustration) likelihood.Bound {
 	var theta []float64
 	for _, s := range m.Likelihood.Params() {

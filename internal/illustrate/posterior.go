@@ -18,19 +18,20 @@ import (
 )
 
 // posteriorIllustration shows the posterior of one latent value or of two, p(f|y) = N(f; mean,
-// covariance) Π p(y_i|f_i)/Z, exactly and as the inference methods have it, as in GPML Figure 3.4:
-// columns f, prior, likelihood and exact for one, densities and p(y|f), and for two f1, f2 and
-// exact over a lattice, f1 moving fastest. What a method fails with is shown as well.
+// covariance) Π p(y_i|f_i)/Z, exactly and by the inference methods, as in GPML Figure 3.4: columns
+// f, prior, likelihood and exact for one, densities and p(y|f), and for two f1, f2 and exact over a
+// lattice, f1 changing fastest. Failures of methods are shown as well.
 type posteriorIllustration struct {
-	Mean       []float64   `yaml:"mean"`       // 0 if nothing is said
-	Covariance [][]float64 `yaml:"covariance"` // the identity if nothing is said
+	Mean       []float64   `yaml:"mean"`       // default 0
+	Covariance [][]float64 `yaml:"covariance"` // default: the identity
 	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1
-	Latent     places      `yaml:"latent"`     // of every axis; where the density is, if from and to are both 0
+	// along every axis; default, if from and to are both 0: the range of the density
+	Latent places `yaml:"latent"`
 }
 
 func (posteriorIllustration) Needs() []string { return []string{"likelihood", "inference"} }
 
-// filled has the defaults that depend on the number of labels.
+// filled fills in the defaults that depend on the number of labels.
 func (p posteriorIllustration) filled() posteriorIllustration {
 	n := len(p.Labels)
 	if p.Mean == nil {
@@ -73,7 +74,7 @@ func (p posteriorIllustration) Check(m model.Model, put func(at string, err erro
 	}
 }
 
-// on are the places along an axis, from one number to another where nothing else is said.
+// on returns the points along an axis, by default between these numbers.
 func (p posteriorIllustration) on(from, to float64) ([]float64, error) {
 	at, points, most := p.Latent, 201, maxPlaces
 	if len(p.Labels) == 2 { // squared
@@ -122,11 +123,11 @@ func (p posteriorIllustration) Fill(ctx context.Context, i *record.Illustration,
 	return nil
 }
 
-// mostIterates bounds how many of a fit are shown.
+// mostIterates is the maximum number of iterates shown per fit.
 const mostIterates = 15
 
-// approximate fits the posterior with the inference of a model. A method that stops after so many
-// iterations as it is told is told to stop after one, two, …, which are its iterates.
+// approximate fits the posterior with the inference of a model. If the method has a maximum number
+// of iterations, it is also run with 1, 2, … iterations, which gives its iterates.
 func (p posteriorIllustration) approximate(ctx context.Context, m model.Model,
 	lik likelihood.Bound) record.Approximated {
 	out := record.Approximated{Inference: m.Written.Inference.Component}
@@ -142,7 +143,7 @@ func (p posteriorIllustration) approximate(ctx context.Context, m model.Model,
 		if err != nil {
 			return approx.Diagnostics{}, nil, err
 		}
-		// The values and their sum, whose variance has the covariance.
+		// The values and their sum; the variance of the sum gives the covariance.
 		cross, diag := mat.NewDense(n, n, nil), make([]float64, n)
 		cross.Copy(k)
 		for i := range diag {
@@ -201,7 +202,7 @@ func recordedGaussian(mean []float64, covariance [][]float64) *record.Gaussian {
 	return g
 }
 
-// evidenceOf is nil where there is none.
+// evidenceOf is nil if there is none.
 func evidenceOf(v float64) *record.Number {
 	if math.IsNaN(v) {
 		return nil
@@ -210,7 +211,7 @@ func evidenceOf(v float64) *record.Number {
 	return &n
 }
 
-// latentPosterior is that of one or two latent values.
+// latentPosterior is the posterior of one or two latent values.
 type latentPosterior struct {
 	mean       []float64
 	covariance [][]float64
@@ -249,9 +250,9 @@ func (p latentPosterior) second(f float64) (mean, variance float64) {
 	return p.mean[1] + slope*(f-p.mean[0]), c[1][1] - slope*c[0][1]
 }
 
-// moments are, of one value, in closed form or as right as the likelihood's own. Of two, those of
-// the second given the first are of this kind, and the first is integrated over with Gauss-Legendre
-// rules on small pieces, of which one ends at 0, where p(y|f) may jump.
+// moments are, for one value, in closed form or as accurate as those of the likelihood. For two,
+// the moments of the second given the first are of this kind, and the first is integrated over with
+// Gauss-Legendre rules on small pieces, one of which ends at 0, where p(y|f) may jump.
 func (p latentPosterior) moments() latentMoments {
 	if len(p.labels) == 1 {
 		logZ, m, v := p.tilted(0, p.mean[0], p.covariance[0][0])
@@ -306,9 +307,9 @@ func (p latentPosterior) moments() latentMoments {
 	return out
 }
 
-// bulk is an interval beyond which the density of the first value, of logarithm log, is below e^-60
-// of its largest value. It lies within prior standard deviations of where prior and labels put it,
-// and is found on grids that close in on it.
+// bulk is an interval outside which the density of the first value, with logarithm log, is below
+// e^-60 of its maximum. It is searched within a number of prior standard deviations, on
+// successively finer grids.
 func (p latentPosterior) bulk(log func(float64) float64) (lo, hi float64) {
 	const points, below = 512, 60
 	m, s := p.mean[0], math.Sqrt(p.covariance[0][0])

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …,
+// priorIllustration shows draws from a model's prior at the initial hyperparameters: x, f1, f2, …,
 // and p1, p2, …, as gpc-tune sample does.
 type priorIllustration struct {
 	Inputs  places   `yaml:"inputs"` // of the latent function
@@ -21,13 +21,13 @@ type priorIllustration struct {
 	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
 }
 
-// maxDraws bounds the columns of one illustration.
+// maxDraws limits the columns of one illustration.
 const maxDraws = 100
 
 func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
-// on is the model and the cases that are drawn. A model without a likelihood is of the latent
-// function alone.
+// on returns the model and the cases to draw at. A model without a likelihood gives the latent
+// function only.
 func (p priorIllustration) on(m model.Model) (model.Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}

@@ -13,20 +13,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// surfaceIllustration shows draws from a model's prior over a lattice of two inputs, where the
-// hyperparameters start: x1, x2, of which x1 moves fastest, f1, f2, …, and p1, p2, …. Models that
-// differ in their kernels alone have the same random numbers.
+// surfaceIllustration shows draws from a model's prior over a lattice of two inputs, at the initial
+// hyperparameters: x1, x2, with x1 changing fastest, f1, f2, …, and p1, p2, …. Models that differ
+// in their kernels only use the same random numbers.
 type surfaceIllustration struct {
 	Inputs places `yaml:"inputs"` // along each axis
 	Draws  int    `yaml:"draws"`
 }
 
-// maxEdge bounds the places along an axis.
+// maxEdge limits the points along an axis.
 const maxEdge = 41
 
 func (surfaceIllustration) Needs() []string { return []string{"kernel"} }
 
-// on is the model and the cases that are drawn.
+// on returns the model and the cases to draw at.
 func (s surfaceIllustration) on(m model.Model) (model.Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}

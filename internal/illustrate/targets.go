@@ -10,9 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// targetsIllustration shows how a classifier makes targets: a draw of the latent function over one
-// input, the probability of class +1 that the likelihood makes of it, and at every place a target
-// that is +1 with this probability and else -1: x, f1, p1 and t1.
+// targetsIllustration shows how a classifier generates targets: a draw of the latent function over
+// one input, the probability of class +1 by the likelihood, and at every point a target that is +1
+// with this probability and else -1: x, f1, p1 and t1.
 type targetsIllustration struct {
 	Inputs places `yaml:"inputs"` // of the latent function
 }

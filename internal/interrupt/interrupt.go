@@ -1,5 +1,5 @@
-// Package interrupt lets a computation that looks at its context now and then end at once when that
-// does.
+// Package interrupt returns from a computation as soon as its context ends, even if the computation
+// checks its context only now and then.
 package interrupt
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Do is f() or, as soon as ctx ends, the context's error. f then goes on in the background until it
-// next looks at its context itself, and its result is dropped: it may share nothing with its caller
-// that the caller writes to, or reads other than from the result, after an error of the context. A
-// panic of f is one of Do, with where it was as panicked.Try tells it.
+// Do is f() or, as soon as ctx ends, the context's error. f then continues in the background until
+// it checks its context itself, and its result is dropped. So after an error of the context, f must
+// not share memory with its caller that either of them writes to. A panic of f is a panic of Do,
+// with its position as panicked.Try reports it.
 func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -53,8 +53,8 @@ func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // key of a context's value, a *sync.WaitGroup.
 type key struct{}
 
-// Counted is ctx with a count of what Do leaves in the background; wait returns when that is none.
-// No Do may begin meanwhile.
+// Counted is ctx with a count of the computations that Do leaves in the background; wait returns
+// when there are none. No Do may start during wait.
 func Counted(ctx context.Context) (counted context.Context, wait func()) {
 	var left sync.WaitGroup
 	return context.WithValue(ctx, key{}, &left), left.Wait

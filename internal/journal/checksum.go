@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ErrDamaged marks a file, or a part of one, that is not as it was written.
+// ErrDamaged marks a file, or a part of one, that has changed since it was written.
 var ErrDamaged = errors.New("damaged")
 
 // A checksum is the last field of a JSON object: ,"sum":"…"} and a newline. It is the first 64
@@ -28,8 +28,7 @@ func Seal(object []byte) []byte {
 	return append(append(append(text[:len(text):len(text)], sumBefore...), sum...), sumAfter...)
 }
 
-// CheckSeal says whether a text ends with a checksum. It is an ErrDamaged if that is not the
-// text's.
+// CheckSeal reports whether a text ends with a checksum. A wrong checksum is an ErrDamaged.
 func CheckSeal(text []byte) (sealed bool, err error) {
 	n := len(text) - sumLength
 	if n < 0 || !bytes.HasPrefix(text[n:], []byte(sumBefore)) || !bytes.HasSuffix(text, []byte(sumAfter)) {

@@ -1,7 +1,7 @@
-// Package journal keeps what a run has done: the manifest of its folder, and the append-only
+// Package journal stores the progress of a run: the manifest of its folder, and the append-only
 // journal of its finished jobs.
 //
-// It knows records only, and nothing of what made them.
+// It handles records only, and does not depend on the packages that compute them.
 package journal
 
 import (
@@ -28,26 +28,26 @@ import (
 )
 
 var (
-	// ErrJournal marks every failure to read or to write a journal. A run stops at it: what is not
-	// on record is lost.
+	// ErrJournal marks every failure to read or to write a journal. A run stops at it, because
+	// further results would be lost.
 	ErrJournal = errors.New("journal")
-	// ErrUnwritable marks a run folder in which nothing may be written.
+	// ErrUnwritable marks a run folder that is not writable.
 	ErrUnwritable = errors.New("the run folder cannot be written to")
 )
 
-// Options of a Journal.
+// Options are options of a Journal.
 type Options struct {
-	Plan        string                  // key of the manifest whose jobs these are
-	Unprotected bool                    // lines without a checksum are read; else they are damaged
-	Begun       string                  // the build that computed lines which do not name theirs
+	Plan        string                  // key of the manifest to which the jobs belong
+	Unprotected bool                    // lines without a checksum are accepted; otherwise they are damaged
+	Begun       string                  // the build for lines that do not name one
 	Build       string                  // the build of this process
-	Check       func(record.Line) error // says what is wrong with a line of the plan; nil: nothing is
+	Check       func(record.Line) error // checks a line of the plan; nil: no check
 }
 
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
 // DIR/journal of append-only segments, one per process that wrote, one JSON line (record.Line) per
 // job; the state is the union of the segments, so processes share a folder without locks. Nothing
-// is ever rewritten: whoever opens a folder again writes a segment of its own. Lines of other
+// is ever rewritten: every process that opens a folder writes its own segment. Lines of other
 // plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
 //
 // Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises
@@ -57,37 +57,38 @@ type Options struct {
 // It is safe for concurrent use.
 type Journal struct {
 	Options
-	dir string // the run's folder; "" keeps the journal in memory
+	dir string // "" keeps the journal in memory
 
-	mu       sync.Mutex         // guards all below; held through a write, so that only the last line can be torn
+	// guards all fields below; held during a write, so that only the last line can be incomplete
+	mu       sync.Mutex
 	own      ledger             // of the plan
-	others   ledger             // of other plans, without the jobs in own
-	segments map[string]segment // how far each has been read
-	damaged  map[string]string  // what is wrong with lines that were dropped, by FILE:LINE
-	sealed   int                // lines read that have a checksum
-	unsealed int                // lines read that have none
-	retry    bool               // failures of other plans are not taken over
+	others   ledger             // of other plans, for jobs that are not in own
+	segments map[string]segment // position up to which each has been read
+	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
+	sealed   int                // number of lines read with a checksum
+	unsealed int                // number of lines read without one
+	retry    bool               // failures of other plans are not used
 	file     *os.File           // this process's segment
 	written  int                // lines in file
-	risk     float64            // seconds of computing in file that are not synced
-	err      error              // the first failed write: the end of file is unknown from then on
+	risk     float64            // seconds of computing time in file that are not synced
+	err      error              // the first failed write, after which the end of file is unknown
 }
 
-// ledger has finished jobs, and how often jobs were withdrawn, by key.
+// ledger has finished jobs, and the number of withdrawals, by key.
 type ledger struct {
 	jobs     map[string]entry
 	attempts map[string]int
 }
 
-// entry is a finished job and where it was found.
+// entry is a finished job with its position.
 type entry struct {
 	line    record.Line
 	segment string
 	number  int
 }
 
-// counts says whether a line is a result of its job's highest attempt. A line of a higher attempt
-// than all before it removes what they said.
+// counts reports whether a line belongs to its job's highest attempt. A line of a higher attempt
+// removes all earlier lines.
 func (l ledger) counts(line record.Line) bool {
 	switch now := l.attempts[line.Key]; {
 	case line.Attempt < now:
@@ -99,17 +100,16 @@ func (l ledger) counts(line record.Line) bool {
 	return !line.Withdrawn()
 }
 
-// segment is the part of a file that has been read, whole lines.
+// segment is the part of a file that has been read, in complete lines.
 type segment struct {
 	bytes int64
 	lines int
 }
 
-// Open reads the journal of the run in dir, as far as it belongs to the plan; a missing folder is
-// an empty journal, and dir "" is a journal in memory. A line that is not as it was written (cut
-// off, changed, no line at all) is dropped, and its job is not on record (see Damaged). A line that
-// is as it was written, but that this version does not know, is an ErrJournal that names file and
-// line; and so is one job with two different results.
+// Open reads the lines of the plan from the journal of the run in dir. A missing folder is an empty
+// journal, and dir "" is a journal in memory. A damaged line (cut off, changed, or not a line) is
+// dropped, and its job is not on record (see Damaged). An intact line that this version does not
+// support is an ErrJournal that names file and line, and so is a job with two different results.
 func Open(dir string, o Options) (*Journal, error) {
 	j := &Journal{
 		Options: o, dir: dir, segments: map[string]segment{}, damaged: map[string]string{},
@@ -119,8 +119,8 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, err
 }
 
-// Refresh reads what other processes have written meanwhile, and says if there was any. It is an
-// ErrJournal if this process's own segment is gone.
+// Refresh reads new lines of other processes, and reports whether there were any. If this process's
+// own segment is gone, it is an ErrJournal.
 func (j *Journal) Refresh() (news bool, err error) {
 	if j.dir == "" {
 		return false, nil
@@ -154,7 +154,7 @@ func (j *Journal) Refresh() (news bool, err error) {
 	return news, j.err
 }
 
-// readFile reads what a segment has more than before.
+// readFile reads the new part of a segment.
 func (j *Journal) readFile(name string) (news bool, err error) {
 	before := j.segments[name]
 	info, err := os.Stat(name)
@@ -182,7 +182,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		place := name + ":" + strconv.Itoa(at.lines+1)
 		switch {
 		case err == io.EOF:
-			if len(text) > 0 { // it is looked at again when there is more
+			if len(text) > 0 { // incomplete; it is read again when there is more
 				j.damaged[place] = "cut off, or being written"
 			}
 			return nil
@@ -207,7 +207,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 	}
 }
 
-// decode reads a line of a segment. What is not as it was written is an ErrDamaged.
+// decode reads a line of a segment. A damaged line is an ErrDamaged.
 func (j *Journal) decode(text []byte) (record.Line, error) {
 	sealed, err := CheckSeal(text)
 	if err != nil {
@@ -257,8 +257,8 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	return line, nil
 }
 
-// add enters e. A job that is there already must have the same result, to the last bit; only what
-// computed it, and in what time, may differ.
+// add adds e. If the job exists already, its result must be bit-identical; only the build and the
+// time may differ.
 func (j *Journal) add(e entry) error {
 	key := e.line.Key
 	other := e.line.Plan != j.Plan
@@ -278,7 +278,7 @@ func (j *Journal) add(e entry) error {
 		j.own.jobs[key] = e
 		delete(j.others.jobs, key)
 		return nil
-	case e.line.TimedOut(): // that depends on the clock
+	case e.line.TimedOut(): // it depends on time
 		return nil
 	}
 	a, b := old.line, e.line
@@ -288,14 +288,14 @@ func (j *Journal) add(e entry) error {
 			"builds or the data differ", ErrJournal, key, old.segment, old.number,
 			e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
 	}
-	if e.line.Build < old.line.Build { // in whatever order they are read
+	if e.line.Build < old.line.Build { // independent of the order of reading
 		old.line.Build = e.line.Build
 		j.own.jobs[key] = old
 	}
 	return nil
 }
 
-// encodeLine is the line as the journal writes it.
+// encodeLine is the line in the form of the journal.
 func encodeLine(line record.Line) []byte {
 	text, err := json.Marshal(line)
 	if err != nil {
@@ -304,9 +304,9 @@ func encodeLine(line record.Line) []byte {
 	return Seal(text)
 }
 
-// Append puts finished jobs on record: when it returns, they are written, and stay so if this
-// process is ended. A crash of the machine loses less than a second of computing. After a write has
-// failed, so does every later one.
+// Append records finished jobs: when it returns, they are written, and survive the end of this
+// process. A crash of the machine loses less than a second of computing time. After a failed write
+// all later ones fail too.
 func (j *Journal) Append(lines ...record.Line) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -318,8 +318,8 @@ func (j *Journal) Append(lines ...record.Line) error {
 	return j.append(lines)
 }
 
-// Withdraw takes jobs off the record, so that they are run again. Other processes that share the
-// folder hear of it.
+// Withdraw removes jobs from the record, so that they run again. Other processes that share the
+// folder learn of it.
 func (j *Journal) Withdraw(keys ...string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -339,7 +339,7 @@ func (j *Journal) append(lines []record.Line) error {
 	for _, line := range lines {
 		line.Plan = j.Plan
 		one := encodeLine(line)
-		line, err := decodeLine(one) // what a reader will see, and no pointers shared with the caller
+		line, err := decodeLine(one) // as a reader will see it, without pointers shared with the caller
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
@@ -368,7 +368,8 @@ func (j *Journal) append(lines []record.Line) error {
 	return nil
 }
 
-// write appends lines to this process's segment in one call, and syncs where they are worth it.
+// write appends lines to this process's segment in one call, and syncs if enough computing time is
+// at stake.
 func (j *Journal) write(text []byte) error {
 	if err := j.begin(); err != nil {
 		return err
@@ -380,8 +381,8 @@ func (j *Journal) write(text []byte) error {
 	return j.file.Sync()
 }
 
-// Begin makes this process's segment, so that a folder that cannot be written to is known before
-// there is anything to write.
+// Begin creates this process's segment, so that an unwritable folder is detected before there are
+// results.
 func (j *Journal) Begin() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -398,7 +399,7 @@ func (j *Journal) begin() (err error) {
 	return err
 }
 
-// writing says what failed to be written, and what to do about it.
+// writing is the error for a failed write, with a remedy.
 func writing(err error) error {
 	switch {
 	case err == nil:
@@ -409,7 +410,7 @@ func writing(err error) error {
 	return fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err, cmp.Or(atomicfile.Remedy(err), "remove the cause"))
 }
 
-// createSegment makes a segment of a new name.
+// createSegment creates a segment with a new name.
 func createSegment(dir string) (*os.File, error) {
 	folder := filepath.Join(dir, "journal")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -432,7 +433,7 @@ func createSegment(dir string) (*os.File, error) {
 	}
 }
 
-// syncDir makes the entries of a folder durable. Windows does so by itself and refuses the call.
+// syncDir makes the entries of a folder durable. Windows does this itself and refuses the call.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -444,7 +445,7 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Detach makes j one in memory: what is appended from now on is not written.
+// Detach keeps j in memory only: later lines are not written.
 func (j *Journal) Detach() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -459,8 +460,8 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 	return e.line, found
 }
 
-// Earlier looks up a job that another plan finished in this folder, and that is not on record for
-// this one. A timeout is not taken over, and after DropFailures no failure is.
+// Earlier looks up a job that another plan finished in this folder and that is not on record for
+// this plan. A timeout is not used, and after DropFailures no failure is.
 func (j *Journal) Earlier(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -469,17 +470,17 @@ func (j *Journal) Earlier(key string) (record.Line, bool) {
 	return line, found && j.own.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
 }
 
-// Usable says whether a report could use the line, as one of the plan.
+// Usable reports whether a report could use the line as one of the plan.
 func (j *Journal) Usable(line record.Line) bool { return j.Check == nil || j.Check(line) == nil }
 
-// DropFailures has failures of other plans run again.
+// DropFailures ignores failures of other plans, so that these jobs run again.
 func (j *Journal) DropFailures() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.retry = true
 }
 
-// Retried says whether a job of the plan was ever withdrawn.
+// Retried reports whether a job of the plan was ever withdrawn.
 func (j *Journal) Retried() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -493,15 +494,15 @@ func (j *Journal) Others() int {
 	return len(j.others.jobs)
 }
 
-// Unsealed counts the lines that have no checksum.
+// Unsealed counts the lines without a checksum.
 func (j *Journal) Unsealed() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.unsealed
 }
 
-// Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran
-// them and when. The lines are shared: do not modify them.
+// Lines lists the finished jobs by configuration, study, kind (trials first) and index, independent
+// of process and time. The lines are shared: do not modify them.
 func (j *Journal) Lines() []record.Line {
 	j.mu.Lock()
 	lines := make([]record.Line, 0, len(j.own.jobs))
@@ -522,7 +523,7 @@ func (j *Journal) Lines() []record.Line {
 	return lines
 }
 
-// Damaged lists what could not be read, as FILE:LINE: REASON. The jobs of such lines run again.
+// Damaged lists unreadable lines, as FILE:LINE: REASON. Their jobs run again.
 func (j *Journal) Damaged() (all []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

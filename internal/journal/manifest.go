@@ -18,22 +18,20 @@ import (
 
 const (
 	manifestName = "manifest.json"
-	// ManifestSchema names the form of a manifest. Two older ones are read too: version 3, which
-	// has no table of components, so that their texts are parsed, and version 2, which has no
-	// checksum either.
+	// ManifestSchema is the version of the manifest. Two older versions are read too: version 3 has
+	// no table of components, so their texts are parsed, and version 2 has no checksum either.
 	ManifestSchema = "gpc-tune/manifest/4"
 	textsSchema    = "gpc-tune/manifest/3"
 	unsealedSchema = "gpc-tune/manifest/2"
 )
 
-// Unreadable stands for the key of a manifest that is damaged, as one that WriteManifest is to
-// replace.
+// Unreadable, as the argument replaces of WriteManifest, stands for the key of a damaged manifest.
 const Unreadable = "damaged"
 
-// WriteManifest writes dir/manifest.json, making the folder if need be, and stamps its schema and
-// its checksum. The file appears whole or not at all. One that is there already is an fs.ErrExist,
-// unless its key is replaces: that is kept beside it, as manifest-KEY.json with the first eight
-// characters of its key.
+// WriteManifest writes dir/manifest.json, creating the folder if necessary, with its schema and
+// checksum. The file appears completely or not at all. An existing manifest is an fs.ErrExist,
+// unless its key is replaces: then it is kept as manifest-KEY.json, with the first eight characters
+// of its key.
 func WriteManifest(dir string, m record.Manifest, replaces string) error {
 	m.Schema = ManifestSchema
 	m.List()
@@ -55,7 +53,7 @@ func writeManifest(dir string, text []byte, replaces string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(name); err != nil { // of several processes that begin at the same time one makes it
+	if _, err := os.Lstat(name); err != nil { // of several processes that start at the same time, one creates it
 		return atomicfile.Create(name, copyOf(text))
 	}
 	old, err := ReadManifest(dir)
@@ -76,18 +74,19 @@ func writeManifest(dir string, text []byte, replaces string) error {
 	return atomicfile.Write(name, copyOf(text))
 }
 
-// StatManifest describes the file dir/manifest.json, so that a later one can be told from it.
+// StatManifest describes the file dir/manifest.json, so that a change can be detected.
 func StatManifest(dir string) (os.FileInfo, error) { return os.Stat(filepath.Join(dir, manifestName)) }
 
-// Sealed says whether a line of the journal in dir has a checksum, or there is none that has not.
+// Sealed reports whether a line of the journal in dir has a checksum, or there are no lines without
+// one.
 func Sealed(dir string) (bool, error) {
 	j, err := Open(dir, Options{Unprotected: true})
 	return err != nil || j.sealed > 0 || j.unsealed == 0, err
 }
 
-// ReadManifest reads dir/manifest.json, strictly. A folder without one is an fs.ErrNotExist, one
-// that is not as it was written an ErrDamaged. A manifest from before there were checksums is
-// Unprotected, and so is the journal beside it.
+// ReadManifest reads dir/manifest.json, strictly. If there is none, the error is fs.ErrNotExist; if
+// it is damaged, ErrDamaged. A manifest of a version without checksums is Unprotected, as is its
+// journal.
 func ReadManifest(dir string) (record.Manifest, error) {
 	name := filepath.Join(dir, manifestName)
 	text, err := os.ReadFile(name)

@@ -1,4 +1,4 @@
-// Package jsonschema has the words of JSON Schema, draft 2020-12.
+// Package jsonschema has building blocks of JSON Schema, draft 2020-12.
 package jsonschema
 
 import (
@@ -23,10 +23,10 @@ func Alternatives(of Schema) Schema {
 
 var Empty = Schema{"type": "null"}
 
-// OrNothing is a value that may be left empty.
+// OrNothing is a value that may be empty.
 func OrNothing(of Schema) Schema { return AnyOf(of, Empty) }
 
-// Required makes keys of a mapping ones that must be there and not be empty.
+// Required makes keys of a mapping mandatory and not empty.
 func Required(s Schema, keys ...string) Schema {
 	s["required"] = keys
 	for _, key := range keys {
@@ -38,7 +38,7 @@ func Required(s Schema, keys ...string) Schema {
 	return s
 }
 
-// AnyOf is one of several, of which those that are a choice themselves are taken apart.
+// AnyOf is one of several schemas; nested choices are flattened.
 func AnyOf(of ...Schema) Schema {
 	var all []Schema
 	for _, s := range of {
@@ -53,10 +53,10 @@ func AnyOf(of ...Schema) Schema {
 
 func Texts(of ...string) Schema { return Schema{"enum": of} }
 
-// Text is any scalar, as a name or a label may be written as a number.
+// Text is any scalar, because a name or a label may be written as a number.
 func Text() Schema { return Schema{"type": []string{"string", "number", "boolean"}} }
 
-// Matching is a text that an expression describes.
+// Matching is a text that matches an expression.
 func Matching(of Schema, expression *regexp.Regexp) Schema {
 	of["pattern"] = expression.String()
 	return of

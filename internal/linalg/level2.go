@@ -154,6 +154,29 @@ func gemvParallel(trans bool, m, n int, alpha float64, a []float64, lda int, x, 
 	}
 }
 
+// addSquares adds to y[j] α times the squared length of column j of A, of m rows, four rows at a
+// time.
+func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
+	n := len(y)
+	if n == 0 {
+		return
+	}
+	row := func(i int) []float64 { return a[i*lda : i*lda+n][:n] }
+	i := 0
+	for ; i+4 <= m; i += 4 {
+		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+		for j, sum := range y {
+			v0, v1, v2, v3 := r0[j], r1[j], r2[j], r3[j]
+			y[j] = sum + alpha*v0*v0 + alpha*v1*v1 + alpha*v2*v2 + alpha*v3*v3
+		}
+	}
+	for ; i < m; i++ {
+		for j, v := range row(i) {
+			y[j] += alpha * v * v
+		}
+	}
+}
+
 // wordy is how many multiplications of a product of matrices take as long as one of a product with
 // a vector, which waits for memory.
 const wordy = 16

@@ -225,6 +225,13 @@ func Gemv(t blas.Transpose, alpha float64, a blas64.General, x []float64, beta f
 	gemv(transposed("Gemv", t), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
 }
 
+// AddSquares adds to dst[j] α times the squared length of column j of A.
+func AddSquares(alpha float64, a blas64.General, dst []float64) {
+	checkGeneral("AddSquares", a)
+	checkVector("AddSquares", "dst", dst, a.Cols)
+	addSquares(alpha, a.Rows, a.Data, a.Stride, dst)
+}
+
 // Exp computes dst[i] = exp(src[i]) to a relative error of 2⁻⁵²; dst and src may be the same slice,
 // but must not overlap otherwise. Results below the least normal number are correct to half a unit
 // in the last place of a denormal.

@@ -352,6 +352,26 @@ func TestSymvRows(t *testing.T) {
 	})
 }
 
+func TestAddSquares(t *testing.T) {
+	rng := newRand()
+	for _, m := range ints(0, 10) {
+		for _, n := range []int{0, 1, 5, 67} {
+			a := randomGeneral(rng, m, n, max(1, n)+m%3)
+			got := randomGeneral(rng, 1, n, max(1, n))
+			want, bound := clone(got), absolute(got)
+			for i := range m {
+				for j := range n {
+					v := a.Data[i*a.Stride+j]
+					want.Data[j] -= 2 * v * v
+					bound.Data[j] += 2 * v * v
+				}
+			}
+			AddSquares(-2, a, got.Data[:n])
+			within(t, fmt.Sprintf("AddSquares, m = %d, n = %d", m, n), got, want, bound, m+2)
+		}
+	}
+}
+
 func TestReflect(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()

@@ -1,4 +1,4 @@
-// Package machine says what the computer has. Where it cannot tell, it says so: no name, no memory.
+// Package machine describes the computer. Unknown values are empty: no name, no memory.
 package machine
 
 import (
@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// root is where Linux describes itself; elsewhere nothing is found there.
+// root is the file system in which Linux describes itself; elsewhere it has no such files.
 var root fs.FS = os.DirFS("/")
 
-// CPU names the processor, "" if the system does not tell.
+// CPU is the name of the processor, "" if unknown.
 func CPU() string { return cpu(root) }
 
 func cpu(root fs.FS) string { return field(root, "proc/cpuinfo", "model name") }
 
-// Available is how many bytes of memory this process could still take without pushing others out:
-// what the system counts as available, or what is left of the limit of a control group. ok is false
-// if neither is to be had.
+// Available is the number of bytes of memory that this process could still use without displacing
+// others: what the system counts as available, or the rest of the limit of a control group. ok is
+// false if neither is known.
 func Available() (bytes int64, ok bool) { return available(root) }
 
 func available(root fs.FS) (least int64, ok bool) {
@@ -50,8 +50,8 @@ func available(root fs.FS) (least int64, ok bool) {
 		default:
 			continue
 		}
-		// A group is within the limits of those above it. In a container the path may be that of
-		// the host, and only the root is seen.
+		// A group is subject to the limits of those above it. In a container the path may be that
+		// of the host, and only the root is visible.
 		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
 			dir := path.Join(base, group)
 			most, ok1 := number(root, path.Join(dir, limit))
@@ -68,7 +68,7 @@ func available(root fs.FS) (least int64, ok bool) {
 	return least, ok
 }
 
-// number reads a file that holds one. "max" is none.
+// number reads a file with one number; "max" means none.
 func number(root fs.FS, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -90,5 +90,5 @@ func field(root fs.FS, file, name string) string {
 	return ""
 }
 
-// began is when the program did.
+// began is the start time of the program.
 var began = time.Now()

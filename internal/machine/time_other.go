@@ -4,9 +4,8 @@ package machine
 
 import "time"
 
-// CPUTime is the time that has passed, where the processor time of a thread is not to be had.
+// CPUTime is wall-clock time, because the processor time of a thread is not available.
 func CPUTime() time.Duration { return time.Since(began) }
 
-// ProcessTime is the time that has passed, where the processor time of the process is not to be
-// had.
+// ProcessTime is wall-clock time, because the processor time of the process is not available.
 func ProcessTime() time.Duration { return time.Since(began) }

@@ -1,5 +1,4 @@
-// Package model is a model as a file declares it: its components beside the text that declares
-// them.
+// Package model has models together with the texts that declare them.
 package model
 
 import (
@@ -14,22 +13,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Model is a model beside the text that declares it.
+// Model is a model together with the text that declares it.
 type Model struct {
 	objective.Model
-	Comparator comparator.Comparator // in place of that; nil: none
+	Comparator comparator.Comparator // instead of Model; nil: none
 	Written    Declaration
-	PerClass   bool   // every class has the kernel with hyperparameters of its own
+	PerClass   bool   // every class has the kernel with its own hyperparameters
 	Classes    string // joint or one_vs_rest
 }
 
-// Declaration is a model as the file has it.
+// Declaration is a model as written in a file.
 type Declaration struct {
 	Kernel, Mean, Likelihood, Inference, Tuning Part
 	Method                                      string // the text of Inference without one_vs_rest
 }
 
-// Part is a part of a model as the file has it; zero if it does not.
+// Part is a part of a model as written in a file; zero if absent.
 type Part struct {
 	record.Component
 	Place strictyaml.Place
@@ -42,7 +41,7 @@ func (d Declaration) Part(name string) Part {
 	}[name]
 }
 
-// Label is what a configuration of the model is called, on inputs to which preprocess was done.
+// Label identifies a configuration of the model, for inputs preprocessed in this way.
 func (d Declaration) Label(preprocess string) record.Label {
 	return record.Label{
 		Preprocess: preprocess, Kernel: d.Kernel.Component, Mean: d.Mean.Component, Likelihood: d.Likelihood.Component,
@@ -50,8 +49,8 @@ func (d Declaration) Label(preprocess string) record.Label {
 	}
 }
 
-// OnColumns is the model for inputs some of whose columns hold the numbers of categories, which
-// hamming sees, and some of which have one source, whose length scales are one.
+// OnColumns is the model for inputs with categories and sources: categories marks columns with the
+// numbers of categories, for hamming; columns with equal source share a length scale.
 func (m Model) OnColumns(source []int, categories []bool) (Model, error) {
 	kernels := make([]kernel.Kernel, len(m.Kernels))
 	for i, k := range m.Kernels {
@@ -65,25 +64,25 @@ func (m Model) OnColumns(source []int, categories []bool) (Model, error) {
 	return m, nil
 }
 
-// NoPart is what a configuration says of a part that its comparator does not use.
+// NoPart stands for a part that a comparator does not use.
 const NoPart = "none"
 
-// Numeric says that the labels are numbers.
+// Numeric reports whether the labels are numbers.
 func (m Model) Numeric() bool {
 	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Numeric
 }
 
-// On is the model for data of so many classes.
+// On is the model for data with this number of classes.
 func (m Model) On(classes int) objective.Model {
 	model := m.Model
 	if m.PerClass {
-		// two that one process has no use for are refused with a reason
+		// with two kernels a method for one process is refused with a reason
 		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2))
 	}
 	return model
 }
 
-// OfClasses is a method, and what it is called, for joint classes or one_vs_rest.
+// OfClasses returns a method and its text for joint classes or one_vs_rest.
 func OfClasses(
 	a approx.Approximation, written record.Component, classes string,
 ) (approx.Approximation, record.Component) {

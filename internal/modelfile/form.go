@@ -1,6 +1,6 @@
-// Package modelfile is the form of a model file, docs/model-file.md: what it holds, how it is
-// written and read, what makes it sound, and the posterior that it gives back. It knows neither
-// YAML nor data files: the components of the model, and what the columns are, are its callers'.
+// Package modelfile defines the model file, docs/model-file.md: its content, reading, writing and
+// checking, and restoring its posterior. It depends on neither YAML nor data files: callers supply
+// the components of the model and the description of the columns.
 package modelfile
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// Form names the form of a model file: a family and a version.
+// Form identifies the format of a model file: a family and a version.
 type Form string
 
-// A file of version 1 has the training cases, one of version 2 inducing inputs in place of them.
+// A file of version 1 has the training cases, one of version 2 has inducing inputs instead.
 const (
 	family         = "gpc-tune/model/"
 	version        = 2
@@ -32,12 +32,12 @@ const (
 	condensed Form = family + "2"
 )
 
-// JSONSchema is that of what there is.
+// JSONSchema lists the formats.
 func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{OfCases, condensed}} }
 
-// File is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
-// posterior without iterating, and where it comes from. Numbers are written such that they are read
-// back to the bit. C says what the columns of data are.
+// File is a fitted classifier, as described in docs/model-file.md: everything needed to rebuild its
+// posterior without iterating, and its origin. Numbers are written so that they are read back bit
+// for bit. C describes the columns of data.
 type File[C any] struct {
 	Schema      Form               `json:"schema"`
 	Experiment  string             `json:"experiment"` // the name in the YAML file
@@ -54,27 +54,26 @@ type File[C any] struct {
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
-	// With inducing inputs these two are there in place of labels, targets and inputs.
+	// With inducing inputs these two replace labels, targets and inputs.
 	Training *Training    `json:"training,omitempty"`
 	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
-	State    approx.State `json:"state"`              // of the approximation; with inducing inputs condensed
+	State    approx.State `json:"state"`              // of the approximation; condensed with inducing inputs
 	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
-	// Calibrate is how class probabilities are corrected, with the parameters of every class, of
-	// two of the second; Threshold is the one probability of the second of two classes from which
-	// it is decided for.
+	// Calibrate is the calibration of class probabilities, with the parameters of every class, or
+	// of the second of two; Threshold is the one probability of the second of two classes from
+	// which on it is decided for.
 	Calibrate   string      `json:"calibrate,omitempty"`
 	Calibration [][]float64 `json:"calibration,omitempty"`
 	Threshold   []float64   `json:"threshold,omitempty"`
-	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
+	// Hash is the SHA-256, in hexadecimal, of the file as written without this field.
 	Hash string `json:"hash,omitempty"`
 }
 
-// Training is what remains of the training cases where a file does not have them: what scores of
-// predictions compare with.
+// Training describes training cases that are not in the file, for the baselines of scores.
 type Training struct {
 	Cases   int             `json:"cases"`
 	Counts  []int           `json:"counts,omitempty"`  // of each class
-	Moments *record.Moments `json:"moments,omitempty"` // of numbers
+	Moments *record.Moments `json:"moments,omitempty"` // of numeric targets
 }
 
 // Sample is a fit at other hyperparameters.
@@ -83,7 +82,7 @@ type Sample struct {
 	State approx.State       `json:"state"`
 }
 
-// Tuned says how the hyperparameters were found.
+// Tuned describes how the hyperparameters were found.
 type Tuned struct {
 	Method    string         `json:"method"`
 	Objective string         `json:"objective"`
@@ -91,7 +90,7 @@ type Tuned struct {
 	Value     record.Spelled `json:"value"` // of the objective
 }
 
-// Declared is the model as the experiment declares it, in YAML flow text.
+// Declared is the model as declared by the experiment, in YAML flow text.
 type Declared struct {
 	Kernel     string `json:"kernel"`
 	Mean       string `json:"mean"`
@@ -107,7 +106,7 @@ func (f *File[C]) Seal() (err error) {
 	return err
 }
 
-// Sealed says if Hash is not that of the content.
+// Sealed returns an error if Hash is not the hash of the content.
 func (f *File[C]) Sealed() error {
 	if hash, err := f.hash(); err != nil || hash != f.Hash {
 		return Wrong("hash", "%q on file, and %s by its content", f.Hash, hash)
@@ -115,7 +114,7 @@ func (f *File[C]) Sealed() error {
 	return nil
 }
 
-// hash is what Hash should be. It does not depend on how the file is laid out.
+// hash is the correct Hash. It does not depend on white space in the file.
 func (f *File[C]) hash() (string, error) {
 	bare, h := *f, sha256.New()
 	bare.Hash = ""
@@ -123,7 +122,7 @@ func (f *File[C]) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Write writes a line a field.
+// Write writes one field per line.
 func (f *File[C]) Write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
@@ -172,13 +171,12 @@ func Decode[C any](text []byte) (*File[C], error) {
 			"versions up to %d: use a newer gpc-tune, or write the file again with gpc-tune fit", number,
 			header.Build.Version, build.Version(), version)
 	}
-	// Null stands for nothing in a model file, and the decoder takes it for whatever was there
-	// before.
+	// Null is not allowed in a model file; the decoder would ignore it.
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	for {
 		token, err := tokens.Token()
 		if err != nil {
-			break // the end, or what is told below
+			break // the end, or an error that is reported below
 		}
 		if token == nil {
 			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit",
@@ -198,12 +196,12 @@ func Decode[C any](text []byte) (*File[C], error) {
 	return f, nil
 }
 
-// placeIn says where an offset is: line 3, column 14.
+// placeIn describes an offset: line 3, column 14.
 func placeIn(text []byte, offset int64) string {
 	before := text[:min(max(offset-1, 0), int64(len(text)))]
 	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")),
 		len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// Wrong is what is wrong with a part of a model file.
+// Wrong is the error for a part of a model file.
 func Wrong(part, format string, args ...any) error { return fmt.Errorf(part+": "+format, args...) }

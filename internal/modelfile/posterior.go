@@ -16,9 +16,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Cases are the training cases of a file with these classes (none: the targets are numbers) and so
-// many input columns, and what is known of them. Where a file has inducing inputs in their place, X
-// has these, and Y the number of classes alone.
+// Cases are the training cases of a file with these classes (none: numeric targets) and this number
+// of input columns, and their description. If the file has inducing inputs instead, X has these,
+// and Y only the number of classes.
 func (f *File[C]) Cases(classes []string, dim int) (d objective.Data, of Training, err error) {
 	switch {
 	case len(classes) > 0 && len(f.Targets) > 0:
@@ -43,11 +43,12 @@ func (f *File[C]) Cases(classes []string, dim int) (d objective.Data, of Trainin
 			y.Len())
 	}
 	x, err := inputs("inputs", f.Inputs, dim)
-	// Where length scales start matters no more.
+	// Initial length scales are not needed any more.
 	return objective.Data{X: x, Y: y, Classes: classes, Scaled: true}, TrainingOf(counts, f.Targets), err
 }
 
-// TrainingOf describes training cases by how many there are of each class, or by their numbers.
+// TrainingOf describes training cases by the numbers of cases per class, or by their numeric
+// targets.
 func TrainingOf(counts []int, targets []float64) (t Training) {
 	if len(targets) > 0 {
 		mean, variance := stat.PopMeanVariance(targets, nil)
@@ -73,7 +74,7 @@ func inputs(part string, rows [][]float64, dim int) (*kernel.Inputs, error) {
 	return &kernel.Inputs{X: x}, nil
 }
 
-// inducing reads the inducing inputs, and what there is of the training cases.
+// inducing reads the inducing inputs, and the description of the training cases.
 func (f *File[C]) inducing(classes []string, dim int) (d objective.Data, of Training, err error) {
 	t := f.Training
 	switch {
@@ -99,8 +100,8 @@ func (f *File[C]) inducing(classes []string, dim int) (d objective.Data, of Trai
 	return objective.Data{X: z, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}, *t, err
 }
 
-// Keep has the file keep the state of a fit to the cases x or, unless z is nil, of one that is
-// condensed to inducing inputs z, with what of says of the cases. labels are theirs, or targets.
+// Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
+// of a fit condensed to inducing inputs z, with the description of its cases.
 func (f *File[C]) Keep(state approx.State, x, z *mat.Dense, of Training, labels []int, targets []float64) {
 	f.Schema, f.State = OfCases, append(approx.State{}, state...)
 	if z != nil {
@@ -118,7 +119,7 @@ func rows(x *mat.Dense) (rows [][]float64) {
 	return rows
 }
 
-// Objective is that of the model with what Cases has read.
+// Objective is the objective of the model with the result of Cases.
 func (f *File[C]) Objective(m objective.Model, d objective.Data) (o *objective.Objective, err error) {
 	if f.Schema == condensed {
 		o, err = objective.NewCondensed(m, d.X.X, d.Classes)
@@ -157,7 +158,7 @@ func (f *File[C]) Sample(o *objective.Objective, i int) (*objective.Point, error
 	return point, nil
 }
 
-// at is the fit at theta that has left a state.
+// at is the fit at theta with this state.
 func (f *File[C]) at(o *objective.Objective, theta []float64, s approx.State) (*objective.Point, error) {
 	if f.Schema == condensed {
 		return o.Expand(theta, s)
@@ -165,13 +166,13 @@ func (f *File[C]) at(o *objective.Objective, theta []float64, s approx.State) (*
 	return o.Restore(theta, s)
 }
 
-// evidenceTolerance is how far, relative to 1 or to itself, the log evidence may be from the one on
-// file: far more than builds and processors differ by, far less than what a change of the file
-// does.
+// evidenceTolerance is the allowed difference, absolute or relative, of the log evidence from the
+// one in the file: far above differences between builds and processors, far below the effect of a
+// changed file.
 const evidenceTolerance = 1e-4
 
-// Agrees says if the log evidence that the file's numbers give is not the one on file. Without the
-// training cases they give none.
+// Agrees returns an error if the log evidence computed from the file differs from the one in it. It
+// cannot be computed without the training cases.
 func (f *File[C]) Agrees(evidence float64) error {
 	want := float64(f.LogEvidence)
 	if f.Schema == condensed {

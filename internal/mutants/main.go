@@ -1,19 +1,20 @@
 //go:build unix
 
 // Mutants measures the tests: it changes the code in many small ways, one at a time, and counts the
-// changes that a test notices.
+// changes that a test detects.
 //
 // All mutants of a draw are compiled into the test programs at once, each behind a condition, with
-// go test's -overlay: the tree stays as it is, and nothing is compiled again for the next mutant.
-// First every test runs alone without a mutant, and notes which mutants it reaches and how long it
-// takes; then each mutant meets the tests that reach it, up to the first that fails.
+// go test's -overlay: the sources are unchanged, and nothing is recompiled for the next mutant.
+// First every test runs alone without a mutant, to record which mutants it reaches and how long it
+// takes. Then each mutant is tested with the tests that reach it, up to the first that fails.
 //
 // A mutant is killed by a test that fails or takes far longer than without it, and alive otherwise.
-// equivalent.txt lists mutants that compute the same, each with the reason; they do not count.
+// equivalent.txt lists mutants with the same results as the original, each with the reason; they
+// are not counted.
 //
-// Gremlins (github.com/go-gremlins/gremlins v0.6.0) was tried in its place: it compiles for every
-// mutant, tries all of them where this draws a sample, neither leaves out statements nor changes
-// numbers, and keeps no list of equivalent mutants.
+// Gremlins (github.com/go-gremlins/gremlins v0.6.0) was tried instead: it compiles for every
+// mutant, cannot draw a sample, neither removes statements nor changes numbers, and has no list of
+// equivalent mutants.
 package main
 
 import (
@@ -28,7 +29,7 @@ import (
 	"syscall"
 )
 
-// mutated are the packages that mutants are drawn from, and tested those whose tests meet them.
+// mutated are the packages from which mutants are drawn, and tested those whose tests run.
 const (
 	mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data," +
 		"objective/preprocess,reports,reports/table,reports/picture,reports/page"

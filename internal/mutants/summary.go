@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An end is what became of a mutant.
+// An end is the outcome of a mutant.
 type end int
 
 const (
@@ -19,13 +19,13 @@ const (
 	ends
 )
 
-// result is a mutant and its end.
+// result is a mutant with its outcome.
 type result struct {
 	mutant
 	end
-	by      string // the test that noticed it
-	reached int    // how many tests reach it
-	reason  string // why it is listed as equivalent; "" if it is not
+	by      string // the test that detected it
+	reached int    // number of tests that reach it
+	reason  string // why it is listed as equivalent; "" if not
 }
 
 func (r result) String() string {
@@ -36,12 +36,12 @@ func (r result) String() string {
 	return fmt.Sprintf("%s:%d: %s\n\t%s\n\t%s", r.file, r.line, what, r.text, r.change)
 }
 
-// count is how many mutants met which end.
+// count has the number of mutants per outcome.
 type count [ends]int
 
 func (c count) killed() int { return c[killed] + c[killedByTime] }
 
-// rate is the part of the mutants that are not equivalent which was killed.
+// rate is the fraction of killed mutants among those that are not equivalent.
 func (c count) rate() float64 { return float64(c.killed()) / float64(max(1, c.killed()+c[alive])) }
 
 // summary returns the page and the rate of all.

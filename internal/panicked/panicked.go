@@ -1,5 +1,5 @@
-// Package panicked makes errors of panics. Their text goes into results, so that it is the same in
-// every run of one build: it has no addresses and no goroutines, which a stack trace has.
+// Package panicked converts panics to errors. Their text is deterministic for one build, because it
+// becomes part of results: it has no addresses and no goroutines, unlike a stack trace.
 package panicked
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// calls is how many of the innermost calls an Error names.
+// calls is the number of innermost calls that an Error names.
 const calls = 4
 
 // Error is a panic.
@@ -20,14 +20,14 @@ type Error struct {
 	At    []string // the innermost calls, as "kernel.SE.Gram (se.go:31)"
 }
 
-// Try calls f. It returns what f panicked with as an *Error, or nil.
+// Try calls f. It returns the value of a panic of f as an *Error, or nil.
 func Try(f func()) error {
 	p := panics.Try(f)
 	if p == nil {
 		return nil
 	}
 	for {
-		inner, ok := p.Value.(*panics.Recovered) // carried over from a goroutine that f waited for
+		inner, ok := p.Value.(*panics.Recovered) // from a goroutine that f waited for
 		if !ok {
 			break
 		}
@@ -47,9 +47,9 @@ func Try(f func()) error {
 	return e
 }
 
-// Error says what happened, and where in one line.
+// Error describes the panic and its position in one line.
 func (e *Error) Error() string {
-	what := fmt.Sprintf("a value of type %T", e.Value) // others print their addresses
+	what := fmt.Sprintf("a value of type %T", e.Value) // other types would print addresses
 	switch v := e.Value.(type) {
 	case error:
 		what = v.Error()
@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("panic: %s, at %s", what, strings.Join(e.At, " < "))
 }
 
-// Unwrap is the value of the panic where that is an error.
+// Unwrap is the value of the panic if that is an error.
 func (e *Error) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

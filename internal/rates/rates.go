@@ -1,5 +1,5 @@
-// Package rates is how long a machine computes, as gpc-tune doctor measured it. Nothing but
-// estimates of times depends on it.
+// Package rates predicts computing times from the measurements of gpc-tune doctor. Only estimates
+// of times depend on it.
 package rates
 
 import (
@@ -25,30 +25,31 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Rates say how long this machine computes, as `gpc-tune doctor` measured. They decide nothing.
+// Rates are computing times on this machine, measured by `gpc-tune doctor`. They do not affect
+// results.
 type Rates struct {
 	Schema  string                 `json:"schema"` // "gpc-tune/rates/1"
 	Build   record.Build           `json:"build"`
 	CPU     string                 `json:"cpu"`
-	Kernels map[string]KernelRates `json:"kernels"` // by name, " ard" after it with a length scale for every column
+	Kernels map[string]KernelRates `json:"kernels"` // by name, with " ard" appended for a length scale per column
 	Methods map[string]MethodRates `json:"methods"` // by inference/likelihood
 }
 
-// Rate are seconds for each term of a sum.
+// Rate has the seconds for each term of a sum.
 type Rate [3]float64
 
-// KernelRates are for n cases with d columns: seconds for n²d, n² and nd.
+// KernelRates are for n cases with d columns: seconds per n²d, n² and nd.
 type KernelRates struct {
-	First    Rate `json:"first"` // what Inputs keep
+	First    Rate `json:"first"` // parts that Inputs keep
 	Gram     Rate `json:"gram"`
 	Pullback Rate `json:"pullback"`
 }
 
-// MethodRates are for n cases and each latent process or binary problem: seconds for n³, n² and n.
-// Those of a prediction are, for each new case, for n², n and 1.
+// MethodRates are for n cases, per latent process or binary problem: seconds per n³, n² and n.
+// Those of a prediction are, per new case, for n², n and 1.
 type MethodRates struct {
 	Fit      Rate                     `json:"fit"`
-	Again    Rate                     `json:"again"` // from the state of a neighbour
+	Again    Rate                     `json:"again"` // from the state of a nearby fit
 	Predict  Rate                     `json:"predict"`
 	Criteria map[string]CriterionRate `json:"criteria"`
 }
@@ -59,8 +60,8 @@ type CriterionRate struct {
 	Gradient Rate `json:"gradient"`
 }
 
-// Nominal stand for Rates where none were measured: of the right order on any machine, and by their
-// growth with the size of the problem good enough to divide work evenly.
+// Nominal replaces Rates that were not measured: it has the right order of magnitude on any
+// machine, and the right growth with the size of the problem, which suffices to divide work evenly.
 var (
 	Nominal       = &Rates{}
 	nominalKernel = KernelRates{First: Rate{1e-10, 1e-9}, Gram: Rate{0, 1e-8}, Pullback: Rate{1e-9, 1e-9}}
@@ -88,20 +89,20 @@ func (r *Rates) method(name string) (m MethodRates, ok bool) {
 
 const ratesSchema = "gpc-tune/rates/1"
 
-// ThisMachine is Rates without any.
+// ThisMachine identifies this machine, without rates.
 func ThisMachine() *Rates {
 	return &Rates{Schema: ratesSchema, Build: build.This(), CPU: machine.CPU(), Kernels: map[string]KernelRates{},
 		Methods: map[string]MethodRates{}}
 }
 
-// ratesFile is where a user's rates are kept.
+// ratesFile is the file with a user's rates.
 func ratesFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "gpc-tune", "rates.json"), err
 }
 
-// LoadRates reads what `gpc-tune doctor` has kept. Without rates for this build and processor they
-// are nil, and the note says why.
+// LoadRates reads the rates saved by `gpc-tune doctor`. Without rates for this build and processor
+// they are nil, and note has the reason.
 func LoadRates() (r *Rates, note string) {
 	const run = "gpc-tune doctor"
 	name, err := ratesFile()
@@ -125,7 +126,7 @@ func LoadRates() (r *Rates, note string) {
 	return r, ""
 }
 
-// Save keeps the rates and returns the file.
+// Save saves the rates and returns the name of the file.
 func (r *Rates) Save() (string, error) {
 	name, err := ratesFile()
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *Rates) Save() (string, error) {
 }
 
 // FitRate returns the non-negative coefficients with the least Σ (relative error)² of times as sums
-// of terms. There are few enough terms to try all sets of them.
+// of terms. There are so few terms that all subsets are tried.
 func FitRate(terms [][3]float64, seconds []float64) (best Rate) {
 	least := math.Inf(1)
 	for set := 1; set < 8; set++ {
@@ -192,7 +193,7 @@ func (r Rate) Of(terms [3]float64) (seconds float64) {
 	return seconds
 }
 
-// KernelTerms and methodTerms are what rates are for.
+// KernelTerms and methodTerms are the terms for the rates.
 func KernelTerms(n, dim int) [3]float64 {
 	x, d := float64(n), float64(dim)
 	return [3]float64{x * x * d, x * x, x * d}
@@ -203,9 +204,9 @@ func MethodTerms(n int) [3]float64 {
 	return [3]float64{x * x * x, x * x, x}
 }
 
-// withInducing are the terms of n cases with m inducing inputs, given those of m cases: what takes
-// m² for every pair of those takes m for every case, and a method some six passes of m² each where
-// it takes one of n³.
+// withInducing are the terms for n cases with m inducing inputs, given those for m cases:
+// operations that take m² per pair of inputs take m per case, and a method takes about six passes
+// of m² instead of one of n³.
 func withInducing(terms [3]float64, n, m int, passes float64) [3]float64 {
 	per := float64(n) / float64(m)
 	return [3]float64{passes * per * terms[0], passes * per * terms[1], per * terms[2]}
@@ -223,7 +224,7 @@ func KernelKey(k kernel.Kernel) string {
 // Times are the times of one fit of a model, in seconds.
 type Times struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict float64 }
 
-// Phases returns the times of a model, or false where they were not measured.
+// Phases returns the times of a model; false if they were not measured.
 func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p Times, ok bool) {
 	points := approx.InducingOf(m.Inference).Points
 	if points >= s.Cases {
@@ -239,7 +240,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 			if points > 0 {
 				terms = withInducing(KernelTerms(points, leaf.Dim), s.Cases, points, 1)
 			}
-			p.First += rates.First.Of(terms) / float64(len(m.Kernels)) // shared
+			p.First += rates.First.Of(terms) / float64(len(m.Kernels)) // shared by the kernels
 			p.Gram += rates.Gram.Of(terms)
 			p.Pullback += rates.Pullback.Of(terms)
 		}
@@ -248,7 +249,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	if s.Classes == 2 {
 		classes = 1
 	}
-	pairs := 1.0 // with inducing inputs classes together take products for every two of them
+	pairs := 1.0 // with inducing inputs and joint classes, each pair of classes needs products
 	if each, ok := method.(approx.OneVsRest); ok {
 		method = each.Binary
 	} else if points > 0 {
@@ -261,7 +262,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	terms := MethodTerms(s.Cases)
 	apart := s
 	apart.Distinct = s.Cases
-	if method.Memory(s) != method.Memory(apart) { // it takes equal cases together, to factorise
+	if method.Memory(s) != method.Memory(apart) { // equal cases are merged for the factorisation
 		terms[0] = MethodTerms(s.Distinct)[0]
 	}
 	if points > 0 {
@@ -275,7 +276,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	p.Fit, p.Again = times*rates.Fit.Of(terms), times*rates.Again.Of(terms)
 	c, ok := rates.Criteria[criterion]
 	if !ok {
-		c = rates.Criteria["log_evidence"] // with a prior added
+		c = rates.Criteria["log_evidence"] // plus a prior
 	}
 	p.Value, p.Gradient = classes*c.Value.Of(terms), classes*c.Gradient.Of(terms)
 	if held := float64(s.New); held > 0 {
@@ -289,15 +290,15 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 }
 
 const (
-	// Points is a number of inducing inputs with which most problems lose little, and faster is how
-	// many times faster than the exact method they must be to be advised.
+	// Points is a number of inducing inputs that loses little accuracy on most problems, and faster
+	// is the speed-up over the exact method from which on they are recommended.
 	Points = 500
 	faster = 10
 )
 
-// InducingFrom is from about how many cases on Points inducing inputs take a tenth of the time of
-// the exact method, for one evaluation with its gradient, and the model with them. ok is false
-// where it takes none, or that is not known.
+// InducingFrom is the approximate number of cases from which on Points inducing inputs take a tenth
+// of the time of the exact method, for one evaluation with its gradient, and the model with them.
+// ok is false if the method does not accept them, or the times are unknown.
 func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with objective.Model, cases int, ok bool) {
 	with = m
 	if with.Inference, ok = approx.Induced(m.Inference, Points); !ok {
@@ -317,11 +318,11 @@ func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with ob
 		return m, 0, false
 	}
 	cases = Points + 1 + sort.Search(most-Points, func(k int) bool { return gains(Points + 1 + k) })
-	digits := math.Pow(10, math.Floor(math.Log10(float64(cases)))-1) // two of them: no more is known
+	digits := math.Pow(10, math.Floor(math.Log10(float64(cases)))-1) // two significant digits
 	return with, int(math.Ceil(float64(cases)/digits) * digits), true
 }
 
-// Evaluation is one with its gradient.
+// Evaluation is the time of one evaluation with its gradient.
 func (t Times) Evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
 
 func MethodKey(m approx.Approximation, lik likelihood.Likelihood) string {

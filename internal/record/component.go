@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// Component is a kernel, a likelihood or the like as a file declares it: its text, and what that
-// says. In JSON it is the text alone; a manifest says once what each of its texts says, in
-// Manifest.Components.
+// Component is a kernel, a likelihood or the like as declared in a file: its text with its meaning.
+// In JSON it is the text only; Manifest.Components has the meaning of each text once.
 type Component struct {
 	Text string // as YAML flow text
 	Node
 }
 
-// Node is what a text says: a word, a mapping with a key for every part, or a list of parts without
-// keys.
+// Node is the meaning of a text: a word, a mapping with a key for every part, or a list of parts
+// without keys.
 type Node struct {
 	Word   string  `json:"word,omitempty"`
-	Number *Number `json:"number,omitempty"` // that the word is
+	Number *Number `json:"number,omitempty"` // if the word is a number
 	Parts  []Part  `json:"parts,omitempty"`
 }
 
@@ -55,7 +54,7 @@ type Declared struct {
 // Plain is a component without options.
 func Plain(name string) Component { return Component{name, Node{Word: name}} }
 
-// Name is what a component is called: se for se and for {se: {length_scale: 2}}.
+// Name is the name of the component: se for se and for {se: {length_scale: 2}}.
 func (c Component) Name() string {
 	if len(c.Parts) > 0 {
 		return c.Parts[0].Key
@@ -71,14 +70,13 @@ func (c Component) Within(name string) Component {
 // String is the text.
 func (c Component) String() string { return c.Text }
 
-// IsZero says that there is no component; the field is then left out of JSON, where it is marked
-// so.
+// IsZero reports that there is no component; fields with omitzero are then left out of JSON.
 func (c Component) IsZero() bool { return c.Text == "" }
 
 // MarshalJSON writes the text.
 func (c Component) MarshalJSON() ([]byte, error) { return json.Marshal(c.Text) }
 
-// UnmarshalJSON reads the text, as if it were a word; Manifest.Link adds what else it says.
+// UnmarshalJSON reads the text as a word; Manifest.Link adds its meaning.
 func (c *Component) UnmarshalJSON(text []byte) error {
 	*c = Component{}
 	if err := json.Unmarshal(text, &c.Text); err != nil {
@@ -91,22 +89,22 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 // JSONSchema is that of the text.
 func (Component) JSONSchema() map[string]any { return map[string]any{"type": "string"} }
 
-// Label is what tells configurations of one data set and one way of tuning from each other.
+// Label identifies a configuration among those of one data set and one way of tuning.
 type Label struct {
-	Preprocess string    `json:"preprocess"` // what was done to the inputs
+	Preprocess string    `json:"preprocess"` // preprocessing of the inputs
 	Kernel     Component `json:"kernel"`     // as in the file, in one line
 	Mean       Component `json:"mean"`       // the prior mean, as in the file, in one line
 	Likelihood Component `json:"likelihood"` // as in the file, in one line
-	Inference  Component `json:"inference"`  // what predicts, as in the file, in one line
+	Inference  Component `json:"inference"`  // the method that predicts, as in the file, in one line
 	// the inference whose objective is tuned, as in the file, in one line
 	TuneInference Component `json:"tune_inference"`
 }
 
-// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
+// Marginal is the posterior of one hyperparameter on the theta scale, estimated from Markov chains.
 type Marginal struct {
 	Name string `json:"name"`  // on the theta scale
 	Mean Number `json:"mean"`  // on the theta scale
 	SD   Number `json:"sd"`    // standard deviation on the theta scale
-	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
+	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 if they agree
 	ESS  Number `json:"ess"`   // effective sample size: mean has a standard error of about sd/√ess
 }

@@ -5,27 +5,28 @@ import _ "embed"
 //go:embed inducing.go
 var inducingSource string
 
-// Inducing is which inducing inputs a fit has, and what they leave unexplained.
+// Inducing describes the inducing inputs of a fit, and the variance that they leave unexplained.
 type Inducing struct {
-	Asked  int    `json:"asked"`  // how many there may be
-	Points int    `json:"points"` // how many there are
+	Asked  int    `json:"asked"`  // maximum number
+	Points int    `json:"points"` // actual number
 	Select string `json:"select"` // greedy | kmeans | random
-	// the training cases that they are, as 0-based rows of the data set, in the order in which they
-	// were chosen; absent where they are no cases, and of folds
+	// the training cases that are inducing inputs, as 0-based rows of the data set, in the order of
+	// selection; absent if they are not cases, and for folds
 	Cases []int `json:"cases,omitempty"`
-	// they were tuned with the hyperparameters, from where they were chosen
+	// they were tuned with the hyperparameters, starting from the selected ones
 	Tuned bool `json:"tuned,omitempty"`
-	// share of the prior variance of the training cases, without noise, that they leave to Λ
+	// fraction of the prior variance of the training cases, without noise, that they leave
+	// unexplained
 	Unexplained Number `json:"unexplained"`
-	// where as many are chosen as it takes: the numbers that were tried
+	// if the number is determined automatically: the numbers that were tried
 	Tried []Tried `json:"tried,omitempty"`
-	// where they are chosen anew after tuning: the log evidence with those before, nats
+	// if they are selected again after tuning: the log evidence with the previous ones, nats
 	Before *Number `json:"before,omitempty"`
 }
 
-// Tried is what so many inducing inputs come to.
+// Tried is the result for a number of inducing inputs.
 type Tried struct {
-	Points int `json:"points"` // how many inducing inputs
-	// nats, where a climb over the hyperparameters, from where they start, has ended
+	Points int `json:"points"` // number of inducing inputs
+	// nats, after optimising the hyperparameters from their initial values
 	LogEvidence Number `json:"log_evidence"`
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN,
-// and "+Inf" and "-Inf" for the infinities.
+// Number is a float64 in JSON: the shortest decimal that parses to the same bits, null for NaN, and
+// "+Inf" and "-Inf" for the infinities.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -22,14 +22,14 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// JSONSchema is that of what MarshalJSON writes.
+// JSONSchema is the schema of MarshalJSON's output.
 func (Number) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": []map[string]any{
 		{"type": []string{"number", "null"}}, {"enum": []string{"+Inf", "-Inf"}},
 	}}
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and "NaN", as journals have had it.
+// UnmarshalJSON reads what MarshalJSON writes, and "NaN" of older journals.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	s := string(text)
 	switch {
@@ -45,10 +45,10 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// None says that the number is NaN: that there is none.
+// None reports whether the number is NaN: missing.
 func (n Number) None() bool { return math.IsNaN(float64(n)) }
 
-// Finite says that the number is neither NaN nor infinite.
+// Finite reports whether the number is neither NaN nor infinite.
 func (n Number) Finite() bool { return !n.None() && !math.IsInf(float64(n), 0) }
 
 // Numbers converts a vector.
@@ -65,8 +65,7 @@ func converted[To, From ~float64](x []From) []To {
 	return out
 }
 
-// Spelled is a Number whose NaN is written as "NaN", as model files have it from their first
-// version on.
+// Spelled is a Number whose NaN is written as "NaN", as in model files.
 type Spelled Number
 
 // MarshalJSON implements json.Marshaler.
@@ -77,7 +76,7 @@ func (n Spelled) MarshalJSON() ([]byte, error) {
 	return Number(n).MarshalJSON()
 }
 
-// JSONSchema is that of what MarshalJSON writes.
+// JSONSchema is the schema of MarshalJSON's output.
 func (Spelled) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": []map[string]any{{"type": "number"}, {"enum": []string{"NaN", "+Inf", "-Inf"}}}}
 }

@@ -10,15 +10,15 @@ import (
 	"strconv"
 )
 
-// Vector is a list of numbers for JSON: an array or, of 10 000 numbers and more, one text, which is
-// shorter and quicker to read: 1, a colon, and the base64 of the float64, the lowest byte first.
+// Vector is a list of numbers in JSON: an array or, from 10 000 numbers on, one text, which is
+// shorter and faster to read: 1, a colon, and the base64 of the float64s, lowest byte first.
 type Vector []Number
 
-// Matrix is a list of lists for JSON: arrays or, where all have one length and they are 10 000
-// numbers and more, a text as of a Vector of all, with that length before the colon.
+// Matrix is a list of lists in JSON: arrays or, if all have equal length and there are at least 10
+// 000 numbers, a text like that of a Vector of all, with that length before the colon.
 type Matrix [][]Number
 
-// packedFrom is the length from which numbers are one text; fewer are for people to read.
+// packedFrom is the number of values from which on they are one text; fewer stay readable.
 const packedFrom = 10_000
 
 // MarshalJSON implements json.Marshaler.
@@ -37,7 +37,7 @@ func (m Matrix) MarshalJSON() ([]byte, error) {
 			width = len(row)
 		}
 		if len(row) != width {
-			width = 0 // which no other row makes good
+			width = 0 // rows of different lengths are not packed
 		}
 		numbers += len(row)
 	}
@@ -76,12 +76,12 @@ func (m *Matrix) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// JSONSchema is that of what MarshalJSON writes.
+// JSONSchema is the schema of MarshalJSON's output.
 func (Vector) JSONSchema() map[string]any {
 	return packable(map[string]any{"type": "array", "items": Number(0).JSONSchema()})
 }
 
-// JSONSchema is that of what MarshalJSON writes.
+// JSONSchema is the schema of MarshalJSON's output.
 func (Matrix) JSONSchema() map[string]any {
 	return packable(map[string]any{"type": "array", "items": map[string]any{
 		"type": "array", "items": Number(0).JSONSchema(),
@@ -94,13 +94,13 @@ func packable(arrays map[string]any) map[string]any {
 	}}
 }
 
-// packed is the text of rows of so many numbers in all.
+// packed is the text of rows with this number of values in all.
 func packed(width, numbers int, rows ...[]Number) []byte {
 	bits := make([]byte, 0, 8*numbers)
 	for _, row := range rows {
 		for _, v := range row {
 			if v.None() {
-				v = Number(math.NaN()) // there is one only
+				v = Number(math.NaN()) // a single representation
 			}
 			bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(float64(v)))
 		}

@@ -1,6 +1,6 @@
-// Package record holds the plain data that a run writes and that scores and reports read: the
-// manifest of a run folder and the lines of its journal. It computes nothing and imports nothing of
-// the project.
+// Package record has the plain data that a run writes and that scores and reports read: the
+// manifest of a run folder and the lines of its journal. It computes nothing and imports no other
+// package of the project.
 package record
 
 import (
@@ -9,39 +9,39 @@ import (
 	"strings"
 )
 
-// Manifest describes a run: what was asked, resolved. It is written before the first job, and
+// Manifest describes a run: the resolved declarations. It is written before the first job, and
 // replaced when the experiment is extended.
 type Manifest struct {
 	Schema     string `json:"schema"`     // "gpc-tune/manifest/4"
 	Experiment string `json:"experiment"` // the name in the YAML file
-	// the YAML file, or the gallery's entry, as it was named when the run began
+	// the YAML file, or the gallery's entry, as given when the run began
 	Source   string    `json:"source,omitempty"`
-	Settings []string  `json:"settings,omitempty"` // that changed it, as path=value
+	Settings []string  `json:"settings,omitempty"` // path=value assignments that changed it
 	Seed     uint64    `json:"seed"`
-	Key      string    `json:"key"`                // content hash of all that determines the results
-	KeyForm  int       `json:"key_form,omitempty"` // version of the form of what keys hash; 0 is 1
-	Build    Build     `json:"build"`              // that began the run
+	Key      string    `json:"key"`                // content hash of everything that determines the results
+	KeyForm  int       `json:"key_form,omitempty"` // version of the content of keys; 0 means 1
+	Build    Build     `json:"build"`              // the build that began the run
 	Tune     string    `json:"tune"`               // the section, as YAML flow text
 	Average  Component `json:"average"`            // empty: averaged
 	Reject   string    `json:"reject"`             // max_probability | gap
 	Curves   []string  `json:"curves"`
 	Formats  []string  `json:"formats"`
-	Figures  []string  `json:"figures,omitempty"` // that are drawn into files; empty: all
-	Print    *Print    `json:"print,omitempty"`   // of the figures in files; nil: as on a screen
-	// what the texts say of those that are more than a word
+	Figures  []string  `json:"figures,omitempty"` // figures drawn into files; empty: all
+	Print    *Print    `json:"print,omitempty"`   // for figures in files; nil: as on a screen
+	// meanings of the texts that are more than a word
 	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
-	// of an experiment without data, which has no configurations
+	// for an experiment without data, which has no configurations
 	Illustrations []Illustration `json:"illustrations,omitempty"`
 	Warnings      []string       `json:"warnings,omitempty"`
-	// the run was begun before there were checksums: lines of its journal may have none
+	// the run was begun by a version without checksums: lines of its journal may have none
 	Unprotected bool   `json:"unprotected,omitempty"`
 	Sum         string `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
-// Print is how figures are printed, lengths in points; what is 0 or false is as on a screen.
+// Print configures figures for print, lengths in points; zero values mean as on a screen.
 type Print struct {
 	Width    float64 `json:"width,omitempty"`
 	Font     float64 `json:"font,omitempty"`
@@ -50,8 +50,8 @@ type Print struct {
 
 // IDs are the columns of a file that only identify cases.
 type IDs struct {
-	DataHash string     `json:"data_hash"`      // of the configurations with these data
-	Test     bool       `json:"test,omitempty"` // of the test file, not of the training file
+	DataHash string     `json:"data_hash"`      // the data of the configurations to which they belong
+	Test     bool       `json:"test,omitempty"` // for the test file instead of the training file
 	Rows     []int      `json:"rows"`           // of the cases in the file, from 0, ascending
 	Columns  []IDColumn `json:"columns"`
 }
@@ -62,7 +62,8 @@ type IDColumn struct {
 	Values []string `json:"values"` // of Rows
 }
 
-// Build names what computed the results; bytes are promised for one build on one architecture.
+// Build identifies the program; bit-identical results are promised for one build on one
+// architecture.
 type Build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -81,48 +82,48 @@ type Configuration struct {
 	Label             // TuneInference is Inference (also if empty), or another
 	Classes  []string `json:"classes"` // labels in natural order; for two classes the second is +1
 	Tune     string   `json:"tune"`
-	// what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a
-	// score, with its sign such that more is better
+	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
+	// "cv_" and a score, with the sign for which more is better
 	Objective       string           `json:"objective"`
-	Hyperparameters []Hyperparameter `json:"hyperparameters"`   // every one, in the order of theta
+	Hyperparameters []Hyperparameter `json:"hyperparameters"`   // all, in the order of theta
 	Studies         []Study          `json:"studies"`           // the first is on all of the training data
-	Missing         string           `json:"missing,omitempty"` // what stands in for missing values: mean or median
-	// of components, by kind and name, where they are not 1
+	Missing         string           `json:"missing,omitempty"` // imputation of missing values: mean or median
+	// versions of components, by kind and name, if not 1
 	Versions  map[string]int `json:"versions,omitempty"`
 	Costs     *Costs         `json:"costs,omitempty"`
 	Published []Published    `json:"published,omitempty"`
 }
 
-// Costs are those of decisions: Loss[c][d] that of deciding for class d where class c is the truth,
-// and Reject that of deciding for none, if that is allowed.
+// Costs are the costs of decisions: Loss[c][d] is the cost of deciding for class d if the true
+// class is c, and Reject the cost of rejecting, if that is allowed.
 type Costs struct {
 	Loss   [][]Number `json:"loss"`
 	Reject *Number    `json:"reject,omitempty"`
 }
 
-// Contest is a competition of configurations that have the same data. It decides which of their
-// studies run: each configuration meets the Folds in order until it is cut, and then runs Next if
-// it is left, or with WinnerOnly if it has won.
+// Contest is a contest of configurations with the same data. It decides which of their studies run:
+// each configuration runs the Folds in order until it is eliminated. The survivors, or with
+// WinnerOnly the winner, then run Next.
 type Contest struct {
-	// that the folds belong to, or with WinnerOnly the outer fold that Next holds out
+	// the evaluation of the folds, or with WinnerOnly the outer fold that Next holds out
 	Evaluation string `json:"evaluation"`
-	// of the predictions of all Folds together; "log_evidence", with no Folds, is that of the study
-	// Next
+	// the criterion, of the predictions of all Folds together; "log_evidence", without Folds, is
+	// that of the study Next
 	Score          string          `json:"score"`
 	Race           string          `json:"race,omitempty"`
 	Options        json.RawMessage `json:"options,omitempty"` // of the race
 	Configurations []int           `json:"configurations"`    // indices into Manifest.Configurations
 	Folds          []int           `json:"folds"`             // indices into the Studies of each of them
 	Next           []int           `json:"next"`              // likewise
-	// of those left, only the winner runs Next: nested cross-validation
+	// only the winner runs Next: nested cross-validation
 	WinnerOnly bool `json:"winner_only,omitempty"`
 }
 
-// Published are figures that somebody else found for a configuration.
+// Published are published figures for a configuration.
 type Published struct {
 	Source     string   `json:"source"`
 	Note       string   `json:"note,omitempty"`
-	Evaluation string   `json:"evaluation,omitempty"` // that the scores belong to; empty: the first
+	Evaluation string   `json:"evaluation,omitempty"` // evaluation of the scores; empty: the first
 	Figures    []Figure `json:"figures"`
 }
 
@@ -131,7 +132,7 @@ type Published struct {
 type Figure struct {
 	Name        string `json:"name"`
 	Value       Number `json:"value"`
-	Uncertainty Number `json:"uncertainty,omitempty"` // how far from it the truth may be
+	Uncertainty Number `json:"uncertainty,omitempty"` // half-width of the range in which the true value may be
 }
 
 // Hyperparameter names one entry of theta.
@@ -139,11 +140,11 @@ type Hyperparameter struct {
 	Name   string `json:"name"`  // natural units: "length_scale"
 	Theta  string `json:"theta"` // "log_length_scale"
 	Fixed  bool   `json:"fixed,omitempty"`
-	Column string `json:"column,omitempty"` // the input column that it is of, where there is one for each
+	Column string `json:"column,omitempty"` // the input column, if there is one value per column
 }
 
-// Study is the tuning of one configuration on one training set, and the assessment of its winner on
-// held-out cases.
+// Study is the tuning of one configuration on one training set, and the assessment of its best
+// trial on held-out cases.
 type Study struct {
 	Key string `json:"key"`
 	// "train" (all training data, nothing held out), "training" (these cases predicted), "test", or
@@ -154,24 +155,24 @@ type Study struct {
 	Train      int    `json:"train"`             // cases
 	Test       int    `json:"test"`              // cases
 	Jobs       int    `json:"jobs,omitempty"`    // all trials, and the fit
-	AtMost     bool   `json:"at_most,omitempty"` // the strategy may finish earlier
+	AtMost     bool   `json:"at_most,omitempty"` // the strategy may converge earlier
 }
 
-// Line is one line of the journal: a finished job, which has a Trial or a Fit, or the withdrawal of
-// one, which has neither.
+// Line is one line of the journal: a finished job, with a Trial or a Fit, or the withdrawal of one,
+// with neither.
 type Line struct {
-	Plan string `json:"plan,omitempty"` // Manifest.Key of the run that it is a part of
+	Plan string `json:"plan,omitempty"` // Manifest.Key of its run
 	Key  string `json:"key"`            // identifies the job; equal keys mean equal results
-	// how often the job had been withdrawn, to be run again; lines of earlier attempts do not count
+	// how often the job had been withdrawn to run again; lines of earlier attempts do not count
 	Attempt int     `json:"attempt,omitempty"`
 	Trial   *Trial  `json:"trial,omitempty"`
 	Fit     *Fit    `json:"fit,omitempty"`
 	Seconds float64 `json:"seconds"`         // wall time; never enters results.json
-	Build   string  `json:"build,omitempty"` // what computed it
+	Build   string  `json:"build,omitempty"` // the build that computed it
 	Sum     string  `json:"sum,omitempty"`   // checksum of the bytes before it
 }
 
-// Withdrawn says that the line withdraws a job.
+// Withdrawn reports whether the line withdraws a job.
 func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Attempt > 0 }
 
 // Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row
@@ -184,23 +185,24 @@ type Trial struct {
 	Start []Number `json:"start,omitempty"`
 	// a local optimiser's end point, every point of a row, or a chain's samples
 	Points []Point `json:"points"`
-	// a local optimiser's way from the start to the end point; on all of the training data only
+	// the path of a local optimiser from the start to the end point; on all of the training data
+	// only
 	Path []Step `json:"path,omitempty"`
 	// how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
 	Status      string   `json:"status"`
 	Evaluations int      `json:"evaluations"`
 	Warnings    []string `json:"warnings,omitempty"`
 	Failure     string   `json:"failure,omitempty"` // why there is no usable point
-	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters
-	// on the theta scale.
+	// Asked has the points of a trial that failed before its first result: free hyperparameters on
+	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
 }
 
-// TimedOut begins the Failure of a job that took too long: the one kind of failure that need not
-// happen again.
+// TimedOut begins the Failure of a job that exceeded its time limit: the only kind of failure that
+// may not happen again.
 const TimedOut = "timed out"
 
-// Failure is why the job failed, "" if it did not.
+// Failure is the reason why the job failed, "" if it did not.
 func (l Line) Failure() string {
 	switch {
 	case l.Trial != nil:
@@ -211,7 +213,7 @@ func (l Line) Failure() string {
 	return ""
 }
 
-// TimedOut says whether the job failed by the clock.
+// TimedOut reports whether the job exceeded its time limit.
 func (l Line) TimedOut() bool { return strings.HasPrefix(l.Failure(), TimedOut) }
 
 // Point is one evaluated vector of hyperparameters.
@@ -219,59 +221,59 @@ type Point struct {
 	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
 	Natural []Number `json:"natural"` // all hyperparameters in natural units
 	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
-	// inducing inputs, preprocessed, where they were tuned too; a row each
+	// inducing inputs, preprocessed, if they were tuned too; one per row
 	Inputs Matrix `json:"inputs,omitempty"`
 	// largest absolute entry of the gradient over theta and inputs; NaN if not computed
 	Gradient Number            `json:"gradient"`
 	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
-	// StandardError is that of a Value that is sampled; 0: it is not.
+	// StandardError is the standard error of a sampled Value; 0: it is not sampled.
 	StandardError Number `json:"standard_error,omitempty"`
 	Failure       string `json:"failure,omitempty"` // why Value is NaN
 }
 
-// Step is a point that a local optimiser came to at the end of an iteration.
+// Step is the point of a local optimiser at the end of an iteration.
 type Step struct {
 	Theta []Number `json:"theta"` // free hyperparameters on the theta scale, exact
 	Value Number   `json:"value"` // the tuning objective
-	// on held-out cases, where they are traced
+	// of held-out cases, if they are traced
 	Scores map[string]Number `json:"scores,omitempty"`
-	// of the inference that predicts, where they are traced and another one is tuned
+	// of the inference that predicts, if it is traced and another one is tuned
 	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
 
 // Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out
-// cases: Labels and Proba, or Targets, Mean and Variance where the targets are numbers. Under
-// Markov chains the hyperparameters are the sample of largest posterior density, to which
-// LogEvidence and LeaveOneOut belong, and the predictions are averages over all samples.
+// cases: Labels and Proba, or Targets, Mean and Variance for numeric targets. With Markov chains
+// the hyperparameters are the sample with the largest posterior density, to which LogEvidence and
+// LeaveOneOut belong, and the predictions are averages over all samples.
 type Fit struct {
 	Configuration int      `json:"configuration"`
 	Study         int      `json:"study"`
-	Chosen        int      `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
+	Chosen        int      `json:"chosen"` // index of the best trial; -1 if nothing was tuned
 	Natural       []Number `json:"natural"`
 	LogEvidence   Number   `json:"log_evidence"`
-	// mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
+	// mean log p(y_i|y_-i) of the training cases, nats; for the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
-	// of a model with inducing inputs, unless there are no more cases than these
+	// for a model with inducing inputs, unless there are at most as many cases
 	Inducing    *Inducing `json:"inducing,omitempty"`
 	Converged   bool      `json:"converged"`
 	Iterations  int       `json:"iterations"`
-	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the base line
+	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the baseline
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int  `json:"rows,omitempty"`
 	Labels []int  `json:"labels,omitempty"` // their classes
-	Proba  Matrix `json:"proba,omitempty"`  // their class probabilities, one row a case
-	// how sure of them it is, where that is not in the probabilities
+	Proba  Matrix `json:"proba,omitempty"`  // their class probabilities, one row per case
+	// confidence of the predictions, if it is not a function of the probabilities
 	Confidence Vector `json:"confidence,omitempty"`
-	// by which their class probabilities were corrected: of each class, of two of the second
+	// parameters of the calibration of class probabilities: of each class, or of the second of two
 	Calibration Matrix `json:"calibration,omitempty"`
-	// probability of the second of two classes from which it is decided for
+	// probability of the second of two classes from which on it is decided for
 	Threshold *Number `json:"threshold,omitempty"`
-	// of the held-out cases: one list for two classes, else one a class
+	// of the held-out cases: one list for two classes, else one per class
 	LatentMean     Matrix `json:"latent_mean,omitempty"`
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// p(y = second class|E[f]) of the held-out cases, for two classes
 	MAP Vector `json:"map,omitempty"`
-	// of the numeric targets of the training part: the base line
+	// of the numeric targets of the training part: the baseline
 	TrainMoments *Moments `json:"train_moments,omitempty"`
 	Targets      Vector   `json:"targets,omitempty"`  // numeric targets of the held-out cases
 	Mean         Vector   `json:"mean,omitempty"`     // predicted for them
@@ -281,36 +283,36 @@ type Fit struct {
 	// of the training cases, as LatentMean; for classes only
 	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
 	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
-	// where there are one or two inputs, and they are numeric
+	// if there are one or two inputs, and they are numeric
 	Surface   *Surface   `json:"surface,omitempty"`
-	Curvature *Curvature `json:"curvature,omitempty"` // where standard errors were asked for and exist
+	Curvature *Curvature `json:"curvature,omitempty"` // if standard errors were requested and exist
 	Posterior []Marginal `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
 	Warnings  []string   `json:"warnings,omitempty"`
 	Failure   string     `json:"failure,omitempty"`
 }
 
-// Surface is what a fit says of a lattice over the raw inputs, and where its training cases lie
-// there. The points of the lattice are in rows along the first input.
+// Surface has the predictions of a fit on a lattice over the raw inputs, and its training cases.
+// The points of the lattice are in rows along the first input.
 type Surface struct {
 	Names []string `json:"names"` // of the inputs
-	// the values of each input that make the lattice, ascending
+	// the coordinates of the lattice along each input, ascending
 	Axes [][]Number `json:"axes"`
-	// each of the training cases; NaN where a value is missing
+	// of the training cases; NaN for missing values
 	Inputs  Matrix `json:"inputs"`
 	Targets Vector `json:"targets,omitempty"` // their numeric targets
-	// at the points: of the second of two classes, else one list a class
+	// at the points: of the second of two classes, else one list per class
 	Proba          Matrix `json:"proba,omitempty"`
 	Mean           Vector `json:"mean,omitempty"`            // of a numeric target
 	Variance       Vector `json:"variance,omitempty"`        // likewise, noise included
 	LatentMean     Matrix `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
-	// what Proba, or in a list of its own Mean, would be at best, where that is known
+	// the true values of Proba, or in one list of Mean, if they are known
 	Truth Matrix `json:"truth,omitempty"`
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale,
-// the hyperparameters are about normal with these standard errors and correlations. Fixed ones and
-// those at a bound are left out.
+// the hyperparameters are approximately normal with these standard errors and correlations. Fixed
+// ones and those at a bound are left out.
 type Curvature struct {
 	Names          []string   `json:"names"` // theta names
 	StandardErrors []Number   `json:"standard_errors"`
@@ -346,7 +348,7 @@ func (m *Manifest) components() iter.Seq[*Component] {
 	}
 }
 
-// List makes the table of the components that are more than a word.
+// List makes the table of components that are more than a word.
 func (m *Manifest) List() {
 	m.Components = nil
 	listed := map[string]bool{}
@@ -358,7 +360,7 @@ func (m *Manifest) List() {
 	}
 }
 
-// Link gives every component what its text says, by the table or, where parse is not nil, by that.
+// Link sets the meaning of every component from the table or, if parse is not nil, by parsing.
 func (m *Manifest) Link(parse func(text string) Component) {
 	table := map[string]Component{}
 	for _, d := range m.Components {

@@ -2,9 +2,9 @@ package registry
 
 import "strings"
 
-// elsewhere are names that other programs and papers have for what is called otherwise here, in
-// lower case, blanks and hyphens written as underscores. Of several names here, the first that can
-// stand where the other was written is meant. A note says what is different.
+// elsewhere maps names that other programs and papers use to the names used here. Keys are in lower
+// case, with underscores for blanks and hyphens. Of several names, the first that is allowed at
+// that position is suggested. A note describes differences.
 var elsewhere = map[string]struct {
 	here []string
 	note string
@@ -184,8 +184,7 @@ var elsewhere = map[string]struct {
 	"datasets":       {[]string{"dataset"}, ""},
 }
 
-// Elsewhere is what is meant by a name that stands elsewhere for one of have; empty: nothing is
-// known.
+// Elsewhere returns the name in have for a name that other programs use; empty: unknown.
 func Elsewhere(name string, have []string) (meant, note string) {
 	e, known := elsewhere[strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))]
 	if !known {

@@ -1,9 +1,9 @@
-// Package registry holds the ordered tables of components (kernels, likelihoods, approximations,
-// strategies, splitters, scores, formats). A table is an explicit list, so a new component is one
-// file and one line; the same table feeds YAML decoding, `gpc-tune list`, error messages and the
-// conformance tests.
+// Package registry implements the ordered tables of components (kernels, likelihoods,
+// approximations, strategies, splitters, scores, formats). A table is an explicit list, so a new
+// component is one file and one line; the same table feeds YAML decoding, `gpc-tune list`, error
+// messages and the conformance tests.
 //
-// It does not register anything from init functions and knows no file format.
+// It does not register anything in init functions and does not depend on a file format.
 package registry
 
 import (
@@ -14,25 +14,25 @@ import (
 	"strings"
 )
 
-// Decode fills v, a pointer to a component's options, from whatever the user wrote; nil options
-// mean the defaults.
+// Decode fills v, a pointer to a component's options, from the user's input; nil options mean the
+// defaults.
 type Decode func(v any) error
 
 // Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
-// With an error it returns the component as far as it was read, which is of use for finding further
-// mistakes only.
+// With an error the constructor returns the component as far as it was read, only for finding
+// further mistakes.
 type Entry[I any] struct {
 	Name string
 	Doc  string
 	New  func(Decode) (I, error)
 
-	version    int  // less than 2: the first
+	version    int  // less than 2: the first version
 	registered bool // by another program
 }
 
-// At is the entry with the version of what the component computes: 1 unless said. It is raised
-// whenever results change by more than rounding, so that a run is never resumed with results of
-// both.
+// At returns the entry with a version of what the component computes; the default is 1. It is
+// raised whenever results change by more than rounding, so that a run is never resumed with results
+// of both versions.
 func (e Entry[I]) At(version int) Entry[I] {
 	e.version = version
 	return e
@@ -60,8 +60,8 @@ func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 	}}
 }
 
-// Lookup finds an entry by name; what says what kind of component was wanted ("kernel"). The error
-// of an unknown name offers the nearest one and lists all.
+// Lookup finds an entry by name; what is the kind of component ("kernel"). For an unknown name the
+// error suggests the nearest one and lists all.
 func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 	for _, e := range t {
 		if e.Name == name {
@@ -71,8 +71,7 @@ func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
 }
 
-// Default is the component of that name without options. That there is none is a programmer's
-// error.
+// Default is the component with this name without options. It panics if there is none.
 func (t Table[I]) Default(name string) I {
 	e, err := t.Lookup("component", name)
 	if err != nil {
@@ -85,8 +84,8 @@ func (t Table[I]) Default(name string) I {
 	return v
 }
 
-// VersionOf is the version of the component of that name that keys have: 0 of the first version of
-// this module's own components, and where there is none of that name.
+// VersionOf is the version of the component with this name in keys: 0 for the first version of this
+// module's own components, and for unknown names.
 func (t Table[I]) VersionOf(name string) int {
 	for _, e := range t {
 		if e.Name == name {
@@ -96,7 +95,7 @@ func (t Table[I]) VersionOf(name string) int {
 	return 0
 }
 
-// told is the version that keys have, or 0.
+// told is the version in keys, or 0.
 func (e Entry[I]) told() int {
 	if e.version < 2 && !e.registered {
 		return 0
@@ -104,7 +103,7 @@ func (e Entry[I]) told() int {
 	return e.version
 }
 
-// Raised lists the components whose version keys have, with the types of their values.
+// Raised lists the components with versions in keys, with the types of their values.
 func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
 	for _, e := range t {
 		if e.told() == 0 {
@@ -118,9 +117,9 @@ func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
 	}
 }
 
-// Register appends a component of another program to a table. kind says what it is. A name that is
-// taken or is not written in lower case, a version below 1, a type that has an entry already and
-// what Of refuses are errors of that program's, and panic.
+// Register appends a component of another program to a table. kind describes it. It panics if the
+// name is taken or not in lower case, if the version is below 1, if the type has an entry already,
+// and as Of does.
 func Register[T, I any](t *Table[I], kind, name, doc string, version int, defaults ...T) {
 	e := Of[T, I](name, doc, defaults...)
 	CheckName(kind, name, version, t.Names())
@@ -133,8 +132,7 @@ func Register[T, I any](t *Table[I], kind, name, doc string, version int, defaul
 	*t = append(*t, e)
 }
 
-// CheckName panics where a component of another program cannot have a name and a version beside
-// those that there are.
+// CheckName panics if a component of another program cannot have this name and version.
 func CheckName(kind, name string, version int, have []string) {
 	switch {
 	case !component.MatchString(name):
@@ -168,8 +166,8 @@ func (t Table[I]) NameOf(v I) string {
 	return ""
 }
 
-// Suggest returns the end of an error message about an unknown name: what is called so elsewhere,
-// or else the nearest of have, if one is near, and the whole list: `; did you mean "probit"? (have
+// Suggest returns the end of an error message about an unknown name: the name used here for it, or
+// else the nearest of have, if one is near, and the whole list: `; did you mean "probit"? (have
 // probit, logit)`.
 func Suggest(name string, have []string) string {
 	if len(have) == 0 {
@@ -215,8 +213,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Options visits the fields of a component that have a yaml name, those of inlined structs
-// included.
+// Options visits the fields of a component with yaml names, including those of inlined structs.
 func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
 	for i := range v.NumField() {
 		of := v.Type().Field(i)

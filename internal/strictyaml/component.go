@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Component is a component as records have it.
+// Component converts a node to the form of records.
 func Component(n *Node) record.Component {
 	if n == nil {
 		return record.Component{}
@@ -15,7 +15,7 @@ func Component(n *Node) record.Component {
 	return record.Component{Text: Flow(n), Node: said(n)}
 }
 
-// ComponentOf reads the text of a component; what is no YAML is a word.
+// ComponentOf reads the text of a component; a text that is not YAML is a word.
 func ComponentOf(text string) record.Component {
 	var root Node
 	if err := Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {

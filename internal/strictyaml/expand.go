@@ -5,13 +5,13 @@ import "slices"
 // Limits on a cross product.
 const (
 	MaxAlternatives = 100_000   // its cells
-	maxExpanded     = 5_000_000 // nodes that are made for it
+	maxExpanded     = 5_000_000 // nodes created for it
 )
 
 // Expand returns the cross product of a part of a text in which any value may be a list of
-// alternatives; the first list varies slowest. The values of the keys in lists are lists by nature:
-// their elements expand, the list itself stays. If there are too many, that is a problem, and the
-// result nil.
+// alternatives; the first list varies slowest. Values of the keys in lists are lists themselves:
+// their elements expand, the list stays. If there are too many cells, that is a problem, and the
+// result is nil.
 func Expand(n *Node, lists []string, found *Findings) []*Node {
 	if n == nil {
 		return []*Node{nil}
@@ -24,7 +24,7 @@ func Expand(n *Node, lists []string, found *Findings) []*Node {
 	return all
 }
 
-// TooMany puts the problem that the lists at a node multiply to more than MaxAlternatives.
+// TooMany reports that the lists at a node multiply to more than MaxAlternatives.
 func TooMany(n *Node, found *Findings) {
 	found.At(n, "the lists multiply to more than %d configurations; split the experiment", MaxAlternatives)
 }
@@ -93,7 +93,7 @@ func (e *expander) product(n *Node, parts [][]*Node) []*Node {
 	return all
 }
 
-// refuse tells once that there is too much.
+// refuse reports once that there is too much.
 func (e *expander) refuse(n *Node) []*Node {
 	if !e.refused {
 		TooMany(n, e.found)
@@ -102,7 +102,7 @@ func (e *expander) refuse(n *Node) []*Node {
 	return nil
 }
 
-// Emptied is a copy of a node without what it holds.
+// Emptied is a copy of a node without its content.
 func Emptied(n *Node) *Node {
 	c := *n
 	c.Content = nil

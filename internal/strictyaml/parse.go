@@ -1,7 +1,6 @@
-// Package strictyaml reads YAML so that everything means what it looks like: every mistake has its
-// line and column, numbers are decimal, tags and merge keys are refused, and no text, however it is
-// made, takes more than a bounded time and memory. It wraps gopkg.in/yaml.v3, which nothing else in
-// this module imports.
+// Package strictyaml reads a strict subset of YAML: every mistake has its line and column, numbers
+// are decimal, tags and merge keys are refused, and time and memory are bounded for any text. It
+// wraps gopkg.in/yaml.v3, which no other package of this module imports.
 package strictyaml
 
 import (
@@ -18,15 +17,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Limits of a text, far above any real one, so that a hostile one is refused and not followed.
+// Limits of a text, far above any real one, against malicious input.
 const (
 	MaxBytes = 1 << 20 // of the text
-	MaxDepth = 100     // of lists and mappings within each other
-	maxNodes = 200_000 // keys, values and elements, those that aliases repeat counted again
+	MaxDepth = 100     // maximum nesting of lists and mappings
+	maxNodes = 200_000 // keys, values and elements; those repeated by aliases count again
 )
 
-// Parse reads the one document of a text. Aliases are replaced by what they stand for. What is
-// wrong is put into found; then the node is nil unless the document could be read as a whole.
+// Parse reads the one document of a text. Aliases are replaced by their anchors. Problems are added
+// to found; the node is then nil unless the whole document could be read.
 func Parse(text []byte, found *Findings) *Node {
 	fail := func(line, column int, message string) *Node {
 		found.AtPlace(Place{found.file, line, column}, "%s", message)
@@ -78,7 +77,7 @@ func notText(text []byte) (line, column int, message string) {
 		switch {
 		case c == utf8.RuneError && size == 1:
 			return line, column, fmt.Sprintf("byte %#02x is not UTF-8 text; save the file as UTF-8", text[i])
-		case c == '\ufeff' && i == 0: // a byte-order mark, which takes no column
+		case c == '\ufeff' && i == 0: // a byte-order mark, which occupies no column
 			column = 0
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == '\ufeff':
 			const way = `control character U+%04X; remove it, or write it in double quotes as "\u%04X"`
@@ -92,9 +91,9 @@ func notText(text []byte) (line, column int, message string) {
 	return 0, 0, ""
 }
 
-// tooDeep finds where brackets are nested deeper than in any experiment, since the library's time
-// grows with the square of their depth. It counts brackets in quotes and comments too, which are
-// mostly closed there again, so that a multiple of MaxDepth is the limit.
+// tooDeep finds brackets that are nested too deeply, because the library's time grows with the
+// square of their depth. It also counts brackets in quotes and comments, which are mostly closed
+// there again, so the limit is a multiple of MaxDepth.
 func tooDeep(text []byte) (line, column int) {
 	depth := 0
 	for i, c := range text {
@@ -110,9 +109,9 @@ func tooDeep(text []byte) (line, column int) {
 	return 0, 0
 }
 
-// place finds where a syntax error is. The library's message counts the lines of some errors from
-// 0, and may name the line where that begins which it was reading, rather than that of the fault.
-// Its parser knows both places, so they are read from there, by reflection.
+// place finds the position of a syntax error. The library's message counts the lines of some errors
+// from 0, and may name the line where the current element begins rather than that of the error. Its
+// parser has both positions, which are read by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
 	message = strings.TrimPrefix(err.Error(), "yaml: ")
 	line, column = 1, 1
@@ -124,7 +123,7 @@ func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message
 	if parser.Kind() == reflect.Pointer && !parser.IsNil() {
 		parser = parser.Elem().FieldByName("parser")
 	}
-	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no place
+	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no position
 		line, column = placeOf(text, "*"+m[1])
 		return line, column, explain(message)
 	}
@@ -136,7 +135,7 @@ func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message
 		return int(m.FieldByName("line").Int()) + 1, int(m.FieldByName("column").Int()) + 1
 	}
 	line, column = mark("problem_mark")
-	if lines := 1 + bytes.Count(text, []byte("\n")); line > lines { // the last line did not end
+	if lines := 1 + bytes.Count(text, []byte("\n")); line > lines { // the last line had no line end
 		line, column = lines, 1+utf8.RuneCount(text[1+bytes.LastIndexByte(text, '\n'):])
 	}
 	message = explain(message)
@@ -172,7 +171,7 @@ var anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
 var lineOf = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
 
-// explain adds to the library's message what to do.
+// explain adds a remedy to the library's message.
 func explain(message string) string {
 	for _, e := range []struct{ of, then string }{
 		{"cannot start any token", "indent with blanks, not with tabs, and quote what begins with @, ` or %"},
@@ -193,14 +192,14 @@ func explain(message string) string {
 // resolver copies nodes with their aliases replaced.
 type resolver struct {
 	found *Findings
-	left  int // nodes that may still be made; less than 0: that was told
+	left  int // nodes that may still be made; less than 0: already reported
 }
 
 func (r *resolver) resolve(n *Node, depth int) *Node {
 	if r.left--; r.left >= 0 && depth <= MaxDepth {
 		return r.copy(n, depth)
 	}
-	if r.left >= -1 { // say it once
+	if r.left >= -1 { // report once
 		r.left = -2
 		r.found.At(n, "nested deeper than %d levels or longer than %d entries (an alias that contains itself?)",
 			MaxDepth, maxNodes)

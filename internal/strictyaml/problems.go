@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Place is a place in a text; line 0 is the text as a whole.
+// Place is a position in a text; line 0 is the text as a whole.
 type Place struct {
 	File         string
 	Line, Column int
 }
 
-// Problem is one mistake in a text: where it stands, what was expected, and what to do.
+// Problem is one mistake in a text: its position, what was expected, and how to correct it.
 type Problem struct {
 	File         string
 	Line, Column int
@@ -29,16 +29,16 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems are all the mistakes of a text, in its order. A nil Problems is no error.
+// Problems are all mistakes of a text, in order. A nil Problems is no error.
 type Problems []Problem
 
-// ErrMistakes is what all Problems are, for errors.Is.
+// ErrMistakes matches all Problems in errors.Is.
 var ErrMistakes = errors.New("mistakes in a file")
 
-// Is says that they are ErrMistakes.
+// Is reports that they are ErrMistakes.
 func (ps Problems) Is(target error) bool { return target == ErrMistakes }
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -47,34 +47,34 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Limits on what is told.
+// Limits on reported problems.
 const (
-	maxAlike   = 20   // problems of one kind that are told in full; of the others, how many there are
+	maxAlike   = 20   // problems of one kind that are reported in full; the others are counted
 	maxMessage = 4000 // bytes of one
 )
 
 // Findings collects the problems of one text, or of several: see As. The same mistake at the same
-// place is kept once.
+// position is kept once.
 type Findings struct {
 	file string
 	*collected
 }
 
 type collected struct {
-	found    int // problems in all, repeated ones included
+	found    int // number of problems, including repeated ones
 	problems []Problem
 	places   map[instance]bool
 	alike    map[string]int // by the format of the message
 }
 
-// instance is where a mistake of a kind is.
+// instance is the position of a mistake of a kind.
 type instance struct {
 	Place
 	kind    string
-	message string // of those that are told
+	message string // of those that are reported
 }
 
-// NewFindings makes an empty collection for a text that file names.
+// NewFindings makes an empty collection for a text; file names it.
 func NewFindings(file string) *Findings {
 	return &Findings{file, &collected{places: map[instance]bool{}, alike: map[string]int{}}}
 }
@@ -82,12 +82,11 @@ func NewFindings(file string) *Findings {
 // As is the same collection for another text.
 func (f *Findings) As(file string) *Findings { return &Findings{file, f.collected} }
 
-// Found counts what was put in, so that a reader of a part can tell whether something was wrong
-// with it.
+// Found counts the problems added, so that a reader of a part can detect whether it had any.
 func (f *Findings) Found() int { return f.found }
 
-// Place is where a node of this text stands; nil, or a node that is not in the text, stands for the
-// text as a whole.
+// Place is the position of a node of this text; for nil, or a node that is not in the text, it is
+// the text as a whole.
 func (f *Findings) Place(n *Node) Place {
 	if n == nil {
 		return Place{File: f.file}
@@ -95,10 +94,10 @@ func (f *Findings) Place(n *Node) Place {
 	return Place{f.file, n.Line, n.Column}
 }
 
-// At adds a problem at a node of this text. Problems of the same format are of a kind.
+// At adds a problem at a node of this text. Problems with the same format are of the same kind.
 func (f *Findings) At(n *Node, format string, args ...any) { f.AtPlace(f.Place(n), format, args...) }
 
-// AtPlace adds a problem at a place, which may be in another text.
+// AtPlace adds a problem at a position, which may be in another text.
 func (f *Findings) AtPlace(p Place, format string, args ...any) {
 	f.found++
 	i := instance{Place: p, kind: format}
@@ -120,8 +119,8 @@ func (f *Findings) AtPlace(p Place, format string, args ...any) {
 	}
 }
 
-// Err returns the problems, sorted by place, or nil. A last one counts those beyond maxAlike of a
-// kind.
+// Err returns the problems, sorted by position, or nil. The last one counts those beyond maxAlike
+// of a kind.
 func (f *Findings) Err() error {
 	if len(f.problems) == 0 {
 		return nil

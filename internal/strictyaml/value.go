@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Node is a part of a text, with its place. Its tag is the short one ("!!int"), and it is no alias:
-// Parse resolves those.
+// Node is a part of a text with its position. Its tag is the short one ("!!int"), and it is never
+// an alias: Parse resolves those.
 type Node = yaml.Node
 
 // The kinds of nodes, and the styles that are written.
@@ -22,7 +22,7 @@ const (
 	DoubleQuotedStyle = yaml.DoubleQuotedStyle
 )
 
-// IsNull says whether a value was left empty, or is ~ or null.
+// IsNull reports whether a value is empty, ~ or null.
 func IsNull(n *Node) bool { return n.Kind == ScalarNode && n.Tag == "!!null" }
 
 // Find returns the value of a key in a mapping, or nil.
@@ -64,9 +64,9 @@ func expected(want string, n *Node) error {
 	return fmt.Errorf("expected %s, found %s", want, Describe(n))
 }
 
-// decimalText checks that a scalar is a number as everybody writes it: decimal, without leading
-// zeros, which YAML 1.1 takes for octal, and without another base or separators, which versions of
-// YAML read differently. What it is not, a text or a list, is told by what was wanted.
+// decimalText checks that a scalar is a decimal number without leading zeros, which YAML 1.1 reads
+// as octal, and without another base or separators, which versions of YAML read differently. If it
+// is a text or a list, the error says what was expected.
 func decimalText(n *Node, want string) error {
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	switch text := n.Value; {
@@ -102,8 +102,7 @@ func Number(n *Node) (float64, error) {
 	return v, nil
 }
 
-// Whole reads a whole number of so many bits, one of them its sign. It may be written like 5.0 or
-// 1e3.
+// Whole reads an integer of this many bits, including the sign. It may be written like 5.0 or 1e3.
 func Whole(n *Node, bits int) (int64, error) {
 	const want = "a whole number"
 	if err := decimalText(n, want); err != nil {
@@ -119,7 +118,7 @@ func Whole(n *Node, bits int) (int64, error) {
 	return int64(v), nil
 }
 
-// Natural reads a whole number of so many bits that is 0 or more.
+// Natural reads a nonnegative integer of this many bits.
 func Natural(n *Node, bits int) (uint64, error) {
 	const want = "a whole number, 0 or more"
 	if err := decimalText(n, want); err != nil {
@@ -135,7 +134,7 @@ func Natural(n *Node, bits int) (uint64, error) {
 	return uint64(v), nil
 }
 
-// exact is how many bits of a whole number a float64 has.
+// exact is the number of bits of an integer that a float64 represents exactly.
 const exact = 53
 
 // Bool reads true or false.
@@ -158,7 +157,7 @@ func Flow(n *Node) string {
 	}
 	text, err := yaml.Marshal(plainStyle(n))
 	if err != nil {
-		panic(err) // nodes that were parsed can be written
+		panic(err) // cannot fail for parsed nodes
 	}
 	return strings.Join(strings.Fields(string(text)), " ")
 }
@@ -175,7 +174,7 @@ func plainStyle(n *Node) *Node {
 }
 
 // Marshal, Unmarshal, NewEncoder and NewDecoder are the library's own, for texts that this program
-// writes and reads.
+// writes and reads itself.
 var (
 	Marshal    = yaml.Marshal
 	Unmarshal  = yaml.Unmarshal

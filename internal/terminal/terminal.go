@@ -1,5 +1,4 @@
-// Package terminal writes texts of any origin so that a terminal shows them and a shell takes them
-// as they are.
+// Package terminal escapes texts for terminals and quotes command lines for shells.
 package terminal
 
 import (
@@ -10,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text of any origin for a terminal: control characters but tab and line feed, those
-// that turn the direction of writing round, line and paragraph separators, and bytes that are not
-// UTF-8 are written as in a Go string, \x1b or \u202e.
+// Printable escapes a text for a terminal: control characters except tab and line feed, characters
+// that change the direction of writing, line and paragraph separators, and bytes that are not UTF-8
+// are written as in a Go string, \x1b or \u202e.
 func Printable(text string) string {
 	if strings.IndexFunc(text, unprintable) < 0 {
 		return text
@@ -34,20 +33,20 @@ func Printable(text string) string {
 	return out.String()
 }
 
-// unprintable says if a letter is not for a terminal. utf8.RuneError may stand for a byte.
+// unprintable reports whether a character is not for a terminal. utf8.RuneError may stand for a
+// byte.
 func unprintable(r rune) bool {
 	return r != '\t' && r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' ||
 		r == '\u2029' || r == utf8.RuneError
 }
 
-// OneLine is a text of any origin as a part of one line: tabs and what breaks lines are written as
-// in a Go string.
+// OneLine makes a text part of one line: tabs and line breaks are written as in a Go string.
 func OneLine(text string) string { return breaks.Replace(text) }
 
 var breaks = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\v", `\v`, "\f", `\f`, "\r", `\r`)
 
-// CommandLine is a command line for a POSIX shell, which gives the arguments as they are. It can be
-// shown on a terminal: what Printable escapes is written for printf(1).
+// CommandLine is a command line for a POSIX shell with exactly these arguments. It can be shown on
+// a terminal: what Printable escapes is written for printf(1).
 func CommandLine(args ...string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -61,7 +60,7 @@ func quote(arg string) string {
 		return arg
 	}
 	var out strings.Builder
-	inside := false // of what kind of quotes: '...' or "$(printf '...')"
+	inside := false // inside quotes of the kind '...' or "$(printf '...')"
 	open := func(encoded bool) {
 		if out.Len() > 0 {
 			out.WriteString(map[bool]string{true: `')"`, false: "'"}[inside])
@@ -92,7 +91,7 @@ func quote(arg string) string {
 	return out.String()
 }
 
-// plainArgument says if a shell takes an argument as it is without quotes.
+// plainArgument reports whether a shell accepts an argument unchanged without quotes.
 func plainArgument(arg string) bool {
 	return arg != "" && arg[0] != '=' && strings.IndexFunc(arg, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-", r)

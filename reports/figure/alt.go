@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// alt says what a figure, or a part of one, shows, for those who do not see it: title, and of every
-// panel its title, its axes, the names along them and those of its layers.
+// alt is a text alternative for a figure or a part of one: its title, and for every panel its
+// title, its axes with names along them, and the names of its layers.
 func (f Figure) alt() string {
 	if f.part < 0 {
 		return f.Title

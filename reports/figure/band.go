@@ -2,7 +2,7 @@ package figure
 
 import "slices"
 
-// Band fills what is between two curves over X, so that what is below it can be seen.
+// Band fills the area between two curves over X with a translucent colour.
 type Band struct {
 	Name string    `json:"name,omitempty"`
 	X    []float64 `json:"x"`
@@ -28,7 +28,7 @@ func (l Band) draw(p *pane, look look) {
 			continue
 		}
 		if n := len(below); n > 0 && i < len(l.X)-1 && lo.X-below[n-1].X < 0.6 {
-			continue // too close to be told apart
+			continue // too close to be distinguished
 		}
 		below, above = append(below, lo), append(above, hi)
 	}

@@ -10,16 +10,16 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value. NaN is
-// a hole. Those with a name are lines alone, in its look.
+// Contours are labelled level lines of Z over a rectangular lattice, with areas shaded by value.
+// NaN is a hole. Contours with a name are lines only, in the look of that name.
 type Contours struct {
 	Name   string      `json:"name,omitempty"`
 	X      []float64   `json:"x"`                // columns, ascending
 	Y      []float64   `json:"y"`                // rows, ascending
 	Z      [][]float64 `json:"z"`                // Z[row][column]
-	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
-	Bold   []float64   `json:"bold,omitempty"`   // those of the levels whose lines stand out
-	Dashed bool        `json:"dashed,omitempty"` // with a name: lines to compare with
+	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round numbers, denser below the greatest value
+	Bold   []float64   `json:"bold,omitempty"`   // the levels with bold lines
+	Dashed bool        `json:"dashed,omitempty"` // with a name: lines for comparison
 	Smooth bool        `json:"smooth,omitempty"` // interpolated between the points of the lattice
 }
 
@@ -31,8 +31,8 @@ func (l Contours) extent() (x, y span) {
 	return x, y
 }
 
-// draw fills the regions above the levels, lighter and lighter, and labels their boundaries, the
-// upper ones first, where there is room.
+// draw fills the regions above the levels with ever lighter colours, and labels their boundaries if
+// there is room, the upper ones first.
 func (l Contours) draw(p *pane, named look) {
 	at, labels := l.Levels, []string(nil)
 	if l.Smooth {
@@ -75,8 +75,8 @@ func (l Contours) draw(p *pane, named look) {
 	}
 }
 
-// regions are the polygons in which Z is at least the level, and the parts of their boundaries
-// where it is the level: those between corners of the lattice, which are inside or on its border.
+// regions are the polygons in which Z is at least the level, and the parts of their boundaries at
+// which Z equals the level: those between corners of the lattice, inside or on its border.
 func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
 	for _, loop := range outlines(l.Z, level) {
 		region := make([]point, len(loop))
@@ -100,7 +100,7 @@ func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
 
 func (l Contours) sample(p *pane, at point, look look) { Line{Dashed: l.Dashed}.sample(p, at, look) }
 
-// place is the place of a node.
+// place is the position of a node on the page.
 func (l Contours) place(p *pane, n node, level float64) point {
 	x, y, from := l.X[n.j], l.Y[n.i], l.Z[n.i][n.j]
 	switch n.along {
@@ -113,8 +113,8 @@ func (l Contours) place(p *pane, n node, level float64) point {
 	return at
 }
 
-// room finds the place of a line that is farthest from what is busy, and says if a label of the
-// given half width fits.
+// room returns the point of a line that is farthest from the busy places; ok reports whether a
+// label of the given half width fits there.
 func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	const clear = 16
 	best := 0.0
@@ -138,23 +138,22 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	return where, best > clear
 }
 
-// Levels are those that Contours of the values would have, for contours of one scale.
+// Levels are the levels that Contours of the values would have, for contours with a common scale.
 func Levels(values []float64) []float64 {
 	at, _ := levels(values)
 	return at
 }
 
-// levels are heights for contours of values, from the lowest to the highest: round numbers below
-// the greatest value, ever farther apart (1, 2, 5, 10, … below it), as in GPML Figures 3.7 and 3.8.
-// So they are dense where a surface is flat, around its best point, and its steep flanks do not
-// crowd out the rest.
+// levels are the levels of contours of values, from the lowest to the highest: round numbers below
+// the greatest value at growing distances (1, 2, 5, 10, … below it), as in GPML Figures 3.7 and
+// 3.8. So they are dense where a surface is flat, around its maximum, and sparse on steep slopes.
 func levels(values []float64) (at []float64, labels []string) {
 	const most = 6
 	if len(values) == 0 {
 		return nil, nil
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	lowest, top := sorted[len(sorted)/20], sorted[len(sorted)-1] // what is lower is left without contours
+	lowest, top := sorted[len(sorted)/20], sorted[len(sorted)-1] // no contours below the 5 % quantile
 	if top-lowest <= max(1e-9*math.Abs(top), 1e-100) {
 		return nil, nil // flat
 	}
@@ -176,16 +175,17 @@ func levels(values []float64) (at []float64, labels []string) {
 	return at, labels
 }
 
-// node is a corner of a lattice, or where a level crosses the edge from that corner to the next one
-// along i or j.
+// node is a corner of a lattice, or the crossing of a level with the edge from that corner to the
+// next one along i or j.
 type node struct {
 	i, j  int
 	along byte // 0, 'i' or 'j'
 }
 
-// outlines are the boundary of the region where z is at least the level, as closed loops of nodes.
-// z is linear along the edges of the lattice; cells with a corner that is not drawable are left
-// out. A cell with two opposite corners in the region connects them if its mean is in it.
+// outlines returns the boundary of the region in which z is at least the level, as closed loops of
+// nodes. z is interpolated linearly along the edges of the lattice; cells with a corner that cannot
+// be drawn are left out. A cell with two opposite corners in the region connects them if its mean
+// is in the region.
 func outlines(z [][]float64, level float64) [][]node {
 	type edge struct{ from, to node }
 	var edges []edge
@@ -227,7 +227,7 @@ func outlines(z [][]float64, level float64) [][]node {
 	return loops
 }
 
-// cell is the part of the region within a cell: no polygon, one, or two.
+// cell returns the part of the region within a cell: no polygon, one, or two.
 func cell(z [][]float64, i, j int, level float64) [][]node {
 	corners := [4]node{{i, j, 0}, {i + 1, j, 0}, {i + 1, j + 1, 0}, {i, j + 1, 0}}
 	crossings := [4]node{{i, j, 'i'}, {i + 1, j, 'j'}, {i, j + 1, 'i'}, {i, j, 'j'}} // after each corner
@@ -261,15 +261,16 @@ func cell(z [][]float64, i, j int, level float64) [][]node {
 	return [][]node{whole}
 }
 
-// viridis goes from dark to light with evenly growing luminance, so that it can be read by the
-// colour-blind and in grey; its colours are those of Smith & van der Walt's map at 0, 1/8, … 1.
+// viridis goes from dark to light with uniformly growing luminance, so that it is legible for
+// colour-blind readers and in grey; its colours are those of Smith & van der Walt's map at 0, 1/8,
+// … 1.
 var viridis = [9][3]float64{
 	{0x44, 0x01, 0x54}, {0x47, 0x2d, 0x7b}, {0x3b, 0x52, 0x8b}, {0x2c, 0x72, 0x8e}, {0x21, 0x91, 0x8c},
 	{0x28, 0xae, 0x80}, {0x5e, 0xc9, 0x62}, {0xad, 0xdc, 0x30}, {0xfd, 0xe7, 0x25},
 }
 
-// shade is the k-th of the colours 0 … last from worst to best: viridis, paled so that black text
-// can be read on it.
+// shade is the k-th of the colours 0 … last, from worst to best: viridis, lightened so that black
+// text is legible on it.
 func shade(k, last int) color.NRGBA {
 	const pale = 0.55
 	place := float64(k) / float64(max(1, last)) * float64(len(viridis)-1)

@@ -16,22 +16,22 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// embedded is a font of a PDF, with the glyphs that it shows: those of every text, by their numbers
-// in the font (ISO 32000-1, 9.7), and for copying and searching the characters that they are of.
+// embedded is a font in a PDF with the glyphs in use: texts refer to glyphs by their numbers in the
+// font (ISO 32000-1, 9.7); for copying and searching the font maps them to characters.
 type embedded struct {
 	font  *opentype.Font
 	runes map[sfnt.GlyphIndex]rune
 	b     sfnt.Buffer
 }
 
-// show is the operand of TJ for a text: its glyphs, moved together by the font's kerning.
+// show returns the operand of TJ for a text: its glyphs with the font's kerning.
 func (e *embedded) show(text string) string {
 	out := bytes.NewBufferString("[<")
 	var last sfnt.GlyphIndex
 	for i, r := range text {
 		g, err := e.font.GlyphIndex(&e.b, r)
 		if err != nil {
-			g = 0 // the sign for what the font has not
+			g = 0 // the glyph for characters that the font lacks
 		}
 		if kern, err := e.font.Kern(&e.b, last, g, e.unit(), weight.HintingNone); i > 0 && err == nil && kern != 0 {
 			fmt.Fprintf(out, ">%s<", decimal(-e.thousandths(kern)))
@@ -48,12 +48,12 @@ func (e *embedded) show(text string) string {
 // unit is a size at which lengths are in the font's units.
 func (e *embedded) unit() fixed.Int26_6 { return fixed.I(int(e.font.UnitsPerEm())) }
 
-// thousandths are those of the size.
+// thousandths converts to thousandths of the size.
 func (e *embedded) thousandths(v fixed.Int26_6) float64 {
 	return float64(v) / 64 * 1000 / float64(e.font.UnitsPerEm())
 }
 
-// write writes the objects of the font, and gives the number of the one that pages name.
+// write writes the objects of the font, and returns the number of the object that pages refer to.
 func (e *embedded) write(object func(body string) int, stream func(entries string, content []byte) int) int {
 	glyphs := slices.Sorted(maps.Keys(e.runes))
 	var widths, codes strings.Builder
@@ -70,7 +70,7 @@ func (e *embedded) write(object func(body string) int, stream func(entries strin
 		name = "Font"
 	}
 	name = "SUBSET+" + name
-	box, _ := e.font.Bounds(&e.b, e.unit(), weight.HintingNone) // zero where it is not known
+	box, _ := e.font.Bounds(&e.b, e.unit(), weight.HintingNone) // zero if unknown
 	file := stream("", subset(e.source(), glyphs))
 	descriptor := object(fmt.Sprintf("<< /Type /FontDescriptor /FontName /%s /Flags 32 /FontBBox [%s %s %s %s] "+
 		"/ItalicAngle 0 /Ascent 905 /Descent -212 /CapHeight 729 /StemV 80 /FontFile2 %d 0 R >>", name,
@@ -86,7 +86,7 @@ func (e *embedded) write(object func(body string) int, stream func(entries strin
 		"[%d 0 R] /ToUnicode %d 0 R >>", name, descendant, unicode))
 }
 
-// source is the file of the font.
+// source is the font file.
 func (e *embedded) source() []byte {
 	var out bytes.Buffer
 	if _, err := e.font.WriteSourceTo(&e.b, &out); err != nil {
@@ -95,8 +95,8 @@ func (e *embedded) source() []byte {
 	return out.Bytes()
 }
 
-// subset is a TrueType font with the outlines of some glyphs, and of those that they are composed
-// of, under their numbers; all others are empty. It has the tables that PDF asks for.
+// subset is a TrueType font with the outlines of some glyphs and of their components, with
+// unchanged numbers; all other glyphs are empty. It has the tables that PDF requires.
 func subset(ttf []byte, glyphs []sfnt.GlyphIndex) []byte {
 	be := binary.BigEndian
 	tables := map[string][]byte{}
@@ -135,14 +135,14 @@ func subset(ttf []byte, glyphs []sfnt.GlyphIndex) []byte {
 			glyf = append(glyf, make([]byte, -len(glyf)&3)...)
 		}
 	}
-	be.PutUint16(head[50:], 1) // places are in 32 bits
+	be.PutUint16(head[50:], 1) // offsets are in 32 bits
 	tables["head"], tables["loca"], tables["glyf"] = head, places, glyf
 	names := slices.DeleteFunc([]string{"cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"},
 		func(name string) bool { return tables[name] == nil })
 	return assembled(names, tables)
 }
 
-// components are the glyphs that a composed one consists of.
+// components returns the glyphs of which an outline is composed.
 func components(outline []byte) (parts []int) {
 	const words, scale, more, scales, matrix = 1 << 0, 1 << 3, 1 << 5, 1 << 6, 1 << 7
 	for at := 10; ; {
@@ -166,7 +166,7 @@ func components(outline []byte) (parts []int) {
 	}
 }
 
-// assembled is a font of the tables of the given names, which are in order.
+// assembled builds a font file from tables, in the order of names.
 func assembled(names []string, tables map[string][]byte) []byte {
 	be := binary.BigEndian
 	power := 1
@@ -198,7 +198,7 @@ func assembled(names []string, tables map[string][]byte) []byte {
 	return append(head, body...)
 }
 
-// decimal writes a number as PDF has them, without an exponent.
+// decimal writes a number for PDF, without an exponent.
 func decimal(v float64) string {
 	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 4, 64), "0"), ".")
 	if text == "-0" {
@@ -207,7 +207,7 @@ func decimal(v float64) string {
 	return text
 }
 
-// utf16Hex is a text in big-endian UTF-16, as hexadecimal digits.
+// utf16Hex is a text in big-endian UTF-16, in hexadecimal digits.
 func utf16Hex(text string) string {
 	var out strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// frame is a panel on its way to the page: its data area with titles, ticks and labels.
+// frame is the layout of a panel: its data area with titles, ticks and labels.
 type frame struct {
 	Panel
 	pane
@@ -19,7 +19,7 @@ type frame struct {
 	xAt, yAt      []float64
 	xTicks        [][]string // lines
 	yTicks        [][]string
-	turned        bool // the ticks along x
+	turned        bool // the labels along x are vertical
 }
 
 const tick = 3.5 // length
@@ -51,7 +51,7 @@ func newFrame(panel Panel, width vg.Length) *frame {
 	return f
 }
 
-// shown is the span of an axis over the spans of its layers.
+// shown is the range of an axis, given the ranges of its layers.
 func (a Axis) shown(spans []span) span {
 	if n := len(a.Names); n > 0 {
 		return span{lo: -0.5, hi: float64(n) - 0.5}
@@ -62,7 +62,7 @@ func (a Axis) shown(spans []span) span {
 	return union(spans)
 }
 
-// ticks are those of the axis over a span.
+// ticks are those of the axis over a range.
 func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
 	if a.Log {
 		return s.logTicks(most)
@@ -70,7 +70,7 @@ func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
 	return s.ticks(most)
 }
 
-// left is the width of what stands left of the data area.
+// left is the width of everything left of the data area.
 func (f *frame) left() vg.Length {
 	var widest vg.Length
 	for _, lines := range f.yTicks {
@@ -79,8 +79,8 @@ func (f *frame) left() vg.Length {
 	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
 }
 
-// fit gives the data area a width, of which what stands right of it needs some, and a square one
-// its height.
+// fit sets the width of the data area, leaving room for what is right of it, and the height of a
+// square one.
 func (f *frame) fit(width, highest vg.Length) {
 	const right = 8
 	f.width = width - right
@@ -108,7 +108,7 @@ func (f *frame) fit(width, highest vg.Length) {
 	}
 }
 
-// nameX labels the ticks along x with names: on lines, or else upwards.
+// nameX labels the ticks along x with names: horizontally if they fit, else vertically.
 func (f *frame) nameX() {
 	names := f.Panel.X.Names
 	slot := f.width / vg.Length(len(names))
@@ -120,14 +120,14 @@ func (f *frame) nameX() {
 	if !f.turned {
 		return
 	}
-	step := max(1, int(small.line()/slot+0.999)) // names that are left out have no room
+	step := max(1, int(small.line()/slot+0.999)) // the others do not fit
 	f.xAt, f.xTicks = nil, nil
 	for i := 0; i < len(names); i += step {
 		f.xAt, f.xTicks = append(f.xAt, float64(i)), append(f.xTicks, []string{small.cut(names[i], 130)})
 	}
 }
 
-// above is the height of what stands above the data area, with room for marks on its upper edge.
+// above is the height above the data area, including room for marks on its upper edge.
 func (f *frame) above() vg.Length {
 	room := vg.Length(7)
 	for _, l := range f.Layers {
@@ -138,7 +138,7 @@ func (f *frame) above() vg.Length {
 	return vg.Length(len(f.title))*heading.line() + room
 }
 
-// below is the height of the data area and of what stands below it.
+// below is the height of the data area and of everything below it.
 func (f *frame) below() vg.Length {
 	return f.height + f.ticksHeight() + vg.Length(len(f.xLabel))*plain.line()
 }
@@ -154,7 +154,7 @@ func (f *frame) ticksHeight() (h vg.Length) {
 	return h + tick + 3
 }
 
-// draw draws the panel, the upper left corner of its data area at a place.
+// draw draws the panel with the upper left corner of its data area at a point.
 func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 	p := &f.pane
 	p.Canvas = within(c, point{X: at.X, Y: at.Y - f.height}, point{X: at.X + f.width, Y: at.Y})

@@ -2,7 +2,7 @@ package figure
 
 import "slices"
 
-// Intervals are points with a bar along Y (or along X, where they are Horizontal) from Lo to Hi.
+// Intervals are points with a bar from Lo to Hi along Y (along X if Horizontal).
 type Intervals struct {
 	Name       string    `json:"name,omitempty"`
 	X          []float64 `json:"x"`

@@ -9,12 +9,13 @@ import (
 
 // Line joins points in their order.
 type Line struct {
-	Name    string    `json:"name,omitempty"` // in the legend; lines without one are black, thin and not in it
+	// in the legend; lines without a name are black, thin and not in the legend
+	Name    string    `json:"name,omitempty"`
 	X       []float64 `json:"x"`
 	Y       []float64 `json:"y"`
 	Markers bool      `json:"markers,omitempty"` // on all points if they are few, else on some
-	Dashed  bool      `json:"dashed,omitempty"`  // a line to compare with: a diagonal, a chance level
-	Faint   bool      `json:"faint,omitempty"`   // one of many without a name: grey
+	Dashed  bool      `json:"dashed,omitempty"`  // a line for comparison: a diagonal, chance
+	Faint   bool      `json:"faint,omitempty"`   // one of many lines without a name: grey
 }
 
 func (l Line) label() string       { return l.Name }
@@ -48,7 +49,7 @@ func (l Line) draw(p *pane, look look) {
 		}
 		if n := len(line); n > 0 && i < len(l.X)-1 && Drawable(l.X[i+1]) &&
 			math.Hypot(float64(at.X-line[n-1].X), float64(at.Y-line[n-1].Y)) < 0.6 {
-			continue // too close to be told apart
+			continue // too close to be distinguished
 		}
 		line = append(line, at)
 	}

@@ -7,20 +7,19 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// point is a place on the page.
+// point is a position on the page.
 type point = vg.Point
 
-// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of
-// these have no common factor, so that all combinations occur. The zero look is of what has no
-// name.
+// look distinguishes names by colour, and in grey by dashes and markers. The numbers of these have
+// no common factor, so that all combinations occur. The zero look is for layers without a name.
 type look struct {
 	colour color.NRGBA
 	dashes []vg.Length
 	marker outline
 	hollow bool
 	width  vg.Length
-	index  int // among the names of a figure
-	of     int // so many
+	index  int // index among the names of a figure
+	of     int // number of these names
 }
 
 // colours are those of Okabe & Ito, without yellow.
@@ -31,7 +30,7 @@ var colours = []color.NRGBA{
 
 var dashes = [][]vg.Length{nil, {5, 2.2}, {1.6, 1.6}, {7, 2, 1.6, 2}}
 
-// outline is a closed shape around a place; without corners it is a circle.
+// outline is a closed shape around a point; without corners it is a circle.
 type outline []point
 
 var (
@@ -64,7 +63,7 @@ func lookOf(i, of int) look {
 		hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
 }
 
-// faint is the colour of an area of the look, through which what is below it can be seen.
+// faint is a translucent colour of the look for areas.
 func (l look) faint(share float64) color.NRGBA {
 	c := l.colour
 	c.A = uint8(255 * share)

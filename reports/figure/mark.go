@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within the
-// first three of a figure.
+// Mark is a prominent symbol at one point: a best point, a start. The first three of a figure have
+// room for a number inside.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
@@ -16,7 +16,7 @@ type Mark struct {
 
 const markRadius = 7
 
-// signs are the outlines of marks; those in which there is most room come first.
+// signs are the outlines of marks; those with the most room inside come first.
 var signs = []outline{circle, square, diamond, pyramid, triangle}
 
 func (l Mark) label() string { return l.Name }
@@ -29,7 +29,7 @@ func (l Mark) draw(p *pane, look look) {
 	}
 }
 
-// sample draws an outline, black on white, that differs from mark to mark.
+// sample draws an outline, black on white, a different one for each mark.
 func (l Mark) sample(p *pane, at point, look look) {
 	var path vg.Path
 	signs[look.index%len(signs)].trace(&path, at, markRadius)

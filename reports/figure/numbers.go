@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in
-// it. NaN is a hole.
+// Numbers are cells around the points of a lattice, lighter for lower values, each with its
+// integer. NaN is a hole.
 type Numbers struct {
 	X []float64   `json:"x"` // columns, ascending
 	Y []float64   `json:"y"` // rows, ascending
@@ -25,7 +25,7 @@ func (l Numbers) extent() (x, y span) {
 	return x, y
 }
 
-// bounds are those of cells around values: one more than there are values.
+// bounds are the boundaries of cells around values: one more than values.
 func bounds(values []float64) []float64 {
 	n := len(values)
 	if n < 2 {
@@ -38,8 +38,8 @@ func bounds(values []float64) []float64 {
 	return append(out, values[n-1]+(values[n-1]-values[n-2])/2)
 }
 
-// draw fills the cells, and writes every number if there is room, or else one of several, those of
-// the first mark among them.
+// draw fills the cells and writes every number if there is room, else a regular subset that
+// includes the cell of the first mark.
 func (l Numbers) draw(p *pane, _ look) {
 	left, low := bounds(l.X), bounds(l.Y)
 	if len(left) < 2 || len(low) < 2 {
@@ -51,7 +51,7 @@ func (l Numbers) draw(p *pane, _ look) {
 		characters = max(characters, utf8.RuneCountInString(Number(v, 0)))
 	}
 	const largest = 9
-	em := 0.62 * vg.Length(characters) // width of the longest with some room, in sizes
+	em := 0.62 * vg.Length(characters) // width of the longest, with some room, relative to the font size
 	wide := narrowest(left, func(x float64) vg.Length { at, _ := p.at(x, p.y.lo); return at.X }) / em
 	high := narrowest(low, func(y float64) vg.Length { at, _ := p.at(p.x.lo, y); return at.Y }) / 1.05
 	every := func(room vg.Length, n int) int {
@@ -71,7 +71,7 @@ func (l Numbers) draw(p *pane, _ look) {
 	}
 }
 
-// shades fills the cells that begin left and low, with white rims.
+// shades fills the cells, given their left and lower boundaries, with white rims.
 func (l Numbers) shades(p *pane, left, low []float64) {
 	var negated []float64
 	for _, v := range known(l.Z) {
@@ -103,7 +103,7 @@ func (l Numbers) shades(p *pane, left, low []float64) {
 	p.lines(look{colour: color.NRGBA{0xff, 0xff, 0xff, 0xff}, width: 0.5}, rims...)
 }
 
-// nearest is the row and the column of the place that is nearest to the first mark; 0 without one.
+// nearest is the row and the column of the point nearest to the first mark; 0 without marks.
 func (l Numbers) nearest(p *pane) (row, column int) {
 	least := math.Inf(1)
 	for i, y := range l.Y {
@@ -120,7 +120,7 @@ func (l Numbers) nearest(p *pane) (row, column int) {
 
 func (l Numbers) sample(*pane, point, look) {}
 
-// narrowest is the smallest distance of neighbours on the page.
+// narrowest is the smallest distance between neighbours on the page.
 func narrowest(values []float64, place func(v float64) vg.Length) vg.Length {
 	least := vg.Length(math.Inf(1))
 	for i := 1; i < len(values); i++ {

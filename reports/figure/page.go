@@ -15,8 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// SVG writes figures, one below the other, as one svg element, which is a file of its own or a part
-// of a page.
+// SVG writes figures, one below the other, as one svg element, for a file or a part of a page.
 func SVG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgsvg.New(p.width, p.depth)
@@ -25,7 +24,7 @@ func SVG(w io.Writer, figures ...Figure) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
 	}
-	_, body, _ := strings.Cut(b.String(), "<g ") // what stands before it is written below
+	_, body, _ := strings.Cut(b.String(), "<g ") // the part before it is written below
 	body = strings.NewReplacer(
 		"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
 		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
@@ -35,7 +34,7 @@ func SVG(w io.Writer, figures ...Figure) error {
 	for _, f := range figures {
 		titles, alts = append(titles, f.Title), append(alts, f.alt())
 		if f.part != 0 {
-			// a page shrinks it as far as it can be read, and is its paper
+			// inside a page it has no background, and shrinks only as far as it stays legible
 			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
 		}
 	}
@@ -49,8 +48,8 @@ func SVG(w io.Writer, figures ...Figure) error {
 	return err
 }
 
-// PNG writes figures, one below the other, as one picture of 192 dots per inch, twice the size of
-// its SVG in the pixels of a page.
+// PNG writes figures, one below the other, as one image with 192 dots per inch: twice the size in
+// pixels of the SVG in a page.
 func PNG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgimg.NewWith(vgimg.UseWH(p.scale*p.width, p.scale*p.depth), vgimg.UseDPI(192))
@@ -59,7 +58,7 @@ func PNG(w io.Writer, figures ...Figure) error {
 	return err
 }
 
-// stack lays figures out, one below the other; all have the Print of the first.
+// stack lays figures out one below the other, all with the Print of the first.
 func stack(figures []Figure) *page {
 	all := &page{width: 1, depth: 1, scale: 1}
 	for i, f := range figures {
@@ -71,7 +70,7 @@ func stack(figures []Figure) *page {
 		all.width, all.depth = max(all.width, p.width), all.depth+p.depth
 		all.add(func(c draw.Canvas) {
 			c.Push()
-			c.Translate(point{Y: 0 - from}) // not -0
+			c.Translate(point{Y: 0 - from}) // avoids -0
 			for _, part := range p.parts {
 				part(c)
 			}
@@ -81,8 +80,8 @@ func stack(figures []Figure) *page {
 	return all
 }
 
-// Parts takes a figure apart, for a page that puts them together as it has room: the panels, and
-// for every name of the legend the sample of its look.
+// Parts returns the parts of a figure, for a page that arranges them by itself: the panels, and for
+// every name of the legend a sample of its look.
 func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
 	_, names = f.looks()
 	for i, panel := range f.Panels {
@@ -96,7 +95,7 @@ func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
 	return panels, names, samples
 }
 
-// looks gives every name of a figure a look: those of marks, and all others in the order of their
+// looks assigns a look to every name of a figure: to marks, and to all others in the order of their
 // appearance.
 func (f Figure) looks() (of func(Layer) look, names []string) {
 	series, marks := map[string]int{}, map[string]int{}
@@ -132,7 +131,7 @@ func (f Figure) looks() (of func(Layer) look, names []string) {
 	}, names
 }
 
-// dashed says if a layer is there to compare with, and so looks the same under every name.
+// dashed reports whether a layer is for comparison; then it has the same look under every name.
 func dashed(l Layer) bool {
 	switch l := l.(type) {
 	case Line:
@@ -146,15 +145,15 @@ func dashed(l Layer) bool {
 // Distances on a page, in points.
 const (
 	margin = 10
-	gap    = 12 // of panels
-	// of a panel with what is beside it: as many as have room are side by side
+	gap    = 12 // between panels
+	// The width of a panel with its labels; as many as fit are side by side.
 	narrowestPanel = 210
 )
 
 // page is a drawing that grows downwards, from 0 to -depth.
 type page struct {
 	width, depth vg.Length
-	scale        vg.Length // of what is printed
+	scale        vg.Length // of the printed size
 	parts        []func(c draw.Canvas)
 }
 
@@ -181,7 +180,7 @@ func (p *page) text(l letters, text string) {
 	p.add(func(c draw.Canvas) { l.block(c, from, 0, lines) })
 }
 
-// page lays the figure out.
+// page lays out the figure.
 func (f Figure) page() *page {
 	looks, names := f.looks()
 	if f.part < 0 {
@@ -201,7 +200,7 @@ func (f Figure) page() *page {
 			columns = max(1, min(columns, int((p.width-2*margin)/narrowestPanel)))
 		}
 	}
-	highest := vg.Length(225) // of square panels
+	highest := vg.Length(225) // maximum height of square panels
 	if columns == 1 {
 		highest = 320
 	}
@@ -245,7 +244,7 @@ func (f Figure) page() *page {
 	return p
 }
 
-// legend adds the names with what is drawn of them, in one row, or in as many columns as fit.
+// legend adds the names with their samples, in one row, or in as many columns as fit.
 func (f Figure) legend(p *page, looks func(Layer) look, names []string) {
 	const sample, after = 2*half + 6, 18
 	inner := p.width - 2*margin
@@ -279,7 +278,7 @@ func (f Figure) legend(p *page, looks func(Layer) look, names []string) {
 	p.depth += vg.Length(lines) * (plain.line() + 2)
 }
 
-// sample draws what layers of a name look like, around a place.
+// sample draws the look of the layers with a name, around a point.
 func (f Figure) sample(c draw.Canvas, at point, looks func(Layer) look, name string) {
 	everywhere := &pane{Canvas: within(c, point{Y: -1e6}, point{X: 1e6})}
 	drawn := map[string]bool{}

@@ -7,25 +7,26 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// pane is the data area of a panel: its rectangle on the page shows the values of x and y.
+// pane is the data area of a panel: a rectangle on the page with coordinates x and y.
 type pane struct {
 	draw.Canvas
 	x, y   span
 	down   bool      // y grows downwards
-	least  vg.Length // size of text
-	busy   []point   // places that labels keep away from: those of marks first
-	points []point   // places that they should not hide
+	least  vg.Length // minimum size of text
+	busy   []point   // points that labels avoid; those of marks come first
+	points []point   // points that labels should not cover
 }
 
 // half is half the width of a sample in the legend.
 const half = 14
 
-// within is a rectangle of the page.
+// within clips to a rectangle of the page.
 func within(c draw.Canvas, lo, hi point) draw.Canvas {
 	return draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: lo, Max: hi}}
 }
 
-// at is the place of a pair of values, if it can be drawn. What is far outside stays finite.
+// at is the point on the page for coordinates; ok is false if it cannot be drawn. Coordinates far
+// outside stay finite.
 func (p *pane) at(x, y float64) (at point, ok bool) {
 	if !Drawable(x) || !Drawable(y) {
 		return point{}, false
@@ -42,7 +43,7 @@ func (p *pane) style(c color.Color, width vg.Length, dashes []vg.Length) {
 	p.SetLineStyle(draw.LineStyle{Color: c, Width: width, Dashes: dashes})
 }
 
-// lines draws lines, as far as they are in the data area, as one path.
+// lines draws the parts of lines in the data area as one path.
 func (p *pane) lines(l look, lines ...[]point) {
 	var path vg.Path
 	for _, line := range p.ClipLinesXY(lines...) {
@@ -57,7 +58,7 @@ func (p *pane) lines(l look, lines ...[]point) {
 	}
 }
 
-// fill fills polygons, as far as they are in the data area, as one path.
+// fill fills the parts of polygons in the data area as one path.
 func (p *pane) fill(c color.Color, polygons ...[]point) {
 	var path vg.Path
 	for _, polygon := range polygons {
@@ -78,7 +79,7 @@ func (p *pane) fill(c color.Color, polygons ...[]point) {
 	}
 }
 
-// markers draws the symbol of a look at places in the data area, as one path.
+// markers draws the symbol of a look at points in the data area as one path.
 func (p *pane) markers(l look, places []point, radius vg.Length) {
 	var path vg.Path
 	for _, at := range places {
@@ -91,7 +92,7 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	}
 	if !l.hollow {
 		if len(places) <= 150 {
-			p.style(color.White, 1, nil) // tells it from its neighbours, and from what is below it
+			p.style(color.White, 1, nil) // a rim that separates it from neighbours and from the background
 			p.Stroke(path)
 		}
 		p.SetColor(l.colour)
@@ -104,7 +105,7 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
-// rectangle is the one around a place, of which it is given half the width and half the height.
+// rectangle is a rectangle around a point, given half its width and half its height.
 func rectangle(at point, half, high vg.Length) []point {
 	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high},
 		{X: at.X - half, Y: at.Y + high}}

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// PDF writes figures, one below the other, as a document of one page, the fonts in it as far as
-// they are used. Equal figures give equal bytes.
+// PDF writes figures, one below the other, as a document of one page with embedded subsets of the
+// fonts. Equal figures give equal bytes.
 func PDF(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := &pdf{width: p.scale * p.width, height: p.scale * p.depth}
@@ -30,8 +30,8 @@ func PDF(w io.Writer, figures ...Figure) error {
 	return err
 }
 
-// pdf is a canvas that writes the operators of a page: ISO 32000-1, 8.2. What no layer draws,
-// curves and images, it does not know.
+// pdf is a canvas that writes the operators of a page: ISO 32000-1, 8.2. It does not support curves
+// and images, which no layer draws.
 type pdf struct {
 	width, height vg.Length
 	page          bytes.Buffer
@@ -101,8 +101,8 @@ func (c *pdf) trace(path vg.Path) {
 	}
 }
 
-// arc is a line to where an arc begins, and its quarters, or less, each as the cubic curve that
-// touches it at its ends and in its middle.
+// arc draws a line to the beginning of an arc, and the arc in parts of at most a quarter circle,
+// each approximated by a cubic curve through its ends and its middle.
 func (c *pdf) arc(a vg.PathComp) {
 	n := max(1, math.Ceil(math.Abs(a.Angle)/(math.Pi/2)-1e-9))
 	step := a.Angle / n
@@ -129,7 +129,7 @@ func (c *pdf) FillString(f font.Face, at vg.Point, text string) {
 
 func (c *pdf) DrawImage(vg.Rectangle, image.Image) { panic("figure: an image in a PDF") }
 
-// document is the file: its objects, and where each begins.
+// document is the file: its objects, and the offset of each.
 func (c *pdf) document(title string) []byte {
 	out := bytes.NewBufferString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
 	var starts []int

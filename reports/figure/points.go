@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Points are places that are not joined. What they are of is told by colour and by symbol.
+// Points are unconnected points, distinguished by colour and symbol.
 type Points struct {
 	Name   string    `json:"name,omitempty"`
 	X      []float64 `json:"x"`
@@ -20,7 +20,7 @@ func (l Points) extent() (x, y span) { return spanOf(l.X), spanOf(l.Y) }
 func (l Points) draw(p *pane, look look) {
 	look.hollow = look.hollow != l.Hollow
 	var places []point
-	taken := map[[2]int]bool{} // what would hide another one is drawn once
+	taken := map[[2]int]bool{} // points that would cover each other are drawn once
 	for i, x := range l.X {
 		if at, ok := p.at(x, l.Y[i]); ok {
 			cell := [2]int{int(math.Floor(2 * at.X.Points())), int(math.Floor(2 * at.Y.Points()))}
@@ -32,7 +32,7 @@ func (l Points) draw(p *pane, look look) {
 	p.markers(look, places, l.radius())
 }
 
-// radius is smaller where there are many.
+// radius is smaller if there are many points.
 func (l Points) radius() vg.Length {
 	switch n := len(l.X); {
 	case n > 1000:

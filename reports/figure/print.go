@@ -8,22 +8,22 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Print is how a figure is printed in a paper. What is 0 or false is as on a screen.
+// Print configures a figure for a paper. Zero values mean as on a screen.
 type Print struct {
 	Width float64 // of the figure, points
-	// size of the labels of axes and of the legend, points; what is smaller has 8/9 of it
+	// size of the labels of axes and of the legend, points; smaller texts have 8/9 of it
 	Font     float64
-	Untitled bool // without title and notes, which are in the caption then
+	Untitled bool // without title and notes, which then are in the caption
 }
 
 // Sizes of text, points.
 const (
 	leastText = 6
-	// that of Print, so that no text has less than leastText
+	// minimum of Font, so that no text is smaller than leastText
 	LeastFont = 6.75
 )
 
-// scale is what lengths are multiplied with.
+// scale is the factor of all lengths.
 func (p Print) scale() vg.Length {
 	if p.Font == 0 {
 		return 1
@@ -37,7 +37,8 @@ var units = []struct {
 	points float64
 }{{"pt", 1}, {"mm", 72 / 25.4}, {"cm", 72 / 2.54}, {"in", 72}}
 
-// Length reads a length with its unit, "84mm", as points: pt, mm, cm or in. A point is 1/72 inch.
+// Length reads a length with its unit, "84mm", and returns points: pt, mm, cm or in. A point is
+// 1/72 inch.
 func Length(text string) (float64, error) {
 	for _, u := range units {
 		if number, is := strings.CutSuffix(text, u.name); is {

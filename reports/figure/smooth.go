@@ -2,11 +2,10 @@ package figure
 
 import "math"
 
-// smooth puts further rows and columns between those of a lattice that is coarse, so that level
-// lines have no corners at its points: along rows, then along columns, by cubic curves that are
-// monotone where the values are (Fritsch & Carlson, SIAM Journal on Numerical Analysis, 1980), so
-// that no value goes beyond its neighbours. One with a hole, or of a single row or column, stays
-// as it is.
+// smooth refines a coarse lattice, so that level lines have no corners at its points: along rows,
+// then along columns, by cubic interpolation that preserves monotonicity (Fritsch & Carlson, SIAM
+// Journal on Numerical Analysis, 1980). So no value exceeds those of its neighbours. A lattice with
+// a hole, or with a single row or column, is unchanged.
 func smooth(x, y []float64, z [][]float64) (fineX, fineY []float64, fine [][]float64) {
 	if len(x) < 2 || len(y) < 2 || len(known(z)) < len(x)*len(y) {
 		return x, y, z
@@ -32,7 +31,7 @@ func smooth(x, y []float64, z [][]float64) (fineX, fineY []float64, fine [][]flo
 	return fineX, fineY, fine
 }
 
-// between puts as many places between neighbours as make at least 60 steps of all.
+// between inserts equally many points between neighbours, for at least 60 steps in all.
 func between(at []float64) (out []float64) {
 	each := int(math.Ceil(60 / float64(len(at)-1)))
 	for i, to := range at[1:] {
@@ -43,7 +42,7 @@ func between(at []float64) (out []float64) {
 	return append(out, at[len(at)-1])
 }
 
-// monotone are the values at ascending places of the curve through points over ascending x.
+// monotone evaluates the monotone cubic interpolant of points over ascending x at ascending places.
 func monotone(x, y, places []float64) (out []float64) {
 	n := len(x)
 	step, slope := make([]float64, n-1), make([]float64, n-1)

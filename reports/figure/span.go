@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Drawable says if a number can be drawn; the bound keeps differences finite.
+// Drawable reports whether a number can be drawn; the bound keeps differences finite.
 func Drawable(v float64) bool { return math.Abs(v) < 1e150 }
 
-// known lists the values that are there.
+// known lists the values that are not NaN.
 func known(z [][]float64) (out []float64) {
 	for _, row := range z {
 		for _, v := range row {
@@ -23,7 +23,7 @@ func known(z [][]float64) (out []float64) {
 	return out
 }
 
-// span is what an axis shows. At an end that is snug there is no margin.
+// span is the range of an axis. An end that is snug has no margin.
 type span struct {
 	lo, hi float64
 	snug   bool
@@ -31,7 +31,7 @@ type span struct {
 
 var nothing = span{lo: math.Inf(1), hi: math.Inf(-1)}
 
-// spanOf covers the values that can be drawn.
+// spanOf covers all values that can be drawn.
 func spanOf(values ...[]float64) span {
 	s := nothing
 	for _, vs := range values {
@@ -44,7 +44,7 @@ func spanOf(values ...[]float64) span {
 	return s
 }
 
-// union covers spans, with a margin at the ends that are not snug.
+// union covers several spans, with a margin at the ends that are not snug.
 func union(spans []span) span {
 	all := nothing
 	for _, s := range spans {
@@ -53,13 +53,13 @@ func union(spans []span) span {
 	lo, hi := all.lo, all.hi
 	least := 1e-6 * max(math.Abs(lo), math.Abs(hi), 1e-6)
 	switch {
-	case lo > hi: // nothing is drawn
+	case lo > hi: // nothing to draw
 		return span{lo: 0, hi: 1}
 	case lo == 0 && hi == 0:
 		return span{lo: -1, hi: 1}
 	case lo == hi:
 		return span{lo: lo - 0.1*math.Abs(lo), hi: hi + 0.1*math.Abs(lo)}
-	case hi-lo < least: // all but equal
+	case hi-lo < least: // almost equal
 		return span{lo: lo - least, hi: hi + least}
 	}
 	const margin = 0.04
@@ -72,14 +72,14 @@ func union(spans []span) span {
 	return all
 }
 
-// logTicks are those of a span of logarithms: round values, and their labels.
+// logTicks are the ticks of a range of logarithms: round values with labels.
 func (s span) logTicks(most int) (at []float64, labels []string) {
 	all := decades(s, []float64{1, 2, 5})
 	if len(all) > most {
 		all = decades(s, []float64{1})
 	}
 	if len(all) < 2 {
-		at, _ = s.ticks(most) // too short, or too long, for round numbers
+		at, _ = s.ticks(most) // the range is too short, or too long, for round numbers
 		for _, v := range at {
 			labels = append(labels, strconv.FormatFloat(math.Exp(v), 'g', 3, 64))
 		}
@@ -92,7 +92,7 @@ func (s span) logTicks(most int) (at []float64, labels []string) {
 	return at, labels
 }
 
-// decades are the numbers whose logarithms a span covers: powers of ten times each of the factors.
+// decades are the numbers with logarithms in the range: powers of ten times each of the factors.
 func decades(s span, factors []float64) (out []float64) {
 	const slack = 1e-9
 	for e := math.Floor(s.lo/math.Ln10 - slack); e <= s.hi/math.Ln10+slack && math.Abs(e) < 300; e++ {
@@ -101,7 +101,7 @@ func decades(s span, factors []float64) (out []float64) {
 			if v < s.lo-slack || v > s.hi+slack {
 				continue
 			}
-			// of the text, so that 10^-3 is 0.001 in its last digit
+			// Parsed from text, so that 10^-3 is the double nearest to 0.001.
 			if round, err := strconv.ParseFloat(fmt.Sprintf("%ge%g", f, e), 64); err == nil {
 				out = append(out, round)
 			}
@@ -110,7 +110,7 @@ func decades(s span, factors []float64) (out []float64) {
 	return out
 }
 
-// ticks are round values, at most the given number and one, and their labels.
+// ticks are round values, at most one more than the given number, with labels.
 func (s span) ticks(most int) (at []float64, labels []string) {
 	least := (s.hi - s.lo) / float64(most)
 	exponent := math.Floor(math.Log10(least))
@@ -130,10 +130,10 @@ func (s span) ticks(most int) (at []float64, labels []string) {
 	return at, labels
 }
 
-// Number writes a number with a true minus sign.
+// Number formats a number with a true minus sign.
 func Number(v float64, digits int) string {
 	if v == 0 {
-		v = 0 // not -0
+		v = 0 // replaces -0
 	}
 	text := strconv.FormatFloat(v, 'f', digits, 64)
 	if math.Abs(v) >= 1e7 || digits > 6 {

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Text has the widths of Liberation Sans, which are those of Arial and Helvetica.
+// Text widths are those of Liberation Sans, which equal those of Arial and Helvetica.
 var (
 	regular = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansregular.TTF) })
 	bold    = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansbold.TTF) })
@@ -32,7 +32,7 @@ func parsed(ttf []byte) *opentype.Font {
 	return f
 }
 
-// letters are a way to write.
+// letters are a font, a size and a colour.
 type letters struct {
 	size   vg.Length
 	bold   bool
@@ -51,7 +51,7 @@ var (
 
 const noBreak = 0xa0 // a space at which no line breaks
 
-const leading = 1.25 // distance of lines, in sizes
+const leading = 1.25 // distance of lines, relative to the font size
 
 func (l letters) line() vg.Length { return leading * l.size }
 
@@ -77,7 +77,7 @@ func (l letters) widest(lines []string) (w vg.Length) {
 	return w
 }
 
-// clean replaces what no picture can hold: characters that XML forbids, and ends of lines.
+// clean replaces what figures cannot contain: characters that XML forbids, and line ends.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -100,7 +100,7 @@ func (l letters) cut(text string, width vg.Length) string {
 	return string(runes[:n]) + "…"
 }
 
-// wrap breaks a text between words into at most so many lines; what has no room is cut.
+// wrap breaks a text between words into at most this many lines, and cuts the rest.
 func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
 	line := ""
 	words := strings.FieldsFunc(clean(text), func(r rune) bool { return r == ' ' })
@@ -121,7 +121,7 @@ func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
 	return append(lines, l.cut(line, width))
 }
 
-// write writes a text with its base line at a place, which is at the given share of its width.
+// write writes a text with its baseline at a point, which is at the given fraction of its width.
 func (l letters) write(c draw.Canvas, at point, share vg.Length, text string) {
 	c.SetColor(l.colour)
 	text = clean(text)
@@ -130,7 +130,7 @@ func (l letters) write(c draw.Canvas, at point, share vg.Length, text string) {
 	c.FillString(f, at, text)
 }
 
-// block writes lines, the first one below a place, and gives the place below the last.
+// block writes lines, the first one below a point, and returns the point below the last.
 func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string) point {
 	for _, line := range lines {
 		at.Y -= l.line()
@@ -139,8 +139,8 @@ func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string)
 	return at
 }
 
-// turned writes lines upwards, the first one to the right of a place, which is at the given share
-// of their width.
+// turned writes lines upwards, the first one to the right of a point, which is at the given
+// fraction of their width.
 func (l letters) turned(c draw.Canvas, at point, share vg.Length, lines []string) {
 	c.Push()
 	c.Rotate(math.Pi / 2)

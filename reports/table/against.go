@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Against holds every other configuration to the best of its data set, one table each.
+// Against compares every other configuration with the best of its data set, one table per data set.
 func Against(r *reports.Report) (out []Titled) {
 	for _, a := range r.Decided() {
 		if len(a.Rivals) > 0 {
@@ -17,8 +17,8 @@ func Against(r *reports.Report) (out []Titled) {
 	return out
 }
 
-// against has a row for every rival: the difference to the best, in the units of the score, below 0
-// where the rival is worse.
+// against has a row for every rival: the difference to the best, in the units of the score, with
+// negative values for worse ones.
 func against(a reports.Answer) Titled {
 	by := a.By
 	if a.Nested != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// MostAnswered is how many lines an answer has in a text.
+// MostAnswered is the maximum number of lines of an answer in a text.
 const MostAnswered = 6
 
-// Answered is the answer in words, of at most so many facts: the best configuration, its score, the
-// margin over the next, how it compares with the base rate, what speaks against trusting it, and
-// the command that keeps it. That the best is no better than the base rate comes first. Of several
-// data sets each has one fact.
+// Answered is the answer in words, with at most this many facts: the best configuration, its score,
+// the margin over the next, the comparison with the base rate, reasons to doubt it, and the command
+// that keeps it. If the best is not better than the base rate, this comes first. With several data
+// sets, each has one fact.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {
@@ -53,7 +53,7 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 	return out
 }
 
-// illustrated says what a run without data shows.
+// illustrated describes the results of a run without data.
 func illustrated(r *reports.Report) []Fact {
 	var kinds []string
 	for _, i := range r.Illustrations {
@@ -65,7 +65,7 @@ func illustrated(r *reports.Report) []Fact {
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
-// answered is the answer of one data set.
+// answered is the answer for one data set.
 func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	base := "predicting the class frequencies"
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
@@ -92,7 +92,7 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	return append(out, Fact{"trust", trustText(a.Trust)}, Fact{"keep it", a.Keep})
 }
 
-// field is what the best was chosen among, and what became of those that did not compete.
+// field describes the configurations that competed, and why others did not.
 func field(r *reports.Report, a reports.Answer) string {
 	all, cut, failed, incomplete := 0, 0, 0, 0
 	for _, c := range r.Configurations {
@@ -129,8 +129,8 @@ func field(r *reports.Report, a reports.Answer) string {
 	return text
 }
 
-// modelName is a configuration in words: its number, the parts of its model, and what else differs
-// between those of the run.
+// modelName describes a configuration in words: its number, the parts of its model, and what else
+// distinguishes it from the others of the run.
 func modelName(r *reports.Report, i int) string {
 	c, short := r.Configurations[i], r.ShortNames()
 	words := []string{fmt.Sprintf("#%d", i)}
@@ -156,7 +156,7 @@ func modelName(r *reports.Report, i int) string {
 	return strings.Join(words, ", ")
 }
 
-// scoreText is the score of an answer with its unit, its name, and what is to be said beside that.
+// scoreText is the score of an answer with its unit and name, followed by a remark.
 func scoreText(a reports.Answer, beside string) string {
 	s, of := shown(a.By), a.Evaluation
 	if a.Nested != nil {
@@ -173,7 +173,7 @@ func scoreText(a reports.Answer, beside string) string {
 	return text
 }
 
-// longScore is the score of an answer with its interval, and what it is of.
+// longScore is the score of an answer with its interval and its evaluation.
 func longScore(a reports.Answer) string {
 	beside := " of the training data"
 	if a.Cases > 0 {
@@ -193,8 +193,7 @@ func longScore(a reports.Answer) string {
 	return text
 }
 
-// marginText is by how much the best is better than the next, and which are not significantly
-// worse.
+// marginText is the margin of the best over the next, and those that are not significantly worse.
 func marginText(a reports.Answer) string {
 	if a.Next == nil {
 		return ""
@@ -231,8 +230,8 @@ func marginText(a reports.Answer) string {
 		verdict(of.By, false))
 }
 
-// verdict says in words how a configuration compares with the best: by a test of a score, or by the
-// size of a difference of log evidences.
+// verdict compares a configuration with the best in words: by a test of a score, or by the size of
+// a difference of log evidences.
 func verdict(by string, told bool) string {
 	switch tested := by != "log_evidence"; {
 	case tested && told:
@@ -245,13 +244,13 @@ func verdict(by string, told bool) string {
 	return "within 1 nat of the best"
 }
 
-// untested says that there is no test of the best against the base rate.
+// untested reports whether there is no test of the best against the base rate.
 func untested(a reports.Answer) bool {
 	return a.Skill != nil && !a.Skill.Better && a.Skill.P.None() && a.Skill.By != "log_evidence"
 }
 
-// skillText is how far an answer is from the base rate: the p value of that, or without a test how
-// much.
+// skillText is the comparison of an answer with the base rate: the p value or, without a test, the
+// difference.
 func skillText(a reports.Answer) string {
 	of := a
 	of.By = a.Skill.By
@@ -264,7 +263,7 @@ func skillText(a reports.Answer) string {
 	return tested(a.Skill.P)
 }
 
-// trustText is what speaks against an answer, the first two of it.
+// trustText lists the first two reasons to doubt an answer.
 func trustText(trust []reports.Trust) string {
 	if len(trust) == 0 {
 		return "no problem found with failures, bounds, convergence, restarts or calibration"
@@ -284,13 +283,13 @@ func trustText(trust []reports.Trust) string {
 	return strings.Join(texts, "; ")
 }
 
-// scored is how a score is shown.
+// scored is the format of a score.
 type scored struct {
 	factor float64
 	unit   string
 }
 
-// shown is how a score or the log evidence is shown.
+// shown is the format of a score or of the log evidence.
 func shown(by string) scored {
 	s, err := cv.ScoreNamed(by)
 	switch {
@@ -337,7 +336,7 @@ func series(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Counted is a number with its word: "1 case", "2 cases".
+// Counted is a number with its noun: "1 case", "2 cases".
 func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, cmp.Or(map[bool]string{true: one}[n == 1], many))
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Fact is something by its name.
+// Fact is a named text.
 type Fact struct{ Name, Text string }
 
-// Cell is a cell of a Table: its text, empty where there is nothing to say, and what that is.
+// Cell is a cell of a Table: its text, "" if empty, with its value and kind.
 type Cell struct {
 	Text    string
 	Numeric bool             // a number, Value
-	Value   float64          // by which numbers are sorted
+	Value   float64          // the sort key of numbers
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
 	Starred bool             // what it is over stands elsewhere in the row
 	Mark    Mark             // of the row
 }
 
-// Mark says how a row of a summary stands.
+// Mark is the rank of a row in a summary.
 type Mark string
 
-// The marks: the best, what cannot be told apart from it, and what did not compete.
+// The marks: the best, those not significantly different from it, and those that did not compete.
 const (
 	Winner Mark = "best"
 	AsGood Mark = "asgood"
 	Apart  Mark = "apart"
 )
 
-// MarkOf is the mark of a row; empty: none.
+// MarkOf is the mark of a row; "": none.
 func MarkOf(row []Cell) Mark {
 	for _, c := range row {
 		if c.Mark != "" {
@@ -40,7 +40,7 @@ func MarkOf(row []Cell) Mark {
 	return ""
 }
 
-// String is the text, with the count of folds where that is due: "0.71 (1 of 5 folds)", or "0.71*".
+// String is the text, with a mark if it is partial: "0.71 (1 of 5 folds)", or "0.71*".
 func (c Cell) String() string {
 	if c.Starred {
 		return c.Text + "*"
@@ -48,7 +48,7 @@ func (c Cell) String() string {
 	return c.Partial.Beside(c.Text)
 }
 
-// over is the cell of a number that may be over some folds alone.
+// over marks the cell of a number that may be over some folds only.
 func (c Cell) over(of *reports.Partial) Cell {
 	if c.Text != "" {
 		c.Partial = of
@@ -56,7 +56,7 @@ func (c Cell) over(of *reports.Partial) Cell {
 	return c
 }
 
-// Row makes a row of words, whole numbers and cells.
+// Row makes a row of words, integers and cells.
 func Row(cells ...any) (out []Cell) {
 	for _, cell := range cells {
 		switch v := cell.(type) {
@@ -81,24 +81,24 @@ func Texts(row []Cell) (texts []string) {
 	return texts
 }
 
-// Written is a number with a text of its own, if it has one.
+// Written is a number with the given text; NaN is empty.
 func Written[F ~float64](text string, x F) Cell { return number(text, float64(x)) }
 
-// readable is a number to four digits, if there is one.
+// readable is a number to four significant digits; NaN is empty.
 func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }
 
-// decimals is a number with so many digits after the point, if there is one.
+// decimals is a number with this many decimals; NaN is empty.
 func decimals[F ~float64](x F, digits int) Cell {
 	return number(reports.Decimals(float64(x), digits), float64(x))
 }
 
 func number(text string, x float64) Cell { return Cell{Text: text, Numeric: text != "", Value: x} }
 
-// probability is a p value, if there is one.
+// probability is a p value; NaN is empty.
 func probability(p reports.Number) Cell { return number(reports.P(p), float64(p)) }
 
-// interval is from lo to hi, of which the larger has four digits and the other as many after the
-// point, if there is such an interval and it is over all folds.
+// interval is the text of an interval from lo to hi: the larger has four significant digits and the
+// other as many decimals. It is empty if there is no interval or it is not over all folds.
 func interval[F ~float64](lo, hi F, of *reports.Partial) string {
 	if math.IsNaN(float64(lo)) || of != nil {
 		return ""
@@ -107,7 +107,8 @@ func interval[F ~float64](lo, hi F, of *reports.Partial) string {
 	return reports.Decimals(float64(lo), digits) + " – " + reports.Decimals(float64(hi), digits)
 }
 
-// commonDigits are so many after the point that the largest of the numbers has four in all.
+// commonDigits is the number of decimals with which the largest of the numbers has four significant
+// digits.
 func commonDigits(factor float64, all ...reports.Number) int {
 	largest := 0.0
 	for _, x := range all {

@@ -13,11 +13,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// CheckForms are the forms in which a Check is written.
+// CheckForms are the formats of a Check.
 var CheckForms = Forms[*reports.Check]{{Name: "text", Render: checkText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Check]}, {Name: "csv", Render: checkCSV}}
 
-// checkText writes a table, and below it what the rows have to say.
+// checkText writes a table, followed by the notes of the rows.
 func checkText(out io.Writer, c *reports.Check) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	t := checkTable(c)
@@ -86,7 +86,7 @@ func checkTable(c *reports.Check) Table {
 	return t
 }
 
-// abridged leaves out the middle of long lists; JSON and CSV have it.
+// abridged leaves out the middle of long lists, which JSON and CSV contain.
 func abridged(v reports.Values) string {
 	const most = 4
 	if len(v) <= most {
@@ -96,13 +96,13 @@ func abridged(v reports.Values) string {
 		reports.Assignments(v[len(v)-1:], reports.Significant))
 }
 
-// checkCSV writes a header and a row for every CheckRow. Numbers are exact; a cell is empty where
-// there is none.
+// checkCSV writes a header and a row for every CheckRow. Numbers are exact; missing ones are empty
+// cells.
 func checkCSV(w io.Writer, c *reports.Check) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "theta", "log_evidence",
 		"standard_error", "converged",
-		// errors surface in out.Error
+		// Errors surface in out.Error.
 		"gradient_error", "reference", "lower_bound", "difference", "in_standard_errors", "failures", "notes"})
 	for _, r := range c.Rows {
 		out.Write([]string{r.Dataset, r.Preprocess, r.Kernel.Text, r.Mean.Text, r.Likelihood.Text, r.Inference.Text,

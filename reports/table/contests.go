@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Contested is what came of a contest: a line, remarks on it, and tables.
+// Contested is the result of a contest: a line, remarks on it, and tables.
 type Contested struct {
 	Title  string
 	Notes  []string
@@ -27,8 +27,7 @@ type Titled struct {
 	Table
 }
 
-// Contests has races and nested cross-validations, and with all also the scores of all who
-// competed.
+// Contests has races and nested cross-validations; with all, also the scores of all contestants.
 func Contests(r *reports.Report, all bool) (out []Contested) {
 	for _, race := range r.Races {
 		out = append(out, raceContest(race, all))
@@ -39,7 +38,7 @@ func Contests(r *reports.Report, all bool) (out []Contested) {
 	return out
 }
 
-// writeContests writes that as text.
+// writeContests writes Contests as text.
 func writeContests(r *reports.Report, w io.Writer, on Screen, all bool) {
 	for _, c := range Contests(r, all) {
 		fmt.Fprintf(w, "\n%s\n", on.wrap(c.Title, "    "))
@@ -54,8 +53,8 @@ func writeContests(r *reports.Report, w io.Writer, on Screen, all bool) {
 	}
 }
 
-// nestedContest says what came of nested cross-validation: the scores, and who won in every outer
-// fold; with all also the inner scores of every configuration and who was cut.
+// nestedContest is the result of nested cross-validation: the scores, and the winner of every outer
+// fold; with all, also the inner scores of every configuration and the eliminations.
 func nestedContest(n reports.Nested, all bool) Contested {
 	out := Contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
 		n.Score, competition(n))}
@@ -127,7 +126,7 @@ func nestedContest(n reports.Nested, all bool) Contested {
 	return out
 }
 
-// competitionScores are those of every configuration in every outer fold, and how it fared.
+// competitionScores are the scores of every configuration in every outer fold, and its result.
 func competitionScores(n reports.Nested, inner string, repeats bool) Table {
 	scored := Table{Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
 	for _, f := range n.OuterFolds {
@@ -150,7 +149,7 @@ func competitionScores(n reports.Nested, inner string, repeats bool) Table {
 	return scored
 }
 
-// winners says who won how many outer folds, and where nobody can have.
+// winners states who won how many outer folds, and in which folds there is no winner.
 func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []string) {
 	var won []string
 	for _, c := range n.Configurations {
@@ -159,7 +158,7 @@ func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []s
 		}
 	}
 	if len(won) > 0 && undecided > 0 {
-		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided,
+		won = append(won, fmt.Sprintf("no winner, or none yet, in %d of %d outer folds", undecided,
 			len(n.OuterFolds)))
 	}
 	if len(won) > 0 {
@@ -180,7 +179,7 @@ func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []s
 	return notes
 }
 
-// competition says how the configurations competed.
+// competition describes how the configurations competed.
 func competition(n reports.Nested) string {
 	switch {
 	case n.Fits == 0:
@@ -191,7 +190,7 @@ func competition(n reports.Nested) string {
 	return fmt.Sprintf(" over the inner folds, race %s: %d of %d inner fits saved", n.Race, n.FitsSaved, n.Fits)
 }
 
-// leaders are the winner and the best of the others; configuration -1 where there is none.
+// leaders are the winner and the best of the others; configuration -1 if there is none.
 func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 	out := [2]reports.Standing{{Configuration: -1}, {Configuration: -1}}
 	if f.Winner == nil {
@@ -216,7 +215,7 @@ func standingRow(s reports.Standing) []Cell {
 		s.Folds)
 }
 
-// outerColumns are those of the scores of outer folds.
+// outerColumns are the columns for the scores of outer folds.
 func outerColumns() (out []Column) {
 	for _, s := range cv.Scores {
 		if s.Column.Brief {
@@ -227,7 +226,7 @@ func outerColumns() (out []Column) {
 	return out
 }
 
-// raceContest says what came of a race; with all also the scores of all.
+// raceContest is the result of a race; with all, also the scores of all contestants.
 func raceContest(r reports.Race, all bool) Contested {
 	options := ""
 	var compact bytes.Buffer
@@ -237,7 +236,7 @@ func raceContest(r reports.Race, all bool) Contested {
 	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds,
 		len(r.Standings)-len(r.Cuts), len(r.Standings))
 	if r.Status != reports.Missing {
-		winner := "nobody"
+		winner := "no configuration"
 		if r.Winner != nil {
 			winner = fmt.Sprintf("#%d", *r.Winner)
 		}
@@ -273,7 +272,7 @@ func raceContest(r reports.Race, all bool) Contested {
 	return out
 }
 
-// byStanding are those who competed: the winner, then who was longer in the race, the better first.
+// byStanding lists the contestants: the winner, then by the length of participation and by score.
 func byStanding(r reports.Race) []reports.Standing {
 	sign := -1.0
 	if s, err := cv.ScoreNamed(r.Score); err == nil && !s.Greater {
@@ -291,8 +290,8 @@ func byStanding(r reports.Race) []reports.Standing {
 	})
 }
 
-// nestedRows has a row for every configuration in every outer fold: its inner score, and if it has
-// won the scores on the outer fold.
+// nestedRows has a row for every configuration in every outer fold: its inner score, and for the
+// winner the scores on the outer fold.
 func nestedRows(r *reports.Report) Rows {
 	t := Rows{Columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score",
 		"inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters",

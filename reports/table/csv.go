@@ -12,12 +12,12 @@ import (
 // ScoresCSV writes results.csv: the rows of configurationRows and foldRows, by configuration.
 func ScoresCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, scoreRows(r, true, true)) }
 
-// configurationRows has, per configuration, a row for the study of all the training data
+// configurationRows has, for each configuration, a row for the study of all the training data
 // (evaluation "all") and a row for every evaluation with all of its folds pooled (fold "pooled", or
-// "pooled 1 of 5 folds" where no others are done), which repeats the hyperparameters, the log
-// evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled row
-// without a configuration. Scores have three columns, the value and the ends of the 95 % interval,
-// counts one.
+// "pooled 1 of 5 folds" if the others are not done). The latter repeats the hyperparameters, the
+// log evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled
+// row without a configuration. Scores have three columns, the value and the ends of the 95 %
+// interval; counts have one.
 func configurationRows(r *reports.Report) Rows { return scoreRows(r, true, false) }
 
 // foldRows has a row for every fold, with the same columns.
@@ -64,8 +64,7 @@ func scoreRows(r *reports.Report, whole, folds bool) Rows {
 	return t
 }
 
-// pooled says in the column of the fold that a row is of all folds of an evaluation together, or of
-// how many.
+// pooled is the text for a row of all folds of an evaluation together, or of some of them.
 func pooled(e reports.Evaluation) string {
 	if e.Scores.Partial != nil {
 		return fmt.Sprintf("pooled %v", e.Scores.Partial)
@@ -73,7 +72,7 @@ func pooled(e reports.Evaluation) string {
 	return "pooled"
 }
 
-// known is whether a fit had converged, where there is one.
+// known reports whether a fit had converged; nil if there is none.
 func known(s reports.Status, converged *bool) any {
 	if s != reports.Done {
 		return nil
@@ -81,8 +80,8 @@ func known(s reports.Status, converged *bool) any {
 	return converged == nil
 }
 
-// scoreColumns names the scores, with two columns for the ends of an interval after each but
-// counts.
+// scoreColumns names the scores, each followed by two columns for the ends of its interval unless
+// it is a count.
 func scoreColumns() (names []string) {
 	for _, s := range cv.Scores {
 		names = append(names, s.Name)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// ComparisonForms are the forms in which it is written.
+// ComparisonForms are the formats of a Comparison.
 var ComparisonForms = Forms[*reports.Comparison]{{Name: "text", Render: comparisonText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Comparison]}}
 
@@ -99,7 +99,7 @@ func differences(p reports.Pair) (rows [][]Cell) {
 	return rows
 }
 
-// bayesFactor is 10^x as a number, as far as that can be read.
+// bayesFactor is 10^x as a readable number, or as a power.
 func bayesFactor(x float64) string {
 	const largest = 6
 	if math.Abs(x) > largest {
@@ -108,7 +108,7 @@ func bayesFactor(x float64) string {
 	return reports.Readable(math.Pow(10, x))
 }
 
-// NotCompared are what could not be compared.
+// NotCompared lists what could not be compared.
 func NotCompared(c *reports.Comparison) (out []string) {
 	for _, p := range c.Pairs {
 		for _, note := range p.Notes {

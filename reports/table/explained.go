@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// headDocs say what the columns of tables have, by their names.
+// headDocs documents the columns of tables by name.
 var headDocs = map[string]string{
 	"":                   "what is to be said besides",
 	"#":                  "number of the configuration, or of the illustration, as in the file",
@@ -72,14 +72,14 @@ var headDocs = map[string]string{
 	"log_posterior":      "log evidence plus log prior density of the hyperparameters, nats",
 }
 
-// heading is the name of a score in summaries, or without one its whole name.
+// heading is the heading of a score in summaries, or without one its name.
 func heading(score string) string {
 	s, _ := cv.ScoreNamed(score)
 	return cmp.Or(s.Column.Heading, score)
 }
 
-// Explain says what the columns have that do not say so yet, and of scores which end is best: by
-// their names, or else with the given words.
+// Explain documents the columns that have no documentation yet, and for scores whether more or less
+// is better: by their names, or else with the given text.
 func (t *Table) Explain(otherwise string) {
 	for i := range t.Columns {
 		c := &t.Columns[i]

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// RowForms are the forms in which Rows are written.
+// RowForms are the formats of Rows.
 var RowForms = Forms[Rows]{{Name: "csv", Render: rowsCSV}, {Name: "json", Render: rowsJSON}}
 
 // Export is a part of a Report as Rows.
@@ -17,7 +17,7 @@ type Export struct {
 	Rows func(*reports.Report) Rows
 }
 
-// Exports lists them.
+// Exports lists the parts that can be exported.
 var Exports = []Export{
 	{"configurations", "hyperparameters, log evidence and scores, a row for all the training data and one for every " +
 		"evaluation, pooled", configurationRows},
@@ -31,7 +31,7 @@ var Exports = []Export{
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", predictionRows},
 }
 
-// ExportNamed finds one.
+// ExportNamed returns the export with this name.
 func ExportNamed(name string) (Export, error) {
 	var names []string
 	for _, e := range Exports {

@@ -7,10 +7,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Forms are the ways to write a T, by name.
+// Forms are the formats of a T, by name.
 type Forms[T any] []Form[T]
 
-// Form is one of them.
+// Form is one format.
 type Form[T any] struct {
 	Name   string
 	Render func(io.Writer, T) error
@@ -24,7 +24,7 @@ func (f Forms[T]) Names() (names []string) {
 	return names
 }
 
-// Named finds one.
+// Named returns the format with this name.
 func (f Forms[T]) Named(name string) (func(io.Writer, T) error, error) {
 	for _, form := range f {
 		if form.Name == name {

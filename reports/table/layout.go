@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// drop takes a column out.
+// drop removes a column.
 func (t *Table) drop(c int) {
 	t.Columns = slices.Delete(t.Columns, c, c+1)
 	for i := range t.Rows {
@@ -20,7 +20,7 @@ func (t *Table) drop(c int) {
 	}
 }
 
-// Columns are columns of these names that stay where they are.
+// Columns are columns with these names that are never lifted into the caption.
 func Columns(names ...string) (out []Column) {
 	for _, name := range names {
 		out = append(out, Column{Name: name, Keep: true})
@@ -41,7 +41,7 @@ func (t Table) sectionOn(w io.Writer, on Screen, heading string) {
 
 // Table is ready to be laid out.
 type Table struct {
-	Caption []string // what is the same in every row: "dataset crabs"
+	Caption []string // values that are equal in every row: "dataset crabs"
 	Columns []Column
 	Rows    [][]Cell
 }
@@ -50,34 +50,35 @@ type Table struct {
 type Column struct {
 	Name  string
 	Right bool   // numbers: aligned to the right
-	Keep  bool   // not to be lifted into the caption
-	Stays bool   // nor on a page
-	Doc   string // what it has, for a reader who wonders
+	Keep  bool   // never lifted into the caption of a text
+	Stays bool   // never lifted on a page
+	Doc   string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither
 	Greater int
-	gaps    bool // an empty cell is no difference
-	spare   int  // what a narrow terminal leaves out first has the largest; 0: nothing is left out
+	gaps    bool // an empty cell does not count as a different value
+	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
 }
 
-// words, parted and numbers are columns: of words that may be the same in every row, of such words
-// that not every row has, and of numbers, which stay where they are.
+// words, parted and numbers make columns: of words that may be lifted into the caption, of such
+// words that some rows lack, and of numbers, which are never lifted.
 func words(name string) Column   { return Column{Name: name} }
 func parted(name string) Column  { return Column{Name: name, gaps: true} }
 func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 
-// spared is the column with another spare.
+// spared returns the column with this value of spare.
 func (c Column) spared(spare int) Column {
 	c.spare = spare
 	return c
 }
 
-// explained is the column with what it has.
+// explained returns the column with its documentation.
 func (c Column) explained(greater bool, doc string) Column {
 	c.Doc, c.Greater = doc, map[bool]int{true: 1, false: -1}[greater]
 	return c
 }
 
-// Lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
+// Lift moves columns with equal values into the caption, ignoring gaps if allowed, and drops empty
+// columns.
 func (t *Table) Lift() {
 	for c := len(t.Columns) - 1; c >= 0; c-- {
 		text := ""
@@ -105,8 +106,8 @@ func (t *Table) Lift() {
 // write lays out a table.
 func (t Table) write(w io.Writer) { t.writeOn(w, Screen{}) }
 
-// writeOn lays out a table as wide as the screen; columns are two blanks apart. Numbers are below
-// one another, the counts of partial ones behind them.
+// writeOn lays out a table for the width of the screen; columns are two blanks apart. Numbers are
+// right-aligned, with the counts of partial ones after them.
 func (t Table) writeOn(w io.Writer, on Screen) {
 	left := t.fit(on.Width)
 	lines, width := t.lines()
@@ -137,8 +138,8 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	}
 }
 
-// Fit leaves out columns that can be spared where a row would have more than so many letters, and
-// names them. Those that are spared last are the first to have what room there is.
+// Fit leaves out columns with a spare until no row has more than this many characters, and returns
+// their names. The columns with the smallest spare are kept first.
 func (t *Table) Fit(most int) (left []string) {
 	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
 	for i := range t.Rows {
@@ -167,7 +168,7 @@ func (t *Table) Fit(most int) (left []string) {
 	return left
 }
 
-// size is how wide a table is, and its columns.
+// size is the width of the table and of its columns.
 func (t *Table) size() (all int, widths []int) {
 	_, widths = t.lines()
 	for _, w := range widths {
@@ -176,7 +177,7 @@ func (t *Table) size() (all int, widths []int) {
 	return all - 2, widths
 }
 
-// fit leaves out columns, and then shortens words, until the table is as narrow as it must be.
+// fit leaves out columns, and then shortens words, until the table is narrow enough.
 func (t *Table) fit(most int) (left []string) {
 	if most == 0 {
 		return nil
@@ -211,7 +212,7 @@ func (t *Table) shorten(c, most int) {
 	}
 }
 
-// lines are the header and the rows as texts, and how wide their columns are.
+// lines are the header and the rows as texts, and the widths of the columns.
 func (t Table) lines() (lines [][]string, width []int) {
 	lines = make([][]string, 1+len(t.Rows))
 	behind := make([]int, len(t.Columns)) // the longest count
@@ -248,17 +249,18 @@ func (t Table) ColumnNames() (names []string) {
 	return names
 }
 
-// Line is a text of any origin as one line of letters that can be printed.
+// Line makes any text a single line of printable characters.
 func Line(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 }
 
-// MostListed is how many warnings, and how many failures, of one configuration the text lists.
+// MostListed is the maximum number of warnings, and of failures, that the text lists for one
+// configuration.
 const MostListed = 10
 
-// list writes the first mostListed of the items, one a line, and counts the rest.
+// list writes the first MostListed items, one per line, and counts the rest.
 func list[T any](w io.Writer, label string, items []T) {
 	for i, item := range items {
 		if i == MostListed {

@@ -8,10 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// measurable is how many seconds the jobs of the quickest row take if times are to mean something.
+// measurable is the minimum time in seconds of the quickest row for a comparison of times.
 const measurable = 0.1
 
-// pivotParts are what the rows of a Pivot differ in.
+// pivotParts are the parts that distinguish the rows of a Pivot.
 var pivotParts = []string{"preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune"}
 
 // pivotRow is a row of a Pivot.
@@ -21,14 +21,13 @@ type pivotRow struct {
 	seconds map[string]float64 // by data set
 }
 
-// Pivot is the table of an experiment on several data sets: one score, with a row for all that
-// configurations differ in but data, and a column for every data set and evaluation. It is the
-// first score that is published for the experiment, or else the error rate, or of numbers the root
-// mean squared error. With times, rows of several inference methods end with the seconds of all
-// jobs over those of the quickest row on the same data, as a geometric mean over the data sets,
-// unless that row is too short to be measured; a row of which not all is done has no time. One data
-// set or one row has no such table, nor have configurations of which two would share a cell: not
-// ok.
+// Pivot is the table of an experiment on several data sets: one score, with a row for everything
+// that distinguishes configurations except the data, and a column for every data set and
+// evaluation. The score is the first that is published for the experiment, or else the error rate,
+// or for numeric targets the root mean squared error. With times, rows with different inference
+// methods end with the time of all jobs relative to the quickest row on the same data, as a
+// geometric mean over the data sets, unless that row is too short to be measured; an incomplete row
+// has no time. ok is false with a single data set or row, or if two configurations share a cell.
 func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	p, ok := collect(r, times)
 	if !ok || len(p.datasets) < 2 || len(p.rows) < 2 || len(p.names) == 0 {
@@ -64,14 +63,14 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	return t, true
 }
 
-// pivot is what a Pivot is made of. names are those of the columns.
+// pivot has the data of a Pivot. names are those of the columns.
 type pivot struct {
 	score                    cv.Score
 	rows                     []pivotRow
 	names, datasets, methods []string
 }
 
-// collect puts the configurations into rows; not ok: two share a cell.
+// collect arranges the configurations in rows; ok is false if two share a cell.
 func collect(r *reports.Report, times *reports.Timings) (p pivot, ok bool) {
 	p.score = pivoted(r)
 	short := r.ShortNames()
@@ -113,7 +112,7 @@ func collect(r *reports.Report, times *reports.Timings) (p pivot, ok bool) {
 	return p, true
 }
 
-// row is the row of a configuration with these parts, a new one if there is none.
+// row returns the row of configurations with these parts, possibly a new one.
 func (p *pivot) row(parts []string) pivotRow {
 	at := slices.IndexFunc(p.rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
 	if at < 0 {
@@ -123,7 +122,7 @@ func (p *pivot) row(parts []string) pivotRow {
 	return p.rows[at]
 }
 
-// cell is the score of an evaluation, or what has become of it.
+// cell is the score of an evaluation, or its status.
 func (p *pivot) cell(e reports.Evaluation) Cell {
 	s, known := e.Scores.Value(p.score.Name)
 	if !known {
@@ -136,8 +135,8 @@ func (p *pivot) cell(e reports.Evaluation) Cell {
 	return decimals(s.Value, digits).over(e.Scores.Partial)
 }
 
-// relative are the times of rows as ratios to the least of them, NaN where a data set is missing;
-// nil where that is not measurable.
+// relative are the times of rows as ratios to the smallest, NaN if a data set is missing; nil if
+// that is not measurable.
 func relative(rows []pivotRow, datasets []string) (ratios []float64) {
 	least := math.Inf(1)
 	for _, row := range rows {
@@ -163,7 +162,7 @@ func relative(rows []pivotRow, datasets []string) (ratios []float64) {
 	return ratios
 }
 
-// pivoted is the score that a Pivot is of.
+// pivoted is the score of a Pivot.
 func pivoted(r *reports.Report) cv.Score {
 	name := "error_rate"
 	for _, c := range slices.Backward(r.Configurations) {

@@ -11,11 +11,11 @@ import (
 func PredictionsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, predictionRows(r)) }
 
 // predictionRows has a row for every held-out case, by configuration and fold. case is its row in
-// the data set, or in the test file, from 0; the id columns follow. Classes have p[CLASS], the
-// decision, and the mean and variance of their latent process, or of the one process whose positive
-// values speak for the second of two classes (latent_mean). confidence is by what cases are
-// rejected where the probabilities do not tell. Numbers have the mean and variance that were
-// predicted for them, noise included. A cell is empty where there is nothing. Columns beside the
+// the data set, or in the test file, from 0; the id columns follow. For classes there are p[CLASS],
+// the decision, and the mean and variance of their latent process, or of the single process whose
+// positive values favour the second of two classes (latent_mean). confidence is the criterion for
+// rejection, if it is not a function of the probabilities. For numeric targets there are the
+// predicted mean and variance, noise included. Missing values are empty cells. Columns beside the
 // ids are named by BesideIDs.
 func predictionRows(r *reports.Report) Rows {
 	t := newPredictionTable(r)
@@ -37,7 +37,7 @@ func predictionRows(r *reports.Report) Rows {
 	return t.Rows
 }
 
-// predictionTable is the table of predictions as far as it is done.
+// predictionTable is a table of predictions under construction.
 type predictionTable struct {
 	Rows
 	ids []string
@@ -64,7 +64,7 @@ func newPredictionTable(r *reports.Report) *predictionTable {
 	return t
 }
 
-// column is the place of a column, a new one if there is none of that name.
+// column returns the index of a column, adding it if necessary.
 func (t *predictionTable) column(name string) int {
 	i, known := t.at[name]
 	if !known {
@@ -91,7 +91,7 @@ func (t *predictionTable) set(name string, value float64) {
 	t.put(BesideIDs(t.ids, name), reports.Number(value))
 }
 
-// predicted sets what a study predicts for its k-th held-out case.
+// predicted sets the predictions of a study for its k-th held-out case.
 func (t *predictionTable) predicted(c reports.Configuration, s reports.Study, k int) {
 	if s.Predictions.Numeric() {
 		t.put(BesideIDs(t.ids, "label"), s.Fit.Targets[k])
@@ -136,8 +136,8 @@ func carried(r *reports.Report, dataHash string, test bool) map[string]map[int]s
 	return columns
 }
 
-// BesideIDs is the name of a column that stands beside id columns: with as many underscores behind
-// it as tell it from them.
+// BesideIDs is the name of a column beside id columns, with underscores appended until it differs
+// from them.
 func BesideIDs(ids []string, name string) string {
 	for slices.Contains(ids, name) {
 		name += "_"

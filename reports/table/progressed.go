@@ -11,12 +11,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// ProgressForms are the forms in which a Progress is written.
+// ProgressForms are the formats of a Progress.
 var ProgressForms = Forms[*reports.Progress]{{Name: "text", Render: progressText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Progress]}}
 
-// progressText writes a line on the whole run, a table of its configurations, what failed first in
-// each, and what to do next.
+// progressText writes a line on the whole run, a table of its configurations, the first failure of
+// each, and the command to continue.
 func progressText(out io.Writer, p *reports.Progress) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s: %s\n", p.Experiment, strings.Join(p.Sentences(), "\n"))

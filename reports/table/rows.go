@@ -13,25 +13,25 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Widest is how many named values have a column each, and how many classes a table of decisions
-// has.
+// Widest is the maximum number of named values with separate columns, and of classes in a table of
+// decisions.
 const Widest = 16
 
-// Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a
-// bool, a Number or Values; for people alone also nats or a Cell. A row may end early.
+// Rows is a table for programs. A cell is a string, an int, a bool, a Number or Values; nil or ""
+// if empty; for people only also nats or a Cell. A row may have fewer cells.
 type Rows struct {
 	Columns []string
 	cells   [][]any
 }
 
-// nats is a log evidence or its like, whose decimals matter whatever its size.
+// nats is a log evidence or similar, of which decimals matter whatever its size.
 type nats reports.Number
 
-// Digits are how numbers are written for people.
+// Digits are the formats of numbers for people.
 type Digits struct{ number, nats func(reports.Number) string }
 
-// exactly writes numbers to their last digit; Readably to four significant digits, nats to three
-// decimals. NaN is empty.
+// exactly writes all digits; Readably writes four significant digits, and nats with three decimals.
+// NaN is empty.
 var (
 	exactly  = Digits{reports.Shortest, reports.Shortest}
 	Readably = Digits{func(x reports.Number) string { return reports.Readable(float64(x)) },
@@ -41,7 +41,7 @@ var (
 // Add adds a row.
 func (t *Rows) Add(cells ...any) { t.cells = append(t.cells, cells) }
 
-// Table is t for people. A Cell with a number that has no text yet is written like a Number.
+// Table converts t for people. A Cell with a number but without a text is formatted like a Number.
 func (t Rows) Table(digits Digits) Table {
 	out := Table{Columns: Columns(t.Columns...)}
 	for _, row := range t.cells {
@@ -68,8 +68,8 @@ func (t Rows) Table(digits Digits) Table {
 	return out
 }
 
-// rowsCSV writes a header and the rows. Numbers are exact, Values name=value, separated by blanks,
-// and a cell is empty where there is nothing.
+// rowsCSV writes a header and the rows. Numbers are exact, Values are name=value separated by
+// blanks, and missing values are empty cells.
 func rowsCSV(w io.Writer, t Rows) error {
 	out := csv.NewWriter(w)
 	out.Write(t.Columns) // errors surface in out.Error
@@ -95,7 +95,7 @@ func rowsCSV(w io.Writer, t Rows) error {
 	return out.Error()
 }
 
-// rowsJSON writes an array of objects, one a line, with null where there is nothing.
+// rowsJSON writes an array of objects, one per line, with null for missing values.
 func rowsJSON(out io.Writer, t Rows) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	start := "[\n"
@@ -127,7 +127,7 @@ func rowsJSON(out io.Writer, t Rows) error {
 	return w.Flush()
 }
 
-// Spread gives every name of the Values of a column a column of its own, if there are not too many.
+// Spread splits every column of Values into one column per name, unless there are too many.
 func (t Rows) Spread() Rows {
 	names := make([][]string, len(t.Columns)) // nil: not Values
 	uses := map[string]int{}
@@ -168,7 +168,7 @@ func (t Rows) Spread() Rows {
 	return out
 }
 
-// names are those of the Values in a column, in the order in which they come.
+// names are the names of the Values in a column, in order of appearance.
 func (t Rows) names(column int) (names []string) {
 	for _, row := range t.cells {
 		v, _ := at(row, column).(reports.Values)
@@ -181,7 +181,7 @@ func (t Rows) names(column int) (names []string) {
 	return names
 }
 
-// at is a cell of a row, which may end early.
+// at is a cell of a row, which may have fewer cells.
 func at(row []any, column int) any {
 	if column < len(row) {
 		return row[column]

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is the terminal that a text is for; zero: none, and the text has no bounds.
+// Screen is the terminal for a text; the zero value means no terminal and no limit of width.
 type Screen struct {
-	Width int // columns; 0: unbounded
-	// takes the codes of colours as they are; nil: the text has none
+	Width int // columns; 0: unlimited
+	// Receives colour codes unescaped; nil: no colours.
 	Color io.Writer
-	sign  string // before and after a code, so that no text can be one
+	sign  string // encloses codes, so that no text can be mistaken for one
 }
 
-// signed is the screen with a sign that no text has.
+// signed is the screen with a random sign, which no text contains.
 func (s Screen) signed() Screen {
 	s.sign = "\x00" + rand.Text() + "\x00"
 	return s
 }
 
-// show writes a text, and its codes of colours.
+// show writes a text with its colour codes.
 func (s Screen) show(out io.Writer, text string) error {
 	for i, part := range strings.Split(text, s.sign) {
 		var err error
@@ -38,7 +38,7 @@ func (s Screen) show(out io.Writer, text string) error {
 	return nil
 }
 
-// styled puts a text between an ANSI style and its end.
+// styled encloses a text in an ANSI style.
 func (s Screen) styled(style, text string) string {
 	if s.Color == nil || text == "" {
 		return text
@@ -49,7 +49,7 @@ func (s Screen) styled(style, text string) string {
 func (s Screen) bold(text string) string { return s.styled("1", text) }
 func (s Screen) bad(text string) string  { return s.styled("31", text) }
 
-// marked shows a line of a table as its row stands.
+// marked styles a line of a table by the mark of its row.
 func (s Screen) marked(mark Mark, line string) string {
 	switch mark {
 	case Winner:

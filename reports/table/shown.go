@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// writeIllustration writes all of its numbers.
+// writeIllustration writes all numbers of an illustration.
 func writeIllustration(w io.Writer, experiment string, place int, i record.Illustration) {
 	fmt.Fprintf(w, "%s #%d  %s\n", experiment, place, i.Kind)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -46,7 +46,7 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 	}
 }
 
-// ShownForms are the forms in which it is written.
+// ShownForms are the formats of Shown.
 var ShownForms = Forms[*reports.Shown]{{Name: "text", Render: shownText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Shown]}}
 
@@ -75,7 +75,7 @@ func shownText(out io.Writer, s *reports.Shown) error {
 	return w.Flush()
 }
 
-// writeAll writes everything but curves.
+// writeAll writes everything except curves.
 func writeAll(c reports.Configuration, w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
@@ -109,7 +109,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	}
 }
 
-// Facts say what the configuration is and what its log evidence came to.
+// Facts describe the configuration and its log evidence.
 func Facts(c reports.Configuration, digits Digits) []Fact {
 	facts := []Fact{
 		{"dataset", fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
@@ -126,7 +126,7 @@ func Facts(c reports.Configuration, digits Digits) []Fact {
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
 
-// also says of a fit that it had not converged, where that is so.
+// also marks a fit that had not converged.
 func also(converged *bool) string {
 	if converged == nil {
 		return ""
@@ -187,7 +187,7 @@ func objective(c reports.Configuration, x reports.Number) any {
 	return x
 }
 
-// writeTrial writes a trial: where it started, and every point that it came to.
+// writeTrial writes a trial: its start, and every point that it reached.
 func writeTrial(t reports.Trial, w io.Writer, objective string) {
 	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %s\n", t.Evaluation, t.Repeat, t.Fold, t.Trial,
 		cmp.Or(t.Status, "failed"), Counted(t.Evaluations, "evaluation", "evaluations"))

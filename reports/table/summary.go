@@ -16,8 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// illustrations is the summary of a run without data: a row for every illustration, but of a
-// posterior one for the prior, one for its exact moments and one for every inference method.
+// illustrations is the summary of a run without data: a row for every illustration; for a posterior
+// a row for the prior, one for the exact moments and one for every inference method.
 func illustrations(r *reports.Report) Table {
 	t := Table{Columns: []Column{numbers("#"), words("illustration"), words("kernel"), words("prior mean"),
 		words("likelihood"), words("hyperparameters"),
@@ -60,8 +60,8 @@ func illustrations(r *reports.Report) Table {
 	return t
 }
 
-// Moments are those of a Gaussian as a table has them: means, standard deviations, correlation and
-// log evidence; blank where there is none.
+// Moments are the cells of a Gaussian: means, standard deviations, correlation and log evidence;
+// blank without one.
 func Moments(g *record.Gaussian) []Cell {
 	if g == nil {
 		return make([]Cell, 4)
@@ -81,7 +81,7 @@ func Moments(g *record.Gaussian) []Cell {
 	return Row(strings.Join(means, ", "), strings.Join(deviations, ", "), correlation, evidence)
 }
 
-// unconverged says which fits behind a row had not converged.
+// unconverged describes which fits of a row had not converged.
 func unconverged(c reports.Configuration, evaluation string) string {
 	count := 0
 	for _, f := range c.Folds {
@@ -98,9 +98,9 @@ func unconverged(c reports.Configuration, evaluation string) string {
 	return ""
 }
 
-// Summary has one row per configuration, or several if there are several evaluations. Columns of
-// words that are the same in every row are lifted into the caption; columns without any entry are
-// left out. Of a run without data it has the illustrations.
+// Summary has one row per configuration and evaluation. Columns of words with equal values in every
+// row are lifted into the caption; empty columns are left out. For a run without data it has the
+// illustrations.
 func Summary(r *reports.Report) Table {
 	if len(r.Illustrations) > 0 {
 		return illustrations(r)
@@ -186,7 +186,7 @@ func deciding(r *reports.Report) (names []string) {
 	return names
 }
 
-// ranked are the configurations, those with the same data together, best first; those that did not
+// ranked are the configurations, those with the same data together, best first. Those that did not
 // compete come last, in the order of the file.
 func ranked(r *reports.Report) []int {
 	out := make([]int, len(r.Configurations))
@@ -205,7 +205,7 @@ func ranked(r *reports.Report) []int {
 	return out
 }
 
-// standing is how a row stands: best, as good, or what it lacks.
+// standing is the rank of a row: best, not significantly different, or its status.
 func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evaluation) Cell {
 	of, lacks := a.Of(i), state(c, e)
 	out := Cell{Mark: map[string]Mark{reports.Winner: Winner, reports.AsGood: AsGood}[of]}
@@ -219,7 +219,7 @@ func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evalu
 	return out
 }
 
-// choosing is the score by which nested cross-validation chooses, if there is one.
+// choosing is the score by which nested cross-validation selects, if there is one.
 func choosing(r *reports.Report) (by string, ok bool) {
 	for _, a := range r.Decided() {
 		if n := a.Nested; n != nil && n.By != "log_evidence" {
@@ -245,8 +245,8 @@ func inner(a *reports.Answer, i int) Cell {
 	return Cell{}
 }
 
-// inducingCells are how many inducing inputs there are, and the share of the prior variance that
-// they leave.
+// inducingCells are the number of inducing inputs, and the fraction of the prior variance that they
+// leave unexplained.
 func inducingCells(c reports.Configuration) []Cell {
 	i := c.Inducing
 	if i == nil {
@@ -256,7 +256,7 @@ func inducingCells(c reports.Configuration) []Cell {
 	return Row(i.Points, number(reports.Brief(100*share)+" %", share))
 }
 
-// decisionScore is the score after which a summary has what decisions cost.
+// decisionScore is the score after which a summary has the costs of decisions.
 const decisionScore = "error_rate"
 
 // summaryCells are the scores of an evaluation in a row of a summary, whose status says over which
@@ -300,7 +300,7 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 	return out
 }
 
-// state says what a row lacks.
+// state is what a row lacks.
 func state(c reports.Configuration, e reports.Evaluation) string {
 	switch {
 	case e.Scored < e.Folds:
@@ -313,11 +313,11 @@ func state(c reports.Configuration, e reports.Evaluation) string {
 	return unconverged(c, e.Name)
 }
 
-// RetryHint says what can be done about failed jobs.
+// RetryHint is the command that runs failed jobs again.
 const RetryHint = "gpc-tune run with --retry-failed runs failed jobs again"
 
-// Text writes the answer, what is missing, the summary, the comparisons against the best, warnings
-// and failures by their causes, and the hyperparameters and optima of every configuration.
+// Text writes the answer, what is missing, the summary, the comparisons with the best, warnings and
+// failures by cause, and the hyperparameters and optima of every configuration.
 func Text(out io.Writer, r *reports.Report) error { return TextOn(out, r, Screen{}) }
 
 // TextOn writes the text for a terminal, with the answer as the last lines.
@@ -367,7 +367,7 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	writeCauses(w, on, "FAILED", r.FailureCauses())
 	for i, c := range r.Configurations {
 		if c.Status == reports.Cut {
-			continue // the summary says so
+			continue // the summary shows it
 		}
 		var of bytes.Buffer
 		writeConfiguration(c, &of, i)
@@ -412,7 +412,7 @@ func writeCauses(w io.Writer, on Screen, label string, all []reports.Cause) {
 	}
 }
 
-// CauseText is a cause in a line: what, how often, where, what that means and what to do.
+// CauseText is a cause in one line: what, how often, where, its meaning and its remedy.
 func CauseText(c reports.Cause) string {
 	text := fmt.Sprintf("%s (%s)", terminal.OneLine(c.Cause), Counted(c.Count, "time", "times"))
 	var of []string
@@ -437,7 +437,7 @@ func CauseText(c reports.Cause) string {
 	return text
 }
 
-// writeConfiguration adds what the summary has no room for.
+// writeConfiguration writes what does not fit into the summary.
 func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
@@ -499,7 +499,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	}
 }
 
-// costInterval is that of the cost, if it has one.
+// costInterval is the interval of the mean cost, if there is one.
 func costInterval(d reports.Decisions) string {
 	if d.CI95 == nil {
 		return ""
@@ -508,7 +508,7 @@ func costInterval(d reports.Decisions) string {
 		reports.Readable(float64(d.CI95[1])))
 }
 
-// Restarts sums up the restarts or the chains, if there are any.
+// Restarts summarises the restarts or the chains, if there are any.
 func Restarts(c reports.Configuration) string {
 	o := c.Optima()
 	switch {
@@ -531,7 +531,7 @@ func Restarts(c reports.Configuration) string {
 		c.Tuned(), o.Lo, o.Hi, Counted(o.AtBest, "restart", "restarts"))
 }
 
-// tried says which numbers of inducing inputs were tried, and what they came to.
+// tried lists the numbers of inducing inputs that were tried, with their log evidences.
 func tried(c reports.Configuration) string {
 	if c.Inducing == nil || len(c.Inducing.Tried) == 0 {
 		return ""
@@ -543,7 +543,7 @@ func tried(c reports.Configuration) string {
 	return "log evidence by the number of inducing inputs " + strings.Join(all, ", ")
 }
 
-// strongest is the correlation of largest size.
+// strongest is the correlation with the largest absolute value.
 func strongest(c reports.Configuration) string {
 	text, largest := "", -1.0
 	for a, row := range c.Correlations {
@@ -558,7 +558,7 @@ func strongest(c reports.Configuration) string {
 	return text
 }
 
-// brief says of a score that it is shown where there is room for few.
+// brief reports whether a score is shown in short summaries.
 func brief(name string) bool {
 	s, err := cv.ScoreNamed(name)
 	return err == nil && s.Column.Brief

@@ -1,6 +1,6 @@
-// Package table lays out what package reports holds: as tables of typed cells for people (Text,
-// Summary), and as rows for programs (ScoresCSV, PredictionsCSV, TrialsCSV).
+// Package table lays out reports: as tables of typed cells for people (Text, Summary), and as rows
+// for programs (ScoresCSV, PredictionsCSV, TrialsCSV).
 //
-// A Cell keeps the number that it shows, and of how many folds that is. Whoever shows a table sorts
-// and aligns it by that number and never reads the text back. Nothing here computes a result.
+// A Cell keeps the number that it shows, and of how many folds that is. Tables can therefore be
+// sorted and aligned without parsing texts. Nothing here computes a result.
 package table

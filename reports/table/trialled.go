@@ -12,8 +12,8 @@ import (
 // TrialsCSV writes trials.csv.
 func TrialsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, trialRows(r)) }
 
-// trialRows has a row for every point of every trial, and one for a trial without: where it started
-// and came to, the tuning objective and its gradient, the scores, and why something failed.
+// trialRows has a row for every point of every trial, and one for a trial without points: its start
+// and end, the tuning objective and its gradient, the scores, and the reason of a failure.
 func trialRows(r *reports.Report) Rows {
 	t := Rows{Columns: []string{"configuration", "evaluation", "repeat", "fold", "trial", "point", "chosen", "status",
 		"evaluations",

@@ -1,10 +1,10 @@
-// Package searchtest holds the checks that every search strategy must pass: proposals within the
+// Package searchtest contains the checks that every search strategy must pass: proposals within the
 // space, the same ones for the same seed and trials, and an end. A test of a strategy of your own
 // is
 //
 //	func TestMine(t *testing.T) { searchtest.Check(t, Mine{Trials: 20}) }
 //
-// It knows what package search promises and no strategy's method.
+// The checks use the interfaces of package search only.
 package searchtest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Spaces are what every strategy must cope with: none, one, several free hyperparameters of every
-// transform, starts at a bound, and a range that is hardly one. All but the first have a
+// Spaces are the spaces that every strategy must handle: no, one, and several free hyperparameters
+// with every transform, starts at a bound, and a very narrow range. All but the first have a
 // hyperparameter called length_scale, and every one has a prior.
 func Spaces() map[string]search.Space {
 	of := func(name string, m param.Transform, initial float64, bounds ...float64) param.Spec {
@@ -46,10 +46,10 @@ func Spaces() map[string]search.Space {
 	}
 }
 
-// Check runs a strategy to its end on all Spaces that it does not refuse, on an objective that
-// fails now and then: the same question has the same answer, whatever was asked before; proposals
-// are inside the bounds, and as many as its Budget says; and it modifies nothing that it is given.
-// It must take all but that without free hyperparameters.
+// Check runs a strategy to its end on all Spaces that its own Check accepts, on an objective that
+// sometimes fails. It tests that Ask depends on its arguments only, that proposals are inside the
+// bounds and as many as Budget says, and that the arguments are not modified. The strategy must
+// accept all spaces except the one without free hyperparameters.
 func Check(t *testing.T, strategy search.Strategy) {
 	t.Helper()
 	spaces := Spaces()
@@ -65,7 +65,7 @@ func Check(t *testing.T, strategy search.Strategy) {
 	}
 }
 
-// most is how many batches a strategy may ask for.
+// most is the maximum number of batches.
 const most = 1000
 
 func conform(t *testing.T, strategy search.Strategy, space search.Space) {
@@ -115,7 +115,7 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 	}
 }
 
-// outside says what of a point is not inside the bounds.
+// outside returns an error if a point is not inside the bounds.
 func outside(space search.Space, theta []float64) error {
 	if len(theta) != len(space) {
 		return fmt.Errorf("len(theta) = %d, want %d", len(theta), len(space))
@@ -129,7 +129,7 @@ func outside(space search.Space, theta []float64) error {
 	return nil
 }
 
-// evaluate is a smooth objective that fails now and then.
+// evaluate is a smooth objective that sometimes fails.
 func evaluate(index int, p search.Proposal) (t search.Trial) {
 	for _, theta := range p.Points {
 		value := 0.0
@@ -144,7 +144,7 @@ func evaluate(index int, p search.Proposal) (t search.Trial) {
 	return t
 }
 
-// deep is a copy that shares nothing with the history.
+// deep is a deep copy of the history.
 func deep(history []search.Trial) (out []search.Trial) {
 	for _, t := range history {
 		var points []search.Point
@@ -156,7 +156,7 @@ func deep(history []search.Trial) (out []search.Trial) {
 	return out
 }
 
-// same says whether two histories are, to the bit.
+// same reports whether two histories are bit-identical.
 func same(a, b []search.Trial) bool {
 	return slices.EqualFunc(a, b, func(a, b search.Trial) bool {
 		return slices.EqualFunc(a.Points, b.Points, func(a, b search.Point) bool {
