@@ -580,8 +580,8 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 			"posterior standard deviations from its fixed point", method, f.distance))
 	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
 		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point at "+
-			"iteration %d; double precision does not carry prior variances this large beside posterior ones this small "+
-			"(a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
+			"iteration %d; double precision does not carry prior variances this large beside posterior ones this "+
+			"small (a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
 		o.stopped(fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations from its fixed "+
 			"point; raise max_iterations", method, d.Iterations, f.distance))

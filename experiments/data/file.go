@@ -37,8 +37,8 @@ const (
 	MaxClasses = 100
 )
 
-// Fault is one problem of a file. Line and Column (in bytes of UTF-8) count from 1; 0 means unknown.
-// The first few further lines with the same problem are listed.
+// Fault is one problem of a file. Line and Column (in bytes of UTF-8) count from 1; 0 means
+// unknown. The first few further lines with the same problem are listed.
 type Fault struct {
 	Line, Column int
 	Message      string
@@ -209,8 +209,8 @@ var magics = []struct{ bytes, is string }{
 	{"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
 }
 
-// decode decompresses r and checks that it contains text, at most limit bytes as UTF-8; it allocates
-// size bytes at once.
+// decode decompresses r and checks that it contains text, at most limit bytes as UTF-8; it
+// allocates size bytes at once.
 func decode(path string, r io.Reader, encoding string, limit, size int64) (source, error) {
 	e := &FileError{Path: path}
 	var b strings.Builder
@@ -281,8 +281,8 @@ func (s source) written() string {
 	return ", " + s.encoding
 }
 
-// doubtful returns a warning if the text was read in a single-byte encoding and also is valid UTF-8,
-// judged by the first line with a character beyond ASCII.
+// doubtful returns a warning if the text was read in a single-byte encoding and also is valid
+// UTF-8, judged by the first line with a character beyond ASCII.
 func (s source) doubtful() string {
 	from, is := named(s.encoding).(*charmap.Charmap)
 	at := strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf })

@@ -291,7 +291,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
 	if t.unlabelled > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are missing, and the cases dropped (cases: %d)", t.unlabelled))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are missing, and the cases dropped (cases: %d)",
+			t.unlabelled))
 	}
 	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
 		s.indicate(d, t, columns)
