@@ -68,10 +68,10 @@ func TestTargetsAreDrawn(t *testing.T) {
 func TestDrawsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
 		"illustrate: {surface: {draws: 0}}\nmodel: {kernel: se}\n":                                "0 draws",
-		"illustrate: {surface: {inputs: {points: 42}}}\nmodel: {kernel: se}\n":                    "2 to 41 points",
+		"illustrate: {surface: {inputs: {points: 42}}}\nmodel: {kernel: se}\n":                    "points from 2 to 41",
 		"illustrate: surface\nmodel: {kernel: se, likelihood: softmax}\n":                         "use probit or logit",
 		"illustrate: surface\nmodel: {kernel: {active: {dims: [3], kernel: se}}}\n":               "3",
-		"illustrate: {targets: {inputs: {points: 1}}}\nmodel: {kernel: se, likelihood: probit}\n": "2 to 2000 points",
+		"illustrate: {targets: {inputs: {points: 1}}}\nmodel: {kernel: se, likelihood: probit}\n": "points from 2 to 2000",
 		"illustrate: targets\nmodel: {kernel: se, likelihood: softmax}\n":                         "two classes",
 		"illustrate: targets\nmodel: {kernel: se, likelihood: gaussian}\n":                        "two classes",
 		"illustrate: targets\nmodel: {kernel: se}\n":                                              "likelihood",
