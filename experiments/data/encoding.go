@@ -10,12 +10,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// utf8Name is the encoding of a file of which nothing else is said; western is what a file that is
-// not UTF-8 is first believed to be.
+// utf8Name is the encoding of a file without a byte-order mark and without the key encoding.
+// western is the encoding that init tries for a file that is not UTF-8.
 const utf8Name, western = "utf-8", "windows-1252"
 
-// encodings are those that the key encoding can name; the first is the default. Utf-8 needs no
-// decoder.
+// encodings are the values of the key encoding; the first is the default. UTF-8 needs no decoder.
 var encodings = []struct {
 	name string
 	encoding.Encoding
@@ -38,7 +37,7 @@ var encodings = []struct {
 	{"cp850", charmap.CodePage850},
 }
 
-// marks are the byte-order marks, which say more than the key.
+// marks are the byte-order marks. A mark takes precedence over the key.
 var marks = []struct{ bytes, encoding string }{
 	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
 }
@@ -51,7 +50,7 @@ func encodingModes() (names []string) {
 	return names
 }
 
-// named is the encoding of that name; nil needs no decoder.
+// named returns the encoding of a name; nil for UTF-8 and unknown names.
 func named(name string) encoding.Encoding {
 	for _, e := range encodings {
 		if e.name == name {
@@ -61,8 +60,8 @@ func named(name string) encoding.Encoding {
 	return nil
 }
 
-// unicodeOf reads r as UTF-8. Its byte-order mark or, without one, the encoding that was asked for
-// decides what it is read as, which is returned too.
+// unicodeOf decodes r to UTF-8, from the encoding of its byte-order mark or, without one, from
+// asked. It also returns the name of that encoding.
 func unicodeOf(r io.Reader, asked string) (*bufio.Reader, string) {
 	raw := bufio.NewReaderSize(r, 1<<16)
 	head, _ := raw.Peek(3)
