@@ -38,6 +38,7 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 
 // Informations of (1, ½), (0, ¼) and (0, 0) bits in the two folds. Differences of (-1, -¼) and (-1, -½) have the means -5/8 and -¾ and, with
 // n_test/n_train = ¼, the standard errors √(3/4) s of s² = 9/32 and 1/8; of one degree of freedom p = 1 - 2/π arctan |t|.
+// Against the base rate the four cases have 1, 1, ½ and ½ bits: t = 3 √3 of three degrees of freedom, p = 1 - 2/π (0.3 + arctan 3).
 func TestAnswer(t *testing.T) {
 	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
 	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
@@ -62,9 +63,9 @@ func TestAnswer(t *testing.T) {
 	near("p of the next", a.Rivals[0].P, p(0.625, 9./32))
 	near("p of the last", a.Rivals[1].P, p(0.75, 1./8))
 	near("p of the next, Holm's", a.P, 2*min(p(0.625, 9./32), p(0.75, 1./8)))
-	near("p against the base rate", a.Skill.P, p(0.75, 1./8))
+	near("p against the base rate", a.Skill.P, 1-2/math.Pi*(0.3+math.Atan(3)))
 	near("the skill", a.Skill.Difference, 0.75)
-	if a.Skill.Better || a.Keep != "gpc-tune fit FILE.yaml --configuration 1 -m model.json" {
+	if !a.Skill.Better || a.Keep != "gpc-tune fit FILE.yaml --configuration 1 -m model.json" {
 		t.Errorf("%+v, %s", a.Skill, a.Keep)
 	}
 }

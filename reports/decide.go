@@ -292,8 +292,9 @@ func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
 	return score.Apart(cv.CorrectedT(d, float64(held)/float64(train))), true
 }
 
-// skill compares predictions with the base rate, or without predictions the log evidence with the
-// log likelihood of the class frequencies. nil: not known.
+// skill compares predictions with the base rate by a test over the held-out cases of all folds, as
+// the interval of the score is over cases; or without predictions the log evidence with the log
+// likelihood of the class frequencies. nil: not known.
 func skill(c Configuration, folds []*Study) *Skill {
 	nan := math.NaN()
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
@@ -314,23 +315,12 @@ func skill(c Configuration, folds []*Study) *Skill {
 		d := float64(c.LogEvidence) - base
 		return &Skill{baseRateName, logEvidence, Number(d), Number(nan), d > bareMention}
 	}
-	score := baseScore(c)
-	t := cv.TTest{P: nan}
-	if len(done) == 1 {
-		t = cv.CaseT(score.Each(*done[0].Predictions), done[0].Predictions.Cases)
-	} else {
-		var d []float64
-		train, held := 0, 0
-		for _, s := range done {
-			e, ok := score.Func(*s.Predictions)
-			if !ok {
-				return nil
-			}
-			d = append(d, e.Value)
-			train, held = train+s.Train, held+s.Test
-		}
-		t = cv.CorrectedT(d, float64(held)/float64(train))
+	score, parts := baseScore(c), []cv.Predictions{}
+	for _, s := range done {
+		parts = append(parts, *s.Predictions)
 	}
+	pool := cv.Pool(parts...)
+	t := cv.CaseT(score.Each(pool), pool.Cases)
 	d := t.Value
 	if !score.Greater {
 		d = -d

@@ -40,12 +40,9 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		if a.Next != nil {
 			name += fmt.Sprintf("; %s better than #%d (%s)", difference(a, float64(a.Margin)), *a.Next, tested(a.P))
 		}
-		switch {
-		case untested(a):
-			name = "skill untested: " + name
-		case a.Skill != nil && !a.Skill.Better:
-			name = "no skill beyond the base rate: " + name
-		case a.Skill != nil:
+		if doubt := doubtedSkill(a); doubt != "" {
+			name = doubt + ": " + name
+		} else if a.Skill != nil {
 			name += "; better than the base rate (" + skillText(a) + ")"
 		}
 		out = append(out, Fact{"best on " + a.Dataset, name})
@@ -71,11 +68,15 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
 		base = "predicting the mean and variance of the targets"
 	}
-	if untested(a) {
-		out = append(out, Fact{"skill untested", fmt.Sprintf("%s better than %s, but too few data for a test",
-			skillText(a), base)})
-	} else if a.Skill != nil && !a.Skill.Better {
-		out = append(out, Fact{"no skill", fmt.Sprintf("the best is not significantly better than %s (%s)", base,
+	switch doubt := doubtedSkill(a); doubt {
+	case "":
+	case untested:
+		out = append(out, Fact{doubt, fmt.Sprintf("%s better than %s, but too few data for a test", skillText(a),
+			base)})
+	case noSkill:
+		out = append(out, Fact{doubt, fmt.Sprintf("the best is not better than %s (%s)", base, skillDifference(a))})
+	default:
+		out = append(out, Fact{doubt, fmt.Sprintf("the best is not significantly better than %s (%s)", base,
 			skillText(a))})
 	}
 	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(r, a)}, Fact{"score", longScore(a)})
@@ -244,19 +245,39 @@ func verdict(by string, told bool) string {
 	return "within 1 nat of the best"
 }
 
-// untested reports whether there is no test of the best against the base rate.
-func untested(a reports.Answer) bool {
-	return a.Skill != nil && !a.Skill.Better && a.Skill.P.None() && a.Skill.By != "log_evidence"
+// Reasons to doubt that the best is better than the base rate, as titles of a fact.
+const (
+	untested = "skill untested"
+	noSkill  = "no skill"
+	notShown = "skill not shown"
+)
+
+// doubtedSkill is the reason to doubt that the best is better than the base rate, empty if there is
+// none.
+func doubtedSkill(a reports.Answer) string {
+	switch s := a.Skill; {
+	case s == nil || s.Better:
+		return ""
+	case !(s.Difference > 0):
+		return noSkill
+	case s.P.None() && s.By != "log_evidence":
+		return untested
+	}
+	return notShown
+}
+
+// skillDifference is the difference of an answer from the base rate, with its unit.
+func skillDifference(a reports.Answer) string {
+	a.By = a.Skill.By
+	return difference(a, float64(a.Skill.Difference))
 }
 
 // skillText is the comparison of an answer with the base rate: the p value or, without a test, the
 // difference.
 func skillText(a reports.Answer) string {
-	of := a
-	of.By = a.Skill.By
 	switch {
 	case a.Skill.P.None():
-		return difference(of, float64(a.Skill.Difference))
+		return skillDifference(a)
 	case a.Skill.By != a.By:
 		return tested(a.Skill.P) + " by " + a.Skill.By
 	}
