@@ -57,13 +57,13 @@ type Skill struct {
 type Rival struct {
 	Configuration int    `json:"configuration"` // its index
 	Score         Number `json:"score"`         // the score that decides
-	// mean over folds of the score minus that of the best, with the sign for which negative is
-	// worse
+	// mean over folds, or of base_rate over cases, of the score minus that of the best, with the
+	// sign for which negative is worse
 	Difference Number `json:"difference"`
 	Low        Number `json:"low"`  // lower end of the 95 % interval of difference; null: there is none
 	High       Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
-	// p value of the corrected resampled t-test over folds, or for a single fold of the paired
-	// t-test over cases;
+	// p value of the corrected resampled t-test over folds, or for a single fold or base_rate of
+	// the t-test over cases;
 	P    Number `json:"p"`    // two-sided; null: there is no test
 	Holm Number `json:"holm"` // p with Holm's correction for all rivals
 	Told bool   `json:"told"` // it is significantly different from the best

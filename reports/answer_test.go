@@ -81,6 +81,17 @@ func TestAnswerTells(t *testing.T) {
 	}
 }
 
+// The base rate as a configuration is told from the best by the test of its skill, which has the cases of both folds.
+func TestBaseRateCompetes(t *testing.T) {
+	half := math.Sqrt2 / 2
+	m, lines := contestants(t, [2][2]float64{{1, 1}, {half, half}}, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
+	m.Configurations[1].Inference = record.Plain("base_rate")
+	a := built(t)(m, lines).Answer
+	if rival := a.Rivals[0]; a.Configuration != 0 || rival.P != a.Skill.P || rival.Difference != -0.75 || !rival.Told {
+		t.Errorf("%+v %+v", rival, a.Skill)
+	}
+}
+
 // Only what is scored on all folds competes; where nothing is, there is no answer.
 func TestAnswerOfWhatIsWhole(t *testing.T) {
 	r := built(t)(reporttest.Stopped())

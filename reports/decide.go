@@ -26,6 +26,7 @@ type competitor struct {
 	index int
 	score cv.Estimate
 	folds []*Study // none if the log evidence decides
+	base  bool     // it predicts the base rate
 }
 
 // decide makes the answer for every data set, in the order of the configurations.
@@ -183,7 +184,7 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 		c := &r.Configurations[k]
 		if of.score == nil {
 			if v := float64(c.LogEvidence); !math.IsNaN(v) && !math.IsInf(v, 0) && c.Inference.Name() != "one_vs_rest" {
-				out = append(out, competitor{k, cv.Estimate{Value: v, Lo: math.NaN(), Hi: math.NaN()}, nil})
+				out = append(out, competitor{k, cv.Estimate{Value: v, Lo: math.NaN(), Hi: math.NaN()}, nil, false})
 			}
 			continue
 		}
@@ -193,13 +194,9 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 		if !whole || folds != nil && !slices.EqualFunc(folds, mine, alike) {
 			continue
 		}
-		var parts []cv.Predictions
-		for _, s := range mine {
-			parts = append(parts, *s.Predictions)
-		}
-		if e, ok := of.score.Of(cv.Pool(parts...)); ok {
+		if e, ok := of.score.Of(pool(mine)); ok {
 			folds = mine
-			out = append(out, competitor{k, e, mine})
+			out = append(out, competitor{k, e, mine, c.Inference.Name() == baseRateName})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b competitor) int {
@@ -212,6 +209,15 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 		}
 	}
 	return out
+}
+
+// pool concatenates the predictions of all folds, which each must have.
+func pool(folds []*Study) cv.Predictions {
+	var parts []cv.Predictions
+	for _, s := range folds {
+		parts = append(parts, *s.Predictions)
+	}
+	return cv.Pool(parts...)
 }
 
 // competes returns the folds on which a configuration competes.
@@ -243,7 +249,7 @@ func (a *Answer) compare(of contested, all []competitor) {
 		rival := Rival{Configuration: other.index, Score: Number(other.score.Value), Difference: Number(d), Low: nan,
 			High: nan, P: nan, Holm: nan, Told: of.score == nil && -d > bareMention}
 		if of.score != nil {
-			if t, ok := test(*of.score, other.folds, all[0].folds); ok {
+			if t, ok := test(*of.score, other, all[0]); ok {
 				rival.Difference, rival.P = Number(of.better(t.Value)), Number(t.P)
 				ends := []float64{of.better(t.Lo), of.better(t.Hi)}
 				rival.Low, rival.High = Number(min(ends[0], ends[1])), Number(max(ends[0], ends[1]))
@@ -265,24 +271,26 @@ func (a *Answer) compare(of contested, all []competitor) {
 	}
 }
 
-// test tests the difference of a score, first minus second: over folds, or for a single fold over
-// its cases.
-func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
-	if len(first) == 1 {
-		if score.Each == nil {
-			return t, false
-		}
-		v := score.Each(*first[0].Predictions)
-		for i, w := range score.Each(*second[0].Predictions) {
+// test tests the difference of a score, first minus second, over folds. For a single fold it does
+// so over cases, and for the base rate too, as skill does.
+func test(score cv.Score, first, second competitor) (t cv.TTest, ok bool) {
+	single := len(first.folds) == 1
+	if single && score.Each == nil {
+		return t, false
+	}
+	if single || first.base && score.Each != nil {
+		p := pool(first.folds)
+		v := score.Each(p)
+		for i, w := range score.Each(pool(second.folds)) {
 			v[i] -= w
 		}
-		return score.Apart(cv.CaseT(v, first[0].Predictions.Cases)), true
+		return score.Apart(cv.CaseT(v, p.Cases)), true
 	}
 	var d []float64
 	train, held := 0, 0
-	for i, s := range first {
+	for i, s := range first.folds {
 		a, known := score.Func(*s.Predictions)
-		b, both := score.Func(*second[i].Predictions)
+		b, both := score.Func(*second.folds[i].Predictions)
 		if !known || !both {
 			return t, false
 		}
@@ -315,12 +323,8 @@ func skill(c Configuration, folds []*Study) *Skill {
 		d := float64(c.LogEvidence) - base
 		return &Skill{baseRateName, logEvidence, Number(d), Number(nan), d > bareMention}
 	}
-	score, parts := baseScore(c), []cv.Predictions{}
-	for _, s := range done {
-		parts = append(parts, *s.Predictions)
-	}
-	pool := cv.Pool(parts...)
-	t := cv.CaseT(score.Each(pool), pool.Cases)
+	score, p := baseScore(c), pool(done)
+	t := cv.CaseT(score.Each(p), p.Cases)
 	d := t.Value
 	if !score.Greater {
 		d = -d

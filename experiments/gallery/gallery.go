@@ -21,8 +21,8 @@ var files embed.FS
 //go:embed ledger.csv
 var Ledger string
 
-// Names lists the experiments, those that differ in a number at their end by this number: figure
-// 3.6 is before figure 3.13.
+// Names lists the experiments in natural order: numbers in names sort by value, so that figure 3.6
+// is before figure 3.13.
 func Names() []string {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -39,12 +39,11 @@ func Names() []string {
 	return names
 }
 
-// Long says whether an experiment is too long to be run with all others, which its name tells by
-// its end, _full.
+// Long reports whether an experiment takes too long to run with all others: its name ends in _full.
 func Long(name string) bool { return strings.HasSuffix(name, "_full") }
 
-// Comment is the comment with which a configuration file begins, without its signs: what the
-// experiment reproduces, from where, and what differs and why.
+// Comment is the comment at the beginning of an experiment file, without comment signs: what the
+// experiment reproduces, from which source, and what differs and why.
 func Comment(text []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -52,7 +52,7 @@ func load(ctx context.Context, folder string) (*source, error) {
 	return s, nil
 }
 
-// mutants finds all there are.
+// mutants finds all mutants of the package.
 func (s *source) mutants() (all []mutant) {
 	for _, f := range s.Syntax {
 		name := s.Fset.Position(f.Pos()).Filename
@@ -63,8 +63,8 @@ func (s *source) mutants() (all []mutant) {
 	return all
 }
 
-// draw chooses mutants that do not overlap, of which each compiles by itself, and numbers them from
-// first on.
+// draw chooses mutants that do not overlap and that each compile alone, and numbers them from first
+// on.
 func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, error) {
 	slices.SortStableFunc(found, func(a, b mutant) int { return strings.Compare(a.rank(seed), b.rank(seed)) })
 	var drawn []mutant
@@ -86,7 +86,7 @@ func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, e
 	return drawn, nil
 }
 
-// with is the text of the package's files with mutants, and of the file that these need.
+// with returns the files of the package with mutants, and the file that these need.
 func (s *source) with(mutants ...mutant) map[string]string {
 	all := maps.Clone(s.text)
 	fromLast := func(a, b mutant) int { return b.start - a.start } // so that the offsets before it stay
@@ -104,7 +104,7 @@ func (s *source) with(mutants ...mutant) map[string]string {
 //go:embed conditions.txt
 var conditions string
 
-// check tells why the package does not compile with such files.
+// check returns why the package does not compile with such files.
 func (s *source) check(text map[string]string) (failed error) {
 	var files []*ast.File
 	fset := token.NewFileSet()

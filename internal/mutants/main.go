@@ -123,7 +123,8 @@ func run() error {
 	return verdict(results, t.failing, rate, *least)
 }
 
-// verdict is an error unless all is as it should be.
+// verdict returns an error if tests fail without a mutant, if a mutant listed as equivalent is
+// killed, or if fewer mutants are killed than wanted.
 func verdict(results []result, failing int, rate, least float64) error {
 	wrong := 0
 	for _, r := range results {
@@ -138,7 +139,7 @@ func verdict(results []result, failing int, rate, least float64) error {
 	case wrong > 0:
 		return fmt.Errorf("%d mutants listed as equivalent are killed; take them off the list", wrong)
 	case rate < least:
-		return fmt.Errorf("%.1f %% are killed, %.1f %% are wanted", 100*rate, 100*least)
+		return fmt.Errorf("%.1f %% are killed, expected at least %.1f %%", 100*rate, 100*least)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func loaded(t *testing.T, text string) *source {
 	}
 }
 
-// TestSites: what is changed, and that what the language, a message, a capacity or a loop's step needs is not.
+// TestSites: which places are changed; constants, messages, capacities and steps of loops are not.
 func TestSites(t *testing.T) {
 	var got []string
 	for _, m := range loaded(t, sample).mutants() {
@@ -108,7 +108,7 @@ func TestEverySiteCompiles(t *testing.T) {
 	}
 }
 
-// TestDrawSurvivesEdits: lines put in elsewhere change nothing of a draw but the places; another seed draws others.
+// TestDrawSurvivesEdits: lines inserted elsewhere change only the positions of a draw; another seed draws other mutants.
 func TestDrawSurvivesEdits(t *testing.T) {
 	keys := func(text string, seed uint64) (all [][3]string) {
 		l := loaded(t, text)

@@ -83,7 +83,7 @@ func (f *finder) sites(file *ast.File) []mutant {
 	return f.found
 }
 
-// add notes a mutant that rewrites node n and is told by the line of at.
+// add records a mutant that rewrites node n and is identified by the line of at.
 func (f *finder) add(n ast.Node, at token.Pos, change string, rewrite func(number int, s string) string) {
 	from, to := f.lineOf(f.offset(at))
 	f.found = append(f.found, mutant{
@@ -105,14 +105,14 @@ func (f *finder) lineOf(at int) (from, to int) {
 	return from, to
 }
 
-// beside is what stands up to so many bytes before and after [from, to), on the same line.
+// beside is the text up to so many bytes before and after [from, to), on the same line.
 func (f *finder) beside(from, to, before, after int) (string, string) {
 	begin, end := f.lineOf(from)
 	left, right := f.source[max(begin, from-before):from], f.source[min(to, end):min(end, to+after)]
 	return strings.ToValidUTF8(left, ""), strings.ToValidUTF8(right, "")
 }
 
-// is tells whether the type of e is a basic one of such a kind.
+// is reports whether the type of e is a basic type of such a kind.
 func (f *finder) is(e ast.Expr, kind types.BasicInfo) bool {
 	if t := f.info.TypeOf(e); t != nil {
 		basic, ok := t.Underlying().(*types.Basic)
@@ -132,7 +132,7 @@ func (f *finder) number(e ast.Expr) string {
 
 func (f *finder) constant(e ast.Expr) bool { return f.info.Types[e].Value != nil }
 
-// visit finds the mutants of a node, and tells whether to go on to its parts.
+// visit finds the mutants of a node, and reports whether to visit its children.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
@@ -195,7 +195,7 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
-// condition finds the negation of a condition, but of one that operator changes.
+// condition finds the negation of a condition, unless operator changes it.
 func (f *finder) condition(e ast.Expr) {
 	e = ast.Unparen(e)
 	if _, is := e.(*ast.BinaryExpr); !is && !f.constant(e) {
@@ -205,7 +205,7 @@ func (f *finder) condition(e ast.Expr) {
 	}
 }
 
-// operator finds what becomes of a comparison, of && and ||, and of arithmetic.
+// operator finds the changes of a comparison, of && and ||, and of arithmetic.
 func (f *finder) operator(n *ast.BinaryExpr) {
 	becomes := func(to map[token.Token]token.Token, of string) {
 		with, can := to[n.Op]
@@ -274,8 +274,8 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
-// silent tells calls that are not changed, and neither are their arguments: panics, the texts of
-// errors, package sync.
+// silent reports whether a call and its arguments stay unchanged: panics, texts of errors, package
+// sync.
 func (f *finder) silent(call *ast.CallExpr) bool {
 	switch called := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:

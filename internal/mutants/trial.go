@@ -73,7 +73,7 @@ func (t *trial) build(ctx context.Context, folders []string, text map[string]str
 	return nil
 }
 
-// command runs tests in a process group, which is ended as a whole.
+// command runs tests in a process group, so that all its processes can be killed together.
 func (t *trial) command(ctx context.Context, folder, environment string, arguments ...string) *exec.Cmd {
 	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory)
 	c := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, t.program(folder)}, arguments...)...)
@@ -162,8 +162,8 @@ func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	return r, err
 }
 
-// notices runs tests of one package with a mutant: the test that fails or does not end in time; ""
-// if all pass.
+// notices runs tests of one package with a mutant and returns the first test that fails or exceeds
+// its time; "" if all pass.
 func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Duration) (end, string, error) {
 	names := make([]string, len(tests))
 	for i, one := range tests {

@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// file is one of an archive.
+// file is a file of an archive.
 type file struct {
 	name string // with slashes
 	mode fs.FileMode
@@ -110,7 +110,7 @@ func release(out string, targets []string) error {
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o666)
 }
 
-// compile builds the program for a target. Nothing of the machine or its settings goes into it.
+// compile builds the program for a target, independently of this machine and its settings.
 func compile(program, target string) error {
 	system, processor, ok := strings.Cut(target, "/")
 	if !ok {
@@ -125,8 +125,8 @@ func compile(program, target string) error {
 	return nil
 }
 
-// documents are the files of an archive that are the same for all targets. The program of this
-// machine writes the manual pages and completions.
+// documents returns the files that all archives share. The program of this machine writes the
+// manual pages and completions.
 func documents(program, temporary string) (files []file, err error) {
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md", "Dockerfile"} {
 		text, err := os.ReadFile(name)
@@ -162,7 +162,7 @@ func documents(program, temporary string) (files []file, err error) {
 	return files, nil
 }
 
-// tarball writes files below a folder as .tar.gz; all are of one time and one owner.
+// tarball writes files below a folder as .tar.gz, all with the same time and owner.
 func tarball(w io.Writer, folder string, at time.Time, files []file) error {
 	compressed, err := gzip.NewWriterLevel(w, flate.BestCompression)
 	if err != nil {
@@ -181,7 +181,7 @@ func tarball(w io.Writer, folder string, at time.Time, files []file) error {
 	return errors.Join(out.Close(), compressed.Close())
 }
 
-// zipped is tarball as .zip.
+// zipped does the same as a .zip.
 func zipped(w io.Writer, folder string, at time.Time, files []file) error {
 	out := zip.NewWriter(w)
 	for _, f := range files {

@@ -16,7 +16,7 @@ var (
 	files = []file{{"gpc-tune", 0o755, []byte("program")}, {"man/man1/gpc-tune.1", 0o644, []byte(".TH")}}
 )
 
-// An archive holds the files with their modes and one time, wherever and whenever it is made.
+// An archive has the files with their modes and one time, independent of where and when it is made.
 func TestArchives(t *testing.T) {
 	for name, pack := range map[string]func(io.Writer, string, time.Time, []file) error{"tar": tarball, "zip": zipped} {
 		var archives [2]bytes.Buffer
@@ -38,7 +38,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// unpacked are the files of an archive of either form.
+// unpacked reads the files of an archive of either format.
 func unpacked(t *testing.T, archive []byte) (all []file) {
 	t.Helper()
 	take := func(name string, mode uint32, at time.Time, r io.Reader) {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a prominent symbol at one point: a best point, a start. The first three of a figure have
-// room for a number inside.
+// Mark is a prominent symbol at one point: a best point, a start. It encloses a number at this
+// point.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
@@ -21,18 +21,24 @@ var signs = []outline{circle, square, diamond, pyramid, triangle}
 
 func (l Mark) label() string { return l.Name }
 
-func (l Mark) extent() (x, y span) { return spanOf([]float64{l.X}), spanOf([]float64{l.Y}) }
+func (l Mark) extent() (x, y span) {
+	x, y = spanOf([]float64{l.X}), spanOf([]float64{l.Y})
+	x.margin, y.margin = true, true
+	return x, y
+}
 
 func (l Mark) draw(p *pane, look look) {
 	if at, ok := p.at(l.X, l.Y); ok && p.Contains(at) {
-		l.sample(p, at, look)
+		l.outline(p, at, look, max(markRadius, p.enclosed))
 	}
 }
 
-// sample draws an outline, black on white, a different one for each mark.
-func (l Mark) sample(p *pane, at point, look look) {
+func (l Mark) sample(p *pane, at point, look look) { l.outline(p, at, look, markRadius) }
+
+// outline draws an outline, black on white, a different one for each mark.
+func (l Mark) outline(p *pane, at point, look look, radius vg.Length) {
 	var path vg.Path
-	signs[look.index%len(signs)].trace(&path, at, markRadius)
+	signs[look.index%len(signs)].trace(&path, at, radius)
 	for _, rim := range []struct {
 		width  vg.Length
 		colour color.Color

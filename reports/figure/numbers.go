@@ -60,6 +60,8 @@ func (l Numbers) draw(p *pane, _ look) {
 	stepX, stepY := every(wide, len(l.X)), every(high, len(l.Y))
 	digits := plain
 	digits.size = min(largest, wide*vg.Length(stepX), high*vg.Length(stepY))
+	const rim = 2
+	p.enclosed = vg.Length(math.Hypot(float64(em), 0.72))/2*digits.size + rim
 	i0, j0 := l.nearest(p)
 	for i, y := range l.Y {
 		for j, x := range l.X {

@@ -15,6 +15,8 @@ type pane struct {
 	least  vg.Length // minimum size of text
 	busy   []point   // points that labels avoid; those of marks come first
 	points []point   // points that labels should not cover
+	// radius of a circle around the longest number of the cells
+	enclosed vg.Length
 }
 
 // half is half the width of a sample in the legend.

@@ -23,10 +23,12 @@ func known(z [][]float64) (out []float64) {
 	return out
 }
 
-// span is the range of an axis. An end that is snug has no margin.
+// span is the range of an axis. An end that is snug has no margin, unless another span there needs
+// it.
 type span struct {
 	lo, hi float64
 	snug   bool
+	margin bool
 }
 
 var nothing = span{lo: math.Inf(1), hi: math.Inf(-1)}
@@ -44,7 +46,7 @@ func spanOf(values ...[]float64) span {
 	return s
 }
 
-// union covers several spans, with a margin at the ends that are not snug.
+// union covers several spans, with a margin at the ends that are not snug or need it.
 func union(spans []span) span {
 	all := nothing
 	for _, s := range spans {
@@ -62,11 +64,15 @@ func union(spans []span) span {
 	case hi-lo < least: // almost equal
 		return span{lo: lo - least, hi: hi + least}
 	}
+	padded := func(ends func(span) bool) bool {
+		snug := slices.ContainsFunc(spans, func(s span) bool { return s.snug && ends(s) })
+		return !snug || slices.ContainsFunc(spans, func(s span) bool { return s.margin && ends(s) })
+	}
 	const margin = 0.04
-	if !slices.ContainsFunc(spans, func(s span) bool { return s.snug && s.lo == lo }) {
+	if padded(func(s span) bool { return s.lo == lo }) {
 		all.lo -= margin * (hi - lo)
 	}
-	if !slices.ContainsFunc(spans, func(s span) bool { return s.snug && s.hi == hi }) {
+	if padded(func(s span) bool { return s.hi == hi }) {
 		all.hi += margin * (hi - lo)
 	}
 	return all

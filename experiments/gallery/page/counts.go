@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
 )
 
-// counts are those of entries.
+// counts are the numbers of entries by verdict.
 type counts struct {
 	rows, values, reasons, agree, differ, unrun int
 	causes                                      []caused // of those that differ, the most frequent first
@@ -22,7 +22,7 @@ type caused struct {
 	rows int
 }
 
-// of are the entries of a source.
+// of returns the entries of a source.
 func of(entries []ledger.Entry, source string) []ledger.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e ledger.Entry) bool { return e.Source != source })
 }
@@ -62,7 +62,7 @@ func count(entries []ledger.Entry) counts {
 // none is the number of rows with nothing to compare although their experiments have run.
 func (n counts) none() int { return n.rows - n.agree - n.differ - n.unrun }
 
-// why are the causes, each with its rows.
+// why returns the causes of differences, each with its number of rows.
 func (n counts) why() string {
 	var texts []string
 	for _, c := range n.causes {
@@ -71,7 +71,7 @@ func (n counts) why() string {
 	return strings.Join(texts, ", ")
 }
 
-// kept says which values are of former runs.
+// kept describes which values come from earlier runs.
 func (n counts) kept() string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(n.former)) {
@@ -80,7 +80,7 @@ func (n counts) kept() string {
 	return strings.Join(texts, ", ")
 }
 
-// String is the line that a run ends with.
+// String is the last line that a run prints.
 func (n counts) String() string {
 	text := fmt.Sprintf("%s of the ledger: %d with a value, %d with a reason; %d agree, %d with nothing to compare, "+
 		"%d differ",

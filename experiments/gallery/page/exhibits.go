@@ -7,7 +7,7 @@ type source struct {
 	exhibits []exhibit // in the order of the source
 }
 
-// exhibit is a figure, a table or a passage of a source, with the pictures that are its like here.
+// exhibit is a figure, a table or a passage of a source, with the pictures that reproduce it.
 type exhibit struct {
 	title    string   // in the source
 	places   []string // of its rows in the ledger
@@ -17,7 +17,7 @@ type exhibit struct {
 	crossed  bool     // its settings are a row and a column of a table
 }
 
-// sources are the page's chapters, in its order.
+// sources are the chapters of the page, in order.
 var sources = []source{
 	{"Rasmussen & Williams (2006), GPML chapter 3", "GPML chapter 3 (Rasmussen & Williams, 2006)", []exhibit{
 		{title: "Figure 3.1", places: []string{"Fig 3.1"}, pictures: []string{"gpml_fig31-decision-0"},

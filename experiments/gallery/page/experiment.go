@@ -14,10 +14,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// own writes the files of an experiment, by their names: its page, which says what it is and has
-// its figures, what was published of it, its results and its warnings; and the figures. What failed
-// in the run, and is not expected to, is an error beside them. Without a run, nil, the page says
-// what the experiment is.
+// own returns the files of an experiment by name: its figures and its page, which has a
+// description, the figures, the published values, the results and the warnings. An unexpected
+// failure in the run is returned as an error besides. If run is nil the page has only the
+// description.
 func own(name string, r *ledger.Run, entries []ledger.Entry) (map[string][]byte, error) {
 	yaml, err := gallery.Read(name)
 	if err != nil {
@@ -50,7 +50,7 @@ func own(name string, r *ledger.Run, entries []ledger.Entry) (map[string][]byte,
 	return files, err
 }
 
-// draw puts the figures of an experiment that has them in files on its page.
+// draw adds the figures of an experiment to its page and its files.
 func draw(out *bytes.Buffer, files map[string][]byte, name string, r *reports.Report) error {
 	svg, err := pages.FormatNamed("svg")
 	if err != nil || !r.Writes(svg.Name) {
@@ -68,7 +68,7 @@ func draw(out *bytes.Buffer, files map[string][]byte, name string, r *reports.Re
 	return nil
 }
 
-// results writes the table of the configurations; an illustration is its figures.
+// results writes the table of the configurations; an illustration has only figures.
 func results(out *bytes.Buffer, r *ledger.Run) {
 	t, ok := table.Pivot(r.Report, r.Times)
 	if !ok {
@@ -80,11 +80,10 @@ func results(out *bytes.Buffer, r *ledger.Run) {
 	}
 }
 
-// failing are experiments of which failures are a result, as their files say, and how many.
+// failing has the number of failures of experiments that are expected to fail, as their files say.
 var failing = map[string]int{"garcia_fernandez_order": 1} // ten plain updates diverge in a fold
 
-// remarks writes what failed and the warnings. Another number of failures than is expected is an
-// error.
+// remarks writes the failures and the warnings. An unexpected number of failures is an error.
 func remarks(out *bytes.Buffer, r *reports.Report, expected int) error {
 	warnings, failures := slices.Clone(r.Warnings), 0
 	for i, c := range r.Configurations {
@@ -110,7 +109,7 @@ func remarks(out *bytes.Buffer, r *reports.Report, expected int) error {
 	return nil
 }
 
-// published are entries of the ledger as a table.
+// published writes entries of the ledger as a table.
 func published(entries []ledger.Entry) table.Table {
 	t := table.Table{Columns: []table.Column{{Name: "where"}, {Name: "of"}, {Name: "what"}, {Name: "published"},
 		{Name: "here"}, {Name: "verdict"}}}
@@ -127,8 +126,8 @@ func published(entries []ledger.Entry) table.Table {
 	return t
 }
 
-// crossed are entries whose setting is "likelihood method data (cases)" as a table of what is
-// published and, in parentheses, what is here.
+// crossed writes entries whose setting is "likelihood method data (cases)" as a table of the
+// published values and, in parentheses, the computed ones.
 func crossed(entries []ledger.Entry) table.Table {
 	t := table.Table{Caption: []string{"published (here)"}, Columns: []table.Column{{Name: ""}}}
 	var rows []string

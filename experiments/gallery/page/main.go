@@ -1,10 +1,10 @@
-// Page runs the gallery's experiments and sets what comes out beside what others published. It
-// writes docs/gallery.md, the page to read; docs/gallery/ledger.csv, every row of the ledger with
-// its value here; and in docs/gallery a page and the figures of every experiment.
+// Page runs the experiments of the gallery and compares the results with published ones. It writes
+// docs/gallery.md, the overview; docs/gallery/ledger.csv, every row of the ledger with its computed
+// value; and in docs/gallery a page and the figures of every experiment.
 //
-// Every number on them is a result of the runs or from the ledger. A row of the ledger that has
-// neither a value nor a sentence why there is none is an error, and so is a difference that nobody
-// explains. What is not run keeps its files and its rows.
+// Every number on the pages is a result of the runs or from the ledger. It is an error if a row of
+// the ledger has neither a value nor a reason for its absence, or a difference without a reason.
+// Experiments that are not run keep their files and rows.
 package main
 
 import (
@@ -58,20 +58,20 @@ func main() {
 	}
 }
 
-// book is what has been run so far.
+// book has the results of the experiments run so far.
 type book struct {
 	file string // the page to read
 	part bool   // only some experiments were asked for
-	// nothing is run: what is finished is read
+	// nothing runs; only finished runs are read
 	finished bool
 	runs     ledger.Runs // of this time
 	former   ledger.Runs // finished before, and not asked for this time
 }
 
-// folder is where all but the page to read is.
+// folder has all files except the overview.
 func (b *book) folder() string { return strings.TrimSuffix(b.file, filepath.Ext(b.file)) }
 
-// run runs experiments, and reads the others whose runs are there.
+// run runs experiments, and reads the kept runs of the others.
 func (b *book) run(ctx context.Context, names []string, digits, runs string) error {
 	var faults []error
 	for _, name := range gallery.Names() {
@@ -106,8 +106,8 @@ func (b *book) run(ctx context.Context, names []string, digits, runs string) err
 	return errors.Join(faults...)
 }
 
-// write judges the rows, writes all files, removes those of experiments that are no more, and ends
-// with the counts.
+// write judges the rows, writes all files, removes those of experiments that no longer exist, and
+// prints the counts.
 func (b *book) write() error {
 	rows, err := ledger.Rows()
 	if err != nil {
@@ -171,7 +171,7 @@ func (b *book) write() error {
 	return errors.Join(faults...)
 }
 
-// formerEntries are those that the folder has from before.
+// formerEntries reads the entries of the last run from the folder.
 func (b *book) formerEntries() ([]ledger.Entry, error) {
 	file, err := os.Open(filepath.Join(b.folder(), "ledger.csv"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +188,7 @@ func (b *book) formerEntries() ([]ledger.Entry, error) {
 	return entries, err
 }
 
-// own writes the files of an experiment in place of those from before.
+// own replaces the files of an experiment.
 func (b *book) own(name string, r *ledger.Run, entries []ledger.Entry) error {
 	files, failed := own(name, r, entries)
 	old, err := filepath.Glob(filepath.Join(b.folder(), name+"-*.svg"))
@@ -222,7 +222,7 @@ func (b *book) stubs() error {
 	return nil
 }
 
-// tidy removes the files of experiments that are no more.
+// tidy removes the files of experiments that no longer exist.
 func (b *book) tidy() error {
 	files, err := filepath.Glob(filepath.Join(b.folder(), "*"))
 	for _, file := range files {

@@ -96,7 +96,7 @@ func keptEntries(t *testing.T) []ledger.Entry {
 	return entries
 }
 
-// The kept ledger has every row, in the order of the ledger, with a verdict that says enough.
+// The kept ledger has every row, in the order of the ledger, each with a verdict and its reason.
 func TestKeptLedger(t *testing.T) {
 	rows, err := ledger.Rows()
 	if err != nil {
@@ -195,7 +195,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The comment is there paragraph by paragraph, its code as it is, and names of experiments lead to their pages.
+// The comment is converted paragraph by paragraph, code unchanged, with links from names of experiments to their pages.
 func TestComment(t *testing.T) {
 	got := comment([]byte("# See gallery:csato_table1, not gallery:a_bc:\n# x_1 < 2.\n#\n#     gpc-tune check gallery:a_b\n#\n# End.\nname: x\n"))
 	if want := "See [gallery:csato\\_table1](csato_table1.md), not gallery:a\\_bc:\nx\\_1 &lt; 2.\n\n    gpc-tune check gallery:a_b\n\nEnd."; got != want {
@@ -225,7 +225,7 @@ func TestLaplaceIsCautious(t *testing.T) {
 	}
 }
 
-// Automatic relevance determination leaves the copy of the first input and the stranger out.
+// Automatic relevance determination switches off the copy of the first input and the irrelevant input.
 func TestARDFindsTheInput(t *testing.T) {
 	c := reported(t, "lecture_ard").Configurations
 	length := func(name string) float64 {

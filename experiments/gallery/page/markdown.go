@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// counted is a number of things.
+// counted is a number with its noun, in the plural if it is not 1.
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -21,7 +21,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// sentence is a text with a capital and a full stop; nothing is none.
+// sentence is a text with a capital letter and a full stop; empty for an empty text.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -30,15 +30,15 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// cell is a text as Markdown shows it.
+// cell escapes a text for a cell of a Markdown table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", "\n", " ").Replace(text)
 }
 
 var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)
 
-// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers
-// only, and how many more there are.
+// alike merges warnings, "#2: trial 3: message", that differ only in numbers: the first one, and
+// the number of the others.
 func alike(texts []string) (first []string) {
 	var kinds []string
 	count := map[string]int{}
@@ -90,7 +90,7 @@ func tabulate(out *bytes.Buffer, t table.Table) {
 	}
 }
 
-// comment is that of a file, in paragraphs; lines that are indented are code.
+// comment converts the comment of a file to paragraphs; indented lines are code.
 func comment(text []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(gallery.Comment(text)) {
@@ -105,7 +105,7 @@ func comment(text []byte) string {
 
 var entry = regexp.MustCompile(`gallery:[a-zA-Z0-9\\_]+`)
 
-// linked is a text of which the names of experiments are links to their pages, which are beside it.
+// linked turns names of experiments in a text into links to their pages, in the same folder.
 func linked(text string) string {
 	return entry.ReplaceAllStringFunc(cell(text), func(found string) string {
 		name := strings.ReplaceAll(strings.TrimPrefix(found, "gallery:"), `\`, "")

@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
 )
 
-// overview writes the page to read: counts, then the exhibits in the order of their sources, each
-// with its pictures and a line that says if it agrees. have are the files of the folder beside it,
-// whose name folder is.
+// overview returns the overview: counts, then the exhibits in the order of their sources, each with
+// its pictures and a line that says whether it agrees. have are the files of the folder with the
+// given name.
 func overview(entries []ledger.Entry, folder string, have func(file string) bool) ([]byte, error) {
 	var out bytes.Buffer
 	all := count(entries)
@@ -59,8 +59,8 @@ our results is typed by hand.
 	return out.Bytes(), errors.Join(faults...)
 }
 
-// write writes an exhibit: pictures, caption, verdict, and its rows folded. One of which nothing is
-// there is left out. A picture that is not there is an error.
+// write writes an exhibit: pictures, caption, verdict, and its rows, folded. An exhibit without
+// rows and pictures is omitted. A missing picture is an error.
 func (x exhibit) write(out *bytes.Buffer, entries []ledger.Entry, folder string, have func(string) bool) error {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e ledger.Entry) bool {
 		return !slices.Contains(x.places, e.Place)
@@ -109,7 +109,7 @@ func links(experiments []string, folder string) string {
 	return " (" + strings.Join(texts, ", ") + ")"
 }
 
-// experiments are those of an exhibit, each once.
+// experiments returns the experiments of an exhibit, each once.
 func (x exhibit) experiments(entries []ledger.Entry) (names []string) {
 	all := slices.Clone(x.also)
 	for _, p := range x.pictures {
@@ -126,14 +126,14 @@ func (x exhibit) experiments(entries []ledger.Entry) (names []string) {
 	return names
 }
 
-// experimentOf is the experiment that a picture is of.
+// experimentOf is the experiment that a picture belongs to.
 func experimentOf(picture string) string {
 	name, _, _ := strings.Cut(picture, "-")
 	return name
 }
 
 // verdict is the line of an exhibit: what agrees, what differs and why, and what has nothing to
-// compare. Many reasons are with the rows, and here are their kinds.
+// compare. If there are many reasons it lists their kinds; the reasons are with the rows.
 func verdict(entries []ledger.Entry) string {
 	n := count(entries)
 	var parts []string
@@ -165,8 +165,8 @@ func verdict(entries []ledger.Entry) string {
 	return strings.Join(parts, " ")
 }
 
-// reasons are sentences: of each row with a verdict what it is there and here, and every reason
-// once.
+// reasons are sentences: for each row with this verdict the published and the computed value, and
+// every reason once.
 func reasons(entries []ledger.Entry, of ledger.Verdict) (which, why []string) {
 	for _, e := range entries {
 		if e.Verdict != of || e.Kept == ledger.NotRun {
@@ -180,7 +180,7 @@ func reasons(entries []ledger.Entry, of ledger.Verdict) (which, why []string) {
 	return which, why
 }
 
-// anchor is the place of a heading on the page, as GitHub names it.
+// anchor is the link target of a heading, as GitHub names it.
 func anchor(title string) string {
 	var out strings.Builder
 	for _, r := range strings.ToLower(title) {

@@ -16,12 +16,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// absent is a file of data that may not be distributed.
+// absent is an error: a data file that may not be distributed is not on this machine.
 type absent string
 
 func (a absent) Error() string { return string(a) + " is not here" }
 
-// planned is the plan of an experiment; data that are not here are an absent.
+// planned returns the plan of an experiment; missing data are an absent error.
 func planned(ctx context.Context, name, digits string) (*plan.Plan, error) {
 	spec, err := spec.Load("gallery:"+name, nil)
 	if err != nil {
@@ -55,8 +55,8 @@ func result(ctx context.Context, name, digits, dir string) (*ledger.Run, error) 
 	return timed(folder, report)
 }
 
-// kept reads the run of an experiment that a former start has left in dir; nil: it is not there,
-// not finished, of another file, or the data are absent.
+// kept reads the run of an experiment from dir; nil: there is none, it is not finished, it belongs
+// to another version of the file, or the data are absent.
 func kept(ctx context.Context, name, digits, dir string) (*ledger.Run, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, nil
@@ -79,7 +79,7 @@ func kept(ctx context.Context, name, digits, dir string) (*ledger.Run, error) {
 	return timed(folder, report)
 }
 
-// timed is a run with its times.
+// timed is a run with its processor and wall-clock time.
 func timed(folder *run.Folder, report *reports.Report) (*ledger.Run, error) {
 	times, err := reports.BuildTimings(folder.Manifest, folder.Lines)
 	return &ledger.Run{Folder: folder, Report: report, Times: times}, err
