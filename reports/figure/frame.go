@@ -127,14 +127,9 @@ func (f *frame) nameX() {
 	}
 }
 
-// above is the height above the data area, including room for marks on its upper edge.
+// above is the height above the data area.
 func (f *frame) above() vg.Length {
-	room := vg.Length(7)
-	for _, l := range f.Layers {
-		if m, is := l.(Mark); is && f.height*vg.Length((f.pane.y.hi-m.Y)/(f.pane.y.hi-f.pane.y.lo)) < markRadius {
-			room = 7 + markRadius
-		}
-	}
+	const room = 7
 	return vg.Length(len(f.title))*heading.line() + room
 }
 

@@ -42,14 +42,26 @@ var (
 	markers  = []outline{circle, square, pyramid, diamond, triangle}
 )
 
-// trace adds the shape to a path.
-func (o outline) trace(path *vg.Path, at point, radius vg.Length) {
-	if len(o) == 0 {
-		path.Move(at.Add(point{X: radius}))
-		path.Arc(at, radius, 0, 2*math.Pi)
+// oval is a polygon that looks like a circle.
+var oval = func() (o outline) {
+	const corners = 40
+	for i := range corners {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / corners)
+		o = append(o, point{X: vg.Length(cos), Y: vg.Length(sin)})
+	}
+	return o
+}()
+
+// trace adds the shape to a path, with the given radii along x and y.
+func (o outline) trace(path *vg.Path, at, radii point) {
+	if len(o) == 0 && radii.X == radii.Y {
+		path.Move(at.Add(point{X: radii.X}))
+		path.Arc(at, radii.X, 0, 2*math.Pi)
+	} else if len(o) == 0 {
+		o = oval
 	}
 	for i, corner := range o {
-		if corner = at.Add(corner.Scale(radius)); i == 0 {
+		if corner = at.Add(point{X: corner.X * radii.X, Y: corner.Y * radii.Y}); i == 0 {
 			path.Move(corner)
 		} else {
 			path.Line(corner)

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a prominent symbol at one point: a best point, a start. It encloses a number at this
-// point.
+// Mark is a prominent symbol at one point: a best point, a start. On Numbers it is as large as the
+// number, at most as a cell.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
@@ -29,14 +29,18 @@ func (l Mark) extent() (x, y span) {
 
 func (l Mark) draw(p *pane, look look) {
 	if at, ok := p.at(l.X, l.Y); ok && p.Contains(at) {
-		l.outline(p, at, look, max(markRadius, p.enclosed))
+		l.outline(p, at, look, p.marked)
 	}
 }
 
-func (l Mark) sample(p *pane, at point, look look) { l.outline(p, at, look, markRadius) }
+func (l Mark) sample(p *pane, at point, look look) { l.outline(p, at, look, point{}) }
 
-// outline draws an outline, black on white, a different one for each mark.
-func (l Mark) outline(p *pane, at point, look look, radius vg.Length) {
+// outline draws an outline, black on white, a different one for each mark, with the radii along x
+// and y; zero: markRadius.
+func (l Mark) outline(p *pane, at point, look look, radius point) {
+	if radius == (point{}) {
+		radius = point{X: markRadius, Y: markRadius}
+	}
 	var path vg.Path
 	signs[look.index%len(signs)].trace(&path, at, radius)
 	for _, rim := range []struct {

@@ -60,8 +60,10 @@ func (l Numbers) draw(p *pane, _ look) {
 	stepX, stepY := every(wide, len(l.X)), every(high, len(l.Y))
 	digits := plain
 	digits.size = min(largest, wide*vg.Length(stepX), high*vg.Length(stepY))
-	const rim = 2
-	p.enclosed = vg.Length(math.Hypot(float64(em), 0.72))/2*digits.size + rim
+	// around the longest number if there is room, else around its cell
+	around := vg.Length(math.Hypot(float64(em), 0.72))/2*digits.size + 2
+	cell := func(room vg.Length, step int) vg.Length { return 0.55 * room * vg.Length(step) }
+	p.marked = point{X: min(around, cell(wide*em, stepX)), Y: min(around, cell(high*1.05, stepY))}
 	i0, j0 := l.nearest(p)
 	for i, y := range l.Y {
 		for j, x := range l.X {

@@ -15,8 +15,7 @@ type pane struct {
 	least  vg.Length // minimum size of text
 	busy   []point   // points that labels avoid; those of marks come first
 	points []point   // points that labels should not cover
-	// radius of a circle around the longest number of the cells
-	enclosed vg.Length
+	marked point     // radii of marks; zero: markRadius
 }
 
 // half is half the width of a sample in the legend.
@@ -86,7 +85,7 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	var path vg.Path
 	for _, at := range places {
 		if p.Contains(at) {
-			l.marker.trace(&path, at, radius)
+			l.marker.trace(&path, at, point{X: radius, Y: radius})
 		}
 	}
 	if len(path) == 0 {

@@ -68,7 +68,7 @@ func union(spans []span) span {
 		snug := slices.ContainsFunc(spans, func(s span) bool { return s.snug && ends(s) })
 		return !snug || slices.ContainsFunc(spans, func(s span) bool { return s.margin && ends(s) })
 	}
-	const margin = 0.04
+	const margin = 0.05
 	if padded(func(s span) bool { return s.lo == lo }) {
 		all.lo -= margin * (hi - lo)
 	}

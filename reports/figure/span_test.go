@@ -40,22 +40,23 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// What is drawn has a margin, but not where a lattice or the foot of a bar ends an axis.
+// What is drawn has a margin, but not where a lattice or the foot of a bar ends an axis, unless a mark is there.
 func TestShown(t *testing.T) {
 	for _, test := range []struct {
 		axis  Axis
 		spans []span
 		want  span
 	}{
-		{Axis{}, []span{{lo: 0, hi: 10}, {lo: 20, hi: 100}}, span{lo: -4, hi: 104}},
+		{Axis{}, []span{{lo: 0, hi: 10}, {lo: 20, hi: 100}}, span{lo: -5, hi: 105}},
 		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 20, hi: 80}}, span{lo: 0, hi: 100}},
-		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 20, hi: 200}}, span{lo: 0, hi: 208}},
+		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 20, hi: 200}}, span{lo: 0, hi: 210}},
+		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 100, hi: 100, margin: true}}, span{lo: 0, hi: 105}},
 		{Axis{}, []span{nothing}, span{lo: 0, hi: 1}},
 		{Axis{}, []span{{lo: 10, hi: 10}}, span{lo: 9, hi: 11}},
 		{Axis{}, []span{{lo: 0, hi: 0}}, span{lo: -1, hi: 1}},
 		{Axis{}, []span{{lo: 3, hi: 3 + 1e-9}}, span{lo: 3 - 3e-6*(1+1e-9/3), hi: 3 + 1e-9 + 3e-6*(1+1e-9/3)}},
 		{Axis{Lo: -1, Hi: 1}, []span{{lo: 0, hi: 100}}, span{lo: -1, hi: 1}},
-		{Axis{Lo: math.NaN(), Hi: 1}, []span{{lo: 0, hi: 100}}, span{lo: -4, hi: 104}},
+		{Axis{Lo: math.NaN(), Hi: 1}, []span{{lo: 0, hi: 100}}, span{lo: -5, hi: 105}},
 		{Axis{Names: []string{"a", "b", "c"}}, []span{{lo: 0, hi: 1}}, span{lo: -0.5, hi: 2.5}},
 	} {
 		if got := test.axis.shown(test.spans); got != test.want {
