@@ -17,7 +17,10 @@ type Answer struct {
 	High       Number `json:"high"`     // upper end of the 95 % interval of score; null: there is none
 	Cases      int    `json:"cases"`    // number of held-out cases that score is computed from
 	Competed   int    `json:"competed"` // number of configurations that competed
-	Next       *int   `json:"next"`     // index of the second best; null: nothing else competed
+	// number of configurations that did not compete, by their worst status; Done: their folds are
+	// others
+	Absent map[Status]int `json:"-"`
+	Next   *int           `json:"next"` // index of the second best; null: nothing else competed
 	// difference of score between the best and next, positive if the best is better; with nested
 	// cross-validation on the inner folds; null: nothing else competed
 	Margin Number `json:"margin"`

@@ -92,6 +92,20 @@ func TestBaseRateCompetes(t *testing.T) {
 	}
 }
 
+// A configuration that failed in a fold did not compete because it failed, whatever its other fits are.
+func TestAbsent(t *testing.T) {
+	m, lines := contestants(t, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}})
+	*lines[5].Fit = record.Fit{Configuration: 1, Study: 2, Chosen: -1, Failure: "no fixed point"}
+	lines = slices.Delete(lines, 8, 9)
+	a := built(t)(m, lines).Answer
+	if a.Competed != 1 || a.Absent[reports.Failed] != 1 || a.Absent[reports.Missing] != 1 || len(a.Absent) != 2 {
+		t.Errorf("%+v", a)
+	}
+	if i := slices.IndexFunc(a.Trust, func(t reports.Trust) bool { return t.Remedy == "see the failures" }); a.Trust[i].Count != 1 {
+		t.Errorf("%+v", a.Trust)
+	}
+}
+
 // Only what is scored on all folds competes; where nothing is, there is no answer.
 func TestAnswerOfWhatIsWhole(t *testing.T) {
 	r := built(t)(reporttest.Stopped())

@@ -138,6 +138,12 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	for _, s := range best.folds {
 		a.Cases += s.Test
 	}
+	a.Absent = map[Status]int{}
+	for _, k := range group {
+		if !slices.ContainsFunc(all, func(c competitor) bool { return c.index == k }) {
+			a.Absent[r.Configurations[k].worst()]++
+		}
+	}
 	a.compare(of, all)
 	folds := best.folds
 	if n := of.nested; n != nil && a.nested(n) {
@@ -149,7 +155,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 		a.Evaluation = ""
 	}
 	a.Skill = skill(c, folds)
-	a.Trust = r.trust(of, a, group, folds)
+	a.Trust = r.trust(of, a, folds)
 	return a, true
 }
 
@@ -218,6 +224,15 @@ func pool(folds []*Study) cv.Predictions {
 		parts = append(parts, *s.Predictions)
 	}
 	return cv.Pool(parts...)
+}
+
+// worst is the worst status of the fit to all training data and of the evaluations.
+func (c *Configuration) worst() Status {
+	status := c.Status
+	for _, e := range c.Evaluations {
+		status = worse(status, e.Status)
+	}
+	return status
 }
 
 // competes returns the folds on which a configuration competes.
@@ -345,7 +360,7 @@ func (r *Report) keep(configuration int) string {
 }
 
 // trust lists reasons to doubt an answer.
-func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Trust {
+func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out := []Trust{}
 	add := func(count int, remedy, cause, text string, args ...any) {
 		if count > 0 {
@@ -355,17 +370,8 @@ func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Tr
 	c := r.Configurations[a.Configuration]
 	add(r.Missing, "resume the run", "the run is not complete: jobs are missing",
 		"the run is not complete; missing jobs: at least %d", r.Missing)
-	failed, cut := 0, 0
-	for _, k := range group {
-		switch r.Configurations[k].Status {
-		case Failed:
-			failed++
-		case Cut:
-			cut++
-		}
-	}
-	add(failed, "see the failures", "configurations failed and did not compete",
-		"configurations that failed and did not compete: %d", failed)
+	add(a.Absent[Failed], "see the failures", "configurations failed and did not compete",
+		"configurations that failed and did not compete: %d", a.Absent[Failed])
 	add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
 		"failures while it was tuned or scored: %d", len(c.Failures))
 	for _, cause := range causes(c.ended(), warningKinds, "", "") {
@@ -394,7 +400,7 @@ func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Tr
 			"the choice is unstable: other configurations were chosen in most outer folds",
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
-	if chosen := a.Competed + cut; of.nested == nil && of.score != nil && chosen > 1 {
+	if chosen := a.Competed + a.Absent[Cut]; of.nested == nil && of.score != nil && chosen > 1 {
 		add(chosen, "evaluate: nested", "the score is optimistic: the best was selected on the same cases",
 			"the score is optimistic, because the best of %d was selected on the same cases", chosen)
 	}

@@ -79,7 +79,7 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 		out = append(out, Fact{doubt, fmt.Sprintf("the best is not significantly better than %s (%s)", base,
 			skillText(a))})
 	}
-	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(r, a)}, Fact{"score", longScore(a)})
+	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(a)}, Fact{"score", longScore(a)})
 	if margin := marginText(a); margin != "" {
 		out = append(out, Fact{"margin", margin})
 	}
@@ -93,36 +93,27 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	return append(out, Fact{"trust", trustText(a.Trust)}, Fact{"keep it", a.Keep})
 }
 
-// field describes the configurations that competed, and why others did not.
-func field(r *reports.Report, a reports.Answer) string {
-	all, cut, failed, incomplete := 0, 0, 0, 0
-	for _, c := range r.Configurations {
-		if c.Dataset != a.Dataset {
-			continue
-		}
-		all++
-		switch c.Status {
-		case reports.Cut:
-			cut++
-		case reports.Failed:
-			failed++
-		case reports.Missing:
-			incomplete++
+// field describes how many configurations there are, and why some did not compete.
+func field(a reports.Answer) string {
+	all := a.Competed
+	var others []string
+	for _, of := range []struct {
+		status    reports.Status
+		one, many string
+	}{
+		{reports.Cut, "was cut by the race", "were cut by the race"},
+		{reports.Failed, "failed", "failed"},
+		{reports.Missing, "is incomplete", "are incomplete"},
+		{reports.Done, "cannot be compared", "cannot be compared"},
+	} {
+		if n := a.Absent[of.status]; n > 0 {
+			all += n
+			others = append(others, Counted(n, of.one, of.many))
 		}
 	}
 	if all == 1 {
 		return "the only configuration"
 	}
-	var others []string
-	add := func(n int, one, many string) {
-		if n > 0 {
-			others = append(others, Counted(n, one, many))
-		}
-	}
-	add(cut, "was cut by the race", "were cut by the race")
-	add(failed, "failed", "failed")
-	add(incomplete, "is incomplete", "are incomplete")
-	add(all-a.Competed-cut-failed-incomplete, "cannot be compared", "cannot be compared")
 	text := fmt.Sprintf("the best of %d configurations", all)
 	if len(others) > 0 {
 		text += " (" + series(others) + ")"
