@@ -360,8 +360,12 @@ func (c Configuration) Maximised() string {
 	return c.Objective
 }
 
-// Folded names a fold, with its repeat unless that is the first.
+// Folded names a fold, with its repeat unless that is the first. All training data and a test set
+// are no folds.
 func Folded(evaluation string, repeat, fold int) string {
+	if evaluation == "train" || evaluation == "test" {
+		return evaluation
+	}
 	if repeat > 0 {
 		evaluation += fmt.Sprintf(" repeat %d", repeat)
 	}

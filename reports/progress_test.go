@@ -56,7 +56,7 @@ func TestProgress(t *testing.T) {
 	for i, want := range []struct {
 		failed, failures int
 		first            string
-	}{{1, 1, "test fold 0 trial 2: panic: oh"}, {0, 1, "train fold 0 trial 1 at log_length_scale=3: EP did not converge"}, {}, {1, 1, "test fold 0: covariance is not positive definite"}} {
+	}{{1, 1, "test trial 2: panic: oh"}, {0, 1, "train trial 1 at log_length_scale=3: EP did not converge"}, {}, {1, 1, "test: covariance is not positive definite"}} {
 		if c := p.Configurations[i]; c.Failed != want.failed || c.Failures != want.failures || c.FirstFailure != want.first {
 			t.Errorf("configuration %d: %+v, want %+v", i, c, want)
 		}

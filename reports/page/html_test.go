@@ -122,7 +122,7 @@ func TestHTML(t *testing.T) {
 	if got := headings[:len(want)]; !slices.Equal(got, want) || !strings.Contains(p.text, "Incomplete: at least 2 jobs are missing; resume the run to complete it") {
 		t.Errorf("the page begins with %q", got)
 	}
-	for _, text := range []string{"test fold 0 trial 2: panic: oh", "train fold 0 trial 1 at log_length_scale=3: EP did not converge", "test fold 0: covariance is not positive definite",
+	for _, text := range []string{"test trial 2: panic: oh", "train trial 1 at log_length_scale=3: EP did not converge", "test: covariance is not positive definite",
 		"trial 1 and 1 more: amplitude is at its lower bound", "kfold fold 1 fit: 3 sites were floored", "column 3 is constant"} {
 		if at := strings.Index(p.text, text); at < strings.Index(p.text, "log evidence") {
 			t.Errorf("%q is not after the results", text)

@@ -71,7 +71,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 					// where the row's status has the count, a star leads to it
 					starred := regexp.MustCompile(`^(\*|\\\*|\{\*\})`).MatchString(after) &&
 						strings.Contains(text, "over some folds alone, see status") &&
-						strings.Contains(text, ": "+of.count[:len("1 of 5 folds")])
+						strings.Contains(text, ": "+of.count[:1]+"/5 folds done")
 					if !starred && !strings.HasPrefix(after, " ("+of.count) {
 						t.Errorf("%s shows %s without the count: %.60q", name, number, after)
 					}
@@ -85,7 +85,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 	}
 	// So it is with what is not a score by name.
 	for name, want := range map[string][]string{
-		"text": {"    kfold (2 of 5 folds): decisions cost ", "published, A: log_loss 0.5 (here 0.21 (2 of 5 folds))\n", "1  missing: 2 of 5 folds  ep ", "2  failed: 4 of 5 folds   pl "},
+		"text": {"    kfold (2 of 5 folds): decisions cost ", "published, A: log_loss 0.5 (here 0.21 (2 of 5 folds))\n", "1  missing: 2/5 folds done  ep ", "2  failed: 4/5 folds done   pl "},
 		"html": {"<h3>decisions, kfold, 2 of 5 folds (rows: true classes)</h3>", "<td class=\"n partial\">0.21 (2 of 5 folds)</td></tr>",
 			"#1 ep (2 of 5 folds)</span>", "#2 pl (4 of 5 folds, 1 failed): AUC 0.969</span>", "#0 laplace: AUC 0.500 ("},
 		"compare": {"corrected t-test, folds 2 of 5\n", "McNemar, of 4 cases only #0 is right on 0, only #1 on 2\n"},

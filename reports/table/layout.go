@@ -134,7 +134,7 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 		fmt.Fprintln(w, shown)
 	}
 	if len(left) > 0 {
-		fmt.Fprintln(w, on.wrap("left out for want of width: "+strings.Join(left, ", "), "    "))
+		fmt.Fprintln(w, on.wrap("columns that did not fit: "+strings.Join(left, ", "), "    "))
 	}
 }
 

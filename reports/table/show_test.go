@@ -90,7 +90,7 @@ func TestShow(t *testing.T) {
 	}{
 		{-1, -1, []string{"toy #0  done", "toy #1  done", "toy #2  done", "toy #3  failed"}},
 		{0, -1, []string{"log evidence   -3.25\n", "amplitude      4\n", "restarts\n", "chosen\n"}},
-		{1, -1, []string{"\npoints\n", "\nfolds\n", "warning: kfold fold 1 fit: 3 sites were floored\n", "FAILED train fold 0 trial 1 at log_length_scale=3: EP did not converge\n"}},
+		{1, -1, []string{"\npoints\n", "\nfolds\n", "warning: kfold fold 1 fit: 3 sites were floored\n", "FAILED train trial 1 at log_length_scale=3: EP did not converge\n"}},
 		{0, 2, []string{"trial 2  ", "FAILED panic: oh\n"}},
 		{1, 1, []string{"kfold repeat 0 fold 1 trial 1", "EP did not converge\n"}},
 	} {

@@ -304,7 +304,7 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 func state(c reports.Configuration, e reports.Evaluation) string {
 	switch {
 	case e.Scored < e.Folds:
-		return fmt.Sprintf("%s: %d of %d folds done", e.Status, e.Scored, e.Folds)
+		return fmt.Sprintf("%s: %d/%d folds done", e.Status, e.Scored, e.Folds)
 	case c.Status != reports.Done:
 		return string(c.Status)
 	case c.Missing > 0:
