@@ -70,6 +70,8 @@ type Rival struct {
 	P    Number `json:"p"`    // two-sided; null: there is no test
 	Holm Number `json:"holm"` // p with Holm's correction for all rivals
 	Told bool   `json:"told"` // it is significantly different from the best
+	// it scores below the base rate, for which the score has the value 0
+	Unskilled bool `json:"-"`
 }
 
 // Trust is a reason to doubt the answer.
@@ -88,8 +90,8 @@ const (
 	afterThese = 1 << 30
 )
 
-// Of returns the rank of a configuration: Winner, AsGood if not significantly different from the
-// best, or "".
+// Of returns the rank of a configuration: Winner, AsGood if it is neither significantly different
+// from the best nor below the base rate, or "".
 func (a *Answer) Of(configuration int) string {
 	if a == nil {
 		return notRanked
@@ -97,8 +99,8 @@ func (a *Answer) Of(configuration int) string {
 	if a.Configuration == configuration {
 		return Winner
 	}
-	for _, i := range a.Indistinguishable {
-		if i == configuration {
+	for _, v := range a.Rivals {
+		if v.Configuration == configuration && !v.Told && !v.Unskilled {
 			return AsGood
 		}
 	}

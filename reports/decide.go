@@ -16,6 +16,7 @@ import (
 const (
 	alpha        = 0.05 // level of tests between configurations
 	calibrated   = 0.01 // level of the test of calibration, one of several checks of a result
+	rounding     = 1e-9 // bits or nats per case: far below what a case contributes
 	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
 	logEvidence  = "log_evidence"
 	baseRateName = "base_rate"
@@ -262,7 +263,8 @@ func (a *Answer) compare(of contested, all []competitor) {
 	for _, other := range all[1:] {
 		d := of.better(other.score.Value - all[0].score.Value)
 		rival := Rival{Configuration: other.index, Score: Number(other.score.Value), Difference: Number(d), Low: nan,
-			High: nan, P: nan, Holm: nan, Told: of.score == nil && -d > bareMention}
+			High: nan, P: nan, Holm: nan, Told: of.score == nil && -d > bareMention,
+			Unskilled: of.score != nil && of.score.Base && of.better(other.score.Value) < -rounding}
 		if of.score != nil {
 			if t, ok := test(*of.score, other, all[0]); ok {
 				rival.Difference, rival.P = Number(of.better(t.Value)), Number(t.P)
@@ -401,7 +403,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
 	if chosen := a.Competed + a.Absent[Cut]; of.nested == nil && of.score != nil && chosen > 1 {
-		add(chosen, "evaluate: nested", "the score is optimistic: the best was selected on the same cases",
+		add(chosen, "evaluate: nested, in another folder", "the score is optimistic: the best was selected on the same cases",
 			"the score is optimistic, because the best of %d was selected on the same cases", chosen)
 	}
 	return out

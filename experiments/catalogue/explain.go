@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // Explain documents a name of the Catalogue: its description, its hyperparameters with their
@@ -77,15 +78,22 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			write("%s (a key of the file: %s)\n%s\n%s", k.Name, s.Name, k.Doc, usage(k))
 		}
 	}
+	column := strings.TrimSuffix(table.Heading(name), " %")
 	for _, s := range cv.Scores {
-		heading, _, _ := strings.Cut(s.Column.Heading, " %")
-		if names = append(names, heading); name == heading && name != s.Name {
+		heading := strings.TrimSuffix(s.Column.Heading, " %")
+		if heading == "" {
+			continue
+		}
+		if names = append(names, heading); column == heading && column != s.Name {
 			write("%s (a column of tables)\nthe score %s: %s (%s)\n", name, s.Name, s.Doc, s.Unit)
 		}
 	}
-	for _, h := range headings {
-		if names = append(names, h[0]); name == h[0] {
-			write("%s (a column of tables)\n%s\n", name, h[1])
+	for _, heading := range slices.Sorted(maps.Keys(table.HeadDocs)) {
+		if heading == "" {
+			continue
+		}
+		if names = append(names, heading); column == heading {
+			write("%s (a column of tables)\n%s\n", name, table.HeadDocs[heading])
 		}
 	}
 	for _, s := range Schemas {
@@ -93,7 +101,10 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			continue
 		}
 		for _, of := range fieldsOf(outputSchema(reflect.TypeOf(s.Of), "")) {
-			if names = append(names, of[0]); name == of[0] && of[1] != "" {
+			if of[1] == "" {
+				continue
+			}
+			if names = append(names, of[0]); name == of[0] {
 				write("%s (a field of %s)\n%s\n", name, s.Doc, of[1])
 			}
 		}
@@ -109,18 +120,6 @@ func usage(k spec.Key) (lines string) {
 		}
 	}
 	return lines
-}
-
-// headings are the columns of tables for people other than scores.
-var headings = [][2]string{
-	{"#", "number of the configuration, in the order of the file; show and fit select it by this number"},
-	{"log evidence", "log marginal likelihood of all training data at the tuned hyperparameters, in nats, as the " +
-		"inference method approximates it"},
-	{"loo", "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats"},
-	{"free", "free hyperparameters"},
-	{"trainings", "number of training sets: all training data, and each fold"},
-	{"jobs", "units of work that are computed and recorded separately: a trial, or the assessment of a fit"},
-	{"95 % interval", "95 % confidence interval of the score to its left"},
 }
 
 // fieldsOf lists the property names of a schema and of its parts with their descriptions, without

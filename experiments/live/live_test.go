@@ -298,7 +298,7 @@ func TestJournalGrows(t *testing.T) {
 		if s := status(t, h); !s.Status.Finished || len(s.Text) != 0 || s.Done() != 1 {
 			t.Errorf("at the end: %+v", s)
 		}
-		if page := body(t, ask(h, "GET", "/")); !strings.Contains(page, "Nothing is missing, nothing failed") || !strings.Contains(page, `" hidden>`) {
+		if page := body(t, ask(h, "GET", "/")); !strings.Contains(page, "No job is missing or has failed") || !strings.Contains(page, `" hidden>`) {
 			t.Error("the page does not say that the run is finished")
 		}
 	})

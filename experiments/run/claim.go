@@ -165,10 +165,21 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		case s.Evaluation == "train":
 			note("evaluate", "without test", "with test")
 		default:
-			note("evaluate", s.Evaluation, "")
+			note("evaluate", s.Evaluation, others(is))
 		}
 	}
 	return changed
+}
+
+// others lists the evaluations of a configuration.
+func others(c record.Configuration) string {
+	var names []string
+	for _, s := range c.Studies {
+		if name, _, _ := strings.Cut(s.Evaluation, " "); name != "train" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // mostLike is the configuration that has the most parts in common with other.

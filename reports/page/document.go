@@ -343,7 +343,7 @@ func rank(c table.Cell) float64 {
 
 // The notes of a document.
 const (
-	nothingWrong = "Nothing is missing, nothing failed, and there are no warnings."
+	nothingWrong = "No job is missing or has failed, and no fit has a warning."
 	unitsNote    = "Log evidence and log losses in nats, information in bits per case. Every number to its last " +
 		"digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +

@@ -38,6 +38,9 @@ func against(a reports.Answer) Titled {
 		if v.Told && v.Difference > 0 {
 			found = strings.Replace(found, "worse", "better", 1)
 		}
+		if v.Unskilled {
+			found += ", below the base rate"
+		}
 		between := Cell{}
 		if !v.Low.None() {
 			between.Text = cell(v.Low).Text + " – " + cell(v.High).Text

@@ -90,7 +90,7 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	default:
 		out = append(out, Fact{"base rate", fmt.Sprintf("significantly better than %s (%s)", base, skillText(a))})
 	}
-	return append(out, Fact{"trust", trustText(a.Trust)}, Fact{"keep it", a.Keep})
+	return append(out, Fact{"trust", trustText(r, a)}, Fact{"keep it", a.Keep})
 }
 
 // field describes how many configurations there are, and why some did not compete.
@@ -216,7 +216,11 @@ func marginText(a reports.Answer) string {
 	case n == 0:
 		return fmt.Sprintf("%s; all others are %s", text, verdict(of.By, true))
 	case n == len(a.Rivals):
-		return fmt.Sprintf("%s; none of the others is %s", text, verdict(of.By, true))
+		others := "the others"
+		if len(a.Absent) > 0 {
+			others = "the others that competed"
+		}
+		return fmt.Sprintf("%s; none of %s is %s", text, others, verdict(of.By, true))
 	}
 	return fmt.Sprintf("%s; %s %s %s", text, series(numbers), map[bool]string{true: "is", false: "are"}[n == 1],
 		verdict(of.By, false))
@@ -275,22 +279,34 @@ func skillText(a reports.Answer) string {
 	return tested(a.Skill.P)
 }
 
-// trustText lists the first two reasons to doubt an answer.
-func trustText(trust []reports.Trust) string {
-	if len(trust) == 0 {
-		return "no problem found with failures, bounds, convergence, restarts or calibration"
+// trustText lists the reasons to doubt an answer. If there are none it says what was checked.
+func trustText(r *reports.Report, a reports.Answer) string {
+	if len(a.Trust) == 0 {
+		checked, unchecked := []string{"failures", "bounds", "convergence"}, []string{}
+		switch restarts := r.Configurations[a.Configuration].Optima().Restarts; {
+		case restarts > 1:
+			checked = append(checked, "restarts")
+		case restarts == 1:
+			unchecked = append(unchecked, "restarts (only one)")
+		}
+		if a.Cases > 0 {
+			checked = append(checked, "calibration")
+		} else {
+			unchecked = append(unchecked, "calibration (no held-out cases)")
+		}
+		text := "no problem found with " + series(checked)
+		if len(unchecked) > 0 {
+			text += "; not checked: " + series(unchecked)
+		}
+		return text
 	}
-	const most = 2
 	var texts []string
-	for _, t := range trust[:min(most, len(trust))] {
+	for _, t := range a.Trust {
 		text := t.Text
 		if t.Remedy != "" {
 			text += " (remedy: " + t.Remedy + ")"
 		}
 		texts = append(texts, text)
-	}
-	if n := len(trust) - most; n > 0 {
-		texts = append(texts, Counted(n, "more cause", "more causes")+" in results.json")
 	}
 	return strings.Join(texts, "; ")
 }

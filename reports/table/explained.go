@@ -7,68 +7,74 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// headDocs documents the columns of tables by name.
-var headDocs = map[string]string{
-	"":                   "what is to be said besides",
-	"#":                  "number of the configuration, or of the illustration, as in the file",
-	"status":             "how it stands: best, ≈ best, or what it lacks",
-	"dataset":            "the data",
-	"preprocess":         "what is done to the inputs first",
-	"kernel":             "covariance function",
-	"mean":               "prior mean, or of a posterior its mean",
-	"prior mean":         "prior mean function",
-	"likelihood":         "observation model",
-	"inference":          "approximation, or another way of learning",
-	"tuned with":         "the inference by which hyperparameters are tuned",
-	"tune":               "how hyperparameters are tuned",
-	"evaluation":         "how cases are held out",
-	"log evidence":       "approximate log marginal likelihood of the training data, nats",
-	"inducing inputs":    "how many there are",
-	"95 % interval":      "of the number before it; none where not all folds are done",
-	"cost":               "mean cost of a decision",
-	"rejected":           "cases for which no class is decided",
-	"time":               "seconds over those of the quickest row",
-	"difference":         "score less that of the best: below 0 is worse",
-	"p":                  "p value of no difference, two-sided",
-	"p (Holm)":           "p with Holm's correction for all comparisons",
+// HeadDocs documents the columns of tables by name, except scores.
+var HeadDocs = map[string]string{
+	"":  "remark",
+	"#": "number of the configuration, in the order of the file; show and fit select it by this number",
+	"status": "best, ≈ best (not significantly worse), or failed, cut by a race, missing or " +
+		"not converged, with the number of folds that are done",
+	"dataset":    "data set or file",
+	"preprocess": "transformation of the inputs before the model",
+	"kernel":     "covariance function",
+	"mean":       "prior mean function; of a posterior its mean",
+	"prior mean": "prior mean function",
+	"likelihood": "likelihood of a label given the latent function",
+	"inference":  "method of approximate inference, or another classifier",
+	"tuned with": "inference method that tunes the hyperparameters, if another one predicts",
+	"tune":       "how hyperparameters are tuned",
+	"evaluation": "how cases are held out",
+	"log evidence": "log marginal likelihood of all training data at the tuned hyperparameters, in " +
+		"nats, as the inference method approximates it",
+	"loo":                "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats",
+	"free":               "free hyperparameters",
+	"trainings":          "number of training sets: all training data, and each fold",
+	"jobs":               "units of work that are computed and recorded separately: a trial, or the final fit of a training",
+	"inducing inputs":    "number of inducing inputs",
+	"95 % interval":      "95 % confidence interval of the number before it; none if folds are missing",
+	"cost":               "mean cost of a decision, the score mean_loss",
+	"rejected":           "held-out cases for which no class is decided",
+	"time":               "computing time relative to the fastest row",
+	"difference":         "score minus that of the best; below 0 is worse",
+	"p":                  "two-sided p value of no difference",
+	"p (Holm)":           "p with Holm's correction for the number of comparisons",
 	"verdict":            "whether the difference is significant at 5 %",
-	"illustration":       "what is shown",
-	"hyperparameters":    "their values, in natural units",
-	"hyperparameter":     "its name",
+	"illustration":       "kind of illustration",
+	"hyperparameters":    "tuned values, in natural units",
+	"hyperparameter":     "name of the hyperparameter",
 	"value":              "its value",
 	"standard error":     "of the logarithm, from the curvature of the objective",
 	"standard deviation": "of the posterior",
-	"correlation":        "of the two latent values",
-	"R-hat":              "near 1 where chains agree",
-	"effective samples":  "independent samples that are worth as much",
-	"points":             "how many there are",
-	"jitter":             "added to the diagonal of the covariance",
-	"iterations":         "of the approximation",
-	"trial":              "number of the trial",
-	"evaluations":        "of the objective",
+	"correlation":        "posterior correlation of the two latent values",
+	"R-hat":              "potential scale reduction of the chains: near 1 if they agree",
+	"effective samples":  "number of independent samples with the same precision",
+	"points":             "number of points",
+	"jitter":             "number added to the diagonal of the covariance for numerical stability",
+	"iterations":         "iterations of the approximation",
+	"trial":              "number of the trial, from 0",
+	"evaluations":        "evaluations of the objective",
 	"gradient":           "largest component of the gradient at the end",
-	"point":              "number of the point",
-	"best":               "by which score or objective",
-	"scores":             "of the point",
-	"folds":              "how many the score is of",
-	"inner folds":        "how many the score is of",
-	"score":              "its name",
-	"repeat":             "of cross-validation",
-	"fold":               "of cross-validation",
-	"train":              "training cases",
-	"test":               "held-out cases",
-	"configuration":      "its number",
-	"winner":             "chosen on the inner folds",
-	"next":               "second best on the inner folds",
+	"point":              "number of the point, from 0",
+	"best":               "the score or objective that is best here",
+	"scores":             "scores at the point",
+	"folds":              "number of folds that the score is computed from",
+	"inner folds":        "number of inner folds that the score is computed from",
+	"score":              "name of the score",
+	"repeat":             "repeat of cross-validation, from 0",
+	"fold":               "fold of cross-validation, from 0",
+	"train":              "number of training cases",
+	"test":               "number of held-out cases",
+	"configuration":      "number of the configuration",
+	"winner":             "configuration chosen on the inner folds",
+	"next":               "second best configuration on the inner folds",
 	"class":              "the true class",
 	"decisions":          "how classes are decided",
 	"cost of a case":     "mean cost of a decision",
-	"source":             "where the figure is published",
-	"figure":             "which score or number",
+	"source":             "publication",
+	"figure":             "score or number that is published",
 	"published":          "the published number",
 	"here":               "the number of this run",
-	"here − published":   "their difference",
-	"note":               "what is to be said besides",
+	"here − published":   "difference of the two numbers",
+	"note":               "remark",
 	"log_posterior":      "log evidence plus log prior density of the hyperparameters, nats",
 }
 
@@ -76,6 +82,14 @@ var headDocs = map[string]string{
 func heading(score string) string {
 	s, _ := cv.ScoreNamed(score)
 	return cmp.Or(s.Column.Heading, score)
+}
+
+// Heading is a heading without the words inner and outer, which say of which folds a score is.
+func Heading(name string) string {
+	if _, known := HeadDocs[name]; known {
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, "inner "), "outer ")
 }
 
 // Explain documents the columns that have no documentation yet, and for scores whether more or less
@@ -86,8 +100,8 @@ func (t *Table) Explain(otherwise string) {
 		if c.Doc != "" {
 			continue
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(c.Name, "inner "), "outer ")
-		c.Doc = headDocs[name]
+		name := Heading(c.Name)
+		c.Doc = HeadDocs[name]
 		for _, s := range cv.Scores {
 			if s.Name == name || s.Column.Heading == name {
 				*c = c.explained(s.Greater, s.Doc+" ("+s.Unit+")")
@@ -95,7 +109,7 @@ func (t *Table) Explain(otherwise string) {
 		}
 		switch {
 		case strings.Contains(name, "log_evidence") || name == "log evidence":
-			*c = c.explained(true, headDocs["log evidence"])
+			*c = c.explained(true, HeadDocs["log evidence"])
 		case strings.HasPrefix(name, "correlation with "):
 			c.Doc = "correlation of the two estimates"
 		case c.Doc == "":
