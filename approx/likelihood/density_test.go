@@ -89,7 +89,7 @@ func TestByQuadratureAgainstLogit(t *testing.T) {
 				for k := range d { // in units of the standard deviation
 					unit := math.Pow(variance, float64(k+1)/2)
 					e[k] *= math.Pow(slope, float64(k+1))
-					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // size of the terms that cancel in d[k]
+					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // of terms that cancel in d[k]
 					if math.Abs(d[k]-e[k])*unit > 1e-9*size {
 						t.Errorf("slope %v, N(%v, %v): d[%d] = %v, want %v", slope, mean, variance, k, d[k], e[k])
 					}

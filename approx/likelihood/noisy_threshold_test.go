@@ -33,7 +33,7 @@ func TestNoisyThresholdAgainstArbitraryPrecision(t *testing.T) {
 				m := num(0).Add(bz, d)
 				d2 := num(0).Mul(d, m)
 				d2.Quo(d2, num(-variance))
-				cancelled, _ := num(0).Quo(num(0).Mul(d, num(0).Sub(num(0).Add(d, d), m)), num(variance)).Float64() // d(d - z)/s², the size of the terms that cancel in m
+				cancelled, _ := num(0).Quo(num(0).Mul(d, num(0).Sub(num(0).Add(d, d), m)), num(variance)).Float64() // d(d - z)/s²: what cancels in m
 
 				// A half-ulp error of z changes N(z) by a relative z², and one of θ changes ε by |θ|; 1-2ε cancels
 				// for ε near ½.

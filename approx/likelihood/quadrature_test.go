@@ -63,7 +63,7 @@ func TestQuadratureSlopes(t *testing.T) {
 						if name == "variance" {
 							scale = variance
 						}
-						for i, unit := range []float64{1, math.Sqrt(variance), variance} { // the scales of LogZ's results
+						for i, unit := range []float64{1, math.Sqrt(variance), variance} { // scales of the results
 							if want := (up[i] - down[i]) / (2 * c.h); math.Abs(c.got[i]-want)*scale*unit > 1e-8 {
 								t.Errorf("order %d, y %v, N(%v, %v), result %d by %s: %.12g, differences give %.12g", order, y, mean, variance, i, name, c.got[i], want)
 							}

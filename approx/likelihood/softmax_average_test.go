@@ -29,7 +29,7 @@ type latentCase struct {
 // is 0.
 func tensorCase(rng *rand.Rand, classes int) latentCase {
 	d := classes - 1
-	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(map[int]float64{2: 3e4, 3: 3e3}[d])) // up to 30 for two and 3 for three
+	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(map[int]float64{2: 3e4, 3: 3e3}[d])) // up to 30 or 3
 	l, mean := mat.NewDense(classes, d, nil), make([]float64, classes)
 	for i := range d {
 		mean[i] = 10 * rng.Float64() * rng.NormFloat64()

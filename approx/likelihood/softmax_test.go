@@ -124,7 +124,7 @@ func independent(mean, sd []float64) []float64 {
 	for g := -3.5; g < 26; g += gumbelStep {
 		gumbel = append(gumbel, gumbelStep*math.Exp(-g-math.Exp(-g)))
 	}
-	lo, hi, step := math.Inf(-1), math.Inf(-1), math.Inf(1) // below lo a product of distribution functions is less than 1e-15
+	lo, hi, step := math.Inf(-1), math.Inf(-1), math.Inf(1) // below lo a product of probabilities is < 1e-15
 	for c := range mean {
 		lo, hi, step = max(lo, mean[c]-8*sd[c]-3.5), max(hi, mean[c]+8*sd[c]+26), min(step, 0.35*max(1, sd[c]))
 	}
