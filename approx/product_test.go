@@ -134,7 +134,8 @@ func (s situation) uses() error {
 	return err
 }
 
-// leads reports whether who does what a refusal says gets, after at most that many refusals, what works.
+// leads reports whether following the suggestions of at most refusals refusals in turn, the given one first, leads to
+// a supported combination.
 func (s situation) leads(refusal error, methods []choice[approx.Approximation], likelihoods []choice[likelihood.Likelihood], refusals int) bool {
 	if refusal == nil || refusals == 0 {
 		return refusal == nil
