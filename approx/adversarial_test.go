@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// go test ./approx -run Adversarial -args -fits 600 takes a closer look than the ordinary run.
+// go test ./approx -run Adversarial -args -fits 600 checks more problems than the default.
 var fits = flag.Int("fits", 18, "random problems per method and likelihood of TestAdversarial")
 
 // hard is a problem that is meant to break a method.
@@ -26,12 +26,12 @@ type hard struct {
 	kind                        string
 	x                           [][]float64
 	label                       []float64
-	logLength, logAmp, logNoise float64 // of a squared exponential, and of noise in kernel or likelihood
+	logLength, logAmp, logNoise float64 // of a squared exponential; noise in the kernel or the likelihood
 }
 
 var kinds = []string{"overlapping", "repeated", "contradictory", "separable", "one positive", "two cases"}
 
-// drawHard draws n cases, length scale and amplitude log-uniform in e^±10 and noise in e^-3 … e.
+// drawHard draws n cases; length scale and amplitude are log-uniform in e^±10, noise in e^-3 … e.
 func drawHard(rng *rand.Rand, kind string, n int) hard {
 	if kind == "two cases" {
 		n = 2
@@ -60,7 +60,7 @@ func (h hard) String() string {
 	return fmt.Sprintf("%s, n = %d, log l = %.2f, log sf = %.2f, log noise = %.2f", h.kind, len(h.label), h.logLength, h.logAmp, h.logNoise)
 }
 
-// gram is the covariance, with noise if it is the kernel's to have it.
+// gram is the covariance matrix, with noise on its diagonal if noisy.
 func (h hard) gram(noisy bool) *mat.SymDense {
 	k, _, _ := seGram(h.x, h.logLength, h.logAmp)
 	for i := range h.x {
@@ -71,18 +71,18 @@ func (h hard) gram(noisy bool) *mat.SymDense {
 	return k
 }
 
-// sweep counts what became of the fits of a method with a likelihood.
+// sweep counts the results of the fits of one method with one likelihood.
 type sweep struct {
 	name                       string
 	fits, answered, jittered   int
 	compared                   int
-	worst, worstShare, allowed float64 // largest difference from the oracle, in nats and as a share of what is allowed; that
+	worst, worstShare, allowed float64 // largest error (nats; share of tolerance); largest tolerance
 	longest                    float64 // seconds
 	reasons                    map[string]int
 }
 
-// fit fits and requires an answer or a reason within two minutes: no NaN, no hang, and an error of Fit itself only if refusals
-// are allowed. It returns nil where there is no answer.
+// fit fits and requires, within two minutes, finite numbers or an error with a known cause; Fit itself may return an
+// error only if refusals is set. It returns nil if the fit or its adjoint fails.
 func (s *sweep) fit(t *testing.T, h fmt.Stringer, method approx.Approximation, cov []approx.Cov, y approx.Targets, lik likelihood.Bound, refusals bool) approx.Posterior {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -125,7 +125,7 @@ func (s *sweep) fit(t *testing.T, h fmt.Stringer, method approx.Approximation, c
 	return post
 }
 
-// compare holds an answer to one in extended precision.
+// compare compares a log evidence with that in extended precision.
 func (s *sweep) compare(t *testing.T, h fmt.Stringer, got, want, uncertainty float64) {
 	t.Helper()
 	s.compared++
@@ -137,7 +137,7 @@ func (s *sweep) compare(t *testing.T, h fmt.Stringer, got, want, uncertainty flo
 	}
 }
 
-// sizes are the numbers of cases, a third of them few enough for an oracle.
+// sizes draws the number of cases; every third problem is small enough for the oracle.
 func sizes(rng *rand.Rand, i int) int {
 	if i%3 == 0 {
 		return 2 + rng.IntN(9)
@@ -145,9 +145,9 @@ func sizes(rng *rand.Rand, i int) int {
 	return 2 + rng.IntN(59)
 }
 
-const small = 10 // cases that an oracle takes
+const small = 10 // largest number of cases for the oracle
 
-// exactly returns K as the oracle takes it.
+// exactly returns K in extended precision.
 func exactly(k *mat.SymDense, jitter float64) matrix {
 	n := k.SymmetricDim()
 	a := zeros(n)
@@ -160,8 +160,8 @@ func exactly(k *mat.SymDense, jitter float64) matrix {
 	return a
 }
 
-// widened is tr|G|√(K_ii K_jj) in units of rounding: what a matrix that differs from K by its rounding does to the log
-// evidence, to first order.
+// widened is Σ_ij |G_ij| √(K_ii K_jj) in units of rounding: the first-order change of the log evidence when the
+// entries of K change by their rounding errors.
 func widened(g, k *mat.SymDense) float64 {
 	sum := 0.0
 	n := k.SymmetricDim()
@@ -173,12 +173,12 @@ func widened(g, k *mat.SymDense) float64 {
 	return unit(n) * sum
 }
 
-// extendedRegression is GPML (2.30), which no method approximates with Gaussian noise.
+// extendedRegression is GPML (2.30), to which every method reduces with Gaussian noise.
 func extendedRegression(k matrix, y []float64, logNoise float64) extended {
 	n := len(y)
 	noise := math.Exp(logNoise)
 	noise *= noise
-	tau, terms := make(vector, n), 0.0 // whose sum is the log evidence: y²/σ², and what sites share with their cavities
+	tau, terms := make(vector, n), 0.0 // summands of the log evidence: y²/σ², and what sites share with their cavities
 	for i, v := range y {
 		tau[i] = quo(number(1), number(noise))
 		terms += (v*v + float(k[i][i])) / noise
@@ -189,9 +189,10 @@ func extendedRegression(k matrix, y []float64, logNoise float64) extended {
 	return extended{logEvidence: value, uncertainty: algebra(k, r, tau, b) + unit(n)*terms}
 }
 
-// TestAdversarial: repeated and contradictory cases, separable data, one positive among 500 cases, two cases, with length
-// scales and amplitudes from e^-10 to e^10. Log-concave likelihoods are never refused, at least 99 % of all fits answer and
-// the others say why; answers for few cases are those of 240-bit arithmetic, to 1e-9 and what rounding explains.
+// TestAdversarial fits repeated and contradictory cases, separable data, one positive among 500 cases, and two cases,
+// with length scales and amplitudes from e^-10 to e^10. Fits with log-concave likelihoods never return an error from
+// Fit; at least 99 % of all fits succeed and the others say why. For few cases the log evidence is that of 240-bit
+// arithmetic, to 1e-9 and the rounding error.
 func TestAdversarial(t *testing.T) {
 	var all []*sweep
 	run := func(name string, body func(s *sweep, rng *rand.Rand)) {
@@ -224,7 +225,7 @@ func TestAdversarial(t *testing.T) {
 				}
 				k := h.gram(!smooth)
 				post := s.fit(t, h, p.method, []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: h.label}, p.lik, noisyThreshold)
-				if post == nil || len(h.label) > small { // EP's fixed points with that likelihood are several
+				if post == nil || len(h.label) > small { // EP with the noisy threshold may have several fixed points
 					continue
 				}
 				want := p.extended(t, exactly(k, post.Diagnostics().Jitter), h.label, post.State())
@@ -247,7 +248,7 @@ func TestAdversarial(t *testing.T) {
 		run(e.Name+"/gaussian", func(s *sweep, rng *rand.Rand) {
 			for i := range *fits {
 				h := drawHard(rng, kinds[i%len(kinds)], sizes(rng, i))
-				for j, x := range h.x { // of size 1, and contradictory where the labels are
+				for j, x := range h.x { // targets of size 1, contradictory where the labels are
 					h.label[j] += math.Sin(2*x[0]) / 2
 				}
 				k := h.gram(false)
@@ -286,7 +287,8 @@ func TestAdversarial(t *testing.T) {
 				for c := range 3 {
 					k = append(k, exactly(classOf(cov, c).K, 0))
 				}
-				// Σ_c E_c adds up inverses of three matrices with entries of at most 1; its own is less than any K_c + D_c⁻¹.
+				// Σ_c E_c adds inverses of three matrices with entries of at most 1; its own inverse is less than any
+				// K_c + D_c⁻¹.
 				uncertainty += 3 * unit(len(y)) * float64(len(y)) * mat.Trace(cov[0].K)
 				s.compare(t, h, post.Evidence().Value(), float(extendedMulticlass(t, k, y, post.State())), uncertainty)
 			}

@@ -25,20 +25,20 @@ type pair struct {
 	lik    likelihood.Bound
 }
 
-// prior is the covariance that the pair is tried with: a likelihood without noise of its own needs it in the kernel.
+// prior is the covariance for the pair's tests: if the likelihood has no noise of its own, the kernel has it.
 func (p pair) prior(k *mat.SymDense) *mat.SymDense {
 	return approxtest.Prior(p.lik, k)
 }
 
-// fickle says that the method need not have a fixed point: EP, unless the likelihood is log-concave.
+// fickle reports that the method need not have a fixed point: EP with a likelihood that is not log-concave.
 func (p pair) fickle() bool {
 	_, ep := p.method.(approx.EP)
 	_, noisy := p.lik.Likelihood().(likelihood.NoisyThreshold)
 	return ep && noisy
 }
 
-// formulated lists the pairs whose methods have formulas of their own in oracle and extended. A method
-// without them has the conformance kit alone.
+// formulated lists the pairs whose methods have their own formulas in oracle and extended. Other methods are tested
+// by the conformance kit alone.
 func formulated(t testing.TB) []pair {
 	return slices.DeleteFunc(pairs(t), func(p pair) bool {
 		switch p.method.(type) {
@@ -49,8 +49,8 @@ func formulated(t testing.TB) []pair {
 	})
 }
 
-// pairs lists every method that has a gradient with every likelihood it takes; a refusal must say why. (The results of
-// the others are random, and have tests of their own.)
+// pairs lists every method that has a gradient with every likelihood that it supports; a refusal must say why.
+// (Methods without a gradient give random results and have their own tests.)
 func pairs(t testing.TB) []pair {
 	var list []pair
 	for _, m := range approx.Table {
@@ -98,7 +98,7 @@ func (p pair) adjoint(t testing.TB, post approx.Posterior, n int) approx.Cov {
 	return dst
 }
 
-// predict gives the class probabilities at the training inputs.
+// predict returns the class probabilities at the training inputs.
 func predict(post approx.Posterior, k *mat.SymDense, mean []float64) *mat.Dense {
 	n := k.SymmetricDim()
 	diag := make([]float64, n)
@@ -146,7 +146,7 @@ func TestExtrapolate(t *testing.T) {
 			t.Errorf("%T at the first: %v, want %v", c.method, got, b)
 		}
 	}
-	// three points of σ², of which the logarithm is linear, and of a parabola
+	// Three points of exp(2x), whose logarithm is linear, and of a parabola.
 	at := func(x float64) approx.State { return approx.State{math.Exp(2 * x), 1 + x*x} }
 	for i, m := range []approx.Approximation{approx.EP{}, approx.Laplace{}} {
 		got := approx.Extrapolate(m, []approx.State{at(0.2), at(0.1), at(0)}, []float64{3, -3, 1})

@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// BenchmarkEvidence fits a model of two classes in the plane at length scale 1 and amplitude 3, and
-// with "+adjoint" also differentiates it.
+// BenchmarkEvidence fits a model of two classes in the plane at length scale 1 and amplitude 3; "+adjoint" also
+// computes the adjoint.
 func BenchmarkEvidence(b *testing.B) {
 	for _, of := range []struct {
 		suffix string

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestConformance holds every method of the table to what the package promises of all.
+// TestConformance runs the conformance kit on every method of the table.
 func TestConformance(t *testing.T) {
 	for _, e := range approx.Table {
 		m, err := e.New(nil)
@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	t.Run("one_vs_rest", func(t *testing.T) { approxtest.Check(t, approx.OneVsRest{Binary: approx.NaiveMeanField{}}) })
 }
 
-// TestIndefinite: Laplace's method notices an indefinite K.
+// TestIndefinite: Laplace's method detects an indefinite K.
 func TestIndefinite(t *testing.T) {
 	x, y := twoClasses(5, 7)
 	k, _, _ := seGram(x, 0, 0)
@@ -35,7 +35,7 @@ func TestIndefinite(t *testing.T) {
 	}
 }
 
-// TestNegativeState: EP and PL do not go on from site precisions below 0.
+// TestNegativeState: EP and PL reject a state with negative site precisions.
 func TestNegativeState(t *testing.T) {
 	const n = 40
 	x, y := twoClasses(n, 8)
@@ -50,7 +50,8 @@ func TestNegativeState(t *testing.T) {
 	}
 }
 
-// TestOnlineMeetsNoSmallVariance: where no case meets a small variance, the evidence is right.
+// TestOnlineMeetsNoSmallVariance: the evidence of online learning is right wherever it reports convergence, that is
+// where no case meets a variance that is too small.
 func TestOnlineMeetsNoSmallVariance(t *testing.T) {
 	x, y := twoClasses(60, 13)
 	k, _, _ := seGram(x, 3, 15)
@@ -77,7 +78,7 @@ func TestOnlineMeetsNoSmallVariance(t *testing.T) {
 	}
 }
 
-// TestRefusals: what a method cannot do is said when a plan is checked, with a way out.
+// TestRefusals: Uses, which is called when a plan is checked, refuses what a method cannot do.
 func TestRefusals(t *testing.T) {
 	for _, m := range approx.Table {
 		method, err := m.New(nil)

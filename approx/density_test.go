@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// sloped is p(y|f) = g(cyf) with one parameter log c, known by its logarithm alone: g is the logistic function, or the
+// sloped is p(y|f) = g(cyf) with one parameter log c, given only as log p: g is the logistic function, or the
 // distribution function of Student's t with two degrees of freedom, whose heavy tails are not log-concave.
 type sloped struct {
 	slope float64
@@ -53,8 +53,8 @@ func (l sloped) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
 	logp[0], d1[0], d2[0] = f*a, a+f*b, 2*b+f*c
 }
 
-// TestDensityAlone: a likelihood that is known by its logarithm alone works under every method with sites, with
-// gradients of the evidence and of the leave-one-out sum over the amplitude and over its own parameter.
+// TestDensityAlone: a likelihood given only as log p works with every method that has sites. The gradients of the
+// evidence and of the leave-one-out sum with respect to the amplitude and its own parameter are right.
 func TestDensityAlone(t *testing.T) {
 	const n, h = 12, 1e-4
 	x, y := twoClasses(n, 31)
@@ -114,7 +114,7 @@ func TestDensityAlone(t *testing.T) {
 	}
 }
 
-// TestDensityAloneIsTheLikelihood: quadrature gives what the closed forms of logit do.
+// TestDensityAloneIsTheLikelihood: averages by quadrature agree with the closed forms of the logit likelihood.
 func TestDensityAloneIsTheLikelihood(t *testing.T) {
 	x, y := twoClasses(20, 5)
 	k, _, _ := seGram(x, 0.2, 1)

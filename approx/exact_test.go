@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// regression is a problem with numeric targets and a prior mean that is not zero, as a function of the length scale, the
-// amplitude and the noise, all logarithms.
+// regression is a problem with numeric targets and a nonzero prior mean, as a function of log length scale, log
+// amplitude and log noise.
 type regression struct {
 	x       [][]float64
 	y, mean []float64
@@ -45,8 +45,8 @@ func (r regression) fit(t testing.TB, method approx.Approximation, k *mat.SymDen
 	return post
 }
 
-// TestExactAgainstDenseAlgebra compares with GPML (2.25), (2.26) and (2.30), and the leave-one-out sum with as many
-// regressions.
+// TestExactAgainstDenseAlgebra compares with GPML (2.25), (2.26) and (2.30), and the leave-one-out sum with one
+// regression per left-out case.
 func TestExactAgainstDenseAlgebra(t *testing.T) {
 	const n, m = 12, 4
 	data := newRegression(n+m, 20)
@@ -65,7 +65,7 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 			}
 			return r
 		}
-		// predict conditions f(x_j) on the cases kept.
+		// predict conditions f(x_j) on the cases in keep.
 		predict := func(keep []int, j int) (mean, variance float64) {
 			c, cross := mat.NewSymDense(len(keep), nil), make([]float64, len(keep))
 			for a, i := range keep {
@@ -167,7 +167,8 @@ func functionals(t testing.TB, post approx.Posterior) map[string]approx.Function
 	return all
 }
 
-// TestExactGradients holds both gradients to central differences over entries of K, the mean and all hyperparameters.
+// TestExactGradients compares both gradients with central differences over entries of K, the mean and all
+// hyperparameters.
 func TestExactGradients(t *testing.T) {
 	const n, h = 15, 2e-5
 	data := newRegression(n, 21)
@@ -177,10 +178,11 @@ func TestExactGradients(t *testing.T) {
 		for i := range n {
 			byMean[i] = rng.NormFloat64()
 			for j := i; j < n; j++ {
-				direction.SetSym(i, j, math.Exp(2*at[2])*rng.NormFloat64()) // of the scale on which K + σ²I varies
+				direction.SetSym(i, j, math.Exp(2*at[2])*rng.NormFloat64()) // on the scale on which K + σ²I varies
 			}
 		}
-		// move is the fit after steps along log l, log amplitude, log noise, the direction of K and that of the mean.
+		// move fits after steps along log l, log amplitude, log noise, the direction of K and the direction of the
+		// mean.
 		move := func(step [5]float64) approx.Posterior {
 			k, _, _ := seGram(data.x, at[0]+step[0], at[1]+step[1])
 			mean := make([]float64, n)
@@ -225,8 +227,8 @@ func TestExactGradients(t *testing.T) {
 	}
 }
 
-// TestGaussianLikelihoodIsExact: with Gaussian noise nothing is left to approximate, and every method that takes it agrees
-// with exact regression: value, gradients, predictions and leave-one-out.
+// TestGaussianLikelihoodIsExact: with Gaussian noise no approximation is needed, so every method that supports it
+// agrees with exact regression in value, gradients, predictions and leave-one-out.
 func TestGaussianLikelihoodIsExact(t *testing.T) {
 	const n = 20
 	data := newRegression(n, 22)
@@ -287,7 +289,7 @@ func TestGaussianLikelihoodIsExact(t *testing.T) {
 	}
 }
 
-// TestExactExtremes: a finite answer or a reported condition over the range of hyperparameters, with repeated inputs.
+// TestExactExtremes: over the range of hyperparameters, with repeated inputs, Fit returns a finite value or an error.
 func TestExactExtremes(t *testing.T) {
 	data := newRegression(20, 23)
 	data.x[3], data.x[4], data.x[5] = data.x[0], data.x[0], data.x[1]
@@ -298,7 +300,7 @@ func TestExactExtremes(t *testing.T) {
 				k, _, _ := seGram(data.x, logLength, logAmp)
 				cov, lik := []approx.Cov{{K: k}}, likelihood.Gaussian{}.At([]float64{logNoise})
 				post, err := approx.Exact{}.Fit(context.Background(), cov, approx.Targets{Value: data.y}, lik, nil)
-				// Rounding K leaves an eigenvalue uncertain by about n eps max K_ii; noise of more than that hides it.
+				// Rounding errors of K move its eigenvalues by about n eps max K_ii; larger noise hides that.
 				if certain := math.Exp(2*logNoise) > 1e-13*math.Exp(2*logAmp); err != nil {
 					if certain {
 						t.Errorf("log l, sf, noise = %v, %v, %v: %v", logLength, logAmp, logNoise, err)
@@ -316,7 +318,7 @@ func TestExactExtremes(t *testing.T) {
 	}
 }
 
-// TestExactRefuses what is not regression, and says what is.
+// TestExactRefuses checks that anything but regression is refused, and that the message says what is supported.
 func TestExactRefuses(t *testing.T) {
 	if _, err := (approx.Exact{}).Uses(likelihood.Probit{}, 2); err == nil {
 		t.Error("exact takes probit")
@@ -348,7 +350,7 @@ func TestExactRefuses(t *testing.T) {
 	post.PredictProba(mat.NewDense(1, 2, nil), []*mat.Dense{mat.NewDense(1, 1, nil)}, [][]float64{{1}}, nil)
 }
 
-// noisyProbit is p(y|f) = Φ(yf/s) with the one parameter log s, and every derivative in closed form.
+// noisyProbit is p(y|f) = Φ(yf/s) with the one parameter log s, with all derivatives in closed form.
 type noisyProbit struct{ s float64 }
 
 func (noisyProbit) Domain() likelihood.Domain         { return likelihood.Binary }
@@ -381,15 +383,15 @@ func (p noisyProbit) paramDerivs(logp, d1, d2 []float64, y, f float64) {
 }
 
 func (p noisyProbit) DMoments(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
-	wide := noisyProbit{math.Sqrt(p.s*p.s + variance)} // LogZ is log p of this one at the mean
+	wide := noisyProbit{math.Sqrt(p.s*p.s + variance)} // LogZ is log p of this likelihood at the mean
 	wide.paramDerivs(logZ, dMean, d2Mean, y, mean)
 	for _, d := range [][]float64{logZ, dMean, d2Mean} {
 		d[0] *= p.s * p.s / (wide.s * wide.s)
 	}
 }
 
-// TestLikelihoodGradient: the derivative over a parameter of a likelihood that is not Gaussian, so that the mode of
-// Laplace's method moves with it.
+// TestLikelihoodGradient checks the derivative with respect to a parameter of a likelihood that is not Gaussian,
+// where the mode of Laplace's method moves with the parameter.
 func TestLikelihoodGradient(t *testing.T) {
 	const n, h = 20, 2e-5
 	x, y := twoClasses(n, 24)

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// The posterior of two latent values that a covariance correlates, after their labels.
+// The posterior of two latent values, correlated by their covariance, given their labels.
 func Example() {
 	cov := []approx.Cov{{K: mat.NewSymDense(2, []float64{1, 0.8, 0.8, 1})}}
 	y := approx.Targets{Classes: 2, Value: []float64{1, 1}}
@@ -47,7 +47,7 @@ func ExampleFunctional() {
 	// ⎣-0.2347   0.0939⎦
 }
 
-// A method says before it runs what it can do with a likelihood, or why it cannot.
+// A method says before it runs what it supports with a likelihood, or why it does not support it.
 func ExampleApproximation() {
 	_, err := approx.EP{}.Uses(likelihood.Softmax{}, 3)
 	fmt.Println(err)
@@ -58,7 +58,7 @@ func ExampleApproximation() {
 	// true <nil>
 }
 
-// Labels of classes from 0 as methods read them.
+// Labels of classes, coded as integers from 0, in the form that methods read.
 func ExampleCoded() {
 	fmt.Println(approx.Coded(2, []int{0, 1, 1}, nil).Value, approx.Coded(3, []int{0, 2, 1}, nil).Index)
 	// Output:

@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// The same posteriors in 240-bit arithmetic, for hyperparameters where central differences of a double drown in its
-// rounding. Only the likelihood's scalars are doubles, evaluated at the rounded argument.
+// The same posteriors in 240-bit arithmetic, for hyperparameters where rounding errors dominate central differences
+// in double precision. Only the likelihood's scalars are doubles, evaluated at the rounded argument.
 
 const bits = 240
 
@@ -42,7 +42,7 @@ func zeros(n int) matrix {
 	return a
 }
 
-// f computes in extended precision: sums and products of its arguments.
+// The following functions compute in extended precision.
 func add(x, y *big.Float) *big.Float { return number(0).Add(x, y) }
 func sub(x, y *big.Float) *big.Float { return number(0).Sub(x, y) }
 func mul(x, y *big.Float) *big.Float { return number(0).Mul(x, y) }
@@ -79,7 +79,7 @@ func precisionMatrix(k matrix, tau vector) (r matrix, logDet float64) {
 		b[i][i].Add(b[i][i], number(1))
 	}
 	t := number(0)
-	for p := range n { // in-place inversion; the pivots of a positive definite matrix multiply to its determinant
+	for p := range n { // in-place inversion; the determinant is the product of the pivots
 		pivot := b[p][p]
 		mantissa := new(big.Float)
 		exponent := pivot.MantExp(mantissa)
@@ -108,20 +108,21 @@ func precisionMatrix(k matrix, tau vector) (r matrix, logDet float64) {
 	return b, logDet
 }
 
-// extended is a log evidence and tr(G E) of its adjoint G. uncertainty is what the rounding errors of doubles may do to the
-// log evidence: those of its algebra, and that of the point where a fit stops.
+// extended is a log evidence and, with along, tr(G E) of its adjoint G. uncertainty bounds the effect of rounding
+// errors of doubles on the log evidence: from the algebra, and from the point where a fit stops.
 type extended struct {
 	logEvidence float64
 	along       func(e *mat.SymDense) float64
 	uncertainty float64
 }
 
-// unit is the rounding error that sums and products of n doubles, and a Cholesky factorisation, leave behind.
+// unit is the relative rounding error of sums and products of n doubles, and of a Cholesky factorisation.
 func unit(n int) float64 { return float64(n+4) * 0x1p-52 }
 
-// algebra bounds the rounding error of -½ bᵀKb - ½ log|B|. A computed Cholesky factor of B is that of a matrix whose entries
-// differ by n units of √(B_ii B_jj), which moves ½ log|B| by ½ Σ |B⁻¹_ij| √(B_ii B_jj) = ½ Σ |R_ij| √((K_ii + 1/τ_i)(K_jj + 1/τ_j))
-// of them; and K b is that of a matrix whose entries differ by n units of |K_ij|.
+// algebra bounds the rounding error of -½ bᵀKb - ½ log|B|. A computed Cholesky factor of B is that of a matrix whose
+// entries differ by n units of √(B_ii B_jj), which moves ½ log|B| by n units of ½ Σ |B⁻¹_ij| √(B_ii B_jj) = ½ Σ
+// |R_ij| √((K_ii + 1/τ_i)(K_jj + 1/τ_j)). The computed K b is that of a matrix whose entries differ by n units of
+// |K_ij|.
 func algebra(k, r matrix, tau, b vector) float64 {
 	determinant, quadratic := 0.0, 0.0
 	for i := range k {
@@ -147,12 +148,12 @@ func (a matrix) along(e *mat.SymDense) float64 {
 	return float(sum)
 }
 
-// extendedLaplace polishes the mode from a double's a, GPML (3.32) and (5.20)-(5.24).
+// extendedLaplace refines the mode, starting from a computed in doubles, by GPML (3.32) and (5.20)-(5.24).
 func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differentiable, start []float64) extended {
 	n := len(y)
 	a := vectorOf(start[:n])
 	for range 30 {
-		// Derivatives at the double next to f, carried to f by Taylor's formula.
+		// Derivatives at the double next to f, extrapolated to f by Taylor's formula.
 		f := k.times(a)
 		g, w, d3, residual := make(vector, n), make(vector, n), make([]float64, n), make(vector, n)
 		logp := number(0)
@@ -195,7 +196,7 @@ func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differe
 			}
 		}
 		var widest, reach, weight, sum float64
-		for i := range n { // see Laplace's own bound: steps of √(ηᵀWη) are left, η = eps max K Σ|a|, and each moves ½ log|B|
+		for i := range n { // see Laplace's own bound: the step left is √(ηᵀWη), η = eps max K Σ|a|; it moves ½ log|B|
 			widest, weight, sum = max(widest, float(k[i][i])), weight+float(w[i]), sum+math.Abs(float(a[i]))
 			v := min(float(k[i][i]), 1/float(w[i]))
 			reach += math.Abs(d3[i]) / 2 * v * math.Sqrt(v)
@@ -207,8 +208,8 @@ func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differe
 	return extended{}
 }
 
-// extendedEP polishes the fixed point from a double's sites by sequential sweeps with rank-one updates, and evaluates
-// GPML (3.65) term by term with (5.27).
+// extendedEP refines the fixed point, starting from sites computed in doubles, by sequential sweeps with rank-one
+// updates, and evaluates GPML (3.65) term by term with (5.27).
 func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
@@ -230,7 +231,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	damping := number(1)
 	for sweep := range 300 {
 		change := 0.0
-		if sweep == 40 { // a fixed point that undamped sweeps leave, as a likelihood that is not log-concave may have
+		if sweep == 40 { // undamped sweeps may leave the fixed point if the likelihood is not log-concave
 			damping = number(0.25)
 			copy(tau, vectorOf(start[:n]))
 			copy(nu, vectorOf(start[n:]))
@@ -267,7 +268,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 		}
 		r, logDet := precisionMatrix(k, tau)
 		value := -logDet/2 + float(inner(nu, sigma.times(nu)))/2
-		distance := 0.0 // from the fixed point, that rounding may leave; see siteFit.propose
+		distance := 0.0 // distance from the fixed point caused by rounding; see siteFit.propose
 		shares := 0.0   // the error of Σ log(1 - τ_i v_i)
 		for i := range n {
 			m, v := cavity(i)
@@ -296,7 +297,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	return extended{}
 }
 
-// extended polishes a fit's state.
+// extended refines the state of a fit in extended precision.
 func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) extended {
 	switch p.method.(type) {
 	case approx.Laplace:
@@ -324,7 +325,7 @@ func TestExtendedPrecision(t *testing.T) {
 	x, y := twoClasses(n, 1)
 	for _, p := range formulated(t) {
 		if _, pl := p.method.(approx.PL); pl || p.fickle() {
-			continue // TestPLInExtendedPrecision
+			continue // see TestPLInExtendedPrecision
 		}
 		t.Run(p.name, func(t *testing.T) {
 			for _, theta := range [][2]float64{{5, 5}, {5, 8}, {6.5, 6.5}, {8, 5}, {8, 8}} {

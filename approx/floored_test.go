@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// flipped is p(y|f) = ε + (1-2ε)Φ(yf): probit whose labels are exchanged with probability ε. It is smooth and not log-concave.
-// Its parameter is ε itself, and not declared where it is fixed.
+// flipped is p(y|f) = ε + (1-2ε)Φ(yf): probit with labels that are exchanged with probability ε. It is smooth and not
+// log-concave. Its parameter is ε itself, declared only if it is free.
 type flipped struct {
 	epsilon float64
 	free    bool
@@ -35,7 +35,7 @@ func (l flipped) At(theta []float64) likelihood.Bound {
 }
 func (l flipped) Likelihood() likelihood.Likelihood { return flipped{0.1, l.free} }
 
-// parts are Z, its first three derivatives by z over Z, ∂Z/∂ε over Z, and N(z) over Z.
+// parts returns Z, its first three derivatives with respect to z over Z, ∂Z/∂ε over Z, and N(z) over Z.
 func (l flipped) parts(z float64) (mass, a1, a2, a3, byEpsilon, density float64) {
 	mass = l.epsilon + (1-2*l.epsilon)*math.Erfc(-z/math.Sqrt2)/2
 	density = math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / mass
@@ -83,8 +83,8 @@ func (l flipped) DMoments(logZ, dMean, d2Mean []float64, y, mean, variance float
 	d2Mean[0] /= s * s
 }
 
-// TestLaplaceWhereCurvatureIsFloored holds the derivatives of the evidence and of the leave-one-out sum to differences where a W_i is
-// taken as 0, also of cases that share their latent value.
+// TestLaplaceWhereCurvatureIsFloored compares the derivatives of the evidence and of the leave-one-out sum with
+// differences where some W_i are floored at 0, also with cases that share their latent value.
 func TestLaplaceWhereCurvatureIsFloored(t *testing.T) {
 	const n, h = 24, 1e-4
 	x, y := twoClasses(n, 3)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestUSPSThreesAgainstFives holds both methods to the book's experiment of GPML 3.7.3 (probit, squared exponential on
-// raw pixels): figures 3.7 and 3.8 give log evidence and test errors; the values here are read off with more digits by
+// TestUSPSThreesAgainstFives compares both methods with the experiment of GPML 3.7.3 (probit, squared exponential on
+// raw pixels). Figures 3.7 and 3.8 give log evidence and test errors; the values here have more digits, from
 // evaluating the same points on the same data.
 func TestUSPSThreesAgainstFives(t *testing.T) {
 	x, y := readDigits(t, "../../shared/data/usps_3v5_train.csv.gz")
@@ -75,7 +75,7 @@ func squaredExponential(x, z []float64, logLength, logAmp float64) float64 {
 	return math.Exp(2*logAmp - d*math.Exp(-2*logLength)/2)
 }
 
-// readDigits reads inputs and labels, 3 as -1 and 5 as +1.
+// readDigits reads inputs and labels: 3 is -1 and 5 is +1.
 func readDigits(t *testing.T, path string) (x [][]float64, y []float64) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// TestNewtonOfSites moves the sites off their fixed point by about 1e-4 of what they say. A step of Newton's method leaves
-// the square of that, as one with a wrong Jacobian does not.
+// TestNewtonOfSites moves the sites off their fixed point by a relative 1e-4. One step of Newton's method leaves the
+// square of that distance; a step with a wrong Jacobian leaves more.
 func TestNewtonOfSites(t *testing.T) {
 	const n = 30
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -63,8 +63,9 @@ func TestNewtonOfSites(t *testing.T) {
 	}
 }
 
-// TestMeansOfSites: after a fit b is ν - τμ to its last digits, and μ is m + K b but for the rounding error of b, though terms
-// of 1e4 cancel in K b. Sums in doubles leave more, which is where sites would stop on their way to the fixed point.
+// TestMeansOfSites: after a fit b = ν - τμ to its last digits, and μ = m + K b up to the rounding error of b,
+// although terms of 1e4 cancel in K b. Plain sums of doubles have a larger error, at which sites would stop on the
+// way to the fixed point.
 func TestMeansOfSites(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -103,7 +104,7 @@ func TestMeansOfSites(t *testing.T) {
 	}
 }
 
-// TestGMRES solves systems of the kind x - Jx = b, and says when one has no solution.
+// TestGMRES solves systems of the form x - Jx = b, and checks that the residual shows when there is no solution.
 func TestGMRES(t *testing.T) {
 	const n = 60
 	rng := rand.New(rand.NewPCG(1, 0))
@@ -111,7 +112,7 @@ func TestGMRES(t *testing.T) {
 	for i := range j {
 		j[i], want[i] = make([]float64, n), rng.NormFloat64()
 		for k := range j[i] {
-			j[i][k] = rng.NormFloat64() / math.Sqrt(n) * 1.5 // beyond where x ← b + Jx converges
+			j[i][k] = rng.NormFloat64() / math.Sqrt(n) * 1.5 // too large for x ← b + Jx to converge
 		}
 	}
 	multiply := func(dst, x []float64) {

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// inducedMethod is a method with the option inducing, on targets that it takes.
+// inducedMethod is a method with the option inducing, and targets that it supports.
 type inducedMethod struct {
 	name     string
 	of       func(approx.Inducing) approx.Approximation
@@ -26,7 +26,7 @@ type inducedMethod struct {
 	perClass bool // a kernel for each class
 }
 
-// inducedMethods are all of them; the checks of this file are for every one, with every correction.
+// inducedMethods lists all of them; the tests of this file run for each, with every correction.
 var inducedMethods = []inducedMethod{
 	{"laplace", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Logit{}, 2, false},
 	{"laplace of numbers", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Gaussian{}, 0, false},
@@ -43,10 +43,10 @@ var corrections = map[string]approx.Correction{
 	"fitc": {Form: approx.FITC}, "half": {Power: 0.5}, "vfe": {Form: approx.VFE},
 }
 
-// named is a part of a sum or product.
+// named is a part of a sum or product kernel.
 func named(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
 
-// inducedKernels are kernels of inputs in the plane, with ordinary and with extreme hyperparameters.
+// inducedKernels are kernels of inputs in the plane, with ordinary and extreme hyperparameters.
 var inducedKernels = []struct {
 	name   string
 	k      kernel.Kernel
@@ -58,16 +58,16 @@ var inducedKernels = []struct {
 	{"product", kernel.Product{named("se", kernel.SE{}), named("linear", kernel.Linear{})}, [][]float64{{0.3, 0.9, 0.2}}},
 }
 
-// inducedCases is a problem of n cases in the plane with inducing inputs of its own.
+// inducedCases is a problem of n cases in the plane with inducing inputs that are not among the cases.
 type inducedCases struct {
 	inducedMethod
 	k       kernel.Kernel
-	theta   []float64 // of the kernel; those of several differ
+	theta   []float64 // of the kernel; further kernels get shifted values
 	x, z    *kernel.Inputs
 	targets approx.Targets
 }
 
-// newInducedCases draws n cases, of which the first m have an inducing input of their own near by.
+// newInducedCases draws n cases, and an inducing input near each of the first m.
 func newInducedCases(of inducedMethod, k kernel.Kernel, theta []float64, n, m int) *inducedCases {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(m)))
 	x, z := mat.NewDense(n, 2, nil), mat.NewDense(max(m, 1), 2, nil)
@@ -91,7 +91,7 @@ func newInducedCases(of inducedMethod, k kernel.Kernel, theta []float64, n, m in
 	return &inducedCases{of, k, theta, &kernel.Inputs{X: x}, &kernel.Inputs{X: z}, y}
 }
 
-// start is theta: that of the kernel or of each class's, then a prior mean, then the likelihood's.
+// start is θ: the hyperparameters of the kernel or of each class's kernel, then a prior mean, then the likelihood's.
 func (c *inducedCases) start() []float64 {
 	theta := slices.Clone(c.theta)
 	for j := 1; j < c.kernels(); j++ {
@@ -113,7 +113,7 @@ func (c *inducedCases) kernels() int {
 	return 1
 }
 
-// split parts theta, or its gradient.
+// split splits θ, or its gradient, into these parts.
 func (c *inducedCases) split(theta []float64) (kernels [][]float64, mean *float64, lik []float64) {
 	p := len(c.theta)
 	for range c.kernels() {
@@ -122,7 +122,7 @@ func (c *inducedCases) split(theta []float64) (kernels [][]float64, mean *float6
 	return kernels, &theta[0], theta[1:]
 }
 
-// means is the prior mean of all cases; that of several classes differs between cases, or it would not show.
+// means is the prior mean of all cases. It differs between cases: softmax would not change with a common mean.
 func (c *inducedCases) means(mean float64) []float64 {
 	m := make([]float64, c.x.N())
 	for i := range m {
@@ -178,7 +178,7 @@ func (c *inducedCases) fit(t *testing.T, m approx.Approximation, theta []float64
 	return p
 }
 
-// gradient is that over theta which the adjoints make.
+// gradient is the gradient over θ computed from the adjoints.
 func (c *inducedCases) gradient(t *testing.T, f approx.Functional, theta []float64) []float64 {
 	t.Helper()
 	n, m, grad := c.x.N(), c.z.N(), make([]float64, len(theta))
@@ -204,7 +204,7 @@ func (c *inducedCases) gradient(t *testing.T, f approx.Functional, theta []float
 	return grad
 }
 
-// eachInduced calls check with every method, kernel and correction.
+// eachInduced calls check for every method, kernel and correction.
 func eachInduced(t *testing.T, n, m int, check func(t *testing.T, c *inducedCases, with approx.Approximation)) {
 	for _, of := range inducedMethods {
 		for _, k := range inducedKernels {
@@ -219,7 +219,7 @@ func eachInduced(t *testing.T, n, m int, check func(t *testing.T, c *inducedCase
 	}
 }
 
-// differences holds a gradient to central differences of its scalar.
+// differences compares a gradient with central differences of its scalar.
 func (c *inducedCases) differences(t *testing.T, h float64, f func(theta []float64) approx.Functional) {
 	t.Helper()
 	theta := c.start()
@@ -238,7 +238,7 @@ func (c *inducedCases) differences(t *testing.T, h float64, f func(theta []float
 	}
 }
 
-// TestInducingGradients holds the adjoints to central differences.
+// TestInducingGradients compares the adjoints with central differences.
 func TestInducingGradients(t *testing.T) {
 	eachInduced(t, 40, 6, func(t *testing.T, c *inducedCases, m approx.Approximation) {
 		c.differences(t, 2e-5, func(theta []float64) approx.Functional {
@@ -261,7 +261,7 @@ func TestInducingAtAllCases(t *testing.T) {
 	})
 }
 
-// samePredictions holds the predictions of a structured prior to those of a dense one.
+// samePredictions compares the predictions of a structured prior with those of a dense one.
 func (c *inducedCases) samePredictions(t *testing.T, got, want approx.Posterior, theta []float64) {
 	t.Helper()
 	const n = 5
@@ -304,7 +304,7 @@ func (c *inducedCases) samePredictions(t *testing.T, got, want approx.Posterior,
 }
 
 // TestInducingLeaveOneOut: with Z = X leave-one-out sums are the exact ones, and their adjoints agree with
-// differences. The sum is not stationary in what an iteration finds.
+// differences. Unlike the evidence, the sum is not stationary at the fixed point of an iteration.
 func TestInducingLeaveOneOut(t *testing.T) {
 	for _, of := range inducedMethods {
 		for _, k := range inducedKernels {
@@ -343,7 +343,7 @@ func TestInducingLeaveOneOut(t *testing.T) {
 	}
 }
 
-// precise is a method with a tolerance of rounding.
+// precise returns the method with a tolerance at the level of rounding.
 func precise(m approx.Approximation) approx.Approximation {
 	switch m := m.(type) {
 	case approx.Laplace:
@@ -362,8 +362,8 @@ func precise(m approx.Approximation) approx.Approximation {
 	return m
 }
 
-// TestInducingBound: a bound with inducing inputs is never above the evidence or bound without, and never falls as
-// inputs are added; duplicates, one input and more inputs than cases answer.
+// TestInducingBound: a bound with inducing inputs never exceeds the evidence or bound without them, and never falls
+// as inputs are added. Duplicates, a single input and more inputs than cases are included.
 func TestInducingBound(t *testing.T) {
 	for _, of := range inducedMethods {
 		m := of.of(approx.Inducing{Points: 1, Correction: corrections["vfe"]})
@@ -379,7 +379,8 @@ func TestInducingBound(t *testing.T) {
 			rows := func(n int) *mat.Dense { return mat.DenseCopyOf(all.Slice(0, n, 0, 2)) }
 			var twice mat.Dense
 			twice.Stack(rows(2), rows(2))
-			// what jitter of 1e-8 may take of the variances that the inputs tell, at a site's precision each
+			// The jitter of 1e-8 may reduce the variances that the inputs explain, weighted by a site's precision
+			// each.
 			slack := 40 * 1e-8 / 2 * math.Exp(2*theta[1]) * math.Exp(0.8)
 			last := math.Inf(-1)
 			for _, points := range []*mat.Dense{rows(1), rows(2), &twice, rows(5), rows(20), rows(40), rows(80)} {
@@ -396,7 +397,7 @@ func TestInducingBound(t *testing.T) {
 	}
 }
 
-// TestInducingAlwaysAnswers: one input, duplicates, and more inputs than cases give numbers and gradients.
+// TestInducingAlwaysAnswers: one input, duplicates, and more inputs than cases give a finite evidence and gradient.
 func TestInducingAlwaysAnswers(t *testing.T) {
 	for _, of := range inducedMethods {
 		for correction, form := range corrections {
@@ -421,7 +422,7 @@ func TestInducingAlwaysAnswers(t *testing.T) {
 	}
 }
 
-// condenses: what a posterior is condensed to makes the same predictions, and no evidence.
+// condenses checks that the condensed posterior makes the same predictions and has no evidence.
 func (c *inducedCases) condenses(
 	t *testing.T, want *mat.Dense, p approx.Posterior, known []*mat.Dense, diag, mean [][]float64, theta []float64,
 ) {
@@ -453,8 +454,8 @@ func (c *inducedCases) condenses(
 	}
 }
 
-// TestInducingStates: a state restores its posterior bit for bit, a neighbour's changes nothing beyond the tolerance, and
-// the number of threads changes no bit.
+// TestInducingStates: a state restores its posterior bit for bit, a neighbour's state changes the result by no more
+// than the tolerance, and the number of threads changes no bit.
 func TestInducingStates(t *testing.T) {
 	for _, of := range inducedMethods {
 		for _, k := range inducedKernels {

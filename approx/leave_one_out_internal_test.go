@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestBlockCavities holds the cavities of multi-class Laplace, in what differs between the classes, and its leave-one-out sum
-// to dense predictions of every case from the sites of all others: with f_-i ~ N(m, K) and their W and g = ∇log p,
+// TestBlockCavities compares the cavities of multi-class Laplace, in the differences between classes, and its
+// leave-one-out sum with dense predictions of every case from the sites of all others. With f_-i ~ N(m, K) and their
+// W and g = ∇log p, the prediction has
 //
 //	mean m_i + K_i,-i (I + W K)⁻¹(W(f̂ - m) + g),   covariance K_ii - K_i,-i (I + W K)⁻¹ W K_-i,i
 func TestBlockCavities(t *testing.T) {
@@ -68,7 +69,7 @@ func TestBlockCavities(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := f.Value(); !(math.Abs(got-sum) <= n*1e-4) { // 1e-5 of probabilities of 0.1 or more
+				if got := f.Value(); !(math.Abs(got-sum) <= n*1e-4) { // probabilities ≥ 0.1, right to 1e-5
 					t.Errorf("leave-one-out %.12g, want %.12g", got, sum)
 				}
 			})
@@ -81,7 +82,7 @@ func difference(v *mat.SymDense, c, d int) float64 {
 	return v.At(c, d) - v.At(c, 0) - v.At(d, 0) + v.At(0, 0)
 }
 
-// averageByTrapezoid is E[softmax(f)] of three classes over the two differences of f.
+// averageByTrapezoid is E[softmax(f)] of three classes, integrated over the two differences of f.
 func averageByTrapezoid(m []float64, v *mat.SymDense) [3]float64 {
 	const steps, reach = 120, 9.0
 	l11 := math.Sqrt(difference(v, 1, 1))

@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// leavingEachOut is the sum of the predictions, by GPML (3.60) and (3.61), for each case from the sites of all the others:
-// their precisions τ, and their information about f - m.
+// leavingEachOut is the leave-one-out sum: by GPML (3.60) and (3.61) it predicts each case from the sites of all
+// others, given their precisions τ and their information about f - m.
 func leavingEachOut(t *testing.T, k *mat.SymDense, m, y, tau, information []float64, lik likelihood.MomentMatcher) float64 {
 	t.Helper()
 	n, sum := len(y), 0.0
@@ -50,7 +50,7 @@ func leavingEachOut(t *testing.T, k *mat.SymDense, m, y, tau, information []floa
 	return sum
 }
 
-// TestLeaveOneOutOfSites holds every method to the sites that its oracle finds.
+// TestLeaveOneOutOfSites compares every method with the sum from the sites that its oracle finds.
 func TestLeaveOneOutOfSites(t *testing.T) {
 	const n = 9
 	x, y := twoClasses(n, 21)
@@ -89,7 +89,8 @@ func TestLeaveOneOutOfSites(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutOfNegativeSites: the noisy threshold leaves sites of negative precision, and online learning keeps them.
+// TestLeaveOneOutOfNegativeSites: the noisy threshold gives sites of negative precision, and online learning keeps
+// them.
 func TestLeaveOneOutOfNegativeSites(t *testing.T) {
 	const n = 14
 	lik := likelihood.NoisyThreshold{}.At([]float64{math.Log(0.1 / 0.9)})
@@ -120,8 +121,9 @@ func TestLeaveOneOutOfNegativeSites(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutBesideQuietSites: at large amplitudes some sites say next to nothing of widely spread latent values, so that
-// neither the posterior variances nor the sites' share of them can be had from the other.
+// TestLeaveOneOutBesideQuietSites: at large amplitudes some sites have almost no precision while the posterior
+// variances are large. Then neither the posterior variances nor the sites' share of them can be computed from the
+// other.
 func TestLeaveOneOutBesideQuietSites(t *testing.T) {
 	x, y := twoClasses(40, 6)
 	mean := make([]float64, len(y))
@@ -129,7 +131,7 @@ func TestLeaveOneOutBesideQuietSites(t *testing.T) {
 		k, _, _ := seGram(x, 0, 5)
 		post := p.fit(t, k, mean, y, nil)
 		tau, information := make([]float64, len(y)), make([]float64, len(y))
-		for i := range y { // a State is a, and then the mode
+		for i := range y { // a State is a, then the mode
 			f := post.State()[len(y)+i]
 			_, g, h, _ := p.lik.(likelihood.Differentiable).Derivs(y[i], f)
 			tau[i], information[i] = -h, g-h*f
@@ -147,7 +149,8 @@ func TestLeaveOneOutBesideQuietSites(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutAnswers: wherever a fit converges the sum is finite, with finite derivatives or the reason why not.
+// TestLeaveOneOutAnswers: wherever a fit converges, the sum is finite, and its derivatives are finite or an error
+// says why not.
 func TestLeaveOneOutAnswers(t *testing.T) {
 	x, y := twoClasses(24, 6)
 	x = append(x, x[0], x[0], x[1])
@@ -191,8 +194,8 @@ func TestLeaveOneOutAnswers(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutByRefits: the mean log probability from the cavities of one fit on the crabs is that of 200 fits that leave
-// one case out each, to 0.02 nats.
+// TestLeaveOneOutByRefits: on the crabs, the mean log probability from the cavities of one fit agrees to 0.02 nats
+// with that of 200 fits that leave out one case each.
 func TestLeaveOneOutByRefits(t *testing.T) {
 	x, y := crabs(t)
 	n := len(y)
@@ -236,8 +239,8 @@ func TestLeaveOneOutByRefits(t *testing.T) {
 	}
 }
 
-// TestCavityIgnoresItsSite: what the others say of a case does not depend on its own site (GPML exercise 3.10.5). Marginals
-// move with the site, cavities of other cases too, but not the case's own.
+// TestCavityIgnoresItsSite: the cavity of a case does not depend on its own site (GPML exercise 3.10.5). Marginals
+// and the cavities of other cases do change with the site.
 func TestCavityIgnoresItsSite(t *testing.T) {
 	const n = 12
 	x, y := twoClasses(n, 61)

@@ -13,10 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestMeanFieldsEndAtRounding: where the cases of one class stand before those of the other, partial sums of A b reach
-// half of Σ|A_ij b_j| and round by as much, more than a tolerance of 1e-10 allows. Newton's method ends there all the
-// same, where it does with the cases in another order, of which the log evidence does not know; and the adjoint is that
-// of differences over ln σ.
+// TestMeanFieldsEndAtRounding: if all cases of one class come before those of the other, partial sums of A b reach
+// half of Σ|A_ij b_j|, and their rounding error exceeds a tolerance of 1e-10. Newton's method must still converge, to
+// the log evidence of another order of the cases, and the adjoint must agree with differences over ln σ.
 func TestMeanFieldsEndAtRounding(t *testing.T) {
 	const n, change = 600, 1e-3
 	x, y := twoClasses(n, 53)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// oracleMeanField visits one case after the other, as [MF 5, 6] and [MF 9] are written, and evaluates the free energies as
+// oracleMeanField updates one case after the other, by [MF 5, 6] and [MF 9], and evaluates the free energies as
 // printed: the ensemble's as entropy plus average energy, with its constants.
 func oracleMeanField(t *testing.T, k *mat.SymDense, m0, y []float64, lik likelihood.GaussianNoise, naive bool) gaussianSites {
 	n := len(y)
@@ -68,7 +68,8 @@ func oracleMeanField(t *testing.T, k *mat.SymDense, m0, y []float64, lik likelih
 	return s
 }
 
-// extendedMeanField polishes z by Newton's method, with the cut Gaussians by Taylor's formula from the double next to z.
+// extendedMeanField refines z by Newton's method; moments of truncated Gaussians are extrapolated from the double
+// next to z by Taylor's formula.
 func extendedMeanField(t *testing.T, k matrix, y []float64, lik likelihood.GaussianNoise, start []float64, naive bool) extended {
 	n := len(y)
 	a, rest, ones := zeros(n), zeros(n), make(vector, n) // A and A - I
@@ -186,7 +187,7 @@ func orthant(c *mat.SymDense, y []float64) float64 {
 	return math.Log(p)
 }
 
-// TestEnsembleIsALowerBound of the log evidence, and EP comes nearer.
+// TestEnsembleIsALowerBound: it is below the log evidence, and EP is closer to the log evidence.
 func TestEnsembleIsALowerBound(t *testing.T) {
 	x, labels := twoClasses(3, 30)
 	for _, n := range []int{2, 3} {
@@ -206,7 +207,7 @@ func TestEnsembleIsALowerBound(t *testing.T) {
 	}
 }
 
-// TestMeanFieldIsExact for one case, and for cases that have nothing to do with each other.
+// TestMeanFieldIsExact for one case, and for cases that are independent a priori.
 func TestMeanFieldIsExact(t *testing.T) {
 	for _, method := range theories {
 		for _, variance := range []float64{1e-6, 1, 100, 1e8} {
@@ -225,8 +226,8 @@ func TestMeanFieldIsExact(t *testing.T) {
 	}
 }
 
-// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and v of it with K/v, changes nothing
-// (GPML exercise 3.10.1).
+// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and scaling that kernel by v, does
+// not change the result (GPML exercise 3.10.1).
 func TestStepWithNoiseIsProbit(t *testing.T) {
 	const n, v = 25, 7.0
 	x, y := twoClasses(n, 31)
@@ -236,10 +237,10 @@ func TestStepWithNoiseIsProbit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if caps, err := method.Uses(likelihood.Step{}, 2); err != nil || !caps.Gradient {
-			continue // sampling has tests of its own
+			continue // sampling has its own tests
 		}
 		if _, linear := method.(approx.PL); linear {
-			continue // y as a linear function of f, and of f plus noise, are two approximations
+			continue // approximating y as linear in f, and as linear in f plus noise, give different results
 		}
 		for _, logAmp := range []float64{-2, 0, 3} {
 			k, _, _ := seGram(x, 0.4, logAmp)
@@ -274,8 +275,8 @@ func TestStepWithNoiseIsProbit(t *testing.T) {
 	}
 }
 
-// TestStepWithoutNoise: a smooth kernel leaves the log evidence to rounding errors, and contradictions are impossible.
-// That is an error or a finite number, but never a NaN and never endless.
+// TestStepWithoutNoise: without noise, a smooth kernel leaves a log evidence dominated by rounding errors, and
+// contradictory labels are impossible. The result is an error or a finite number, never NaN, and the fit always ends.
 func TestStepWithoutNoise(t *testing.T) {
 	x, y := twoClasses(24, 32)
 	for _, e := range approx.Table {
@@ -284,7 +285,7 @@ func TestStepWithoutNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		if caps, err := method.Uses(likelihood.Step{}, 2); err != nil || !caps.Gradient {
-			continue // sampling has tests of its own
+			continue // sampling has its own tests
 		}
 		for _, c := range []struct {
 			x [][]float64
@@ -312,8 +313,8 @@ func TestStepWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestEnsembleJitter: a smooth kernel without noise gets a jitter, which is told; value and adjoint are those of the kernel
-// with it, whose jitter moves with the amplitude.
+// TestEnsembleJitter: a smooth kernel without noise gets a jitter, which is reported. Value and adjoint are those of
+// the kernel with jitter, which is proportional to the squared amplitude.
 func TestEnsembleJitter(t *testing.T) {
 	const n = 8
 	x, y := twoClasses(n, 33)
@@ -341,7 +342,7 @@ func TestEnsembleJitter(t *testing.T) {
 			for j := range n {
 				with.SetSym(j, j, e.At(j, j)*(1+share))
 			}
-			// The adjoint's own terms, of the order of 1/share, cancel to that.
+			// Terms of the order of 1/share cancel in the adjoint, which leaves this error.
 			if got, want := along(g.K, e), want.along(with); math.Abs(got-want) > 1e-3*max(1, math.Abs(want)) {
 				t.Errorf("%v: gradient[%d] = %v, want %v", theta, i, got, want)
 			}
@@ -356,7 +357,7 @@ func TestEnsembleJitter(t *testing.T) {
 	}
 }
 
-// TestMeanFieldRefuses likelihoods that are no noisy sign, and says which are.
+// TestMeanFieldRefuses likelihoods other than the sign of f plus noise, and the message names those.
 func TestMeanFieldRefuses(t *testing.T) {
 	for _, method := range theories {
 		if _, err := method.Uses(likelihood.Logit{}, 2); err == nil || !strings.Contains(err.Error(), "probit") {

@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestMemory holds what methods say of their memory to what they allocate, where the conformance kit
-// does not come: equal cases, other options, and more than two classes.
+// TestMemory compares the memory that methods state with what they allocate, for problems that the conformance kit
+// does not cover: equal cases, other options, and more than two classes.
 func TestMemory(t *testing.T) {
 	const n, held = 160, 80
 	x, y := twoClasses(n, 30)

@@ -53,8 +53,8 @@ func solveBig(a matrix, b vector) (logDet *big.Float) {
 	return logDet
 }
 
-// extendedMulticlass finds the mode from a double's a by Newton's method on the dense system of all classes, and
-// evaluates GPML (3.44) there. k holds one matrix per class.
+// extendedMulticlass finds the mode, starting from a computed in doubles, by Newton's method on the dense system of
+// all classes, and evaluates GPML (3.44) there. k holds one matrix per class.
 func extendedMulticlass(t *testing.T, k []matrix, y []int, start []float64) *big.Float {
 	n, classes := len(y), len(k)
 	size := n * classes
@@ -111,8 +111,9 @@ func extendedMulticlass(t *testing.T, k []matrix, y []int, start []float64) *big
 	return nil
 }
 
-// TestMulticlassExtendedPrecision compares evidence and gradient, the latter with differences that 240 bits make exact, from
-// where the prior says nothing to amplitude e^10. There Σ_c E_c has eigenvalues of 1/(n e^20), which a double knows to 1e-6.
+// TestMulticlassExtendedPrecision compares evidence and gradient, the latter with differences in 240 bits, for
+// amplitudes from where the prior has hardly any effect to e^10. There Σ_c E_c has eigenvalues of 1/(n e^20), which
+// doubles represent to 1e-6.
 func TestMulticlassExtendedPrecision(t *testing.T) {
 	const n, classes, h = 7, 3, 0x1p-70
 	x, _ := planeClasses(n, 21)

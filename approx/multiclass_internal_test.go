@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// softmaxOnLine is the model of cases along a curve in the plane, each class a stretch of it but for some labels.
+// softmaxOnLine is a model of cases along a curve in the plane; each class is a stretch of it, with some labels
+// changed.
 func softmaxOnLine(n, classes int, logAmp float64, shared bool) (cov []Cov, y Targets) {
 	y = Targets{Classes: classes, Index: make([]int, n)}
 	point := func(i int) (a, b float64) {
@@ -42,9 +43,9 @@ func softmaxOnLine(n, classes int, logAmp float64, shared bool) (cov []Cov, y Ta
 	return cov, y
 }
 
-// TestStepThatIsShortEnough: no step of length 1 changes ½ log|I + W K|, to first order, by more than precision says. With
-// the gradient s of that, here from differences over every latent value, the step that changes it the most is Σs/√(sᵀΣs) and
-// the change √(sᵀΣs).
+// TestStepThatIsShortEnough: a step of length 1 changes ½ log|I + W K|, to first order, by at most the bound from
+// precision. Let s be the gradient of ½ log|I + W K|, here from differences over every latent value; then the step
+// with the largest change is Σs/√(sᵀΣs), and the change is √(sᵀΣs).
 func TestStepThatIsShortEnough(t *testing.T) {
 	const n, classes, h = 24, 4, 1e-5
 	for _, shared := range []bool{true, false} {
@@ -56,7 +57,7 @@ func TestStepThatIsShortEnough(t *testing.T) {
 			}
 			p := post.(*multiclass)
 			at := *p.at
-			half := func(j int, h float64) float64 { // ½ log|I + W K| where f_j is moved
+			half := func(j int, h float64) float64 { // ½ log|I + W K| with f_j moved by h
 				moved := p.newPoint()
 				copy(moved.f, at.f)
 				moved.f[j] += h
@@ -90,9 +91,9 @@ func TestStepThatIsShortEnough(t *testing.T) {
 	}
 }
 
-// TestToleranceBeyondRounding: a tolerance that rounding error does not allow takes no more products than rounding does,
-// whatever it is, and leaves the evidence where a moderate one finds it: a step of the length that precision gives for
-// rounding changes it by at most that over target, times the tolerance.
+// TestToleranceBeyondRounding: a tolerance below the rounding error takes no more products than one at the rounding
+// error, and gives the evidence of a moderate tolerance. A step of the length that precision gives for rounding
+// changes the evidence by at most rounding/target times the tolerance.
 func TestToleranceBeyondRounding(t *testing.T) {
 	const n, classes = 60, 4
 	for _, logAmp := range []float64{1, 3, 5} {
@@ -119,7 +120,8 @@ func TestToleranceBeyondRounding(t *testing.T) {
 	}
 }
 
-// TestThreadsOfSeveralClasses: fit, adjoint, predictions and leave-one-out have the same bits whatever the number of threads.
+// TestThreadsOfSeveralClasses: fit, adjoint, predictions and leave-one-out are the same bits for any number of
+// threads.
 func TestThreadsOfSeveralClasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds for four fits of 300 cases: go test ./approx -run ThreadsOfSeveralClasses, without -short")

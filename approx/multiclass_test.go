@@ -21,7 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// classData reads a bundled data set, standardised, with the classes numbered in the order of their first appearance.
+// classData reads a bundled data set, standardised, with classes numbered by first appearance.
 func classData(t testing.TB, name string) (x [][]float64, y []int, classes int) {
 	t.Helper()
 	file, err := os.Open(filepath.Join("..", "experiments", "data", "sets", name+".csv"))
@@ -77,8 +77,8 @@ func planeClasses(n int, seed uint64) (x [][]float64, y []int) {
 	return x, y
 }
 
-// priors makes one squared-exponential prior for all classes, or one per class with hyperparameters that differ a little.
-// by[c] holds the derivatives with respect to log length scale and log amplitude.
+// priors returns one squared-exponential prior for all classes, or one per class with slightly different
+// hyperparameters. by[c] holds the derivatives with respect to log length scale and log amplitude.
 func priors(x [][]float64, logLength, logAmp float64, classes int, shared bool) (cov []approx.Cov, by [][]*mat.SymDense) {
 	for c := range classes {
 		if shared && c > 0 {
@@ -117,13 +117,13 @@ func adjointsOf(t testing.TB, post approx.Posterior, covariances, n int) []appro
 
 func classOf[T any](list []T, c int) T { return list[min(c, len(list)-1)] }
 
-// denseClasses is Laplace's method for several classes on the matrices of all classes at once, Cn×Cn, by LU factorisation:
-// GPML (3.35)-(3.44) as they stand. Newton's step is halved until Ψ does not fall.
+// denseClasses is Laplace's method for several classes by LU factorisation of the Cn×Cn matrices of all classes,
+// following GPML (3.35)-(3.44). Newton's step is halved until Ψ does not fall.
 type denseClasses struct {
 	value      float64
-	a, u       []float64  // K⁻¹(f̂ - m), and the derivative of the evidence with respect to f less that of Ψ
+	a, u       []float64  // K⁻¹(f̂ - m), and the derivative by f of the evidence without its Ψ
 	f          *mat.Dense // F = (K + W⁻¹)⁻¹ = (I + W K)⁻¹ W
-	covariance *mat.Dense // posterior, of the training inputs
+	covariance *mat.Dense // posterior covariance of the training inputs
 }
 
 func solveDense(t testing.TB, cov []approx.Cov, y []int, classes int) denseClasses {
@@ -172,7 +172,7 @@ func solveDense(t testing.TB, cov []approx.Cov, y []int, classes int) denseClass
 	}
 	system := func() *mat.LU { // I + W K
 		b := mat.NewDense(size, size, nil)
-		for i := range n { // W has blocks of diagonals
+		for i := range n { // the blocks of W are diagonal
 			for c := range classes {
 				for d := range classes {
 					v := -pi.At(i, c) * pi.At(i, d)
@@ -317,8 +317,8 @@ func TestMulticlassAgainstDenseMatrices(t *testing.T) {
 	}
 }
 
-// TestMulticlassAdjointOfEntries holds the adjoint to central differences along random directions of every covariance and
-// of every mean.
+// TestMulticlassAdjointOfEntries compares the adjoint with central differences along random directions of every
+// covariance and every mean.
 func TestMulticlassAdjointOfEntries(t *testing.T) {
 	const n, h = 14, 2e-5
 	x, y := planeClasses(n, 3)
@@ -331,7 +331,7 @@ func TestMulticlassAdjointOfEntries(t *testing.T) {
 				for j := range cov {
 					cov[j].Mean = make([]float64, n)
 					for i := range n {
-						cov[j].K.SetSym(i, i, cov[j].K.At(i, i)+scale) // so that K + hE stays positive definite
+						cov[j].K.SetSym(i, i, cov[j].K.At(i, i)+scale) // keeps K + hE positive definite
 						cov[j].Mean[i] = rng.NormFloat64()
 					}
 				}
@@ -366,8 +366,8 @@ func TestMulticlassAdjointOfEntries(t *testing.T) {
 	}
 }
 
-// TestMulticlassAdjointThroughKernel holds the adjoint to central differences over hyperparameters from where the prior
-// says nothing to where it says everything. (Beyond, see TestMulticlassExtendedPrecision.)
+// TestMulticlassAdjointThroughKernel compares the adjoint with central differences over hyperparameters, from where
+// the prior has hardly any effect to where it dominates. (For larger amplitudes see TestMulticlassExtendedPrecision.)
 func TestMulticlassAdjointThroughKernel(t *testing.T) {
 	const h = 2e-5
 	x, y := planeClasses(25, 2)
@@ -399,8 +399,8 @@ func TestMulticlassAdjointThroughKernel(t *testing.T) {
 	}
 }
 
-// TestMulticlassInvariance: the order of the cases and of the classes does not matter, and a mean that all classes share
-// cancels.
+// TestMulticlassInvariance: the order of the cases and of the classes does not matter, and a mean common to all
+// classes cancels.
 func TestMulticlassInvariance(t *testing.T) {
 	const n = 60
 	x, y := planeClasses(n, 4)
@@ -423,7 +423,7 @@ func TestMulticlassInvariance(t *testing.T) {
 		p, q := predictClasses(post, cov, nil), predictClasses(other, permuted, nil)
 		for i, j := range order {
 			for c := range 3 {
-				if got, want := q.At(i, rename[c]), p.At(j, c); math.Abs(got-want) > 2e-5 { // of two averages
+				if got, want := q.At(i, rename[c]), p.At(j, c); math.Abs(got-want) > 2e-5 { // the error of two averages
 					t.Errorf("shared=%v: probability %v of class %d at case %d, permuted %v", shared, want, c, j, got)
 				}
 			}
@@ -449,8 +449,8 @@ func TestMulticlassInvariance(t *testing.T) {
 	}
 }
 
-// TestTwoOfThreeClasses: f_0 - f_1 of two classes is a process of twice the covariance under the logistic likelihood. A third
-// class whose mean is far below says nothing.
+// TestTwoOfThreeClasses: with two classes f_0 - f_1 is a process of twice the covariance under the logistic
+// likelihood. A third class whose mean is far below has no effect.
 func TestTwoOfThreeClasses(t *testing.T) {
 	const n = 40
 	x, labels := twoClasses(n, 7)
@@ -492,7 +492,7 @@ func diagonal(k *mat.SymDense) []float64 {
 	return d
 }
 
-// predictClasses gives the class probabilities at the training inputs.
+// predictClasses returns the class probabilities at the training inputs.
 func predictClasses(post approx.Posterior, cov []approx.Cov, means [][]float64) *mat.Dense {
 	var cross []*mat.Dense
 	var diag [][]float64
@@ -507,7 +507,7 @@ func predictClasses(post approx.Posterior, cov []approx.Cov, means [][]float64) 
 // TestMulticlassLatent compares the latent means, variances and covariances at new inputs with those of the dense
 // matrices, and the probabilities with an integral of the softmax over the plane of differences.
 func TestMulticlassLatent(t *testing.T) {
-	const n, m, classes = 30, 100, 3 // more new inputs than are treated at once
+	const n, m, classes = 30, 100, 3 // more new inputs than one block
 	x, y := planeClasses(n+m, 9)
 	y = y[:n]
 	for _, shared := range []bool{true, false} {
@@ -605,8 +605,8 @@ func softmaxIntegral(mean []float64, covariance *mat.SymDense) []float64 {
 	return p
 }
 
-// TestCovarianceDecidesTheClass: with the latent means held, the covariance of the latent values alone can change which
-// class is the most probable (GPML exercise 3.10.3). For two classes it cannot.
+// TestCovarianceDecidesTheClass: with fixed latent means, the covariance of the latent values alone can change which
+// class is the most probable (GPML exercise 3.10.3). With two classes it cannot.
 func TestCovarianceDecidesTheClass(t *testing.T) {
 	x, y := planeClasses(10, 1)
 	cov, _ := priors(x, 0, 0, 3, true)
@@ -623,8 +623,8 @@ func TestCovarianceDecidesTheClass(t *testing.T) {
 	}
 }
 
-// TestMulticlassWarmStart: the state of a neighbour saves iterations and does not change the result; the state of the fit
-// itself restores it bit for bit.
+// TestMulticlassWarmStart: a neighbour's state saves iterations and does not change the result; the fit's own state
+// restores it bit for bit.
 func TestMulticlassWarmStart(t *testing.T) {
 	x, y := planeClasses(80, 5)
 	var cold, warm int
@@ -672,7 +672,7 @@ func TestMulticlassWarmStart(t *testing.T) {
 	if warm >= cold {
 		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
 	}
-	// A state that is sure of the wrong classes makes a step that is worse than none.
+	// The first step from a state that strongly favours the wrong classes is worse than a cold start.
 	cov, _ := priors(x, 0, 3, 3, true)
 	far := make(approx.State, 6*len(y))
 	for i, c := range y {
@@ -684,11 +684,11 @@ func TestMulticlassWarmStart(t *testing.T) {
 	}
 }
 
-// TestMulticlassAlwaysAnswers: there is a finite answer over the whole range of hyperparameters, with classes of which
-// there is no case, repeated and contradictory cases, and kernels of very different amplitudes.
+// TestMulticlassAlwaysAnswers: the evidence is finite over the whole range of hyperparameters, also with classes
+// without cases, with repeated and contradictory cases, and with kernels of very different amplitudes.
 func TestMulticlassAlwaysAnswers(t *testing.T) {
 	x, y := planeClasses(18, 6)
-	x = append(x, x[0], x[0], x[1]) // the same case again, with the same label and with others
+	x = append(x, x[0], x[0], x[1]) // the same cases again, with the same label and others
 	y = append(y, y[0], (y[0]+1)%3, (y[1]+2)%3)
 	one := make([]int, len(y))
 	steps := []float64{-10, -4, 0, 4, 7, 10}
@@ -785,7 +785,7 @@ func TestMulticlassLeaveOneOutAgainstRefits(t *testing.T) {
 	}
 }
 
-// TestMulticlassBadCovariance: what hyperparameters can do to K is an error, and never a hang.
+// TestMulticlassBadCovariance: an invalid K gives an error, and the fit never hangs.
 func TestMulticlassBadCovariance(t *testing.T) {
 	x, y := planeClasses(6, 7)
 	fit := func(cov []approx.Cov) error {
@@ -807,7 +807,7 @@ func TestMulticlassBadCovariance(t *testing.T) {
 	if err := fit(cov); !errors.Is(err, approx.ErrNotPositiveDefinite) {
 		t.Errorf("indefinite K: error %v", err)
 	}
-	for _, logAmp := range []float64{18, 40, 150, 354} { // up to overflow: a number, or an error
+	for _, logAmp := range []float64{18, 40, 150, 354} { // up to overflow: a finite number or an error
 		cov, _ := priors(x, 0, logAmp, 3, true)
 		_ = fit(cov)
 	}
@@ -876,13 +876,13 @@ func TestMulticlassMemory(t *testing.T) {
 			}
 		})
 	}
-	if few, many := allocations(3), allocations(9); many-few >= 6 { // a pool that was emptied may add a few
+	if few, many := allocations(3), allocations(9); many-few >= 6 { // garbage collection empties pools
 		t.Errorf("%v allocations in 3 iterations, %v in 9", few, many)
 	}
 }
 
 // BenchmarkMulticlass fits a softmax model of classes in the plane at length scale 1 and amplitude 3; "+adjoint" also
-// differentiates it, "+predict" predicts as many cases as it has.
+// computes the adjoint, "+predict" also predicts as many cases as there are training cases.
 func BenchmarkMulticlass(b *testing.B) {
 	for _, classes := range []int{3, 10} {
 		for _, n := range []int{200, 767} {

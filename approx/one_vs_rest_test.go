@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// threeClasses labels points of the plane by the sector they lie in.
+// threeClasses labels points of the plane by their sector.
 func threeClasses(n int) (x [][]float64, y approx.Targets) {
 	x, _ = twoClasses(n, 5)
 	y = approx.Targets{Classes: 3, Index: make([]int, n)}
@@ -61,7 +61,8 @@ func TestOneVsRestIsTheBinaryProblemsSideBySide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The adjoint of a shared covariance is the sum of the classes'; of its own, each its own.
+		// The adjoint of a shared covariance is the sum over the classes; with one covariance per class, each class
+		// has its own.
 		value := 0.0
 		want := make([]*mat.SymDense, len(cov))
 		wantMean := make([][]float64, len(cov))
@@ -136,7 +137,7 @@ func TestOneVsRestRefusesTwoClasses(t *testing.T) {
 	}
 }
 
-// A state that ends early, goes on too long or has a length that is none is an error.
+// A state that is too short, too long or holds an invalid length is an error.
 func TestOneVsRestRefusesStates(t *testing.T) {
 	k := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	method, cov, y, lik := approx.OneVsRest{Binary: approx.Laplace{}}, []approx.Cov{{K: k}}, approx.Targets{Classes: 3, Index: []int{0, 1, 2}}, likelihood.Logit{}.At(nil)

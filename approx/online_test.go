@@ -18,7 +18,7 @@ import (
 // shuffled is the order in which Online visits the cases by default.
 func shuffled(n int) []int { return rand.New(rand.NewPCG(0, 0)).Perm(n) }
 
-// oracleOnline takes in one case after the other by Bayes' rule for its own site, [MF 10-12] with explicit matrices.
+// oracleOnline includes one case after the other by Bayes' rule for its site, [MF 10-12] with explicit matrices.
 func oracleOnline(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.MomentMatcher, sweeps int) gaussianSites {
 	n := len(y)
 	s := gaussianSites{variance: make([]float64, n), mean: make([]float64, n)}
@@ -50,7 +50,7 @@ func oracleOnline(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.
 	return s
 }
 
-// extendedOnline follows the updates forwards, with a change of K along e carried beside them.
+// extendedOnline computes the updates in extended precision, with their derivatives along e in forward mode.
 func extendedOnline(k matrix, y []float64, lik likelihood.MomentMatcher) extended {
 	n := len(y)
 	// follow returns the log evidence and its slope along e.
@@ -73,7 +73,8 @@ func extendedOnline(k matrix, y []float64, lik likelihood.MomentMatcher) extende
 			value += logZ
 			d1, d2, d3, d4 := number(l1), number(l2), number(l3), number(l4)
 			dm, dv := number(0).Set(dMu[i]), mul(half, dSigma[i][i])
-			// By the heat equation, ∂log Z/∂v = ½ (d2 + d1²) and its derivatives with respect to the mean.
+			// By the heat equation, ∂log Z/∂v = ½ (d2 + d1²); the derivatives of this with respect to the mean
+			// follow.
 			slope.Add(slope, add(mul(d1, dm), mul(dv, add(d2, mul(d1, d1)))))
 			change1 := add(mul(d2, dm), mul(dv, add(d3, mul(number(2*l1), d2))))
 			change2 := add(mul(d3, dm), mul(dv, add(d4, mul(number(2), add(mul(d2, d2), mul(d1, d3))))))
@@ -100,7 +101,7 @@ func extendedOnline(k matrix, y []float64, lik likelihood.MomentMatcher) extende
 	}}
 }
 
-// TestOnlineBlocks: over several blocks, and in a second sweep, the updates are those of the oracle.
+// TestOnlineBlocks: with several blocks, and in a second sweep, the updates are those of the oracle.
 func TestOnlineBlocks(t *testing.T) {
 	const n = 75
 	x, y := twoClasses(n, 40)
@@ -135,7 +136,8 @@ func TestOnlineBlocks(t *testing.T) {
 	}
 }
 
-// TestOnlineSeen: what has seen a part of the cases is what had only these; beyond all of them it goes on as sweeps do.
+// TestOnlineSeen: with Seen = s ≤ n the posterior is that of the first s cases alone; a larger Seen continues with
+// further sweeps.
 func TestOnlineSeen(t *testing.T) {
 	const n = 70
 	x, y := twoClasses(n, 42)
@@ -182,7 +184,7 @@ func TestOnlineSeen(t *testing.T) {
 	}
 }
 
-// TestOnlineHasNoEvidenceAfterSeveralSweeps, and says so before and after the fit.
+// TestOnlineHasNoEvidenceAfterSeveralSweeps: the capabilities before the fit and the posterior after it say so.
 func TestOnlineHasNoEvidenceAfterSeveralSweeps(t *testing.T) {
 	method := approx.Online{Sweeps: 2}
 	if caps, err := method.Uses(likelihood.Probit{}, 2); err != nil || !caps.NoEvidence || caps.Gradient {
@@ -200,7 +202,7 @@ func TestOnlineHasNoEvidenceAfterSeveralSweeps(t *testing.T) {
 	}
 }
 
-// TestOnlineOrder: the seed is the order, and none is that of the data.
+// TestOnlineOrder: the seed determines the order, and "none" keeps the order of the data.
 func TestOnlineOrder(t *testing.T) {
 	const n = 20
 	x, y := twoClasses(n, 41)
@@ -232,7 +234,7 @@ func TestOnlineOrder(t *testing.T) {
 	}
 }
 
-// TestOnlineIsExactForOneCase, and for cases that have nothing to do with each other.
+// TestOnlineIsExactForOneCase, and for cases that are independent a priori.
 func TestOnlineIsExactForOneCase(t *testing.T) {
 	for _, l := range []likelihood.MomentMatcher{likelihood.Probit{}, likelihood.Logit{}, likelihood.Step{}} {
 		k, mean, y, want := mat.NewSymDense(3, nil), []float64{-20, 0, 0.3}, []float64{1, -1, 1}, 0.0
@@ -251,8 +253,8 @@ func TestOnlineIsExactForOneCase(t *testing.T) {
 	}
 }
 
-// TestOnlineBeyondDoublePrecision: one latent value with labels of both kinds, whose variance falls below what rounding
-// leaves of the prior's.
+// TestOnlineBeyondDoublePrecision: one latent value with labels of both kinds, whose posterior variance falls below
+// the rounding error of the prior variance.
 func TestOnlineBeyondDoublePrecision(t *testing.T) {
 	const n = 40
 	y := make([]float64, n)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// The oracle is the book's algebra with explicit inverses, at a size and conditioning where that is harmless.
+// The oracles follow the book's formulas with explicit inverses, at a size and conditioning where these are accurate.
 
 func inverse(t *testing.T, a mat.Matrix) *mat.Dense {
 	var inv mat.Dense
@@ -48,11 +48,11 @@ func logDet(a mat.Matrix) float64 {
 	return v
 }
 
-// gaussianSites are site variances and means, with the log evidence and the leave-one-out sum of the method.
+// gaussianSites are site variances and means, and the method's log evidence and leave-one-out sum.
 type gaussianSites struct {
 	variance, mean []float64
 	logEvidence    float64
-	leaveOneOut    float64 // 0: the oracle does not say
+	leaveOneOut    float64 // 0 if the oracle does not compute it
 }
 
 // oracleLaplace iterates f = (K⁻¹ + W)⁻¹(Wf + ∇log p + K⁻¹m), GPML (3.18), and evaluates (3.32).
@@ -132,7 +132,7 @@ func oracleEP(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.Mome
 	return s
 }
 
-// oracle is what the pair's method should find.
+// oracle returns what the pair's method should find.
 func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSites {
 	switch p.method.(type) {
 	case approx.Laplace:
@@ -154,7 +154,7 @@ func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSite
 	return gaussianSites{}
 }
 
-// TestOracle compares evidence, predictions and leave-one-out with a prior mean that is not zero.
+// TestOracle compares evidence, predictions and leave-one-out, with a nonzero prior mean.
 func TestOracle(t *testing.T) {
 	const n, m = 8, 5
 	x, y := twoClasses(n+m, 9)
@@ -190,7 +190,7 @@ func TestOracle(t *testing.T) {
 				t.Errorf("a likelihood without parameters: error %v", err)
 			}
 
-			// GPML (3.60) and (3.61), which hold for every set of Gaussian sites.
+			// GPML (3.60) and (3.61), which hold for any Gaussian sites.
 			c := inverse(t, plusDiag(k, want.variance))
 			off := make([]float64, n)
 			for i := range off {
@@ -200,7 +200,7 @@ func TestOracle(t *testing.T) {
 			post.Latent(latent, variance, cross, diag, 0)
 			post.PredictProba(prob, []*mat.Dense{cross}, [][]float64{diag}, [][]float64{meanZ})
 			floored := make([]float64, m)
-			post.Latent(latent, floored, cross, make([]float64, m), 0) // k** less than it can be
+			post.Latent(latent, floored, cross, make([]float64, m), 0) // k** smaller than is possible
 			if slices.Max(floored) != 0 || slices.Min(floored) != 0 {
 				t.Errorf("variances %v, want 0", floored)
 			}
@@ -244,7 +244,7 @@ func integrate(p func(float64) float64, mean, variance float64) float64 {
 	return sum * 2 * reach / steps / math.Sqrt(2*math.Pi)
 }
 
-// TestEPIsExactForOneCase: with one site there is nothing to approximate in the evidence.
+// TestEPIsExactForOneCase: with one site EP's evidence is exact.
 func TestEPIsExactForOneCase(t *testing.T) {
 	for _, p := range pairs(t) {
 		if _, ok := p.method.(approx.EP); !ok {
@@ -269,8 +269,8 @@ func TestEPIsExactForOneCase(t *testing.T) {
 	}
 }
 
-// TestEPAgainstItsPrior: a label that the prior mean contradicts by hundreds of standard deviations. With one case the
-// evidence and its derivatives are the likelihood's own averages.
+// TestEPAgainstItsPrior: the label contradicts the prior mean by hundreds of standard deviations. With one case the
+// evidence and its derivatives are those of the likelihood's log Z.
 func TestEPAgainstItsPrior(t *testing.T) {
 	for _, variance := range []float64{1e2, 1e6, 1e8} {
 		for _, z := range []float64{-3, -30, -300} {
@@ -290,7 +290,7 @@ func TestEPAgainstItsPrior(t *testing.T) {
 	}
 }
 
-// TestTwoCases: with two cases the evidence is a double integral, and EP comes at least three times nearer to it than
+// TestTwoCases: with two cases the evidence is a double integral, and EP's error is less than a third of that of
 // Laplace's method.
 func TestTwoCases(t *testing.T) {
 	for _, l := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
@@ -315,8 +315,8 @@ func TestTwoCases(t *testing.T) {
 	}
 }
 
-// TestSweep holds the blocked sweep to rank-one updates of the whole covariance, over several blocks, with and without
-// damping.
+// TestSweep compares the blocked sweep with rank-one updates of the whole covariance, over several blocks, with and
+// without damping.
 func TestSweep(t *testing.T) {
 	const n = 75
 	x, y := twoClasses(n, 10)
@@ -352,7 +352,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDamping reaches the same fixed point.
+// TestDamping: the damped fit reaches the same fixed point.
 func TestDamping(t *testing.T) {
 	x, y := twoClasses(50, 11)
 	k, _, _ := seGram(x, 0, 2)
@@ -389,13 +389,13 @@ func (outlier) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	}
 }
 
-// matched returns log Z and the two derivatives that make sites.
+// matched returns log Z and its two derivatives from which sites are computed.
 func matched(lik likelihood.MomentMatcher, y, mean, variance float64) (logZ, d1, d2 float64) {
 	logZ, d := lik.Moments(y, mean, variance)
 	return logZ, d[0], d[1]
 }
 
-// TestNegativeSites: sites of negative precision are floored and counted, or refused, as asked.
+// TestNegativeSites: sites of negative precision are floored and counted, or refused, according to the option.
 func TestNegativeSites(t *testing.T) {
 	const n = 60
 	x, y := twoClasses(n, 12)

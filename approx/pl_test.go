@@ -19,12 +19,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// expectation returns E[g(f)] for f ~ N(mean, variance) by Gauss-Legendre on either side of 0, where g may jump.
+// expectation returns E[g(f)] for f ~ N(mean, variance) by Gauss-Legendre rules on both sides of 0, where g may jump.
 func expectation(g func(f float64) float64, mean, variance float64) float64 {
 	sd := math.Sqrt(variance)
 	lo, hi := mean-13*sd, mean+13*sd
 	edges := []float64{lo}
-	for z := math.Ceil(lo); z <= math.Floor(hi); z += max(1, math.Ceil((hi-lo)/24)) { // so that 0 is among them, and sigmoids are resolved
+	for z := math.Ceil(lo); z <= math.Floor(hi); z += max(1, math.Ceil((hi-lo)/24)) { // has 0, resolves sigmoids
 		edges = append(edges, z)
 	}
 	for j := range edges {
@@ -44,9 +44,9 @@ func expectation(g func(f float64) float64, mean, variance float64) float64 {
 	return sum / (sd * math.Sqrt(2*math.Pi))
 }
 
-// oraclePL iterates the paper's equations with explicit inverses: statistical linear regression on the marginals, all
-// damped by ½, then the Gaussian posterior of the linearised labels. It evaluates the log evidence (18) as it is printed,
-// its integrals by factor.
+// oraclePL iterates the paper's equations with explicit inverses: statistical linear regression on the marginals,
+// damped by ½, then the Gaussian posterior of the linearised labels. It evaluates the log evidence (18) as printed,
+// and its integrals with factor.
 func oraclePL(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.MomentMatcher, factor func(g func(f float64) float64, mean, variance float64) float64) gaussianSites {
 	n := len(y)
 	prob := func(label, f float64) float64 { logp, _ := lik.Moments(label, f, 0); return math.Exp(logp) }
@@ -64,7 +64,7 @@ func oraclePL(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.Mome
 			mean := expectation(label, mu[i], v[i])
 			a[i] = expectation(func(f float64) float64 { return (f - mu[i]) * label(f) }, mu[i], v[i]) / v[i]
 			b[i] = mean - a[i]*mu[i]
-			omega[i] = 1 - mean*mean - a[i]*a[i]*v[i] // Var(y), as y² = 1
+			omega[i] = 1 - mean*mean - a[i]*a[i]*v[i] // Var(y), since y² = 1
 			tau[i] += (a[i]*a[i]/omega[i] - tau[i]) / 2
 			nu[i] += (a[i]*(y[i]-b[i])/omega[i] - nu[i]) / 2
 			x[i] = nu[i] + prior[i]
@@ -97,7 +97,7 @@ func oraclePL(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.Mome
 	return s
 }
 
-// TestPLIsExactForOneCase: with one site there is nothing to approximate in the evidence.
+// TestPLIsExactForOneCase: with one site the evidence of PL is exact.
 func TestPLIsExactForOneCase(t *testing.T) {
 	for _, p := range pairs(t) {
 		if _, ok := p.method.(approx.PL); !ok {
@@ -119,7 +119,7 @@ func TestPLIsExactForOneCase(t *testing.T) {
 	}
 }
 
-// TestPLWithThePapersQuadrature: Gauss-Hermite quadrature of order 10 against the marginals, and its exact gradient.
+// TestPLWithThePapersQuadrature: Gauss-Hermite quadrature of order 10 over the marginals, and its exact gradient.
 func TestPLWithThePapersQuadrature(t *testing.T) {
 	const n, h = 8, 2e-5
 	x, y := twoClasses(n, 9)
@@ -182,7 +182,7 @@ func TestPLWithThePapersQuadrature(t *testing.T) {
 	}
 }
 
-// TestQuadratureApproachesTheCavityForm: both are the same integral.
+// TestQuadratureApproachesTheCavityForm: with more nodes the posterior form does; both are the same integral.
 func TestQuadratureApproachesTheCavityForm(t *testing.T) {
 	x, y := twoClasses(30, 19)
 	k, _, _ := seGram(x, 0, 0.5)
@@ -208,7 +208,7 @@ func TestQuadratureApproachesTheCavityForm(t *testing.T) {
 	}
 }
 
-// TestSchedules: all lead to one fixed point.
+// TestSchedules: all schedules reach the same fixed point.
 func TestSchedules(t *testing.T) {
 	x, y := twoClasses(60, 17)
 	for _, theta := range [][2]float64{{-1, 0}, {0, 1}, {0.5, 3}, {2, 2}} {
@@ -243,9 +243,9 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestTwoFixedPoints: EP with the noisy threshold may have several, and the schedule decides which it reaches. Both converge
-// and are reported as they are; each is a fixed point of the other schedule too, and one in extended precision. Posterior
-// linearisation has one.
+// TestTwoFixedPoints: with the noisy threshold EP may have several fixed points, and the schedule decides which one
+// it reaches. Both fits converge; each is also a fixed point of the other schedule, and of EP in extended precision.
+// Posterior linearisation has one fixed point.
 func TestTwoFixedPoints(t *testing.T) {
 	y := []float64{-1, -1, 1, -1}
 	k, _, _ := seGram([][]float64{{1.6}, {0.8}, {0.6}, {3.9}}, 0, 1.9)
@@ -285,8 +285,9 @@ func TestTwoFixedPoints(t *testing.T) {
 	t.Logf("pl: log evidence %.6f", sequential)
 }
 
-// pairOfTheSupplement is the example of the posterior linearisation paper's supplement: two latent values with prior means
-// -0.5 and -3, unit variances and correlation 0.8, both labels +1, noisy threshold with ε = 0.01; in either order.
+// pairOfTheSupplement is the example of the posterior linearisation paper's supplement: two latent values with prior
+// means -0.5 and -3, unit variances and correlation 0.8, both labels +1, noisy threshold with ε = 0.01; in this or
+// reversed order.
 func pairOfTheSupplement(reversed bool) (k *mat.SymDense, mean, y []float64) {
 	mean = []float64{-0.5, -3}
 	if reversed {
@@ -338,8 +339,9 @@ func TestEPFailsOnTheSupplementsPair(t *testing.T) {
 	}
 }
 
-// narrow gives the site of case 2, whose variance would be negative after one parallel update, the variance 1e-6 about
-// the mean that it would have: (μ̂/σ̂² - m/v)/(1/σ̂² - 1/v) by the tilted moments at the prior N(m, v) = N(-3, 1).
+// TestNarrowSitesOnTheSupplementsPair: the variance of case 2 would be negative after one parallel update. The option
+// narrow gives its site the variance 1e-6 around the mean that the negative site would have: (μ̂/σ̂² - m/v)/(1/σ̂² -
+// 1/v), with the tilted moments at the prior N(m, v) = N(-3, 1).
 func TestNarrowSitesOnTheSupplementsPair(t *testing.T) {
 	const epsilon, m = 0.01, -3.0
 	z := epsilon + (1-2*epsilon)*math.Erfc(-m/math.Sqrt2)/2
@@ -366,7 +368,8 @@ func TestNarrowSitesOnTheSupplementsPair(t *testing.T) {
 	}
 }
 
-// TestNegativeSitesAgainstDenseAlgebra: everything that a posterior with negative sites gives, by explicit inverses.
+// TestNegativeSitesAgainstDenseAlgebra compares all results of a posterior with negative sites with explicit
+// inverses.
 func TestNegativeSitesAgainstDenseAlgebra(t *testing.T) {
 	const n, m = 9, 4
 	x, y := twoClasses(n+m, 4)
@@ -456,8 +459,8 @@ func scaled(h float64, a *mat.SymDense, n int) *mat.SymDense {
 	return s
 }
 
-// TestPLOnTheSupplementsPair: sequential and parallel posterior linearisation converge to one point and are near it after
-// six iterations.
+// TestPLOnTheSupplementsPair: sequential and parallel posterior linearisation converge to the same point and are
+// close to it after six iterations.
 func TestPLOnTheSupplementsPair(t *testing.T) {
 	k, mean, y := pairOfTheSupplement(false)
 	fit := func(l approx.PL) approx.Posterior {
@@ -490,7 +493,8 @@ func TestPLOnTheSupplementsPair(t *testing.T) {
 	}
 }
 
-// TestParallelPLGoesInCircles with the noisy threshold; damped it reaches the fixed point of the sequential schedule.
+// TestParallelPLGoesInCircles: with the noisy threshold it cycles; with damping it reaches the fixed point of the
+// sequential schedule.
 func TestParallelPLGoesInCircles(t *testing.T) {
 	x, y := twoClasses(60, 17)
 	k, _, _ := seGram(x, 0, 2)
@@ -507,8 +511,8 @@ func TestParallelPLGoesInCircles(t *testing.T) {
 	}
 }
 
-// TestGradientOverEpsilon holds the derivative over logit ε to differences: of the evidence, stationary or not, and of the
-// leave-one-out sum.
+// TestGradientOverEpsilon compares the derivative with respect to logit ε with differences: of the evidence,
+// stationary or not, and of the leave-one-out sum.
 func TestGradientOverEpsilon(t *testing.T) {
 	const h = 1e-4
 	x, y := twoClasses(25, 18)
@@ -535,7 +539,7 @@ func TestGradientOverEpsilon(t *testing.T) {
 					return f
 				}
 				f := at(theta[2])
-				grad := []float64{1} // is added to
+				grad := []float64{1} // Likelihood adds to it
 				if err := f.Likelihood(grad); err != nil {
 					t.Fatal(err)
 				}
@@ -551,8 +555,8 @@ func TestGradientOverEpsilon(t *testing.T) {
 	}
 }
 
-// TestNoisyThresholdOnCrabs: with a squared exponential alone and any hyperparameters there is a value with a gradient, or
-// the reason why not; never a NaN.
+// TestNoisyThresholdOnCrabs: with a squared exponential kernel alone and any hyperparameters there is a value with a
+// gradient, or an error that says why not; never a NaN.
 func TestNoisyThresholdOnCrabs(t *testing.T) {
 	x, y := crabs(t)
 	for name, method := range map[string]approx.Approximation{
@@ -596,7 +600,7 @@ func TestNoisyThresholdOnCrabs(t *testing.T) {
 	}
 }
 
-// crabs are the bundled crabs, standardised.
+// crabs returns the bundled crabs, standardised.
 func crabs(t testing.TB) (x [][]float64, y []float64) {
 	f, err := os.Open("../experiments/data/sets/crabs.csv")
 	if err != nil {
@@ -630,8 +634,8 @@ func crabs(t testing.TB) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestFewCases compares EP with dense EP whose moments come from quadrature, and logs how far EP and PL are from the
-// true integral.
+// TestFewCases compares EP with dense EP whose moments come from quadrature, and logs the errors of EP and PL
+// relative to the exact integral.
 func TestFewCases(t *testing.T) {
 	for _, p := range pairs(t) {
 		if _, ok := p.method.(approx.EP); !ok {
@@ -663,8 +667,8 @@ func TestFewCases(t *testing.T) {
 	}
 }
 
-// adaptive returns E[g(f)] for f ~ N(mean, variance): intervals on either side of 0, where g may jump, are halved until
-// Gauss-Legendre rules agree to 1e-14 of the size of the integrand.
+// adaptive returns E[g(f)] for f ~ N(mean, variance): intervals on both sides of 0, where g may jump, are halved
+// until Gauss-Legendre rules agree to 1e-14 of the size of the integrand.
 func adaptive(g func(f float64) float64, mean, variance float64) float64 {
 	const order = 12
 	var nodes, weights [order]float64
@@ -703,7 +707,7 @@ func adaptive(g func(f float64) float64, mean, variance float64) float64 {
 	return sum
 }
 
-// integrated takes the moments of the tilted distribution from quadrature.
+// integrated computes the moments of the tilted distribution by quadrature.
 type integrated struct{ likelihood.MomentMatcher }
 
 func (m integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
@@ -714,7 +718,7 @@ func (m integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 	return math.Log(z), [4]float64{d1, q - 1/variance - d1*d1}
 }
 
-// marginal returns ∫ Π p(y_i|f_i) N(f; mean, K) df, one case after the other, the last one in closed form.
+// marginal returns ∫ Π p(y_i|f_i) N(f; mean, K) df, integrating case by case, the last one in closed form.
 func marginal(lik likelihood.MomentMatcher, k *mat.SymDense, mean, y []float64) float64 {
 	n := len(y)
 	if n == 1 {
@@ -736,8 +740,8 @@ func marginal(lik likelihood.MomentMatcher, k *mat.SymDense, mean, y []float64) 
 	}, mean[0], k.At(0, 0))
 }
 
-// TestPLInExtendedPrecision: evidence and directional derivatives at large length scales and amplitudes, where differences
-// of doubles drown in rounding. Only the likelihood's scalars are doubles.
+// TestPLInExtendedPrecision: evidence and directional derivatives at large length scales and amplitudes, where
+// rounding errors dominate differences in double precision. Only the likelihood's scalars are doubles.
 func TestPLInExtendedPrecision(t *testing.T) {
 	const n, h = 12, 1e-5
 	x, y := twoClasses(n, 1)
@@ -772,7 +776,8 @@ func TestPLInExtendedPrecision(t *testing.T) {
 	}
 }
 
-// extendedPL iterates in parallel, damped by ½, from a double's sites, and evaluates EP's log evidence (GPML 3.65) there.
+// extendedPL iterates in parallel, damped by ½, from sites computed in doubles, and evaluates EP's log evidence (GPML
+// 3.65).
 func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
@@ -801,7 +806,7 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 			continue
 		}
 		value := -logDet/2 + float(inner(nu, mu))/2
-		reach, distance, b := 0.0, 0.0, make(vector, n) // what a distance does to the evidence, which is not stationary here
+		reach, distance, b := 0.0, 0.0, make(vector, n) // how errors of the sites change the evidence
 		for i := range n {
 			c := quo(number(1), sub(quo(number(1), v[i]), tau[i]))
 			m := mul(c, sub(quo(mu[i], v[i]), nu[i]))
@@ -823,7 +828,7 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	return extended{}
 }
 
-// TestLeaveOneOutOfRegression: with Gaussian noise EP is exact, and so are the derivatives of its leave-one-out sum.
+// TestLeaveOneOutOfRegression: with Gaussian noise EP and the derivatives of its leave-one-out sum are exact.
 func TestLeaveOneOutOfRegression(t *testing.T) {
 	const n = 20
 	x, y := twoClasses(n, 14)
@@ -856,7 +861,7 @@ func TestLeaveOneOutOfRegression(t *testing.T) {
 	}
 }
 
-// TestQuadratureOfRegression: a Gaussian likelihood is its site, up to a factor, so that any quadrature is exact.
+// TestQuadratureOfRegression: a Gaussian likelihood equals its site up to a factor, so any quadrature is exact.
 func TestQuadratureOfRegression(t *testing.T) {
 	x, y := twoClasses(20, 14)
 	k, _, _ := seGram(x, 0, 0.5)

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// choice is an entry of a table, by its name there, with its default options or with others.
+// choice is an entry of a table with its name, and its default or other options.
 type choice[T any] struct {
 	name, options string
 	value         T
@@ -47,7 +47,7 @@ func allMethods(t *testing.T) (list []choice[approx.Approximation]) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Name != "sampling" { // whose defaults take their time
+		if e.Name != "sampling" { // its defaults take long
 			list = append(list, choice[approx.Approximation]{e.Name, "", method})
 		}
 		for name, m := range options[e.Name] {
@@ -72,8 +72,9 @@ func allLikelihoods(t *testing.T) (list []choice[likelihood.Likelihood]) {
 		choice[likelihood.Likelihood]{"gaussian", "free", likelihood.Gaussian{Noise: param.Setting{Init: &noise}}})
 }
 
-// TestEveryPair: every likelihood with every method and its options, on numbers, two and three classes at once and one against
-// the rest, with one kernel or one per class: it is refused with a way out that exists, or it fits, and does what it said it can.
+// TestEveryPair: every likelihood with every method and its options, on numbers and on two or three classes, jointly
+// and one against the rest, with one kernel or one per class. Each is either refused with a suggestion that works, or
+// it fits and has the capabilities that it declares.
 func TestEveryPair(t *testing.T) {
 	methods, likelihoods := allMethods(t), allLikelihoods(t)
 	fitted, refused, gradients := 0, 0, 0
@@ -116,7 +117,7 @@ func TestEveryPair(t *testing.T) {
 	t.Logf("%d combinations fit, %d of them with a gradient; %d are refused", fitted, gradients, refused)
 }
 
-// situation is a combination that somebody asks for.
+// situation is a combination that a user may ask for.
 type situation struct {
 	method  choice[approx.Approximation]
 	lik     choice[likelihood.Likelihood]
@@ -133,7 +134,8 @@ func (s situation) uses() error {
 	return err
 }
 
-// leads reports whether who does what a refusal says gets, after at most that many refusals, what works.
+// leads reports whether following the suggestions of at most refusals refusals in turn, the given one first, leads to
+// a supported combination.
 func (s situation) leads(refusal error, methods []choice[approx.Approximation], likelihoods []choice[likelihood.Likelihood], refusals int) bool {
 	if refusal == nil || refusals == 0 {
 		return refusal == nil
@@ -157,12 +159,13 @@ func (s situation) leads(refusal error, methods []choice[approx.Approximation], 
 	return false
 }
 
-// negative says that negative_sites: error or keep met what it stops at.
+// negative reports whether the error is the one that negative_sites: error or keep can cause.
 func negative(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "negative precision") || strings.Contains(err.Error(), "use negative_sites: floor"))
 }
 
-// every fits a small problem at log l, log sf and the slope of the mean, and holds the fit to its capabilities.
+// every fits a small problem at log l, log sf and the slope of the mean, and compares the fit with its declared
+// capabilities.
 func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood, caps approx.Caps, classes int, shared bool, theta []float64) {
 	const n, h = 8, 2e-5
 	x, labels := twoClasses(n, 11)

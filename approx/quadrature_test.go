@@ -15,8 +15,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// oracleQuadrature makes so many parallel updates of EP, or of posterior linearisation, of the logistic likelihood with
-// moments by sums over Gauss-Hermite nodes, with explicit inverses, and evaluates GPML (3.65) with the same sums.
+// oracleQuadrature makes the given number of parallel updates of EP, or of posterior linearisation, with the logistic
+// likelihood, moments by sums over Gauss-Hermite nodes, and explicit inverses. It evaluates GPML (3.65) with the same
+// sums.
 func oracleQuadrature(t *testing.T, k *mat.SymDense, m, y []float64, order, updates int, linearise bool, damping float64) (logEvidence float64, tau []float64) {
 	n := len(y)
 	nodes, weights := make([]float64, order), make([]float64, order)
@@ -83,7 +84,7 @@ func oracleQuadrature(t *testing.T, k *mat.SymDense, m, y []float64, order, upda
 	return logEvidence, tau
 }
 
-// diagonalOf is the diagonal of a square matrix.
+// diagonalOf returns the diagonal of a square matrix.
 func diagonalOf(a *mat.Dense) []float64 {
 	n, _ := a.Dims()
 	d := make([]float64, n)
@@ -93,7 +94,7 @@ func diagonalOf(a *mat.Dense) []float64 {
 	return d
 }
 
-// quadratures are EP and posterior linearisation with a rule.
+// quadratures are EP and posterior linearisation with a quadrature rule.
 func quadratures(order, maxIterations int, s approx.Schedule, u approx.Unconverged) map[string]approx.Approximation {
 	q := approx.Quadrature{Order: order}
 	return map[string]approx.Approximation{
@@ -102,7 +103,7 @@ func quadratures(order, maxIterations int, s approx.Schedule, u approx.Unconverg
 	}
 }
 
-// TestQuadratureOracle: the fixed points of both methods with a rule in place of exact averages, by either schedule.
+// TestQuadratureOracle: the fixed points of both methods with a quadrature rule, for either schedule.
 func TestQuadratureOracle(t *testing.T) {
 	const n = 8
 	x, y := twoClasses(n, 9)
@@ -131,8 +132,8 @@ func TestQuadratureOracle(t *testing.T) {
 	}
 }
 
-// TestQuadratureApproachesExactMoments: where cavities are narrow the order makes no difference; and probit keeps its closed
-// form.
+// TestQuadratureApproachesExactMoments: for narrow cavities the rule gives the exact moments; probit always uses its
+// closed form.
 func TestQuadratureApproachesExactMoments(t *testing.T) {
 	x, y := twoClasses(30, 19)
 	k, _, _ := seGram(x, 0, -0.3)
@@ -151,8 +152,8 @@ func TestQuadratureApproachesExactMoments(t *testing.T) {
 	}
 }
 
-// TestUnconverged: what is taken as it is after a few updates is what these updates make, has a warning and no gradient, and
-// predicts; the default refuses it.
+// TestUnconverged: a fit accepted after a few updates is the result of exactly these updates, has a warning and no
+// gradient, and predicts; the default refuses it.
 func TestUnconverged(t *testing.T) {
 	const n = 8
 	x, y := twoClasses(n, 9)
@@ -197,7 +198,8 @@ func TestUnconverged(t *testing.T) {
 	}
 }
 
-// TestPlainSweeps: sequential ones, with exact moments, without the steps of Newton's method that would follow.
+// TestPlainSweeps: an accepted unconverged fit makes sequential sweeps with exact moments only, and none of the steps
+// of Newton's method that would follow.
 func TestPlainSweeps(t *testing.T) {
 	const n = 8
 	x, y := twoClasses(n, 9)
@@ -216,7 +218,7 @@ func TestPlainSweeps(t *testing.T) {
 	}
 }
 
-// TestPlainUpdates: updates that overshoot are taken back, but not where a fit is taken as it is.
+// TestPlainUpdates: updates that overshoot are reverted, except if an unconverged fit is accepted.
 func TestPlainUpdates(t *testing.T) {
 	const n, updates = 8, 6
 	x, y := twoClasses(n, 9)
@@ -249,8 +251,8 @@ func TestPlainUpdates(t *testing.T) {
 	}
 }
 
-// TestDivergedUpdates: labels have a probability of at most 1, and updates that say otherwise are refused, or trusted where
-// that is asked for.
+// TestDivergedUpdates: labels have a probability of at most 1. Updates that give a positive log evidence are refused,
+// or accepted with the option that trusts them.
 func TestDivergedUpdates(t *testing.T) {
 	const n = 40
 	x, y := twoClasses(n, 9)
@@ -281,7 +283,7 @@ func TestDivergedUpdates(t *testing.T) {
 	}
 }
 
-// TestUnconvergedNames: what may be written.
+// TestUnconvergedNames checks the values of the option.
 func TestUnconvergedNames(t *testing.T) {
 	var u approx.Unconverged
 	if u.UnmarshalText([]byte("accept")) != nil || u != approx.AcceptUnconverged || u.UnmarshalText([]byte("error")) != nil || u != approx.RefuseUnconverged {

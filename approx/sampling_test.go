@@ -33,7 +33,7 @@ func sample(t testing.TB, s approx.Sampling, k *mat.SymDense, mean, y []float64,
 	return post.(approx.Sampled)
 }
 
-// covers reports whether want lies within 4 standard errors of got; rounding excuses a little.
+// covers reports whether want lies within 4 standard errors of got, with a small allowance for rounding.
 func covers(got, standardError, want float64) bool {
 	return math.Abs(got-want) <= 4*standardError+1e-9*max(1, math.Abs(want))
 }
@@ -91,7 +91,7 @@ func jointWithNew(k *mat.SymDense, m, y []float64, lik likelihood.MomentMatcher)
 	return evidence, joint
 }
 
-// TestSamplingAgainstQuadrature: log evidence and prediction of up to three cases, within the error bars.
+// TestSamplingAgainstQuadrature: log evidence and prediction of up to three cases are within the error bars.
 func TestSamplingAgainstQuadrature(t *testing.T) {
 	all := mat.NewSymDense(4, []float64{
 		6, 4, -2, 3,
@@ -132,7 +132,7 @@ func TestSamplingAgainstQuadrature(t *testing.T) {
 			}
 			mu, variance := make([]float64, 1), make([]float64, 1)
 			post.Latent(mu, variance, cross, diag[0], 0)
-			if lik == (likelihood.Probit{}) { // EP's moments are close at this n
+			if lik == (likelihood.Probit{}) { // EP's moments are accurate at this n
 				e, ev := make([]float64, 1), make([]float64, 1)
 				pair{"ep", approx.EP{}, lik}.fit(t, train, mean[:n], y[:n], nil).Latent(e, ev, cross, diag[0], 0)
 				if math.Abs(mu[0]-e[0]) > 0.15 || math.Abs(variance[0]/ev[0]-1) > 0.15 {
@@ -157,12 +157,12 @@ func TestSamplingAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// TestSamplingOrthants: where p(y|f) is 0 on one side of 0, the evidence is an orthant probability; with outliers it is a
-// sum of them.
+// TestSamplingOrthants: if p(y|f) is 0 on one side of f = 0, the evidence is an orthant probability; with outliers it
+// is a sum of orthant probabilities.
 func TestSamplingOrthants(t *testing.T) {
 	const a, b, c = 0.7, -0.4, 0.1 // correlations of f_1 f_2, f_1 f_3, f_2 f_3
 	k := mat.NewSymDense(3, []float64{4, 2 * 5 * a, 2 * 0.1 * b, 0, 25, 5 * 0.1 * c, 0, 0, 0.01})
-	// P(y_i f_i > 0 for all i): Sheppard's formula and its extension to three.
+	// P(y_i f_i > 0 for all i): Sheppard's formula and its extension to three values.
 	orthant := func(y []float64) float64 {
 		ab, ac, bc := math.Asin(a*y[0]*y[1]), math.Asin(b*y[0]*y[2]), math.Asin(c*y[1]*y[2])
 		return 0.125 + (ab+ac+bc)/(4*math.Pi)
@@ -194,7 +194,7 @@ func TestSamplingOrthants(t *testing.T) {
 }
 
 // TestSamplingStepWithNoise: the step likelihood under a kernel with noise of variance 1 is the probit likelihood
-// (GPML exercise 3.10.1), also in sampling, where the two have nothing in common.
+// (GPML exercise 3.10.1), also by sampling, where the two computations share nothing.
 func TestSamplingStepWithNoise(t *testing.T) {
 	const cases = 40
 	x, y := twoClasses(cases, 31)
@@ -210,7 +210,7 @@ func TestSamplingStepWithNoise(t *testing.T) {
 	if got, want := hard.Evidence().Value(), probit.Evidence().Value(); !covers(got, se, want) || !(se < 0.1) {
 		t.Errorf("step %v ± %v, probit %v ± %v", got, hard.Diagnostics().StandardError, want, probit.Diagnostics().StandardError)
 	}
-	// All samples are where the likelihood is not 0.
+	// All samples lie where the likelihood is not 0.
 	cross, diag := mat.DenseCopyOf(noisy), make([]float64, cases)
 	for i := range diag {
 		diag[i] = noisy.At(i, i)
@@ -224,8 +224,8 @@ func TestSamplingStepWithNoise(t *testing.T) {
 	}
 }
 
-// TestSamplingAgainstImportanceSampling: 30 cases against plain importance sampling from a widened Gaussian, with densities
-// from another library.
+// TestSamplingAgainstImportanceSampling compares 30 cases with plain importance sampling from a widened Gaussian,
+// with densities from another library.
 func TestSamplingAgainstImportanceSampling(t *testing.T) {
 	const n, draws = 30, 40_000
 	x, y := twoClasses(n, 32)
@@ -280,8 +280,9 @@ func TestSamplingAgainstImportanceSampling(t *testing.T) {
 	}
 }
 
-// TestSamplingErrorBars: over many seeds the errors, in units of their error bars, have mean 0 and the spread of Student's t
-// with 15 degrees of freedom, √(15/13) = 1.07; over 100 seeds the former is right to 0.11 and the latter to 0.08.
+// TestSamplingErrorBars: over many seeds the errors, in units of their error bars, have mean 0 and the standard
+// deviation of Student's t with 15 degrees of freedom, √(15/13) = 1.07. Over 100 seeds the mean is known to 0.11 and
+// the standard deviation to 0.08.
 func TestSamplingErrorBars(t *testing.T) {
 	k, m, y := mat.NewSymDense(3, []float64{9, 5, 3, 0, 8, 4, 0, 0, 6}), []float64{0.5, -1, 0}, []float64{1, -1}
 	train := mat.NewSymDense(2, nil)
@@ -311,8 +312,8 @@ func TestSamplingErrorBars(t *testing.T) {
 	}
 }
 
-// TestSamplingRepeats: equal seeds give equal bits on any number of threads, another seed gives other numbers, and the
-// state restores everything.
+// TestSamplingRepeats: equal seeds give equal bits on any number of threads, another seed gives other numbers, and
+// the state restores everything.
 func TestSamplingRepeats(t *testing.T) {
 	x, y := twoClasses(80, 33)
 	k, _, _ := seGram(x, 0, 1)
@@ -358,7 +359,7 @@ func TestSamplingRepeats(t *testing.T) {
 	}
 }
 
-// TestSamplingDuplicates: a K without full rank gets its jitter, which is reported and changes nothing that shows.
+// TestSamplingDuplicates: a K without full rank gets a jitter, which is reported and does not change the results.
 func TestSamplingDuplicates(t *testing.T) {
 	k := mat.NewSymDense(2, []float64{4, 4, 4, 4})
 	for _, y := range [][]float64{{1, 1}, {1, -1}} {
@@ -373,8 +374,8 @@ func TestSamplingDuplicates(t *testing.T) {
 	}
 }
 
-// TestSamplingExtremes: hyperparameters at both ends of the range give a finite answer or say that the error bar means
-// little; too few temperatures for the data do the latter.
+// TestSamplingExtremes: hyperparameters at both ends of the range give a finite log evidence or a warning that the
+// error bar is unreliable; too few temperatures for the data give this warning.
 func TestSamplingExtremes(t *testing.T) {
 	x, y := twoClasses(30, 34)
 	x, y = append(x, x[0], x[1]), append(y, y[0], -y[1])
@@ -421,7 +422,7 @@ func TestSamplingExtremes(t *testing.T) {
 	}
 }
 
-// TestSamplingCrabs: 200 cases, where EP's log evidence is within half a nat and Laplace's is beyond.
+// TestSamplingCrabs: for these 200 cases EP's log evidence is within half a nat, and Laplace's is not.
 func TestSamplingCrabs(t *testing.T) {
 	x, y := readCrabs(t)
 	for _, c := range []struct{ logLength, logAmp float64 }{{0, 1.15}, {1.5, 2.5}} {

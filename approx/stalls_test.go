@@ -21,12 +21,12 @@ func fitOnce(t *testing.T, m approx.Approximation, k *mat.SymDense, y []float64,
 	return post
 }
 
-// TestNothingStalls: equal and nearly equal cases under an amplitude that is large beside what they leave of it come to the fixed
-// point in a few iterations, on whatever schedule, and all of them to the same, with the gradient that differences have.
+// TestNothingStalls: with equal and nearly equal cases and a large amplitude, every schedule converges in a few
+// iterations to the same fixed point, with the gradient of differences.
 func TestNothingStalls(t *testing.T) {
 	const n = 400
 	x, y := twoClasses(n/2, 32)
-	for i := range n / 2 { // each case again, a little to the side, and some with the other label
+	for i := range n / 2 { // each case again, slightly moved, and some with the other label
 		moved := slices.Clone(x[i])
 		moved[0] += 1e-3 * float64(i%3)
 		x, y = append(x, moved), append(y, y[i])

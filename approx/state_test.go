@@ -8,7 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestTiedCasesStartWarm: a fit that merges equal cases and starts from its own state is there at once.
+// TestTiedCasesStartWarm: a fit that merges equal cases and starts from its own state converges in at most one
+// iteration.
 func TestTiedCasesStartWarm(t *testing.T) {
 	x, y := twoClasses(20, 8)
 	for i := range 12 {
@@ -31,7 +32,8 @@ func TestTiedCasesStartWarm(t *testing.T) {
 	}
 }
 
-// TestSamplesOnRecord: the state of a sampled posterior, which model files keep, is two numbers and every sample.
+// TestSamplesOnRecord: the state of a sampled posterior, which is written to model files, is two numbers and every
+// sample.
 func TestSamplesOnRecord(t *testing.T) {
 	x, y := twoClasses(6, 3)
 	k, _, _ := seGram(x, 0, 1)

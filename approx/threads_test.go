@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// TestBitsWithThreads: states, values and derivatives are the same bits for 1, 2, 3 and 16 threads, where passes over
-// matrices are shared among them.
+// TestBitsWithThreads: states, values and derivatives are the same bits for 1, 2, 3 and 16 threads, with matrices
+// large enough to be split among threads.
 func TestBitsWithThreads(t *testing.T) {
 	const n = 420
 	x, y := twoClasses(n, 51)

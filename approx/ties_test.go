@@ -12,11 +12,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestEqualCasesShareTheirLatentValue: Laplace's method merges cases with equal rows of K. The last bit of a variance keeps
-// them apart, and evidence, adjoint, predictions and leave-one-out must be those of the fit that merges nothing.
+// TestEqualCasesShareTheirLatentValue: Laplace's method merges cases with equal rows of K. Changing the last bit of a
+// variance prevents this; evidence, adjoint, predictions and leave-one-out must be the same without merging.
 func TestEqualCasesShareTheirLatentValue(t *testing.T) {
 	x, y := twoClasses(20, 8)
-	for i := range 12 { // up to four of a kind, alike and not alike
+	for i := range 12 { // up to four equal cases, with equal and different labels
 		x = append(x, x[i/2*(i%3)])
 		y = append(y, math.Copysign(1, float64(i%4)-1.5)*y[i])
 	}
@@ -79,7 +79,7 @@ func TestEqualCasesShareTheirLatentValue(t *testing.T) {
 	}
 }
 
-// TestEqualCasesFarFromTheBoundary: where all the curvature of log p underflows, its sign says nothing.
+// TestEqualCasesFarFromTheBoundary: where all the curvature of log p underflows to 0, the fit must still converge.
 func TestEqualCasesFarFromTheBoundary(t *testing.T) {
 	var x [][]float64
 	var y []float64
@@ -107,7 +107,7 @@ func TestEqualCasesFarFromTheBoundary(t *testing.T) {
 	}
 }
 
-// boundLikelihood is a likelihood without parameters.
+// boundLikelihood returns the named likelihood, which has no parameters.
 func boundLikelihood(t *testing.T, name string) likelihood.Bound {
 	e, err := likelihood.Table.Lookup("likelihood", name)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestSitesWithoutBound: of labels that contradict each other under a covariance of rank 2 or 3 and a likelihood that jumps, no fit
-// that fails to converge does so without saying why, and the noise that it names is enough, whatever the amplitude.
+// TestSitesWithoutBound: with contradictory labels, a covariance of rank 2 or 3 and a likelihood that jumps, every
+// fit that does not converge says why, and the noise that the message suggests is enough, whatever the amplitude.
 func TestSitesWithoutBound(t *testing.T) {
 	failed, told := 0, 0
 	for seed := range uint64(3) {
@@ -67,7 +67,8 @@ func TestSitesWithoutBound(t *testing.T) {
 	}
 }
 
-// TestSmoothLikelihoodsAreNotBlamed: at its limit of iterations a fit whose likelihood does not jump says that, whatever the rank.
+// TestSmoothLikelihoodsAreNotBlamed: a fit with a smooth likelihood that reaches the limit of iterations reports
+// that, whatever the rank of K.
 func TestSmoothLikelihoodsAreNotBlamed(t *testing.T) {
 	x, y := twoClasses(20, 2)
 	k := mat.NewSymDense(20, nil)

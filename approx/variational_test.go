@@ -14,7 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// expectedLog is E log p(y|f) and the averages of its first two derivatives, f ~ N(mean, variance), by the trapezoidal rule.
+// expectedLog returns E log p(y|f) and the averages of its first two derivatives, f ~ N(mean, variance), by the
+// trapezoidal rule.
 func expectedLog(lik likelihood.Differentiable, y, mean, variance float64) (e, d1, d2 float64) {
 	const step = 0.05
 	for k := -200; k <= 200; k++ {
@@ -26,8 +27,8 @@ func expectedLog(lik likelihood.Differentiable, y, mean, variance float64) (e, d
 	return e, d1, d2
 }
 
-// oracleVariational takes half of every natural-gradient step, and evaluates the bound with the divergence of two Gaussians
-// written out.
+// oracleVariational halves every natural-gradient step, and evaluates the bound with the Kullback-Leibler divergence
+// between two Gaussians written out.
 func oracleVariational(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.Differentiable) gaussianSites {
 	n := len(y)
 	tau, nu, x := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -62,8 +63,8 @@ func oracleVariational(t *testing.T, k *mat.SymDense, m, y []float64, lik likeli
 	return s
 }
 
-// extendedVariational evaluates the bound and its adjoint at a double's sites. Its maximum is further up by half the squared
-// length of the natural-gradient step there.
+// extendedVariational evaluates the bound and its adjoint at sites computed in doubles. The maximum of the bound is
+// higher by half the squared length of the natural-gradient step there.
 func extendedVariational(k matrix, y []float64, lik likelihood.LogConcave, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
@@ -72,7 +73,7 @@ func extendedVariational(k matrix, y []float64, lik likelihood.LogConcave, start
 	kn := k.times(nu)
 	mu := k.times(r.times(kn))
 	b, adjoint := make(vector, n), zeros(n)
-	short, distance := 0.0, 0.0 // of the maximum, about half the squared distance; and the distance that rounding may leave
+	short, distance := 0.0, 0.0 // half the squared distance to the maximum; the distance due to rounding
 	for i := range n {
 		mu[i].Sub(kn[i], mu[i])
 		b[i] = sub(nu[i], mul(tau[i], mu[i]))
@@ -90,7 +91,7 @@ func extendedVariational(k matrix, y []float64, lik likelihood.LogConcave, start
 	return extended{value + short, adjoint.along, algebra(k, r, tau, b) + float64(n)*distance*distance}
 }
 
-// TestVariationalIsALowerBound, which never falls from one sweep to the next.
+// TestVariationalIsALowerBound: it is below the evidence and never falls from one sweep to the next.
 func TestVariationalIsALowerBound(t *testing.T) {
 	x, labels := twoClasses(3, 30)
 	for _, n := range []int{1, 2, 3} {
@@ -127,7 +128,7 @@ func TestVariationalIsALowerBound(t *testing.T) {
 	}
 }
 
-// TestVariationalOfOneCase compares with the best of a grid of Gaussians, however wide the prior.
+// TestVariationalOfOneCase: no Gaussian of a grid around the result has a higher bound, however wide the prior.
 func TestVariationalOfOneCase(t *testing.T) {
 	for _, lik := range []likelihood.Differentiable{likelihood.Probit{}, likelihood.Logit{}} {
 		for _, variance := range []float64{1e-4, 1, 100, 1e4} {
@@ -141,7 +142,7 @@ func TestVariationalOfOneCase(t *testing.T) {
 				post.Latent(at[:], spread[:], mat.NewDense(1, 1, []float64{variance}), []float64{variance}, 0)
 				mu, s := at[0]+mean, math.Sqrt(spread[0])
 				got := post.Evidence().Value()
-				// The trapezoidal rule has a step of 0.05 s, which is wide for p(y|f) where s is.
+				// The trapezoidal rule has a step of 0.05 s, which is coarse for p(y|f) if s is large.
 				tolerance := 1e-9 + 1e-6*s*s
 				if want := bound(mu, s); math.Abs(got-want) > tolerance {
 					t.Errorf("%T, prior N(%v, %v): bound %v, want %v", lik, mean, variance, got, want)
@@ -167,7 +168,7 @@ func TestVariationalRefuses(t *testing.T) {
 	}
 }
 
-// TestVariationalRefusesVastVariances, of which it would make nonsense.
+// TestVariationalRefusesVastVariances, for which the result would be wrong.
 func TestVariationalRefusesVastVariances(t *testing.T) {
 	x, y := twoClasses(10, 3)
 	for _, lik := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
@@ -180,7 +181,7 @@ func TestVariationalRefusesVastVariances(t *testing.T) {
 	}
 }
 
-// TestVariationalLeaveOneOutGradient holds it to central differences.
+// TestVariationalLeaveOneOutGradient compares it with central differences.
 func TestVariationalLeaveOneOutGradient(t *testing.T) {
 	const n, h = 20, 2e-5
 	x, y := twoClasses(n, 51)
@@ -210,8 +211,8 @@ func TestVariationalLeaveOneOutGradient(t *testing.T) {
 	}
 }
 
-// TestVariationalStopsWhereRoundingDoes: the pull of narrow noise magnifies the rounding error of the means; sweeps that draw no nearer
-// have reached the maximum.
+// TestVariationalStopsWhereRoundingDoes: small noise magnifies the rounding errors of the means. The fit must end at
+// the maximum when sweeps no longer reduce the distance.
 func TestVariationalStopsWhereRoundingDoes(t *testing.T) {
 	for seed := range uint64(6) {
 		x, y := twoClasses(20, 70+seed)

@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestWork fits a row of amplitudes in memory that was left full of NaN, and finds every bit as in memory of its own.
+// TestWork fits a sequence of amplitudes in shared memory that was filled with NaN, and compares every bit with fits
+// that allocate their own memory.
 func TestWork(t *testing.T) {
 	const n, m = 40, 50
 	y, cross, diag := make([]float64, n), mat.NewDense(n, m, nil), make([]float64, m)

@@ -39,7 +39,7 @@ func BenchmarkEvidenceAndGradient(b *testing.B) {
 	}
 }
 
-// The same for as many cases as the training sets of cross-validation have.
+// The same with as many cases as the training sets of cross-validation.
 func BenchmarkSmall(b *testing.B) {
 	for _, s := range smallModels {
 		for _, n := range []int{50, 100, 200} {
@@ -55,7 +55,7 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// A whole local optimisation, from the start that every study has.
+// A whole local optimisation, from the default start of every study.
 func BenchmarkSmallOptimize(b *testing.B) {
 	for _, s := range smallModels {
 		b.Run(s.name+"/n=100", func(b *testing.B) {
@@ -85,7 +85,7 @@ var smallModels = []smallModel{
 	{"laplace/softmax", likelihood.Softmax{}, approx.Laplace{}, "thyroid", []float64{3.1, 1.5}},
 }
 
-// smallModel has hyperparameters ln σ and ln l near the optimum on a bundled set.
+// smallModel is a model with its hyperparameters ln σ and ln l near the optimum on a bundled set.
 type smallModel struct {
 	name       string
 	likelihood likelihood.Likelihood
@@ -113,7 +113,7 @@ func benchmarkCold(b *testing.B, m Model, d Data, theta []float64) {
 	}
 }
 
-// bundled is n cases of a bundled set, evenly spaced and standardised.
+// bundled returns n cases of a bundled set, evenly spaced and standardised.
 func bundled(b *testing.B, set string, n int) Data {
 	f, err := os.Open("../experiments/data/sets/" + set + ".csv")
 	if err != nil {

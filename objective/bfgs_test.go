@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// searches records a minimisation: of every line search where it began and the points that were tried.
+// searches records a minimisation: the start of every line search and the points that it tried.
 type searches []search
 
 type search struct {
@@ -43,8 +43,8 @@ func minimised(t *testing.T, f func(x []float64) float64, df func(g, x []float64
 	return all, result
 }
 
-// Into a well from far outside, where the slope grows all the way, a line search goes on in steps that are three to four times as
-// long each.
+// Far outside a well, where the slope grows towards it, each step of a line search is three to four times as long as
+// the step before.
 func TestLineSearchGoesOnWhereTheSlopeGrows(t *testing.T) {
 	const at, width = 300.0, 60.0
 	f := func(x []float64) float64 { return -1e6 * math.Exp(-(x[0]-at)*(x[0]-at)/(2*width*width)) }
@@ -64,8 +64,8 @@ func TestLineSearchGoesOnWhereTheSlopeGrows(t *testing.T) {
 	}
 }
 
-// TestFirstTrialsAreBounded: no entry of the first step of a line search is larger than stride, or than four times the largest of
-// the step before, and after a long one it may be long.
+// TestFirstTrialsAreBounded: no entry of the first step of a line search exceeds the larger of stride and four times
+// the largest entry of the step before. After a long step the first step may be long.
 func TestFirstTrialsAreBounded(t *testing.T) {
 	f := func(x []float64) float64 {
 		return math.Sqrt(1+(x[0]-300)*(x[0]-300)) + 0.9*math.Sqrt(1+(x[1]-250)*(x[1]-250))
@@ -102,8 +102,9 @@ func TestFirstTrialsAreBounded(t *testing.T) {
 	}
 }
 
-// TestClimbsGoOnWhileThereIsMuchToGain: a minimisation ends before the gradient is below the threshold only where next to
-// nothing is left to gain. In a flat bowl of fourth degree, whose gradient falls slowly, much is.
+// TestClimbsGoOnWhileThereIsMuchToGain: a minimisation may end before the gradient is below the threshold only if
+// almost nothing is left to gain. In a flat quartic bowl, whose gradient falls slowly, much is left, so it must go on
+// to the threshold.
 func TestClimbsGoOnWhileThereIsMuchToGain(t *testing.T) {
 	const threshold = 1e-3
 	f := func(x []float64) float64 { return 1e-4*math.Pow(x[0]-5, 4) + 3e-4*math.Pow(x[1]+2, 4) }

@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// ring is n cases in two dimensions, +1 outside a circle and -1 inside, with some labels turned.
+// ring draws n cases in two dimensions, +1 outside a circle and -1 inside, with some labels flipped.
 func ring(n int, seed uint64) Data {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
@@ -32,7 +32,7 @@ func ring(n int, seed uint64) Data {
 }
 
 // Every kernel with every pair of a likelihood and an approximation that has a gradient, with amplitudes and length
-// scales over e^-5 … e^5. A likelihood that leaves the noise to the kernel gets some.
+// scales from e^-5 to e^5. If the likelihood has no noise of its own, the kernel gets some.
 func TestGradientsOverTheTables(t *testing.T) {
 	d := ring(9, 3)
 	for _, k := range kernel.Table {
@@ -76,7 +76,7 @@ func TestGradientsOverTheTables(t *testing.T) {
 	}
 }
 
-// Whatever the tables combine either says why not or gives a value.
+// Every combination of entries of the tables either gives a value or an error that says why not.
 func TestCriteria(t *testing.T) {
 	for _, e := range Criteria {
 		c, err := e.New(nil)
@@ -99,9 +99,9 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// The one fit's leave-one-out probabilities are those of n fits without one case each, as far as the other sites stay
-// where they are: at this amplitude of e^-1 the gap is below 1e-3 nats and falls with a high power of it, while the log
-// evidence is 0.14 away.
+// The leave-one-out probabilities from one fit agree with n fits without one case each, provided that the other sites
+// do not change. At this amplitude of e^-1 the difference is below 1e-3 nats and falls with a high power of the
+// amplitude, while the log evidence differs by 0.14.
 func TestLeaveOneOut(t *testing.T) {
 	const n = 20
 	d := ring(n, 1)
@@ -139,7 +139,7 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 }
 
-// The optimum beats every point of a grid around it.
+// The optimum is higher than every point of a grid around it.
 func TestOptimumAgainstAGrid(t *testing.T) {
 	for _, inference := range []approx.Approximation{approx.Laplace{}, approx.EP{}} {
 		for _, lik := range []likelihood.Likelihood{likelihood.Probit{}, likelihood.Logit{}} {
@@ -167,7 +167,8 @@ func TestOptimumAgainstAGrid(t *testing.T) {
 	}
 }
 
-// Along a row of a grid a run saves work, by the states of the last two points, and does not change the value.
+// Along a row of a grid a Run saves work by starting from the states of the last two points, and does not change the
+// value.
 func TestWarmEqualsCold(t *testing.T) {
 	for name, m := range map[string]approx.Approximation{
 		"laplace": approx.Laplace{}, "ep": approx.EP{}, "parallel ep": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "pl": approx.PL{}, "variational": approx.Variational{},
@@ -180,7 +181,7 @@ func TestWarmEqualsCold(t *testing.T) {
 			}
 			run, alone := NewRun(context.Background(), o), 0
 			near, far := 0, 0            // work along the line, and from the last state only
-			work := func(p *Point) int { // most of it is in factorisations, where they are counted, and sweeps
+			work := func(p *Point) int { // mostly factorisations, where these are counted, and sweeps
 				d := p.Diagnostics()
 				if name == "laplace" {
 					return d.Factorizations
@@ -218,8 +219,8 @@ func TestWarmEqualsCold(t *testing.T) {
 	}
 }
 
-// TestStartInAPlane: states that are linear in theta are foreseen beside the line of the fits before, to a tenth of what they change,
-// and with curvature to a tenth of that too.
+// TestStartInAPlane: states that are linear in theta are extrapolated to points off the line of the previous fits,
+// with an error of at most a tenth of their change, plus a tenth of the curvature.
 func TestStartInAPlane(t *testing.T) {
 	o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{}, Inference: approx.Laplace{}},
 		LogEvidence{}, ring(9, 3))

@@ -16,13 +16,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// spirals are n points of the plane and which arm of so many they are in.
+// spirals draws n points of the plane on the given number of spiral arms; the label is the arm.
 func spirals(n, arms int) (x [][]float64, labels []int) {
 	for i := range n {
 		arm, r := i%arms, 0.3+float64(i)/float64(n)
 		angle := 3*r + 2*math.Pi*float64(arm)/float64(arms) + 0.15*math.Sin(17*float64(i))
 		x = append(x, []float64{r * math.Cos(angle), r * math.Sin(angle)})
-		if i%9 == 4 { // as labels are
+		if i%9 == 4 { // wrong labels, as real data have
 			arm = (arm + 1) % arms
 		}
 		labels = append(labels, arm)
@@ -60,7 +60,7 @@ func tune(o *objective.Objective) *objective.Point {
 
 var probit = objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}}
 
-// Hyperparameters are tuned by the log evidence, from several starts.
+// Tune hyperparameters by the log evidence, from several starts.
 func ExampleMaximize() {
 	o := evidence(probit, training(40, 2))
 	best, err := objective.Maximize(context.Background(), o, objective.Restarts{Count: 3, Seed: 1}, objective.Settings{})
@@ -77,7 +77,7 @@ func ExampleMaximize() {
 	// converged: log evidence -20.29
 }
 
-// One local optimisation keeps its path, and warns of what a user should know.
+// One local optimisation records its path, and returns warnings.
 func ExampleOptimize() {
 	o := evidence(probit, training(40, 2))
 	best, err := objective.Optimize(context.Background(), o, []float64{0, 0}, objective.Settings{Method: "lbfgs"})
@@ -90,7 +90,7 @@ func ExampleOptimize() {
 	// from -21.77 to -20.29, 0 warnings
 }
 
-// The value has an exact gradient.
+// The log evidence has an exact gradient.
 func ExamplePoint_Gradient() {
 	p, err := evidence(probit, training(20, 2)).At(context.Background(), []float64{0.5, -0.5})
 	if err != nil {
@@ -105,9 +105,8 @@ func ExamplePoint_Gradient() {
 	// -11.3359, by (ln amplitude, ln length scale): [-0.0926 -0.3054]
 }
 
-// gonum's own optimisers minimise a Problem of the objective, with a threshold of the gradient that the precision of the fits
-// can reach. Here the maximum is at an edge of the box: the logarithm of the
-// amplitude may not exceed 0.2.
+// gonum's own optimisers minimise a Problem of the objective, with a gradient threshold that the precision of the
+// fits allows. Here the maximum is at an edge of the box: the log amplitude is at most 0.2.
 func ExampleRun_Problem() {
 	o := evidence(probit, training(40, 2))
 	box := objective.Box{Lo: []float64{-3, -3}, Hi: []float64{0.2, 3}}
@@ -130,7 +129,7 @@ func ExampleRun_Problem() {
 	// *optimize.GradientDescent: GradientThreshold, log evidence -20.345 at [0.200 -0.827]
 }
 
-// Active learning asks for the label of which the classifier is least sure.
+// Active learning asks for the label of the case with the least certain prediction.
 func ExamplePoint_PredictProba() {
 	pool, truth := spirals(60, 2)
 	known := []int{0, 1, 30, 31}
@@ -178,7 +177,7 @@ func ExamplePoint_Latent() {
 	// known here: true
 }
 
-// Leave-one-out predictions come from the one fit.
+// Leave-one-out predictions come from a single fit.
 func ExamplePoint_LeaveOneOut() {
 	p := tune(evidence(probit, training(40, 2)))
 	bits, err := p.LeaveOneOut()
@@ -190,7 +189,7 @@ func ExamplePoint_LeaveOneOut() {
 	// -0.44 nats a case
 }
 
-// More than two classes have a latent function each, under the softmax.
+// With more than two classes, softmax has one latent function per class.
 func ExampleModel_multiClass() {
 	m := objective.Model{
 		Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{},
@@ -207,7 +206,7 @@ func ExampleModel_multiClass() {
 	// [0.30 0.08 0.62]
 }
 
-// A binary method has one class against the rest.
+// A binary method predicts several classes by one against the rest.
 func ExampleModel_oneVsRest() {
 	m := probit
 	m.Inference = approx.OneVsRest{Binary: approx.EP{}}
@@ -261,7 +260,7 @@ func ExampleNew_modelComparison() {
 	// linear -21.3
 }
 
-// Many cases are told by few inducing inputs, at a cost that grows with n and not with n³.
+// A few inducing inputs represent many cases, at a cost that grows with n instead of n³.
 func ExampleNew_largeN() {
 	m := probit
 	m.Inference = approx.EP{Inducing: approx.Inducing{Points: 20}}
@@ -274,7 +273,7 @@ func ExampleNew_largeN() {
 	// log evidence -125.3
 }
 
-// Hyperparameters with priors are sampled in place of maximised.
+// Hyperparameters with priors are sampled instead of maximised.
 func ExampleObjective_Sample() {
 	prior := param.Setting{Prior: param.LogNormal{Normal: param.Normal{SD: 1}}}
 	m := probit
@@ -293,7 +292,7 @@ func ExampleObjective_Sample() {
 	// 10 samples
 }
 
-// What Bayesian optimisation asks in place of a function.
+// The surrogate that Bayesian optimisation evaluates instead of the function.
 func ExampleNewSurrogate() {
 	x := mat.NewDense(5, 1, []float64{0, 0.25, 0.5, 0.75, 1})
 	s, err := objective.NewSurrogate(x, []float64{0, 0.7, 1, 0.7, 0}, 1)
@@ -307,7 +306,7 @@ func ExampleNewSurrogate() {
 	// best at [0.50]
 }
 
-// constantMean is a prior mean that another program has written: b, free from -1.
+// constantMean is a prior mean defined by another program: b, free, starting at -1.
 type constantMean struct{}
 
 func (constantMean) Params(int) []param.Spec {
@@ -326,7 +325,7 @@ func (constantMean) Pullback(grad, _ []float64, _ *kernel.Inputs, g []float64) {
 	}
 }
 
-// A prior mean of one's own has exact gradients too.
+// A user-defined prior mean has exact gradients too.
 func ExampleMean() {
 	m := probit
 	m.Mean = constantMean{}

@@ -22,7 +22,7 @@ func curvature(t *testing.T, o *Objective, free []float64) *Curvature {
 	return c
 }
 
-// matches compares standard errors and correlations with those of a covariance.
+// matches compares standard errors and correlations with those of the given covariance.
 func (c *Curvature) matches(t *testing.T, covariance mat.Symmetric, tolerance float64) {
 	t.Helper()
 	for a, s := range c.StandardErrors {
@@ -52,13 +52,13 @@ func TestCurvatureOfAQuadratic(t *testing.T) {
 	}
 	got.matches(t, &covariance, 1e-9)
 
-	// One standard error from the maximum it says so.
+	// At one standard error from the maximum there is a warning that says so.
 	away := []float64{c[0] + math.Sqrt(covariance.At(0, 0)), c[1] + covariance.At(0, 1)/math.Sqrt(covariance.At(0, 0)), c[2] + covariance.At(0, 2)/math.Sqrt(covariance.At(0, 0))}
 	if w := curvature(t, functionOf(t, wide(3), f, df, entry{}), away).Warnings; len(w) != 1 || !strings.Contains(w[0], "distance from a maximum is about 1 of them") {
 		t.Errorf("warnings %q", w)
 	}
 
-	// Held at a bound, the second no longer varies with the others: the covariance is the inverse of a part of H.
+	// With the second hyperparameter at a bound, the covariance of the others is the inverse of a submatrix of H.
 	bounds := wide(3)
 	bounds[1] = [2]float64{-2, 5}
 	got = curvature(t, functionOf(t, bounds, f, df, entry{}), c)
@@ -72,7 +72,7 @@ func TestCurvatureWithoutAMaximum(t *testing.T) {
 	for name, c := range map[string]struct {
 		h    []float64
 		says string
-		left int // hyperparameters inside
+		left int // number of hyperparameters inside their bounds
 	}{
 		"saddle": {[]float64{3, 0, 0, -1}, "not a maximum of the objective: the second derivative is 1 in a direction that is mostly b", 2},
 		"flat":   {[]float64{3, 0, 0, 1e-9}, "where the objective is flat: b", 1},
@@ -93,7 +93,7 @@ func TestCurvatureWithoutAMaximum(t *testing.T) {
 	}
 }
 
-// Second differences of the values on a grid around the optimum have the same curvature.
+// Second differences on a grid around the optimum give the same curvature.
 func TestCurvatureAgainstAGrid(t *testing.T) {
 	const h = 0.005
 	for _, a := range []approx.Approximation{approx.Laplace{}, approx.EP{}} {

@@ -64,7 +64,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 	}
 }
 
-// One class is a training set that all methods can have: its labels are explained by one constant.
+// All methods accept a training set with one class; a constant explains its labels.
 func TestOneClass(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6})}
 	for _, e := range approx.Table {

@@ -66,7 +66,7 @@ func TestDrawsHaveThePriorsMoments(t *testing.T) {
 	}
 }
 
-// Softmax has independent processes, one a class, each with the covariance of its kernel.
+// Softmax has independent processes, one per class, each with the covariance of its kernel.
 func TestDrawsOfManyClasses(t *testing.T) {
 	const count = 20000
 	m := Model{Kernels: []kernel.Kernel{kernel.SE{}, kernel.SE{}, kernel.SE{}}, Likelihood: likelihood.Softmax{}}

@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Where central differences of doubles drown in rounding, the log evidence is computed here from hyperparameters to value
-// in 400-bit arithmetic, kernel and likelihood included, and differenced with a step of 2^-90, which leaves about 2^-80.
+// Where rounding errors dominate central differences in double precision, the log evidence is computed here in
+// 400-bit arithmetic, kernel and likelihood included, and differenced with a step of 2^-90, which leaves an error of
+// about 2^-80.
 
 const bits = 400
 
@@ -33,12 +34,12 @@ func root(x *big.Float) *big.Float   { return number(0).Sqrt(x) }
 func half(x *big.Float) *big.Float   { return number(0).SetMantExp(x, -1) }
 func neg(x *big.Float) *big.Float    { return number(0).Neg(x) }
 
-// tiny says that x is below 2^-350 of y.
+// tiny reports whether x is below 2^-350 of y.
 func tiny(x, y *big.Float) bool {
 	return x.Sign() == 0 || y.Sign() != 0 && x.MantExp(nil) < y.MantExp(nil)-350
 }
 
-// exp is exp(x/2^40)^(2^40), the inner one by its series.
+// exp is exp(x/2^40)^(2^40), the inner exponential by its series.
 func exp(x *big.Float) *big.Float {
 	x = number(0).SetMantExp(x, -40)
 	sum, term := number(1), number(1)
@@ -52,7 +53,7 @@ func exp(x *big.Float) *big.Float {
 	return sum
 }
 
-// log is Newton's method on exp.
+// log applies Newton's method to exp.
 func log(x *big.Float) *big.Float {
 	mantissa := new(big.Float)
 	e := x.MantExp(mantissa)
@@ -79,7 +80,7 @@ var rootTwoPi = sync.OnceValue(func() *big.Float {
 // density is exp(-z²/2)/√(2π).
 func density(z *big.Float) *big.Float { return quo(exp(neg(half(mul(z, z)))), rootTwoPi()) }
 
-// probability is Φ(z) = ½ + N(z) Σ_k z^(2k+1)/(1·3·…·(2k+1)). Of its bits it loses |z|²/2·log₂ e to cancellation.
+// probability is Φ(z) = ½ + N(z) Σ_k z^(2k+1)/(1·3·…·(2k+1)). Cancellation costs it |z|²/2·log₂ e bits.
 func probability(z *big.Float) *big.Float {
 	sum, term := number(0), number(0).Set(z)
 	for k := 3.0; !tiny(term, sum); k += 2 {
@@ -89,7 +90,7 @@ func probability(z *big.Float) *big.Float {
 	return add(number(0.5), mul(density(z), sum))
 }
 
-// solve overwrites b with A⁻¹b and returns log|A|, by elimination without pivoting: A is I + S K.
+// solve overwrites b with A⁻¹b and returns log|A|, by elimination without pivoting, which is stable for A = I + S K.
 func solve(a []vector, b vector) (logDet *big.Float) {
 	det := number(1)
 	for i := range a {
@@ -145,7 +146,7 @@ func plus(s vector, k []vector) []vector {
 // logistic and cumulative return log p(y|f), and its first two derivatives in f.
 func logistic(y float64, f *big.Float) (logp, d1, d2 *big.Float) {
 	e := exp(mul(number(-y), f))
-	p := quo(e, add(number(1), e)) // of the other class
+	p := quo(e, add(number(1), e)) // probability of the other class
 	return neg(log(add(number(1), e))), mul(number(y), p), mul(p, sub(p, number(1)))
 }
 
@@ -177,15 +178,15 @@ func extendedLaplace(k []vector, y []float64, derivs func(y float64, f *big.Floa
 			d := sub(b[i], a[i])
 			change = add(change, mul(d, d))
 		}
-		if tiny(change, inner(a, a)) { // squared: 2^-175
+		if tiny(change, inner(a, a)) { // squares: the change is below 2^-175
 			return sub(value, half(logDet))
 		}
 		a = b
 	}
 }
 
-// extendedEP is GPML (3.65) for the probit likelihood at the fixed point, found by sequential sweeps from empty sites. The
-// value is stationary in the sites, so that their error counts squared.
+// extendedEP is GPML (3.65) for the probit likelihood at the fixed point, found by sequential sweeps from empty
+// sites. The value is stationary in the sites, so the effect of their error is quadratic.
 func extendedEP(k []vector, y []float64) *big.Float {
 	n := len(y)
 	tau, nu, sigma := make(vector, n), make(vector, n), make([]vector, n)

@@ -14,8 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// All of gonum's methods that use a gradient and no second derivatives converge to the same maximum from starts all over a box, without
-// a failure of the line search: inside the box, at its edges, and in a corner.
+// All of gonum's methods that use a gradient and no second derivatives converge to the same maximum from starts all
+// over a box, with no failure of the line search: for maxima inside the box, at its edges, and in a corner.
 func TestGonumMethodsConverge(t *testing.T) {
 	for name, model := range map[string]objective.Model{
 		"ep": {Kernels: []kernel.Kernel{kernel.SE{ARD: true}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}},
@@ -55,7 +55,7 @@ func TestGonumMethodsConverge(t *testing.T) {
 	}
 }
 
-// The derivatives by u are those of the value, and U is the inverse of Theta but for what is at the edges.
+// The derivatives by u are those of the value, and U is the inverse of Theta, except at the edges.
 func TestBox(t *testing.T) {
 	o := evidence(probit, training(20, 2))
 	box := objective.Box{Lo: []float64{-3, -1}, Hi: []float64{5, 0.5}}

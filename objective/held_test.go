@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestExactMemory: an exact evaluation with its gradient holds a few matrices of n² numbers: K, distances, a factor and the adjoint;
-// the adjoint of EP takes the place of what the fit no longer needs.
+// TestExactMemory: an exact evaluation with its gradient holds a few n×n matrices: K, distances, a factor and the
+// adjoint. EP's adjoint reuses memory that the fit no longer needs.
 func TestExactMemory(t *testing.T) {
 	if !allocated.Pools {
 		t.Skip("the race detector has pools of memory forget: go test ./objective -run ExactMemory, without -race")

@@ -17,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestInducingGradients holds gradients with inducing inputs, through kernels with noise, sums and
-// products, to central differences; cases are more than one part of them.
+// TestInducingGradients compares gradients with inducing inputs, for kernels with noise, sums and products, with
+// central differences; there are more cases than one part has.
 func TestInducingGradients(t *testing.T) {
 	const n, h = 2100, 1e-4
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -83,8 +83,8 @@ func TestInducingGradients(t *testing.T) {
 	}
 }
 
-// TestInputGradients holds derivatives by inducing inputs, some of which are cases, to central differences of the log evidence, of
-// a model whose inducing inputs are given: kernels with noise, sums and products, every method and correction.
+// TestInputGradients compares derivatives by given inducing inputs, some of which are cases, with central differences
+// of the log evidence: kernels with noise, sums and products, every method and correction.
 func TestInputGradients(t *testing.T) {
 	const n, m, h = 2060, 6, 1e-4
 	data := sums(n)
@@ -142,8 +142,8 @@ func TestInputGradients(t *testing.T) {
 	}
 }
 
-// TestInducingOneVsRest holds the gradient of three classes, each against the rest, with one shared
-// prior to central differences.
+// TestInducingOneVsRest compares the gradient of three classes, each against the rest, with one shared prior, with
+// central differences.
 func TestInducingOneVsRest(t *testing.T) {
 	const n, h = 60, 1e-4
 	rng := rand.New(rand.NewPCG(2, 1))
@@ -180,14 +180,14 @@ func TestInducingOneVsRest(t *testing.T) {
 	}
 }
 
-// TestSelectionsAreMethods: every name that a file may give is a method of the table.
+// TestSelectionsAreMethods: the names that a file may use are the methods of the table.
 func TestSelectionsAreMethods(t *testing.T) {
 	if got, want := approx.Greedy.Names(), inducing.Table.Names(); !slices.Equal(got, want) {
 		t.Errorf("selections %v, methods %v", got, want)
 	}
 }
 
-// sums draws n cases of two inputs with the labels of a smooth function, and noise.
+// sums draws n cases of two inputs; labels are the sign of a smooth function plus noise.
 func sums(n int) objective.Data {
 	rng := rand.New(rand.NewPCG(5, 1))
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
@@ -199,7 +199,8 @@ func sums(n int) objective.Data {
 	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
 }
 
-// TestEnough: there are as many inducing inputs as it takes, by the log evidences that a climb with so many comes to.
+// TestEnough: the number of inducing inputs is doubled until the log evidence of an optimum improves by less than the
+// tolerance. The recorded values are those of separate optimisations.
 func TestEnough(t *testing.T) {
 	const n = 300
 	data := sums(n)
@@ -260,7 +261,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestRechosen: the choice is that of an objective whose hyperparameters start there.
+// TestRechosen: the choice equals that of an objective whose hyperparameters start at the given values.
 func TestRechosen(t *testing.T) {
 	at, data := []float64{0.4, -0.7}, sums(200)
 	z := func(option approx.Inducing, start bool) *mat.Dense {
@@ -288,7 +289,7 @@ func TestRechosen(t *testing.T) {
 	}
 }
 
-// TestInducingIncomplete: what says how inducing inputs are chosen and not how many is an error.
+// TestInducingIncomplete: giving the selection method without the number of inducing inputs is an error.
 func TestInducingIncomplete(t *testing.T) {
 	_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
 		Inference: approx.Laplace{Inducing: approx.Inducing{Select: approx.KMeans}}}, nil, sums(20))
@@ -297,8 +298,8 @@ func TestInducingIncomplete(t *testing.T) {
 	}
 }
 
-// TestTuneInputs: inducing inputs that move with the hyperparameters end higher than where they were chosen, and where neither can
-// be moved uphill.
+// TestTuneInputs: inducing inputs optimised with the hyperparameters reach a higher bound than fixed ones, at a
+// stationary point of both.
 func TestTuneInputs(t *testing.T) {
 	data := sums(200)
 	build := func(tunes bool) *objective.Objective {

@@ -19,7 +19,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// everyMethod calls visit with the log evidence of n cases by every inference method, for numbers, two classes and three.
+// everyMethod calls visit with the log evidence of n cases by every inference method, for numbers, two classes and
+// three classes.
 func everyMethod(t testing.TB, n int, visit func(name string, o *Objective)) {
 	x := mat.NewDense(n, 30, nil)
 	for i := range n {
@@ -65,8 +66,8 @@ func everyMethod(t testing.TB, n int, visit func(name string, o *Objective)) {
 	}
 }
 
-// cancelled evaluates o and its gradient, on and on, until a context that is cancelled after some time ends that. late is how long
-// that took from then on, and left the processor time that what went on in the background took.
+// cancelled evaluates o and its gradient repeatedly until its context is cancelled. late is the time from the
+// cancellation to the return, left the processor time used from then on, including work in the background.
 func cancelled(t testing.TB, o *Objective, after time.Duration) (late, left time.Duration, err error) {
 	counted, wait := interrupt.Counted(t.Context())
 	ctx, cancel := context.WithCancel(counted)
@@ -85,7 +86,8 @@ func cancelled(t testing.TB, o *Objective, after time.Duration) (late, left time
 	return late, machine.ProcessTime() - used, err
 }
 
-// Every fit, and every gradient of a Run, ends with the context's error once the context does, wherever it is then.
+// Every fit, and every gradient of a Run, returns the context's error soon after the context ends, at any point of
+// the computation.
 func TestFitsEndWithTheirContext(t *testing.T) {
 	everyMethod(t, 400, func(name string, o *Objective) {
 		for _, after := range []time.Duration{0, 2, 10, 50, 200} {
@@ -97,8 +99,8 @@ func TestFitsEndWithTheirContext(t *testing.T) {
 	})
 }
 
-// How long, at 2 000 cases, a cancelled evaluation takes to return, and the processor time that it goes on for in the background:
-// cancelled at random moments, each b.N a further one.
+// Measures, with 2 000 cases, how long a cancelled evaluation takes to return, and the processor time that it uses
+// afterwards. Each iteration cancels at another random moment.
 func BenchmarkCancel(b *testing.B) {
 	everyMethod(b, 2000, func(name string, o *Objective) {
 		rng, late, left := rand.New(rand.NewPCG(1, 2)), []float64(nil), []float64(nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestEvaluationsAreCounted: a climb makes as many evaluations as it is allowed, not one more.
+// TestEvaluationsAreCounted: a local optimisation makes no more evaluations than allowed, and reports their number.
 func TestEvaluationsAreCounted(t *testing.T) {
 	for _, e := range Optimizers {
 		for limit := 2; limit < 12; limit++ {
@@ -20,7 +20,7 @@ func TestEvaluationsAreCounted(t *testing.T) {
 	}
 }
 
-// TestLatentOfWrongLengths: both results have the length of the cases, and the variance alone may be left out.
+// TestLatentOfWrongLengths: both results must have as many entries as there are cases; only the variance may be nil.
 func TestLatentOfWrongLengths(t *testing.T) {
 	p, z := fitted(t, likelihood.Probit{}), ring(30, 9).X
 	p.Latent(make([]float64, 30), nil, z, 0)
@@ -40,7 +40,7 @@ func TestLatentOfWrongLengths(t *testing.T) {
 	}
 }
 
-// TestNumberOfClasses: two or more, or none for numbers.
+// TestNumberOfClasses: valid numbers are 0, for numeric targets, and 2 or more.
 func TestNumberOfClasses(t *testing.T) {
 	for classes, good := range map[int]bool{-1: false, 0: true, 1: false, 2: true} {
 		d := ring(30, 9)

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// What could not be optimised has no value, rather than 0, which would be a good one.
+// A failed optimisation has the value NaN instead of 0, which would be a good value.
 func TestFailedOptimisationsHaveNoValue(t *testing.T) {
 	m := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}
 	o, err := New(m, LogEvidence{}, ring(20, 1))
@@ -30,8 +30,8 @@ func TestFailedOptimisationsHaveNoValue(t *testing.T) {
 	}
 }
 
-// Where all latent values are independent, the evidence is that of guessing and does not change: that is a warning, and
-// no optimum.
+// If all latent values are independent, the evidence is that of guessing and constant: the result has a warning and
+// is no optimum.
 func TestAPlateauIsTold(t *testing.T) {
 	for _, c := range []struct {
 		likelihood likelihood.Likelihood
@@ -41,7 +41,7 @@ func TestAPlateauIsTold(t *testing.T) {
 		{likelihood.Probit{}, ring(30, 1), -30 * math.Ln2},
 		{likelihood.Softmax{}, rings(30, 1), -30 * math.Log(3)},
 	} {
-		tiny := 1e-4 // length scale: there is no other case within many of it
+		tiny := 1e-4 // a length scale far below the distance between any two cases
 		m := Model{Kernels: []kernel.Kernel{kernel.SE{Amplitude: param.Setting{Fixed: &tiny}, LengthScale: param.Setting{Init: &tiny}}},
 			Likelihood: c.likelihood, Inference: approx.Laplace{}}
 		o, err := New(m, LogEvidence{}, c.data)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The figures are those of the same formulas in whole-array form, numpy 1.24.2 on 3 chains of 25 samples each.
+// The expected values come from the same formulas in array form, numpy 1.24.2, for 3 chains of 25 samples each.
 func TestMarginals(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -32,8 +32,8 @@ func TestMarginals(t *testing.T) {
 	}
 }
 
-// A stationary autoregression x_s = φ x_{s-1} + √(1-φ²) e_s has N (1-φ)/(1+φ) effective samples. The estimate's own error
-// is some √(τ log n/n) of it, less than a tenth here.
+// A stationary autoregression x_s = φ x_{s-1} + √(1-φ²) e_s has N (1-φ)/(1+φ) effective samples. The relative error
+// of the estimate is about √(τ log n/n), less than a tenth here.
 func TestEffectiveSamplesOfAnAutoregression(t *testing.T) {
 	const m, n = 4, 20000
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -57,7 +57,7 @@ func TestSoftmaxThroughTheWholeChain(t *testing.T) {
 		}
 		names := o.Layout.FreeSpecs()
 		i := slices.IndexFunc(g, func(v float64) bool { return math.Abs(v) < 1e-9 })
-		if i < 0 || names[i].Name != "mean.constant" { // all classes share it, and softmax knows differences only
+		if i < 0 || names[i].Name != "mean.constant" { // common to all classes; softmax depends on differences only
 			t.Errorf("gradient %v, want 0 by the mean alone", g)
 		}
 		proba := mat.NewDense(100, 3, nil)
@@ -106,7 +106,8 @@ func TestSoftmaxClassifierLearns(t *testing.T) {
 	}
 }
 
-// TestAveragesOfSeveralClasses: softmax, and logit against the rest, from the latent means and variances.
+// TestAveragesOfSeveralClasses: probabilities of softmax, and of logit against the rest, from the latent means and
+// variances.
 func TestAveragesOfSeveralClasses(t *testing.T) {
 	const n = 40
 	train, z := rings(60, 3), rings(n, 4).X

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// size is a label with names of its own, which are in another order than its values.
+// size is a label whose names sort differently from its values.
 type size int
 
 func (s size) String() string { return [...]string{"small", "medium", "large"}[s] }

@@ -104,7 +104,8 @@ func TestOptimumOfTheEvidence(t *testing.T) {
 	}
 }
 
-// The prediction of exact with everything free against the textbook formula, across the batch boundary.
+// The prediction of exact, with all hyperparameters free, equals the textbook formula, also across the batch
+// boundary.
 func TestLatentIncludesTheMeanAndKnowsNoBlocks(t *testing.T) {
 	o := freeRegression(t)
 	p, err := o.At(context.Background(), []float64{0.2, 0.1, 0.7, -1})
@@ -210,7 +211,7 @@ func TestLengthScaleStartsFromTheData(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(3, 2, []float64{0, 0, 3, 4, 0, 1})}
 	for want, d := range map[float64]Data{
 		math.Sqrt2: {X: x, Scaled: true},
-		2:          {X: x}, // the median distance is √18, beyond the bound
+		2:          {X: x}, // the median distance, √18, exceeds the bound
 	} {
 		d.Y = approx.Targets{Value: make([]float64, 3)}
 		o, err := New(m, LogEvidence{}, d)
@@ -220,7 +221,7 @@ func TestLengthScaleStartsFromTheData(t *testing.T) {
 	}
 }
 
-// warmly is entry that counts its starts and fails from a warm one where told to.
+// warmly is an entry that counts cold and warm starts, and fails from a warm start if failsWarm is set.
 type warmly struct {
 	entry
 	cold, warm *int

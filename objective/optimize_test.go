@@ -65,8 +65,8 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// BFGS ends where there is 1e-9 to gain, which leaves √(2e-9/λ) = 6e-5 in theta for the smallest eigenvalue λ = 0.6 of H; the
-// others tell values apart to 1e-10.
+// BFGS ends where at most 1e-9 is left to gain, that is within √(2e-9/λ) = 6e-5 in theta for the smallest eigenvalue
+// λ = 0.6 of H; the other optimisers distinguish values to 1e-10.
 func TestOptimizersFindAnInteriorOptimum(t *testing.T) {
 	h := mat.NewSymDense(3, []float64{3, 1, 0, 1, 2, 0.5, 0, 0.5, 1})
 	c := []float64{1, -2, 6}
@@ -92,8 +92,8 @@ func TestCurvedValley(t *testing.T) {
 	}
 }
 
-// The coordinates' optimum is (3, 3); with H's correlation the constrained optimum on each box is found by hand from
-// H(u-c) = 0 in the coordinates that are not at a bound.
+// The unconstrained optimum is (3, 3). The constrained optimum of each box was computed by hand from H(u-c) = 0 in
+// the coordinates that are not at a bound.
 func TestBounds(t *testing.T) {
 	f, df := quadratic(mat.NewSymDense(2, []float64{2, 1, 1, 2}), []float64{3, 3})
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A valley that leads out of the box and back into it: what stops at an edge has to be released.
+// The valley leads out of the box and back into it, so a coordinate that has reached an edge has to be released.
 func TestBoundsAreReleased(t *testing.T) {
 	for _, bounds := range [][][2]float64{{{-1.3, 3}, {0, 3}}, {{-0.2, 3}, {0, 3}}, {{-1.5, 3}, {-1, 1.05}}} {
 		m := climbFrom(t, functionOf(t, bounds, rosenbrock, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{})
@@ -148,8 +148,8 @@ func TestBoundWarningNamesTheRemedy(t *testing.T) {
 	}
 }
 
-// A path goes from the start to the optimum, uphill and within the bounds, with the values that the function has there, one
-// step an iteration: steepest ascent goes along the gradient where it was.
+// A path goes from the start to the optimum, uphill and within the bounds, with the function's values and one step
+// per iteration. Steps of steepest ascent are parallel to the gradient.
 func TestPath(t *testing.T) {
 	f, df := quadratic(mat.NewSymDense(2, []float64{2, 1, 1, 5}), []float64{3, -1})
 	for _, e := range Optimizers {
@@ -180,7 +180,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Left of u = -2 every kind of failure waits; the first step of BFGS lands there.
+// All kinds of failure occur left of u = -2, where the first step of BFGS lands.
 func TestFailuresAreSteppedBackFrom(t *testing.T) {
 	for name, bad := range map[string]func() float64{
 		"error": func() float64 { return -1e9 },
@@ -271,7 +271,7 @@ func TestPairWithoutGradientIsRefused(t *testing.T) {
 	}
 }
 
-// Differences of values are right to h²/6 of the third derivative, where there is an exact gradient to say so.
+// Differences agree with exact gradients up to their error, h²/6 times the third derivative.
 func TestDifferencesAgreeWithExactGradients(t *testing.T) {
 	o := freeRegression(t)
 	for _, free := range [][]float64{{0, 0, 0, -1}, {1, -0.5, 0.4, -2}, {-3, 2, -5, 1}} {
@@ -289,7 +289,7 @@ func TestDifferencesAgreeWithExactGradients(t *testing.T) {
 	}
 }
 
-// With differences there is a climb where there is no exact gradient. Every fit is counted.
+// With differences an objective without exact gradient can be optimised. Every fit is counted.
 func TestClimbingByDifferences(t *testing.T) {
 	h := mat.NewSymDense(3, []float64{3, 1, 0, 1, 2, 0.5, 0, 0.5, 1})
 	c := []float64{1, -2, 6}
@@ -315,7 +315,7 @@ func TestClimbingByDifferences(t *testing.T) {
 	}
 }
 
-// Where a value may depend on what a fit started from, all of them start cold.
+// If a value may depend on the start of its fit, all fits start cold.
 func TestValuesOfThetaAloneAreCold(t *testing.T) {
 	for _, differences := range []bool{true, false} {
 		o := functionOf(t, wide(2), rosenbrock, rosenbrockGradient, entry{})
@@ -378,7 +378,7 @@ func TestTheBestEvaluatedPointIsReturned(t *testing.T) {
 	}
 }
 
-// On a flattening slope a quasi-Newton step grows many times from one iteration to the next and would jump over the hill.
+// On a flattening slope quasi-Newton steps grow rapidly between iterations and would jump over the hill.
 func TestWildStepsAreCutShort(t *testing.T) {
 	hill := func(u float64) float64 { return 5 * math.Exp(-(u-1)*(u-1)/0.36) }
 	f := func(u []float64) float64 { return hill(u[0]) - math.Exp(-0.02*(u[0]+9)) }
@@ -406,7 +406,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// waves has many local maxima; its values tell them apart.
+// waves has many local maxima of different values.
 func waves(u []float64) float64 {
 	return math.Cos(3*u[0])*math.Cos(2*u[1]) - 0.1*(u[0]-1)*(u[0]-1) - 0.1*u[1]*u[1]
 }
@@ -478,7 +478,8 @@ func TestFailedRestartsAreKeptAndCannotWin(t *testing.T) {
 	}
 }
 
-// Average curvatures of a slope that flattens are too large where a step ends, and steps by them too short.
+// On a flattening slope the average curvature along a step exceeds that at its end, which makes the next steps too
+// short.
 func TestBFGSOnAFlatteningSlope(t *testing.T) {
 	f := func(u []float64) float64 { return -(200*math.Exp(-u[0]) + u[0] + 20*math.Exp(-u[1]) + u[1]) }
 	df := func(g, u []float64) { g[0], g[1] = 200*math.Exp(-u[0])-1, 20*math.Exp(-u[1])-1 }
@@ -489,7 +490,8 @@ func TestBFGSOnAFlatteningSlope(t *testing.T) {
 	}
 }
 
-// Where squares of gradients overflow, the inverse Hessian made of them is 0 and its steps lead nowhere; steps along the gradient do.
+// If squares of gradients overflow, the inverse Hessian computed from them is 0 and its steps have length 0; steps
+// along the gradient still work.
 func TestBFGSWhereSquaresOverflow(t *testing.T) {
 	f := func(u []float64) float64 { return -1e200 * ((u[0]-1)*(u[0]-1) + 3*(u[1]+2)*(u[1]+2)) }
 	df := func(g, u []float64) { g[0], g[1] = -2e200*(u[0]-1), -6e200*(u[1]+2) }

@@ -123,7 +123,7 @@ func TestClassifierLearns(t *testing.T) {
 			errors++
 		}
 	}
-	if errors > 30 { // 2 % of the labels are turned, and the boundary is learned from 150 cases
+	if errors > 30 { // 2 % of the labels are flipped, and the boundary is learned from 150 cases
 		t.Errorf("%d of 300 wrong", errors)
 	}
 	if tuned := fit.(*Tuned); tuned.Tuning.Status != Converged || math.Abs(tuned.Point.Value()-tuned.Tuning.Value) > 1e-8 {
@@ -135,7 +135,8 @@ func TestClassifierLearns(t *testing.T) {
 	}
 }
 
-// Without the variances the latent means are the same, to the last bit, for every way to infer, also in several blocks.
+// The latent means without variances are the same to the last bit, for every inference method, also in several
+// blocks.
 func TestLatentMeans(t *testing.T) {
 	many := ring(batch+3, 4).X
 	tested := 0

@@ -43,7 +43,7 @@ func TestLogPosteriorOfAQuadratic(t *testing.T) {
 	near(t, "its value", []float64{got.Value}, []float64{f(got.Theta) + logPrior}, 1e-12)
 }
 
-// withPriors is a classifier whose hyperparameters have these priors.
+// withPriors returns a classifier whose hyperparameters have these priors.
 func withPriors(t *testing.T, a approx.Approximation, c Criterion, amplitude, length, constant param.Prior) *Objective {
 	t.Helper()
 	o, err := New(Model{
@@ -81,7 +81,7 @@ func TestLogPosteriorOfAClassifier(t *testing.T) {
 	}
 }
 
-// A prior draws the optimum from that of the evidence to its own mode, the further the narrower it is.
+// A prior moves the optimum from that of the evidence towards its own mode, the further the narrower it is.
 func TestTheOptimumMovesWithThePrior(t *testing.T) {
 	const mode = -0.5
 	optimum := func(c Criterion, sd float64) float64 {
@@ -104,7 +104,7 @@ func TestTheOptimumMovesWithThePrior(t *testing.T) {
 	}
 }
 
-// An objective without a criterion predicts as any other, and has nothing to maximise.
+// An objective without a criterion makes the same predictions, and has no value or gradient.
 func TestWithoutACriterion(t *testing.T) {
 	with, without := withPriors(t, approx.EP{}, LogEvidence{}, nil, nil, nil), withPriors(t, approx.EP{}, nil, nil, nil, nil)
 	free := []float64{1, 0.3, -0.2}

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// spread is Φ(yf/√(1+s)), with a parameter s or s = 0.
+// spread is the likelihood Φ(yf/√(1+s)), with s as a parameter or s = 0.
 type spread struct {
 	likelihood.Probit
 	free bool
@@ -34,7 +34,7 @@ func (l spread) At(theta []float64) likelihood.Bound {
 	return averaged{l}
 }
 
-// averaged has Gaussian averages and says that it is probit with more noise, and nothing else.
+// averaged is spread with only Gaussian averages and its noise variance, and without derivatives by s.
 type averaged struct{ of spread }
 
 func (m averaged) Likelihood() likelihood.Likelihood { return m.of }
@@ -49,7 +49,7 @@ func (m averaged) Moments(y, mean, variance float64) (logZ float64, d [4]float64
 	return logZ, [4]float64{c * d[0], c * c * d[1], c * c * c * d[2], c * c * c * c * d[3]}
 }
 
-// variance is a numeric likelihood whose one parameter is none that exact inference knows.
+// variance is a numeric likelihood with one parameter that exact inference does not know.
 type variance struct{ likelihood.Gaussian }
 
 func (v variance) At(theta []float64) likelihood.Bound {
@@ -63,7 +63,7 @@ type otherGaussian struct {
 
 func (o otherGaussian) Likelihood() likelihood.Likelihood { return o.of }
 
-// logits is softmax with a parameter, of which nothing is known.
+// logits is softmax with a parameter, for which it has no derivatives.
 type logits struct{ likelihood.Softmax }
 
 func (logits) Params() []param.Spec {
@@ -71,8 +71,8 @@ func (logits) Params() []param.Spec {
 }
 func (l logits) At([]float64) likelihood.Bound { return l.Softmax.At(nil) }
 
-// TestGradientsArePromisedAndDelivered holds HasGradient, for every inference method and criterion, with every likelihood and free
-// and fixed parameters, to what Gradient does, and that to central differences.
+// TestGradientsArePromisedAndDelivered compares HasGradient with what Gradient does, and the gradient with central
+// differences, for every inference method and criterion, with every likelihood and free and fixed parameters.
 func TestGradientsArePromisedAndDelivered(t *testing.T) {
 	const h = 1e-3
 	free, half := param.Setting{}, 0.5
@@ -119,7 +119,7 @@ func TestGradientsArePromisedAndDelivered(t *testing.T) {
 					model := Model{Kernels: []kernel.Kernel{kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{Amplitude: param.Setting{Fixed: &noise}}}}}, Mean: Constant{}, Likelihood: lik, Inference: m}
 					o, err := New(model, c, d)
 					if err != nil {
-						continue // a pair that is none
+						continue // not a supported pair
 					}
 					pairs++
 					t.Run(fmt.Sprintf("%d/%s/%s/%T", d.Y.Classes, name, likName, c), func(t *testing.T) {

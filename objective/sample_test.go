@@ -34,8 +34,8 @@ func chainsOf(t *testing.T, o *Objective, count int, c Chain) (chains [][][]floa
 	return chains, all
 }
 
-// expectation holds the mean of f over the samples to an exact one, within 5 of its Monte Carlo standard errors, which may
-// be no larger than given.
+// expectation compares the mean of f over the samples with the exact value: the difference may be at most 5 Monte
+// Carlo standard errors, and these at most standardError.
 func expectation(t *testing.T, what string, chains [][][]float64, f func(theta []float64) float64, want, standardError float64) {
 	t.Helper()
 	series := make([][][]float64, len(chains))
@@ -50,7 +50,7 @@ func expectation(t *testing.T, what string, chains [][][]float64, f func(theta [
 	}
 }
 
-// posterior makes an objective a log posterior under these priors.
+// posterior turns an objective into a log posterior with these priors.
 func posterior(o *Objective, priors ...param.Prior) *Objective {
 	o.criterion = LogPosterior{}
 	for i, p := range priors {
@@ -60,7 +60,7 @@ func posterior(o *Objective, priors ...param.Prior) *Objective {
 	return o
 }
 
-// Under a flat evidence the samples are the priors'.
+// If the evidence is flat, the samples follow the priors.
 func TestSamplesOfAFlatEvidenceAreThePriors(t *testing.T) {
 	priors := []param.Prior{
 		param.LogNormal{Normal: param.Normal{Mean: -2, SD: 0.3}}, param.HalfNormal{Scale: 3}, param.HalfT{Scale: 0.5, DegreesOfFreedom: 1},
@@ -85,7 +85,7 @@ func TestSamplesOfAFlatEvidenceAreThePriors(t *testing.T) {
 	}
 }
 
-// A narrow, correlated density off the start: the base learns it, and the moments come out.
+// A narrow, correlated density away from the start: the sampler adapts to it, and the moments are right.
 func TestSamplesOfANarrowRidge(t *testing.T) {
 	h := mat.NewSymDense(3, []float64{1000, -950, 0, -950, 1000, 0, 0, 0, 1})
 	f, df := quadratic(h, []float64{3, -2, 0})
@@ -127,8 +127,8 @@ func TestSamplesOfANarrowRidge(t *testing.T) {
 	}
 }
 
-// Twenty cases on a line: moments of the log hyperparameters and averaged predictive probabilities, against an integral
-// over a grid of both by the trapezoid rule.
+// Twenty cases on a line: moments of the log hyperparameters and averaged predictive probabilities, compared with
+// integrals over a grid of both by the trapezoid rule.
 func TestSamplesAgainstAGridOfHyperparameters(t *testing.T) {
 	const n = 20
 	x, y, z := mat.NewDense(n, 1, nil), make([]float64, n), mat.NewDense(4, 1, []float64{-2.5, -0.3, 0.4, 1.7})
@@ -174,7 +174,7 @@ func TestSamplesAgainstAGridOfHyperparameters(t *testing.T) {
 	}
 	want, total := make([]float64, len(functions)), 0.0
 	run := NewRun(t.Context(), o)
-	for a := -3.5; a <= 5; a += 0.25 { // at the edges the density is below 1e-4 of the largest, and it is smooth
+	for a := -3.5; a <= 5; a += 0.25 { // at the edges the density is below 1e-4 of its maximum, and it is smooth
 		for l := -3.25; l <= 3; l += 0.25 {
 			values, p := at(run, []float64{a, l})
 			weight := math.Exp(p.Value() + 15)
@@ -225,8 +225,8 @@ func TestSamplesOfAConstantMean(t *testing.T) {
 	expectation(t, "variance", chains, func(u []float64) float64 { return (u[0] - mean) * (u[0] - mean) }, 1/precision, 0.1/precision)
 }
 
-// Where an evaluation fails, and outside the bounds, the density is 0: the evidence θ under the prior N(0, 1) gives N(1, 1),
-// here between 0 and 1.3.
+// The density is 0 where an evaluation fails and outside the bounds: the log evidence θ with the prior N(0, 1) gives
+// N(1, 1), here truncated to between 0 and 1.3.
 func TestFailedEvaluationsHaveDensityZero(t *testing.T) {
 	fail := func(value float64) error {
 		if value > 1.3 {
@@ -239,7 +239,7 @@ func TestFailedEvaluationsHaveDensityZero(t *testing.T) {
 	o.criterion, o.Layout.Specs[0].Prior = LogPosterior{}, param.Normal{SD: 1}
 	var chains [][][]float64
 	for seed := range uint64(4) {
-		s, err := o.Sample(t.Context(), []float64{-1}, Chain{Samples: 500, Seed: seed}) // moved to 0
+		s, err := o.Sample(t.Context(), []float64{-1}, Chain{Samples: 500, Seed: seed}) // the start is moved to 0
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// surrogateData is a function of two columns at nine points.
+// surrogateData returns the values of a function of two columns at nine points.
 func surrogateData() (x *mat.Dense, y []float64) {
 	x = mat.NewDense(9, 2, []float64{0, 0, 0.1, 0.9, 0.3, 0.4, 0.35, 0.8, 0.5, 0.1, 0.6, 0.55, 0.75, 0.95, 0.9, 0.3, 1, 0.7})
 	for i := range 9 {
@@ -18,7 +18,7 @@ func surrogateData() (x *mat.Dense, y []float64) {
 	return x, y
 }
 
-// The prediction is that of the formulas, GPML (2.25)-(2.26), written out with an explicit inverse.
+// The prediction equals GPML (2.25)-(2.26), written out with an explicit inverse.
 func TestSurrogatePredicts(t *testing.T) {
 	x, y := surrogateData()
 	s, err := NewSurrogate(x, y, 1)
@@ -63,7 +63,8 @@ func TestSurrogatePredicts(t *testing.T) {
 			}
 			wantMean := mean + sd*(theta[3]+mat.Inner(cross, &inverse, r))
 			wantSD := sd * math.Sqrt(k(z.RawRowView(j), z.RawRowView(j))-mat.Inner(cross, &inverse, cross))
-			// The inverse loses the condition number, about 1e6, of 16 digits; the variance cancels where it is small.
+			// The explicit inverse loses the digits of the condition number, about 1e6; small variances suffer from
+			// cancellation.
 			if math.Abs(gotMean[j]-wantMean) > 1e-6*sd || math.Abs(gotSD[j]-wantSD) > 1e-4*sd {
 				t.Errorf("point %d: mean %v and sd %v, want %v and %v", j, gotMean[j], gotSD[j], wantMean, wantSD)
 			}
@@ -74,7 +75,7 @@ func TestSurrogatePredicts(t *testing.T) {
 	check(more, mat.NewDense(10, 2, append(slices.Clone(x.RawMatrix().Data), 0.2, 0.2)), append(slices.Clone(y), -100), mean, math.Sqrt(variance))
 }
 
-// The hyperparameters are those of a maximum of the log posterior density.
+// The hyperparameters are at a maximum of the log posterior density.
 func TestSurrogateHyperparameters(t *testing.T) {
 	x, y := surrogateData()
 	s, err := NewSurrogate(x, y, 1)

@@ -14,8 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// formula is a kernel whose one entry K(x, x) is any function of theta, and entry an approximation whose evidence is
-// that entry: together they make an Objective of a given function.
+// formula is a kernel whose only entry K(x, x) is a given function of theta, and entry an approximation whose
+// evidence is that entry. Together they make an Objective of a given function.
 type formula struct {
 	specs []param.Spec
 	f     func(theta []float64) float64
@@ -36,7 +36,7 @@ func (k formula) Pull(grad, theta []float64, _, g kernel.Block) {
 }
 
 type entry struct {
-	fail       func(value float64) error // may fail a fit
+	fail       func(value float64) error // may make a fit fail
 	noGradient bool
 }
 
@@ -89,10 +89,10 @@ func functionOf(t *testing.T, bounds [][2]float64, f func([]float64) float64, df
 	return o
 }
 
-// wide are bounds that nothing reaches.
+// wide returns bounds that no test reaches.
 func wide(n int) [][2]float64 { return slices.Repeat([][2]float64{{-1e3, 1e3}}, n) }
 
-// squaredExponential is σ² exp(-r²/2l²), the plain way.
+// squaredExponential is a simple implementation of σ² exp(-r²/2l²).
 type squaredExponential struct{ amplitude, lengthScale param.Setting }
 
 func (k squaredExponential) Params(int) []param.Spec {
@@ -125,8 +125,8 @@ func (s squaredExponential) Pull(grad, theta []float64, _, g kernel.Block) {
 	}
 }
 
-// gaussian is N(y; f, noise²), and exact its inference, GPML Alg. 2.1 and (5.9), with every derivative: of K, of the mean
-// and of the noise. It stands for all approximations where only the chain around them is in question.
+// gaussian is N(y; f, noise²), and exact its exact inference, GPML Alg. 2.1 and (5.9), with all derivatives: by K, by
+// the mean and by the noise. It stands for all approximations in tests of the code around them.
 type gaussian struct{ noise param.Setting }
 
 func (l gaussian) Domain() likelihood.Domain { return likelihood.Numeric }
@@ -154,7 +154,7 @@ type exact struct{}
 
 type exactPosterior struct {
 	inverse  mat.SymDense // (K + σ²I)⁻¹
-	alpha    mat.VecDense // its product with y - m
+	alpha    mat.VecDense // (K + σ²I)⁻¹(y - m)
 	residual *mat.VecDense
 	logDet   float64
 	variance float64

@@ -10,7 +10,7 @@ import (
 )
 
 // heavy is p(y|f) = F(yf/s), F the distribution function of Student's t with two degrees of freedom: a threshold with
-// noise of heavy tails, which is not log-concave. Its parameter is the scale s of the noise.
+// heavy-tailed noise, not log-concave. Its parameter is the scale s of the noise.
 type heavy struct{ scale float64 }
 
 func (heavy) Domain() likelihood.Domain { return likelihood.Binary }
@@ -65,7 +65,7 @@ func (s steep) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
 	logp[0], d1[0], d2[0] = f*a, a+f*b, 2*b+f*c
 }
 
-// TestByQuadrature: likelihoods that are known by their logarithms alone pass all checks.
+// TestByQuadrature: likelihoods given only as log p pass all checks.
 func TestByQuadrature(t *testing.T) {
 	traits := likelihoodtest.Traits{AverageError: 1e-11}
 	t.Run("heavy", func(t *testing.T) { likelihoodtest.Check(t, heavy{}, traits) })
@@ -89,7 +89,7 @@ func TestByQuadratureAgainstLogit(t *testing.T) {
 				for k := range d { // in units of the standard deviation
 					unit := math.Pow(variance, float64(k+1)/2)
 					e[k] *= math.Pow(slope, float64(k+1))
-					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // of what cancels in d[k]
+					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // of terms that cancel in d[k]
 					if math.Abs(d[k]-e[k])*unit > 1e-9*size {
 						t.Errorf("slope %v, N(%v, %v): d[%d] = %v, want %v", slope, mean, variance, k, d[k], e[k])
 					}

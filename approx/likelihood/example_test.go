@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// log p(y|f), and its average over a Gaussian with derivatives by the mean.
+// log p(y|f), and log of its average over a Gaussian with the derivatives with respect to the mean.
 func Example() {
 	m := likelihood.Logit{}.At(nil).(likelihood.MomentMatcher)
 	logZ, d := m.Moments(1, 0.5, 2)

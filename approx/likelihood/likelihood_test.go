@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood/likelihoodtest"
 )
 
-// traits are the exceptions of the table's entries, by name: of one by quadrature, {AverageError: 1e-11}.
+// traits are exceptions for entries of the table, by name, such as {AverageError: 1e-11} for one by quadrature.
 var traits = map[string]likelihoodtest.Traits{}
 
 func TestTable(t *testing.T) {
@@ -26,7 +26,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzLikelihood holds every likelihood to being total and, where EP can go, to proper tilted variances.
+// FuzzLikelihood: every likelihood gives finite values for any arguments and, where EP can use it, proper tilted
+// variances.
 func FuzzLikelihood(f *testing.F) {
 	for _, a := range both([]float64{0, 1, 1e8, 1e155}) {
 		f.Add(a, 1e-8)
@@ -39,7 +40,7 @@ func FuzzLikelihood(f *testing.F) {
 	})
 }
 
-// bound is every likelihood of one latent value, by name.
+// bound returns every likelihood of one latent value, by name.
 func bound(t testing.TB) map[string]likelihood.MomentMatcher {
 	all := map[string]likelihood.MomentMatcher{}
 	for _, e := range likelihood.Table {
@@ -62,7 +63,7 @@ const epsilon = 0x1p-52
 
 var latents = []float64{0, 1e-9, 0.01, 0.3, 0.7, 1, 1.3, 1.9, 2.1, 3, 5, 8, 13, 21, 36, 40, 100, 710, 1e4}
 
-// both returns the values with either sign.
+// both returns each value with both signs.
 func both(values []float64) []float64 {
 	var all []float64
 	for _, v := range values {
@@ -71,12 +72,12 @@ func both(values []float64) []float64 {
 	return all
 }
 
-// slope is the derivative of f at x by the central difference of fourth order, error O(h⁴).
+// slope is the derivative of f at x by the fourth-order central difference, error O(h⁴).
 func slope(f func(x float64) float64, x, h float64) float64 {
 	return (8*(f(x+h)-f(x-h)) - (f(x+2*h) - f(x-2*h))) / (12 * h)
 }
 
-// matched returns log Z and the two derivatives that make sites.
+// matched returns log Z and its two derivatives from which sites are computed.
 func matched(m likelihood.MomentMatcher, y, mean, variance float64) (logZ, d1, d2 float64) {
 	logZ, d := m.Moments(y, mean, variance)
 	return logZ, d[0], d[1]

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// The closed form in arbitrary precision, far into both tails: Z = ε + (1-2ε)Φ(z) and d = (1-2ε)N(z)/Z.
+// The closed form in arbitrary precision, also far in both tails: Z = ε + (1-2ε)Φ(z) and d = (1-2ε)N(z)/Z.
 func TestNoisyThresholdAgainstArbitraryPrecision(t *testing.T) {
 	for _, z := range both([]float64{0, 1e-3, 0.7, 2, 5, 8, 13, 36}) {
 		for _, variance := range []float64{1e-12, 1, 1e12} {
@@ -33,9 +33,10 @@ func TestNoisyThresholdAgainstArbitraryPrecision(t *testing.T) {
 				m := num(0).Add(bz, d)
 				d2 := num(0).Mul(d, m)
 				d2.Quo(d2, num(-variance))
-				cancelled, _ := num(0).Quo(num(0).Mul(d, num(0).Sub(num(0).Add(d, d), m)), num(variance)).Float64() // d(d - z)/s², the size of what cancels in m
+				cancelled, _ := num(0).Quo(num(0).Mul(d, num(0).Sub(num(0).Add(d, d), m)), num(variance)).Float64() // d(d - z)/s²: what cancels in m
 
-				// Half-ulp errors of z cost z² of them in N(z), those of θ cost |θ| in ε; and 1-2ε loses what ε near ½ cancels.
+				// A half-ulp error of z changes N(z) by a relative z², and one of θ changes ε by |θ|; 1-2ε cancels
+				// for ε near ½.
 				tolerance := 2e-15 * (4 + z*z + math.Abs(theta))
 				if theta != 0 {
 					tolerance /= min(1, math.Abs(theta))
@@ -57,7 +58,7 @@ func TestNoisyThresholdAgainstArbitraryPrecision(t *testing.T) {
 	}
 }
 
-// A probability of error of ½ says nothing, beyond ½ the labels are exchanged, and ε is held unless it is freed.
+// At ε = ½ labels carry no information, beyond ½ they are exchanged, and ε is fixed unless it is freed.
 func TestNoisyThresholdParameter(t *testing.T) {
 	start := 0.2
 	spec := likelihood.NoisyThreshold{}.Params()[0]
@@ -92,7 +93,8 @@ func TestNoisyThresholdParameter(t *testing.T) {
 	}
 }
 
-// TestNoisyThresholdByEpsilon holds the derivatives by theta to differences, wherever ε is.
+// TestNoisyThresholdByEpsilon compares the derivatives with respect to theta with differences, for ε on its whole
+// range.
 func TestNoisyThresholdByEpsilon(t *testing.T) {
 	const h = 3e-3
 	logZ, d1, d2 := make([]float64, 1), make([]float64, 1), make([]float64, 1)

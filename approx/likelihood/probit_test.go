@@ -9,19 +9,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/bigmath"
 )
 
-// The closed form in arbitrary precision, at every amplitude; variance 0 is Derivs.
+// The closed form in arbitrary precision, at every amplitude; variance 0 tests Derivs.
 func TestProbitAgainstArbitraryPrecision(t *testing.T) {
 	for _, mean := range both([]float64{0, 1e-3, 0.7, 2, 2.9, 7, 19, 38, 40, 300, 1e4, 1e6}) {
 		for _, variance := range []float64{0, 1e-12, 1e-3, 1, 40, 1e4, 1e8, 1e12} {
 			logZ, dMean, d2Mean := matched(likelihood.Probit{}, 1, mean, variance)
 			z := mean / math.Sqrt(1+variance)
-			if z > 41 { // N(z) is below the smallest float64
+			if z > 41 { // N(z) is below the smallest positive double
 				if logZ != 0 || dMean != 0 || d2Mean != 0 {
 					t.Errorf("mean %v, variance %v: LogZ = %v, %v, %v, want 0", mean, variance, logZ, dMean, d2Mean)
 				}
 				continue
 			}
-			// log Φ, r/s, -r(z + r)/s² and the tilted variance over the variance
+			// log Φ, r/s, -r(z + r)/s² and the ratio of tilted variance and variance
 			prec := bigmath.NormBits(z)
 			num := func(x float64) *big.Float { return bigmath.New(x, prec) }
 			s2 := num(0).Add(num(1), num(variance))
@@ -33,8 +33,9 @@ func TestProbitAgainstArbitraryPrecision(t *testing.T) {
 			ratio := num(0).Mul(num(variance), d2)
 			ratio.Add(ratio, num(1))
 
-			// Two half-ulp errors in z cost z² of them where Φ is near 1, as N(z) falls; where it is near 0 nothing. At
-			// moderate z < 0 the curvature r(z + r) adds the Mean's loss. 1 + variance·d2Mean keeps d2Mean's absolute error.
+			// Two half-ulp errors in z change N(z) by a relative z² where Φ is near 1; where Φ is near 0 they have no
+			// such effect. At moderate z < 0 the curvature r(z + r) adds the error of the mean's derivative. 1 +
+			// variance·d2Mean keeps the absolute error of d2Mean.
 			tolerance := 1e-15 * (4 + max(0, z)*z)
 			approximate, _ := ratio.Float64()
 			for _, c := range []struct {
@@ -56,7 +57,7 @@ func TestProbitAgainstArbitraryPrecision(t *testing.T) {
 	}
 }
 
-// TestProbitIsStepWithNoise: the sign of f plus standard normal noise (GPML exercise 3.10.1).
+// TestProbitIsStepWithNoise: probit is the sign of f plus standard normal noise (GPML exercise 3.10.1).
 func TestProbitIsStepWithNoise(t *testing.T) {
 	for _, y := range []float64{-1, 1} {
 		for _, f := range both(latents) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestQuadratureIsASum: log Z and the tilted moments are the weighted sums over the nodes, for either label.
+// TestQuadratureIsASum: log Z and the tilted moments are the weighted sums over the nodes, for both labels.
 func TestQuadratureIsASum(t *testing.T) {
 	for _, order := range []int{2, 3, 10, 32, 100} {
 		rule := likelihood.Logit{}.Quadrature(order)
@@ -36,12 +36,12 @@ func TestQuadratureIsASum(t *testing.T) {
 	}
 }
 
-// near is within an absolute tolerance, or a relative one of 1e-13.
+// near allows an absolute tolerance, or a relative one of 1e-13.
 func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= max(tolerance, 1e-13*math.Abs(want))
 }
 
-// TestQuadratureSlopes: they are those of LogZ, by central differences.
+// TestQuadratureSlopes compares the slopes with central differences of LogZ.
 func TestQuadratureSlopes(t *testing.T) {
 	for _, order := range []int{2, 5, 10, 40} {
 		rule := likelihood.Logit{}.Quadrature(order)
@@ -59,11 +59,11 @@ func TestQuadratureSlopes(t *testing.T) {
 						var up, down [3]float64
 						up[0], up[1], up[2] = matched(rule, y, mean+c.h*c.dm, variance+c.h*c.dv)
 						down[0], down[1], down[2] = matched(rule, y, mean-c.h*c.dm, variance-c.h*c.dv)
-						scale := math.Sqrt(variance) // of the mean
+						scale := math.Sqrt(variance) // the scale of the mean
 						if name == "variance" {
 							scale = variance
 						}
-						for i, unit := range []float64{1, math.Sqrt(variance), variance} { // of what LogZ returns
+						for i, unit := range []float64{1, math.Sqrt(variance), variance} { // scales of the results
 							if want := (up[i] - down[i]) / (2 * c.h); math.Abs(c.got[i]-want)*scale*unit > 1e-8 {
 								t.Errorf("order %d, y %v, N(%v, %v), result %d by %s: %.12g, differences give %.12g", order, y, mean, variance, i, name, c.got[i], want)
 							}
@@ -75,8 +75,8 @@ func TestQuadratureSlopes(t *testing.T) {
 	}
 }
 
-// TestQuadratureApproachesTheAverages: where the Gaussian is narrow beside the sigmoid, 32 nodes have all digits of the
-// average, and where it is wide even 100 are wrong.
+// TestQuadratureApproachesTheAverages: if the Gaussian is narrow compared with the sigmoid, 32 nodes give all digits
+// of the average; if it is wide, even 100 nodes give a wrong one.
 func TestQuadratureApproachesTheAverages(t *testing.T) {
 	exact, many, most := likelihood.Logit{}, likelihood.Logit{}.Quadrature(32), likelihood.Logit{}.Quadrature(100)
 	for _, mean := range []float64{-5, -1, 0, 0.5, 3} {

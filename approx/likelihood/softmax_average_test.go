@@ -17,7 +17,7 @@ import (
 
 var softmaxCases = flag.Int("softmax-cases", 104, "cases of TestSoftmaxAverageCoverage")
 
-// latentCase is f ~ N(mean, covariance) with the averages that an oracle found.
+// latentCase is f ~ N(mean, covariance) with the averages computed by an oracle.
 type latentCase struct {
 	name       string
 	mean       []float64
@@ -25,20 +25,22 @@ type latentCase struct {
 	want       []float64
 }
 
-// tensorCase averages over mean + L z by the trapezoidal rule over each z of two or three; the last latent value is 0.
+// tensorCase averages over mean + L z by the trapezoidal rule over each of the two or three z; the last latent value
+// is 0.
 func tensorCase(rng *rand.Rand, classes int) latentCase {
 	d := classes - 1
-	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(map[int]float64{2: 3e4, 3: 3e3}[d])) // up to 30 and 3
+	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(map[int]float64{2: 3e4, 3: 3e3}[d])) // up to 30 or 3
 	l, mean := mat.NewDense(classes, d, nil), make([]float64, classes)
 	for i := range d {
 		mean[i] = 10 * rng.Float64() * rng.NormFloat64()
 		for j := range i {
 			l.Set(i, j, scale*rng.NormFloat64())
 		}
-		l.Set(i, i, scale*math.Pow(10, -4*rng.Float64()*rng.Float64())) // some are nearly singular
+		l.Set(i, i, scale*math.Pow(10, -4*rng.Float64()*rng.Float64())) // some covariances are nearly singular
 	}
 	want, f, pi, g := make([]float64, classes), make([]float64, classes), make([]float64, classes), make([]float64, classes)
-	// Along z_j log softmax is analytic within π/|column j| of the real axis: the error is about exp(-2π distance/step).
+	// As a function of z_j, log softmax is analytic within π/|column j| of the real axis: the error is about exp(-2π
+	// distance/step).
 	step := make([]float64, d)
 	for j := range step {
 		step[j] = min(0.5, 2*math.Pi*math.Pi/(16*floats.Norm(mat.Col(nil, j, l), 1)))
@@ -64,10 +66,10 @@ func tensorCase(rng *rand.Rand, classes int) latentCase {
 	return latentCase{fmt.Sprintf("%d classes, scale %.2g", classes, scale), mean, covariance, want}
 }
 
-// factorCase is f = mean + b x + e with a factor x, given which the f_c are independent.
+// factorCase is f = mean + b x + e with a common factor x; given x the f_c are independent.
 func factorCase(rng *rand.Rand, classes int) latentCase {
 	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(1e6))
-	factor := math.Exp(math.Log(0.1) + rng.Float64()*math.Log(50)) // of a standard deviation
+	factor := math.Exp(math.Log(0.1) + rng.Float64()*math.Log(50)) // in standard deviations
 	mean, sd, b := make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	spread := rng.Float64() * min(10, 3*max(scale, 1))
 	least := math.Inf(1)
@@ -92,8 +94,8 @@ func factorCase(rng *rand.Rand, classes int) latentCase {
 	return latentCase{fmt.Sprintf("%d classes, scale %.2g, factor %.2g", classes, scale, factor), mean, covariance, want}
 }
 
-// TestSoftmaxAverageCoverage: the estimate covers the largest error in 95 of 100 cases. -softmax-cases has it
-// tell how large the errors of more cases are.
+// TestSoftmaxAverageCoverage: the error estimate is at least the actual largest error in 95 of 100 cases. With
+// -softmax-cases it also logs the errors of more cases.
 func TestSoftmaxAverageCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 0))
 	classes := []int{3, 4, 6, 10, 3, 4, 6, 3, 4, 6, 10, 3, 20}
@@ -128,13 +130,13 @@ func TestSoftmaxAverageCoverage(t *testing.T) {
 	slices.Sort(errors)
 	n := len(errors)
 	t.Logf("%d cases: %d covered, %d within 1e-5; errors: median %.1e, of 90 in 100 %.1e, of 99 %.1e, largest %.1e", n, covered, within, errors[n/2], errors[n*9/10], errors[n*99/100], errors[n-1])
-	// As few as this, of n at 0.95 each, has probability below 0.001.
+	// If each of n cases is covered with probability 0.95, fewer than this are covered with probability below 0.001.
 	if covered < binomialQuantile(n, 0.95, 1e-3) {
 		t.Errorf("%d of %d errors are within the estimate", covered, n)
 	}
 }
 
-// binomialQuantile is the least k with P(K ≤ k) ≥ probability, of n trials.
+// binomialQuantile is the least k with P(K ≤ k) ≥ probability, for n trials.
 func binomialQuantile(n int, p, probability float64) int {
 	b := distuv.Binomial{N: float64(n), P: p}
 	k := 0
@@ -144,7 +146,7 @@ func binomialQuantile(n int, p, probability float64) int {
 	return k
 }
 
-// TestSoftmaxAveragePoints: more points make the error of a case that the default does not settle smaller, and the
+// TestSoftmaxAveragePoints: more points lower the error estimate in a case where the default is not exact, and the
 // same arguments give the same bytes.
 func TestSoftmaxAveragePoints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))

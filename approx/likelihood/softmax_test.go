@@ -52,7 +52,7 @@ func TestSoftmaxDerivatives(t *testing.T) {
 	}
 }
 
-// TestSoftmaxTails: what is close to 0 is right to its last places, and everything is finite for finite f.
+// TestSoftmaxTails: values close to 0 are right to their last digits, and everything is finite for finite f.
 func TestSoftmaxTails(t *testing.T) {
 	pi, g := make([]float64, 3), make([]float64, 3)
 	for _, z := range []float64{40, 300, 700} {
@@ -88,8 +88,8 @@ func average(mean []float64, covariance *mat.SymDense) []float64 {
 
 func difference(p, q []float64) float64 { return floats.Distance(p, q, math.Inf(1)) }
 
-// TestSoftmaxAverageOfTwoClasses: both probabilities are averages of the logistic function, here by the trapezoidal rule over the
-// normal variate where that is narrow, and else over the logistic one.
+// TestSoftmaxAverageOfTwoClasses: both probabilities are averages of the logistic function. Here they are computed by
+// the trapezoidal rule over the normal variate if that is narrow, else over the logistic one.
 func TestSoftmaxAverageOfTwoClasses(t *testing.T) {
 	for _, mean := range []float64{0, 0.3, -2, 7, 30, -400, 1e4} {
 		for _, sd := range []float64{0, 1e-6, 1e-3, 0.5, 1.7, 4, 30, 1e3, 1e4} {
@@ -112,9 +112,9 @@ func TestSoftmaxAverageOfTwoClasses(t *testing.T) {
 	}
 }
 
-// independent is E[softmax(f)] of independent f_c ~ N(mean_c, sd_c²): the probability that f_c plus a standard Gumbel variate
-// is the largest of such sums, by the trapezoidal rule. The density and the distribution function of a sum are averages over the one that is
-// narrower, which is where they are summed.
+// independent is E[softmax(f)] of independent f_c ~ N(mean_c, sd_c²): the probability that f_c plus a standard Gumbel
+// variate is the largest such sum, by the trapezoidal rule. The density and distribution function of each sum are
+// averages over the narrower of the two variates.
 func independent(mean, sd []float64) []float64 {
 	const normalStep, gumbelStep = 0.4, 0.5
 	var normal, gumbel []float64 // weights
@@ -124,7 +124,7 @@ func independent(mean, sd []float64) []float64 {
 	for g := -3.5; g < 26; g += gumbelStep {
 		gumbel = append(gumbel, gumbelStep*math.Exp(-g-math.Exp(-g)))
 	}
-	lo, hi, step := math.Inf(-1), math.Inf(-1), math.Inf(1) // below lo a product of distribution functions is below 1e-15
+	lo, hi, step := math.Inf(-1), math.Inf(-1), math.Inf(1) // below lo a product of probabilities is < 1e-15
 	for c := range mean {
 		lo, hi, step = max(lo, mean[c]-8*sd[c]-3.5), max(hi, mean[c]+8*sd[c]+26), min(step, 0.35*max(1, sd[c]))
 	}
@@ -179,7 +179,7 @@ func TestSoftmaxAverageOfIndependentValues(t *testing.T) {
 		if d := difference(p, independent(mean, sd)); !(d <= c.tolerance) {
 			t.Errorf("%+v: probabilities %v, off by %.1e", c, p, d)
 		}
-		// What all have in common does not matter, nor does the order.
+		// A constant added to all values and the order of the classes do not matter.
 		shifted, moved := mat.NewSymDense(c.classes, nil), slices.Clone(mean)
 		for i := range mean {
 			moved[i] += 100
@@ -205,7 +205,7 @@ func TestSoftmaxAverageOfIndependentValues(t *testing.T) {
 	}
 }
 
-// TestSoftmaxAverageOfDegenerateValues: values that are certain, or certain given others, or of extreme variances.
+// TestSoftmaxAverageOfDegenerateValues: values that are certain, certain given others, or of extreme variance.
 func TestSoftmaxAverageOfDegenerateValues(t *testing.T) {
 	mean := []float64{0.4, -1, 0.1}
 	pi, g := make([]float64, 3), make([]float64, 3)
@@ -227,7 +227,7 @@ func TestSoftmaxAverageOfDegenerateValues(t *testing.T) {
 			t.Errorf("direction %v: probabilities %v, want %v", direction, p, want)
 		}
 	}
-	for _, variance := range []float64{1e4, 1e9, 1e15, 1e300} { // the first of three is all or nothing
+	for _, variance := range []float64{1e4, 1e9, 1e15, 1e300} { // the first of three has probability 0 or 1
 		t.Run(fmt.Sprint(variance), func(t *testing.T) {
 			p := average([]float64{0, 0.3, 0.3}, mat.NewSymDense(3, []float64{variance, 0, 0, 0, 1, 0, 0, 0, 1}))
 			if d := difference(p, []float64{0.5, 0.25, 0.25}); !(d <= 1e-5+1/math.Sqrt(variance)) {

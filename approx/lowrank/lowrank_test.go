@@ -14,7 +14,7 @@ import (
 
 const testCases, testPoints = 13, 4
 
-// problem is a prior of lower rank, and K̂ as its definition gives it.
+// problem is a low-rank prior, and K̂ computed from its definition.
 func problem(t *testing.T, seed uint64, power float64) (*Prior, *mat.Dense) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -51,7 +51,7 @@ func problem(t *testing.T, seed uint64, power float64) (*Prior, *mat.Dense) {
 	return p, &dense
 }
 
-// posterior is Σ = (I + K W)⁻¹ K, and ½ log|I + W K|.
+// posterior returns Σ = (I + K W)⁻¹ K, (I + K W)⁻¹ and ½ log|I + K W|.
 func posterior(t *testing.T, k, w *mat.Dense) (sigma, inverse *mat.Dense, logDet float64) {
 	t.Helper()
 	n, _ := k.Dims()
@@ -76,7 +76,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestSites holds the posterior of one process to dense matrices, with a site of negative precision.
+// TestSites compares the posterior of one process with dense matrices, with one site of negative precision.
 func TestSites(t *testing.T) {
 	for _, power := range []float64{0, 0.5, 1} {
 		prior, k := problem(t, 1, power)
@@ -113,7 +113,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestClasses holds the posterior of several processes, whose sites couple them, to dense matrices.
+// TestClasses compares the posterior of several processes, coupled by their sites, with dense matrices.
 func TestClasses(t *testing.T) {
 	const classes, n = 3, testCases
 	for _, power := range []float64{0, 0.5, 1} {
@@ -132,7 +132,7 @@ func TestClasses(t *testing.T) {
 			}
 			pi := make([]float64, classes*n)
 			for i := range n {
-				a, b := math.Exp(math.Sin(float64(i))), math.Exp(float64(i-n/2)) // up to one nearly certain
+				a, b := math.Exp(math.Sin(float64(i))), math.Exp(float64(i-n/2)) // up to one nearly certain case
 				for c, v := range []float64{1, a, b} {
 					pi[c*n+i] = v / (1 + a + b)
 				}
@@ -167,7 +167,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// checkMarginals holds what a Classes says of single cases to Σ, and its penalty to the definition.
+// checkMarginals compares the marginals that a Classes returns with Σ, and its penalty with the definition.
 func checkMarginals(t *testing.T, p *Classes, priors []*Prior, pi []float64, sigma, inverse, w *mat.Dense) {
 	t.Helper()
 	const n = testCases
@@ -194,7 +194,7 @@ func checkMarginals(t *testing.T, p *Classes, priors []*Prior, pi []float64, sig
 			product.Mul(site, spread)
 			near(t, "the penalty", p.Penalty(i), mat.Trace(&product)/2)
 		}
-		// differences of latent values do not see what all have in common
+		// A term common to all latent values cancels in their differences.
 		between := func(at func(c, d int) float64, c, d int) float64 { return at(c, c) - at(c, d) - at(d, c) + at(d, d) }
 		want := func(c, d int) float64 { return sigma.At(c*n+i, d*n+i) }
 		centred := func(c int) (v float64) {
@@ -222,7 +222,7 @@ func checkMarginals(t *testing.T, p *Classes, priors []*Prior, pi []float64, sig
 	})
 }
 
-// TestBadPriors: what hyperparameters can do to a covariance is an error that says where.
+// TestBadPriors: invalid numbers in a covariance give an error, whatever their place.
 func TestBadPriors(t *testing.T) {
 	for name, spoil := range map[string]func(c *Cov){
 		"K_zz":     func(c *Cov) { c.K.SetSym(0, 1, math.NaN()) },
@@ -240,7 +240,8 @@ func TestBadPriors(t *testing.T) {
 	}
 }
 
-// TestBadCross: a number of K_zx that is not finite is told by its place, in a copy and in the memory of the covariance.
+// TestBadCross: the error for a number in K_zx that is not finite names its place, with a copy and with the
+// covariance's own memory as scratch.
 func TestBadCross(t *testing.T) {
 	const m, n, point, at = 30, 700, 17, 641
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
@@ -266,8 +267,8 @@ func TestBadCross(t *testing.T) {
 	}
 }
 
-// TestPartsOfAnAdjoint: the columns that come part by part are those of the whole, and the memory of the covariance may
-// be used, without a change of any bit.
+// TestPartsOfAnAdjoint: an adjoint passed column block by column block equals the whole one bit for bit, also if the
+// memory of the covariance is used as scratch.
 func TestPartsOfAnAdjoint(t *testing.T) {
 	const n = 2*PartSize + 5
 	rng := rand.New(rand.NewPCG(9, 9))

@@ -17,11 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "record the exported identifiers in docs/api.txt")
 
-// kits are the packages of forTests with which other programs test their components.
+// kits are those of forTests with which other programs test their components.
 var kits = []string{"approx/approxtest", "approx/likelihood/likelihoodtest", "objective/kernel/kerneltest", "search/searchtest"}
 
-// TestAPI holds what the packages for other programs export to what is on record in docs/api.txt, so that every change of
-// it is one on purpose.
+// TestAPI compares what the packages for other programs export with docs/api.txt, so that nothing exported changes by
+// accident.
 func TestAPI(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "api.txt")
 	var lines []string
@@ -45,7 +45,7 @@ func TestAPI(t *testing.T) {
 		"\tgo test ./internal/architecture -run API -update\nand tell of it in CHANGELOG.md, as docs/compatibility.md says", text, want)
 }
 
-// exported lists what a package exports, an identifier, a field or a method a line.
+// exported lists what a package exports: one identifier, field or method per line.
 func exported(p *types.Package, room string) (lines []string) {
 	qualify := func(other *types.Package) string {
 		if other == p {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExampleModule builds and tests the program of docs/example, a module of its own that adds components, without
-// the network: nothing internal is in its reach.
+// TestExampleModule builds and tests the program of docs/example, without the network. It is a separate module that
+// adds components, so it cannot import internal packages.
 func TestExampleModule(t *testing.T) {
 	c := exec.Command("go", "test", "./...")
 	c.Dir = filepath.Join("..", "..", "docs", "example")

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// library are the packages that other programs import: what they export may be for those alone.
+// library lists the packages that other programs import; their exports may be unused in this module.
 var library = []string{
 	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "objective/classifier", "objective/comparator",
 	"objective/inducing", "objective/kernel", "objective/param", "objective/preprocess",
 	"reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }
 
-// forTests are the packages that only tests import.
+// forTests lists the packages that only tests import.
 var forTests = []string{
 	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/allocated", "internal/bigmath",
 	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
 }
 
-// kept are exports that only tests of other packages use, or that are for whoever has an error or a result at hand.
+// kept lists exports that only tests of other packages use, or that users need to handle an error or a result.
 var kept = map[string]string{
 	"experiments/catalogue.Pairs":    "docs/inference.md ends with it",
 	"experiments/data.FileError":     "errors.As finds the faults of a file",
@@ -37,7 +37,7 @@ var kept = map[string]string{
 	"internal/registry.Register":     "packages of the library register by it",
 }
 
-// TestExportsAreUsed holds every other package to export only what another one uses, and the types of that.
+// TestExportsAreUsed: every other package exports only what another package uses, and the types of that.
 func TestExportsAreUsed(t *testing.T) {
 	type place struct {
 		file string
@@ -77,7 +77,7 @@ func TestExportsAreUsed(t *testing.T) {
 	}
 }
 
-// filled are unexported types whose exported fields a template or an encoding finds by their names.
+// filled lists unexported types whose exported fields a template or an encoding accesses by name.
 var filled = map[string]string{
 	"reports/page.document": "the templates", "reports/page.chapter": "the templates", "reports/page.alert": "the templates",
 	"reports/page.item": "the templates", "reports/page.detail": "the templates", "reports/page.sheet": "the templates",

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 )
 
-// load is all packages of the module with their syntax and types, without tests.
+// load returns all packages of the module with syntax and types, without tests.
 var load = sync.OnceValues(func() ([]*packages.Package, error) {
 	all, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedExportFile | packages.NeedTypes |
@@ -38,15 +38,15 @@ func program(t *testing.T) []*packages.Package {
 	return all
 }
 
-// room is the folder of a package.
+// room returns the folder of a package.
 func room(p *packages.Package) string {
 	return strings.TrimPrefix(p.PkgPath, module)
 }
 
-// An arrow goes from a file to one that declares what it uses: a name of the package, a method or a field.
+// An arrow goes from a file to a file that declares something it uses: a name of the package, a method or a field.
 type arrow struct{ from, to string }
 
-// arrows finds those among the files of a package, with the names for which they are there.
+// arrows finds the arrows among the files of a package, with the names that cause them.
 func arrows(p *packages.Package) map[arrow][]string {
 	file := func(n ast.Node) string { return filepath.Base(p.Fset.Position(n.Pos()).Filename) }
 	out := map[arrow][]string{}
@@ -62,7 +62,7 @@ func arrows(p *packages.Package) map[arrow][]string {
 	return out
 }
 
-// circles are the sets of files of a package that use each other, directly or through others.
+// circles returns the sets of files of a package that use each other, directly or through others.
 func circles(of map[arrow][]string) (out [][]string) {
 	var names []string
 	id := map[string]int64{}
@@ -88,8 +88,7 @@ func circles(of map[arrow][]string) (out [][]string) {
 	return out
 }
 
-// TestFilesUseEachOtherOneWay holds the files of a package to an order: what a file uses is in files
-// that do not use it, directly or through others.
+// TestFilesUseEachOtherOneWay: no two files of a package use each other, directly or through others.
 func TestFilesUseEachOtherOneWay(t *testing.T) {
 	for _, p := range program(t) {
 		of := arrows(p)

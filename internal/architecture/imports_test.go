@@ -1,4 +1,4 @@
-// Package architecture holds the project's shape: which room may import which (docs/architecture.md).
+// Package architecture tests the project's structure: which package may import which (docs/architecture.md).
 package architecture
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const module = "github.com/gpc-tune/gpc-tune/"
 
-// allowed lists, for every room, the rooms it may import. A room that is not listed fails the test.
+// allowed lists, for every package, the packages that it may import. A package that is not listed fails the test.
 var allowed = map[string][]string{
 	"internal/registry":                {},
 	"internal/panicked":                {},
@@ -100,7 +100,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != root {
-			return filepath.SkipDir // a module of its own
+			return filepath.SkipDir // a separate module
 		}
 		p, err := build.ImportDir(path, 0)
 		if _, none := err.(*build.NoGoError); none {

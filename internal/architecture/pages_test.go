@@ -21,7 +21,7 @@ const (
 	leastPhrase = 1000
 )
 
-// pages are the paths, from the root of the module, of what people read as Markdown.
+// pages returns the paths, from the root of the module, of the Markdown pages for readers.
 func pages(t *testing.T) (paths []string) {
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, e fs.DirEntry, err error) error {
@@ -60,7 +60,7 @@ var (
 	sentence = regexp.MustCompile(`[.!?][)"'”’*_` + "`" + `\]]*\s+`)
 )
 
-// passages are those of a page, without code and the targets of links.
+// passages returns those of a page, without code and without the targets of links.
 func passages(text string) (all []passage) {
 	var open *passage
 	end := func() {
@@ -105,7 +105,7 @@ func passages(text string) (all []passage) {
 	return all
 }
 
-// cells are those of a row of a table; \| is no border.
+// cells returns those of a row of a table; \| does not separate cells.
 func cells(row string) (cells []string) {
 	row = strings.TrimPrefix(row, "|")
 	for {
@@ -118,7 +118,7 @@ func cells(row string) (cells []string) {
 	}
 }
 
-// sentences cuts a passage behind a full stop, unless a small letter or a digit follows, as in “et al. (2002)”.
+// sentences splits a passage after full stops, unless a small letter or a digit follows, as in “et al. (2002)”.
 func sentences(text string) (all []string) {
 	from := 0
 	for _, at := range sentence.FindAllStringIndex(text, -1) {
@@ -132,7 +132,7 @@ func sentences(text string) (all []string) {
 	return append(all, text[from:])
 }
 
-// words counts what has a letter or a digit.
+// words counts the words that contain a letter or a digit.
 func words(text string) (count int) {
 	for _, w := range strings.Fields(text) {
 		if strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
@@ -142,7 +142,7 @@ func words(text string) (count int) {
 	return count
 }
 
-// hard says what of a page is hard to read.
+// hard lists what is hard to read on a page.
 func hard(text string) (problems []string) {
 	for _, p := range passages(text) {
 		if n := utf8.RuneCountInString(p.text); p.cell && n > maxCell {
@@ -157,10 +157,10 @@ func hard(text string) (problems []string) {
 	return problems
 }
 
-// reported are lines of the gallery that quote the warnings of a run, with the errors that they wrap.
+// reported matches lines of the gallery that quote the warnings of a run, with wrapped errors.
 var reported = regexp.MustCompile(`(?m)^- #\d+: .*$`)
 
-// A sentence has at most 40 words and a cell of a table at most 200 characters, on every page.
+// On every page a sentence has at most 40 words and a cell of a table at most 200 characters.
 func TestPagesReadEasily(t *testing.T) {
 	all := pages(t)
 	if len(all) < leastPages {
@@ -185,7 +185,7 @@ func TestPagesReadEasily(t *testing.T) {
 	}
 }
 
-// The check sees what it is for, and passes over code.
+// The check finds long sentences and cells, and ignores code.
 func TestHardPagesAreSeen(t *testing.T) {
 	long, wide := strings.Repeat("word ", maxWords)+"end", strings.Repeat("x", maxCell)
 	for text, want := range map[string]int{
@@ -215,7 +215,7 @@ var (
 	inCode = regexp.MustCompile("`[^`\n]*`")
 )
 
-// links are the targets of those of a page, with their lines.
+// links returns the targets of the links of a page, with their lines.
 func links(text string) (all []passage) {
 	fenced := false
 	for i, line := range strings.Split(text, "\n") {
@@ -232,7 +232,7 @@ func links(text string) (all []passage) {
 	return all
 }
 
-// anchors are what headings of a page are called in links, as GitHub forms them.
+// anchors returns the names that GitHub gives the headings of a page in links.
 func anchors(text string) map[string]bool {
 	all, count := map[string]bool{}, map[string]int{}
 	for _, p := range passages(text) {
@@ -258,7 +258,7 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// Every link of a page to another one, to a heading and to a file leads somewhere.
+// The target of every link to a page, heading or file exists.
 func TestLinksLeadSomewhere(t *testing.T) {
 	count := 0
 	for _, path := range pages(t) {
@@ -288,7 +288,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Headings have the names that GitHub gives them, and links in code are none.
+// Anchors are the names that GitHub forms from headings; links in code are ignored.
 func TestAnchors(t *testing.T) {
 	got := anchors("# The `run` folder\n\n## Csató, Fokoué & Opper (2000)\n\n## a\\_b\n\n## Twice\n\n## Twice\n")
 	for _, want := range []string{"the-run-folder", "csató-fokoué--opper-2000", "a_b", "twice", "twice-1"} {
@@ -301,7 +301,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// docs/architecture.md says of every room what it knows, and of none that is not there.
+// docs/architecture.md lists every package of allowed, and no other.
 func TestEveryRoomIsOnItsPage(t *testing.T) {
 	text := page(t, "docs/architecture.md")
 	for room := range allowed {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSignaturesNameNothingInternal holds what packages for other programs export to types that those can name: a
-// package of the library declares each of them, or gives it a name by an alias. That holds for the fields and methods
-// of aliased types too.
+// TestSignaturesNameNothingInternal: every type in the exports of a package for other programs can be named by these
+// programs, since a package of the library declares it or an alias of it. This includes the fields and methods of
+// aliased types.
 func TestSignaturesNameNothingInternal(t *testing.T) {
 	w := signatures{t: t, public: map[string]bool{}, named: map[*types.TypeName]bool{}, seen: map[types.Type]bool{}}
 	for _, name := range slices.Concat(library, kits) {
@@ -43,15 +43,15 @@ func TestSignaturesNameNothingInternal(t *testing.T) {
 	}
 }
 
-// signatures walks through types once each.
+// signatures walks through every type once.
 type signatures struct {
 	t      *testing.T
 	public map[string]bool
-	named  map[*types.TypeName]bool // by an alias
+	named  map[*types.TypeName]bool // types with an alias
 	seen   map[types.Type]bool
 }
 
-// inside looks at the fields and methods of a declared type.
+// inside checks the fields and methods of a declared type.
 func (w signatures) inside(named *types.Named, at string) {
 	if w.seen[named] {
 		return
@@ -65,7 +65,7 @@ func (w signatures) inside(named *types.Named, at string) {
 	}
 }
 
-// of looks at a type that is written at a place.
+// of checks a type that is used at the given place.
 func (w signatures) of(of types.Type, at string) {
 	switch u := types.Unalias(of).(type) {
 	case *types.Named:

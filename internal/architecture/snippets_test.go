@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// given are what the snippets of README.md and docs have without declaring it.
+// given are names that the snippets of README.md and docs use without declaring them.
 const given = `
 var (
 	ctx    context.Context
@@ -27,8 +27,8 @@ var (
 
 var fenced = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// TestSnippetsCompile type-checks the Go that README.md and docs show. A snippet is a file of its own, where it
-// begins with package, or the body of a function.
+// TestSnippetsCompile type-checks the Go snippets of README.md and docs. A snippet is a whole file if it begins with
+// package, else the body of a function.
 func TestSnippetsCompile(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil {
@@ -49,7 +49,7 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// The test would notice the mistakes that snippets have had.
+// The test finds the kinds of mistakes that snippets have had.
 func TestSnippetsThatDoNotCompile(t *testing.T) {
 	known := importable(t)
 	for snippet, want := range map[string]string{
@@ -78,7 +78,7 @@ func (p packagesByPath) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s among those that the module imports", path)
 }
 
-// importable are the packages of the module and those that they import.
+// importable returns the packages of the module and those that they import.
 func importable(t *testing.T) packagesByPath {
 	known := packagesByPath{}
 	for _, p := range program(t) {
@@ -94,7 +94,7 @@ func importable(t *testing.T) packagesByPath {
 	return known
 }
 
-// compile says what is wrong with a snippet but for names that it does not use.
+// compile returns the errors in a snippet, except unused names.
 func compile(known packagesByPath, snippet string) (wrong []error) {
 	if strings.HasPrefix(snippet, "package ") {
 		return check(known, snippet)
@@ -104,7 +104,7 @@ func compile(known packagesByPath, snippet string) (wrong []error) {
 	for path, p := range known {
 		if room, ours := strings.CutPrefix(path, module); ours && !slices.Contains(library, room) ||
 			!ours && strings.Contains(path, ".") && path != "gonum.org/v1/gonum/optimize" {
-			continue // what is for other programs, the standard library, and what docs/go.md shows
+			continue // not for other programs, not in the standard library, and not shown in docs/go.md
 		}
 		if regexp.MustCompile(`\b` + p.Name() + `\.[A-Z]`).MatchString(given + snippet) {
 			paths = append(paths, path)

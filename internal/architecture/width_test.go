@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Lines of code have at most so many columns, of which a tab takes 4, and lines that are a comment fewer.
+// Lines of code have at most codeColumns columns, lines of comments at most commentColumns; a tab counts as 4.
 const (
 	codeColumns    = 120
 	commentColumns = 100

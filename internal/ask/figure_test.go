@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// The lines of a picture are the columns of the table, ordered by the input.
+// The lines of the figure are the columns of the table, ordered by the input.
 func TestFigureOfDraws(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(file, []byte("x,y\n3,a\n1,b\n2,c\n"), 0o666); err != nil {

@@ -17,7 +17,7 @@ func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
-// holds fails the test unless the file has the text and the mode, and dir has as many entries.
+// holds fails the test unless the file has the given text and mode, and its folder the given number of entries.
 func holds(t *testing.T, name, want string, mode fs.FileMode, entries int) {
 	t.Helper()
 	got, err := os.ReadFile(name)
@@ -42,7 +42,7 @@ func umask(t *testing.T, mask int) {
 func TestWriteObeysTheUmaskAndKeepsTheModeOfAnOldFile(t *testing.T) {
 	for mask, want := range map[int]fs.FileMode{0o022: 0o644, 0o077: 0o600, 0o027: 0o640, 0: 0o666} {
 		umask(t, mask)
-		name := filepath.Join(t.TempDir(), strings.Repeat("n", 255)) // the longest name there can be
+		name := filepath.Join(t.TempDir(), strings.Repeat("n", 255)) // the longest possible name
 		if err := Write(name, text("one")); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestWhatCannotBeWrittenIsToldBefore(t *testing.T) {
 		t.Errorf("%v is left", found)
 	}
 	if os.Geteuid() == 0 {
-		return // who may write everywhere
+		return // root may write everywhere
 	}
 	if err := os.WriteFile(name, []byte("kept"), 0o400); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestLogInvertsExp(t *testing.T) {
 	}
 }
 
-// The series and the continued fraction meet at -40, and r′ = -r(z + r) everywhere.
+// The series and the continued fraction agree at -40, where they meet, and r′ = -r(z + r) everywhere.
 func TestNormHazard(t *testing.T) {
 	near(t, "r(-40)", NormHazard(New(-40, 4000)), NormHazard(New(math.Nextafter(-40, -41), 4000)), 47)
 	two := New(2, 400)

@@ -16,7 +16,7 @@ import (
 
 func there[T any](v T) *T { return &v }
 
-// back writes a component and reads it again.
+// back writes a component, reads it and compares.
 func back[I any](t *testing.T, v, want I, table registry.Table[I], text string) {
 	t.Helper()
 	got, err := Text(v, "component", table)
@@ -75,7 +75,7 @@ func TestComponentsComeBack(t *testing.T) {
 		"{monte_carlo: {samples: 10}}")
 }
 
-// Without options every component is its name, and comes back.
+// With default options the text of every component is its name, and it is read back as the same component.
 func TestEveryComponentHasAText(t *testing.T) {
 	every(t, kernel.Table)
 	every(t, approx.Table)
@@ -130,7 +130,7 @@ func TestTextsThatAreNone(t *testing.T) {
 	}
 }
 
-// What is read is what YAML reads, where it reads it.
+// What Parse reads, it reads again as the same from the text that String writes.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"se", "{sum: [se, {noise: {amplitude: 'it''s'}}]}", `{a: "b\n"}`, "[1e3, {x: []}]"} {
 		f.Add(text)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// failures keeps what a test would say.
+// failures records the messages of a test.
 type failures struct {
 	testing.TB
 	said string

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// someLines is a journal of n lines with everything in it that is hard to write.
+// someLines returns n lines with values and characters that are hard to encode.
 func someLines(n int) []record.Line {
 	lines := make([]record.Line, n)
 	for i := range lines {
@@ -29,7 +29,7 @@ func someLines(n int) []record.Line {
 	return lines
 }
 
-// canonical is what must not depend on who ran what and when.
+// canonical encodes lines without their times: what must not depend on the process, the order or the time of a run.
 func canonical(lines []record.Line) string {
 	var b bytes.Buffer
 	for _, l := range lines {
@@ -78,7 +78,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		for _, i := range []int{3, 0, 4, 2, 1} {
 			mustAppend(t, j, lines[i])
 		}
-		mustAppend(t, j, lines[2]) // the same again is no news
+		mustAppend(t, j, lines[2]) // a repeated line changes nothing
 		if got := canonical(j.Lines()); got != canonical(lines) {
 			t.Errorf("dir %q: got %s, want %s", dir, got, canonical(lines))
 		}
@@ -104,7 +104,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 }
 
-// What is on record in memory is what a reader of the file will see, even where the text is not UTF-8.
+// Lines in memory equal what a reader of the file gets, even if a text is not valid UTF-8.
 func TestJournalHoldsWhatItWrites(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpen(t, dir)
@@ -114,8 +114,8 @@ func TestJournalHoldsWhatItWrites(t *testing.T) {
 	}
 }
 
-// TestJournalTornAnywhere cuts the segment at every byte of its last line: the job is missing, and running it again on a
-// new segment completes the journal.
+// TestJournalTornAnywhere cuts the segment at every byte of its last line: the job is missing, and running it again
+// in a new segment completes the journal.
 func TestJournalTornAnywhere(t *testing.T) {
 	lines := someLines(3)
 	var whole []byte
@@ -137,7 +137,7 @@ func TestJournalTornAnywhere(t *testing.T) {
 		if found != (cut == len(whole)) || (len(j.Damaged()) == 1) != torn || len(j.Lines()) < 2 {
 			t.Fatalf("cut at byte %d of %d: found %t, torn %d", cut-last, len(whole)-last, found, len(j.Damaged()))
 		}
-		if cut%16 == 0 || cut == len(whole)-1 { // a sync each
+		if cut%16 == 0 || cut == len(whole)-1 { // each syncs the disk
 			mustAppend(t, j, lines[2])
 			if again := mustOpen(t, dir); canonical(again.Lines()) != canonical(lines) {
 				t.Fatalf("cut at byte %d of %d: not mended by running the job again", cut-last, len(whole)-last)
@@ -149,8 +149,8 @@ func TestJournalTornAnywhere(t *testing.T) {
 	}
 }
 
-// A line that is not as it was written is dropped with its reason, and the lines around it count. What is as it was written but no
-// line was written by somebody who knows more.
+// A line that was changed is dropped with a reason, and the lines around it are kept. A line with a valid checksum
+// that cannot be read is an error: another version wrote it.
 func TestJournalLostBlocks(t *testing.T) {
 	lines := someLines(3)
 	good, other := string(encodeLine(lines[0])), string(encodeLine(lines[1]))
@@ -165,7 +165,7 @@ func TestJournalLostBlocks(t *testing.T) {
 	}{
 		{"", 0, nil, ""},
 		{good + bad, 1, []string{"seg:2: cut off, or being written"}, ""},
-		{good + bad + "}\n", 1, []string{"seg:2: " + none}, ""}, // the last line, with its end but not its beginning
+		{good + bad + "}\n", 1, []string{"seg:2: " + none}, ""}, // the last line, without its beginning
 		{good + bad + "}\n" + other, 2, []string{"seg:2: " + none}, ""},
 		{good + other[:len(other)/2] + good + other, 2, []string{"seg:2: " + wrong}, ""}, // torn in the middle
 		{good + "\n" + other, 2, []string{"seg:2: " + none}, ""},
@@ -193,8 +193,8 @@ func TestJournalLostBlocks(t *testing.T) {
 	}
 }
 
-// No single byte of a segment can be changed, lost or added without a line being dropped for it, and a line that is kept is as it
-// was written.
+// Changing, removing or adding any single byte of a segment is reported as damage, and the lines that are kept are as
+// written.
 func TestJournalEveryByte(t *testing.T) {
 	lines := someLines(3)
 	var whole []byte
@@ -230,7 +230,7 @@ func TestJournalEveryByte(t *testing.T) {
 	}
 }
 
-// Lines from before there were checksums are read and counted, and what can be seen of damage in them is told.
+// Lines written before checksums were introduced are read and counted, and visible damage in them is reported.
 func TestJournalWithoutChecksums(t *testing.T) {
 	lines := someLines(3)
 	bare := func(l record.Line) string {
@@ -265,7 +265,7 @@ func TestJournalWithoutChecksums(t *testing.T) {
 	}
 }
 
-// A job that is withdrawn is run again; whatever order segments are read in, the highest attempt counts.
+// A job that is withdrawn is run again; the highest attempt counts, in whatever order segments are read.
 func TestJournalAttempts(t *testing.T) {
 	line := func(attempt, value int) record.Line {
 		return record.Line{Key: "k", Attempt: attempt, Trial: &record.Trial{Points: []record.Point{}, Evaluations: value}}
@@ -446,8 +446,8 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// FuzzJournal feeds the reader any segment. What it accepts, it reads the same again once rewritten, and a crash at any
-// byte of the rewritten segment loses the last line at most.
+// FuzzJournal reads arbitrary segments. Lines that are accepted are the same when written and read again, and a cut
+// at any byte of the rewritten segment loses only the lines after it.
 func FuzzJournal(f *testing.F) {
 	var whole []byte
 	for _, l := range someLines(3) {
@@ -487,7 +487,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// A manifest of the form before this one, as a released version wrote it, has its components as texts alone.
+// A manifest of schema 3, written by a released version, has its components only as texts.
 func TestOlderManifest(t *testing.T) {
 	text, err := os.ReadFile("testdata/manifest-3.json")
 	if err != nil {

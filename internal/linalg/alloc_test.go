@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// TestNoAllocations checks that an operation repeated at one size finds its memory in the pools.
-// (The race detector empties them at random.)
+// TestNoAllocations checks that an operation repeated with the same size takes its memory from the pools. (The race
+// detector empties these at random.)
 func TestNoAllocations(t *testing.T) {
 	const n = 300
 	rng := newRand()

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// cpuTime is the processor time this thread has used. The best of many runs on it is steady on a
-// busy machine.
+// cpuTime is the processor time that this thread has used. Its minimum over many runs is stable even on a busy
+// machine.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -23,7 +23,7 @@ func cpuTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// measure reports the speed of the fastest of the b.N runs of op, each on operands prepared anew.
+// measure reports the speed of the fastest of b.N runs of op, each with newly prepared operands.
 func measure(b *testing.B, work float64, unit string, prepare, op func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -37,8 +37,8 @@ func measure(b *testing.B, work float64, unit string, prepare, op func()) {
 	b.ReportMetric(work/float64(best.Nanoseconds()), unit)
 }
 
-// Benchmark counts operations as is usual: n³/3 for a factorisation, n³ for a triangular solve or
-// one triangle of a product, 2n³ for a product, 2n² for a product with a vector.
+// Benchmark counts operations as usual: n³/3 for a factorisation, n³ for a triangular solve or one triangle of a
+// product, 2n³ for a product, 2n² for a product with a vector.
 func Benchmark(b *testing.B) {
 	const gflops = "GFLOP/s"
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSymvCompensated: where terms of 1e8 leave a sum of about 1, it is right to its last digits, and the same bits on any
-// number of threads.
+// TestSymvCompensated: a sum of about 1 of terms of 1e8 is right to its last digits, with the same bits on any number
+// of threads.
 func TestSymvCompensated(t *testing.T) {
 	defer SetThreads(1)
 	rng := rand.New(rand.NewPCG(1, 3))

@@ -17,7 +17,7 @@ import (
 // eps is the unit roundoff.
 const eps = 0x1p-53
 
-// onEverySIMD runs a test with each instruction set of this machine.
+// onEverySIMD runs a test with each instruction set that this machine has.
 func onEverySIMD(t *testing.T, f func(t *testing.T)) {
 	chosen := active
 	defer func() { active = chosen }()
@@ -27,7 +27,7 @@ func onEverySIMD(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// unused marks storage that no function may use or change: a NaN of a bit pattern of its own.
+// unused marks storage that no function may use or change: a NaN with its own bit pattern.
 var unused = math.Float64frombits(0x7ff8_0000_dead_beef)
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
@@ -133,8 +133,7 @@ func times(tA, tB blas.Transpose, a, b blas64.General) blas64.General {
 	return c
 }
 
-// within reports the first entry of got that differs from want by more than roundings units of
-// bound.
+// within reports the first entry of got that differs from want by more than the given number of roundings of bound.
 func within(t *testing.T, name string, got, want, bound blas64.General, roundings int) {
 	t.Helper()
 	for i := range want.Rows {
@@ -148,7 +147,7 @@ func within(t *testing.T, name string, got, want, bound blas64.General, rounding
 	}
 }
 
-// untouched checks that storage outside the matrix, or its upper triangle, is what it was.
+// untouched checks that storage outside the matrix, or outside its upper triangle, is unchanged.
 func untouched(t *testing.T, name string, rows, cols, stride int, triangle bool, before, after []float64) {
 	t.Helper()
 	for i := range before {
@@ -174,7 +173,7 @@ func sameBits(t *testing.T, name string, got, want []float64) {
 
 var transposes = []blas.Transpose{blas.NoTrans, blas.Trans}
 
-// operandFor returns a matrix with op(A) of r×c.
+// operandFor returns a matrix A such that op(A) is r×c.
 func operandFor(rng *rand.Rand, t blas.Transpose, r, c int) blas64.General {
 	if t == blas.Trans {
 		r, c = c, r
@@ -182,8 +181,7 @@ func operandFor(rng *rand.Rand, t blas.Transpose, r, c int) blas64.General {
 	return randomGeneral(rng, r, c, max(1, c)+rng.IntN(4))
 }
 
-// shapes calls f with products of every residue of both sides modulo the tile, and with shapes
-// around the block sizes.
+// shapes calls f with products of every residue of both sizes modulo the tile, and of sizes around the block sizes.
 func shapes(f func(m, n, k int)) {
 	mr, nr := active.tile()
 	ks := []int{0, 1, 2, 3, 4, 5, 7, 8, 17}
@@ -202,13 +200,13 @@ func shapes(f func(m, n, k int)) {
 	}
 }
 
-// factors returns α and β of every kind, in turn.
+// factors cycles through α and β of every kind.
 func factors(turn int) (alpha, beta float64) {
 	return []float64{1, -1, 0.75}[turn%3], []float64{0, 1, -1.5}[turn/3%3]
 }
 
-// start returns what C holds before a product and the oracle's copy: NaN where β = 0, which must
-// not be read.
+// start returns the contents of C before a product, and the oracle's copy: where β = 0 C holds NaN, since it must not
+// be read.
 func start(beta float64, c blas64.General) (given, oracle blas64.General) {
 	given, oracle = clone(c), clone(c)
 	for i := range given.Data {
@@ -251,7 +249,7 @@ func asGeneral(c blas64.Symmetric) blas64.General {
 	return blas64.General{Rows: c.N, Cols: c.N, Stride: c.Stride, Data: c.Data}
 }
 
-// upperOf returns got with want's lower triangle, so that the two can be compared as a whole.
+// upperOf returns got with the lower triangle of want, so that the two can be compared as a whole.
 func upperOf(got blas64.Symmetric, want blas64.General) blas64.General {
 	c := clone(want)
 	for i := range got.N {
@@ -437,8 +435,7 @@ func ints(lo, hi int) []int {
 	return s
 }
 
-// orders are sizes of square matrices: every residue modulo every tile, and sizes around the
-// blocks.
+// orders are sizes of square matrices: every residue modulo every tile, and sizes around the block sizes.
 var orders = append(ints(0, 52), blockLimit-1, blockLimit, blockLimit+1, 2*blockLimit+5)
 
 func TestCholesky(t *testing.T) {
@@ -451,9 +448,8 @@ func TestCholesky(t *testing.T) {
 				if !ok {
 					t.Fatalf("n = %d: not positive definite", n)
 				}
-				// |A - UᵀU| ≤ (n+1) eps |Uᵀ||U| (Higham, Accuracy and Stability of Numerical
-				// Algorithms, 10.3); here one more for the reciprocal of the pivot, and n for the
-				// product of the test
+				// |A - UᵀU| ≤ (n+1) eps |Uᵀ||U| (Higham, Accuracy and Stability of Numerical Algorithms, 10.3); here
+				// one more for the reciprocal of the pivot, and n for the product in the test.
 				f := upper(u)
 				bound := times(blas.Trans, blas.NoTrans, absolute(f), absolute(f))
 				within(t, "UᵀU", times(blas.Trans, blas.NoTrans, f, f), full(a), bound, 2*n+2)
@@ -491,7 +487,7 @@ func TestCholeskyRefuses(t *testing.T) {
 	})
 }
 
-// triangles returns factors to solve with: of a well-conditioned and of a nearly singular matrix.
+// triangles returns factors of a well-conditioned and of a nearly singular matrix.
 func triangles(n int) []blas64.Triangular {
 	var us []blas64.Triangular
 	for _, a := range []blas64.Symmetric{randomDefinite(newRand(), n), nearlySingular(n)} {
@@ -515,8 +511,8 @@ func TestSolveTri(t *testing.T) {
 						b := randomGeneral(rng, n, m, max(1, m)+1)
 						x := clone(b)
 						SolveTri(trans, u, x)
-						// each row of U x - b is within n+1 roundings of |U||x| (Higham, 8.5), as
-						// is its computation here
+						// Each row of U x - b is within n+1 roundings of |U||x| (Higham, 8.5); computing it here adds
+						// as many.
 						f := upper(u)
 						got := times(trans, blas.NoTrans, f, x)
 						bound := times(trans, blas.NoTrans, absolute(f), absolute(x))
@@ -648,8 +644,8 @@ func TestNonFinite(t *testing.T) {
 	})
 }
 
-// results runs every operation that can be shared between threads and returns all they computed.
-// Operands lie at the given offset in memory.
+// results runs every operation that can use several threads and returns all results. Operands are at the given offset
+// in memory.
 func results(n, offset int) [][]float64 {
 	rng := newRand()
 	shift := func(x []float64) []float64 {
@@ -736,8 +732,8 @@ func TestBits(t *testing.T) {
 	})
 }
 
-// TestFactorOnThreads factorises orders whose blocks end off the tiles: the factor of every number of
-// threads has the same bits, and gives the matrix back.
+// TestFactorOnThreads factorises orders whose blocks do not end at tiles: the factor has the same bits for any number
+// of threads, and UᵀU is the matrix.
 func TestFactorOnThreads(t *testing.T) {
 	defer SetThreads(1)
 	for _, n := range []int{385, 769, 1153, 1534, 1601, 2111} {
@@ -766,7 +762,7 @@ func TestFactorOnThreads(t *testing.T) {
 				row := u.Data[i*u.Stride+i : i*u.Stride+n]
 				upper = append(upper, row...)
 				ux[i] = floats.Dot(row, x[i:])
-				floats.AddScaled(got[i:], ux[i], row) // UᵀU x, as far as row i goes
+				floats.AddScaled(got[i:], ux[i], row) // the part of UᵀU x from this row
 			}
 			if first == nil {
 				first = upper

@@ -9,8 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/bigmath"
 )
 
-// bigTruncated evaluates the definitions of Truncated literally, in a precision that outlasts their
-// cancellation.
+// bigTruncated evaluates the definitions of Truncated literally, with enough precision to absorb their cancellation.
 func bigTruncated(z float64) (logMass, hazard, mean, variance, third *big.Float) {
 	prec := bigmath.NormBits(z)
 	num := func(x float64) *big.Float { return bigmath.New(x, prec) }
@@ -27,10 +26,10 @@ func TestTruncatedNormalIsRightToTheLastPlacesInBothTails(t *testing.T) {
 	for z := -45.0; z < 40; z += 1.217 {
 		points = append(points, z)
 	}
-	for z := -2.2; z < 0.1; z += 0.0243 { // where the error function loses most, and the change of method
+	for z := -2.2; z < 0.1; z += 0.0243 { // where the error function loses most digits, and the change of method
 		points = append(points, z)
 	}
-	for z := -9.0625; z < 9.1; z += 0.0625 { // the nodes of LogNormCDF, and what is farthest from them
+	for z := -9.0625; z < 9.1; z += 0.0625 { // the nodes of LogNormCDF, and the points farthest from them
 		points = append(points, z, math.Nextafter(z, -10))
 	}
 	points = append(points, 0, 1e-300, -1e-9, -2, math.Nextafter(-2, -3), -1e2, -1e3, -1e4, -1e6, -1e8, 38, 39.5)
@@ -57,7 +56,7 @@ func TestTruncatedNormalIsRightToTheLastPlacesInBothTails(t *testing.T) {
 				t.Errorf("z = %v: %s = %v, want %v, relative error %.1e", z, c.field, c.got, c.want.Text('g', 20), e)
 			}
 		}
-		fast, exact := LogNormCDF(z), got.LogMass // which is right, by the above
+		fast, exact := LogNormCDF(z), got.LogMass // shown to be right above
 		if e := math.Abs(fast - exact); !(e <= 2e-15*math.Abs(exact)+2e-18) {
 			t.Errorf("LogNormCDF(%v) = %v, want %v", z, fast, exact)
 		}
@@ -104,7 +103,7 @@ func BenchmarkTruncatedNormal(b *testing.B) {
 	}
 }
 
-// TestTruncatedNormalOfNaN: what an iteration that diverges asks for is answered.
+// TestTruncatedNormalOfNaN: an iteration that diverges may pass NaN, which gives NaN and no panic.
 func TestTruncatedNormalOfNaN(t *testing.T) {
 	if v := TruncatedNormal(math.NaN()); !math.IsNaN(v.LogMass) || !math.IsNaN(v.Hazard) || !math.IsNaN(v.Mean) {
 		t.Errorf("%+v", v)

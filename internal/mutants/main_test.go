@@ -54,7 +54,7 @@ func loaded(t *testing.T, text string) *source {
 	}
 }
 
-// TestSites: which places are changed; constants, messages, capacities and steps of loops are not.
+// TestSites checks which places are changed: not constants, messages, capacities or steps of loops.
 func TestSites(t *testing.T) {
 	var got []string
 	for _, m := range loaded(t, sample).mutants() {
@@ -87,7 +87,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestEverySiteCompiles, alone and with all others that it does not overlap.
+// TestEverySiteCompiles: every mutant compiles, alone and together with the others that do not overlap it.
 func TestEverySiteCompiles(t *testing.T) {
 	l := loaded(t, sample)
 	for i, m := range l.mutants() {
@@ -108,7 +108,8 @@ func TestEverySiteCompiles(t *testing.T) {
 	}
 }
 
-// TestDrawSurvivesEdits: lines inserted elsewhere change only the positions of a draw; another seed draws other mutants.
+// TestDrawSurvivesEdits: inserting lines elsewhere changes only the positions of the drawn mutants; another seed
+// draws others.
 func TestDrawSurvivesEdits(t *testing.T) {
 	keys := func(text string, seed uint64) (all [][3]string) {
 		l := loaded(t, text)
@@ -140,7 +141,8 @@ func TestEquivalentList(t *testing.T) {
 	}
 }
 
-// TestSummary: 2 killed, 1 of them by time, 1 alive, 1 equivalent and 1 that is listed as such but killed.
+// TestSummary: 2 killed, 1 of them by the time limit, 1 alive, 1 equivalent and 1 that is listed as equivalent but
+// killed.
 func TestSummary(t *testing.T) {
 	m := mutant{file: "p/f.go", text: "x"}
 	results := []result{

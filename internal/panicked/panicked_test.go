@@ -41,7 +41,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// What panics in a goroutine that conc carries back is named by its own calls, not by the wait for it.
+// A panic in a goroutine that conc propagates is reported with the calls of that goroutine, not with those of the
+// wait.
 func TestTryInAGoroutine(t *testing.T) {
 	err := Try(func() {
 		var g conc.WaitGroup

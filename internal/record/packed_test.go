@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// numbers are n, with every kind among them.
+// numbers returns n numbers that include every special value.
 func numbers(n int) []Number {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	all := []Number{Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1)), Number(math.Copysign(0, -1)), 5e-324, math.MaxFloat64, 0.1}
@@ -19,7 +19,7 @@ func numbers(n int) []Number {
 	return all[:n]
 }
 
-// same says that the bits are the same; there is one NaN.
+// same reports whether the bits are the same; all NaNs count as the same.
 func same(a, b Number) bool {
 	return math.Float64bits(float64(a)) == math.Float64bits(float64(b)) || a.None() && b.None()
 }
@@ -34,7 +34,7 @@ func TestNumbersComeBackToTheLastBit(t *testing.T) {
 		if packed := text[0] == '"'; packed != (n >= packedFrom) {
 			t.Errorf("%d numbers begin with %.20s", n, text)
 		}
-		arrays, _ := json.Marshal([]Number(list)) // as journals have had it
+		arrays, _ := json.Marshal([]Number(list)) // the form of older journals
 		for _, form := range [][]byte{text, arrays} {
 			var back Vector
 			if err := json.Unmarshal(form, &back); err != nil || !slices.EqualFunc(back, list, same) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// problems is what Parse finds.
+// problems returns the problems that Parse finds.
 func problems(text string) Problems {
 	found := NewFindings("f.yaml")
 	Parse([]byte(text), found)
@@ -16,7 +16,7 @@ func problems(text string) Problems {
 	return ps
 }
 
-// Places of syntax errors, counted by hand. The library's own message names the line before for half of them.
+// The positions of syntax errors, counted by hand. The library's own message names the line before for half of them.
 func TestPlacesOfSyntaxErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a: 1\nb:\n\tc: 1\n", "3:1: "},
@@ -41,7 +41,7 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A number is taken only where everybody reads the same; the way out is the number that was meant.
+// A number is accepted only if everybody reads it as the same number; else the message suggests what was meant.
 func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	scalar := func(text string) *Node {
 		return Parse([]byte("["+text+"]"), NewFindings("")).Content[0]
@@ -85,7 +85,7 @@ func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	}
 }
 
-// Texts made to take time or memory are refused, with one problem, within a multiple of what a real text takes.
+// Texts that would take excessive time or memory are refused, with one problem, without excessive allocation.
 func TestHostileTextsAreRefused(t *testing.T) {
 	laughs := "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
 	for c := 'b'; c <= 'i'; c++ {
@@ -117,7 +117,7 @@ func TestHostileTextsAreRefused(t *testing.T) {
 	}
 }
 
-// Of many alike mistakes the first are told, and the others counted; the same one met again is one.
+// Of many similar problems the first are reported and the others counted; the same problem twice is reported once.
 func TestAlikeProblemsAreCounted(t *testing.T) {
 	f := NewFindings("f.yaml")
 	for i := range 1000 {
@@ -150,8 +150,7 @@ func TestExpandIsTheCrossProductInOrder(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that any text gives a node or a problem, at a place within the text, and that what was read is read again from
-// what Flow writes.
+// FuzzParse: any text gives a node or a problem at a place within the text, and Flow and Expand accept every node.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a: 1\nb: [x, {c: &d 2}, *d]\n", "\ta", "a: {b", "a: 'b", "- - -\n? a\n: b\n", "a: |\n  b\n c\n", "---\na\n---\nb\n", "<<: {a: 1}\n", "\ufeffa: !!str 1\r\n", "*a", "%YAML 1.1\n---\n"} {
 		f.Add([]byte(s))

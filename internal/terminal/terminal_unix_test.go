@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// hostile are texts for shells and terminals.
+// hostile are texts that shells and terminals may misinterpret.
 var hostile = []string{
 	"", "plain", "a b", "it's", `"$HOME"`, "`id`", "$(id)", "${IFS}", "a;b", "a&b", "a|b", "a>b", "*", "?", "[a]", "{a,b}", "~", "#", "!", "^", "=ls", `\`, `\n`, "-n",
 	"a\nb", "\n", "END\ntouch injected\n", "a\r\nb", "\t", "\x1b[2J\x1b]0;title\a", "\x7f", "\x9b31m", "\u009b31m", "\u202egnp.exe", "\u2066", "\u2028", "\xff\xfe", "%s%d", "é", "\ufffd", "''", "$(printf '\\001')",
@@ -29,7 +29,7 @@ func FuzzCommandLine(f *testing.F) {
 	})
 }
 
-// throughShell has a shell take a command line apart again.
+// throughShell lets a shell split a command line into its arguments.
 func throughShell(t *testing.T, args ...string) {
 	t.Helper()
 	line := CommandLine(append([]string{"printf", `%s\000`}, args...)...)
@@ -44,7 +44,7 @@ func throughShell(t *testing.T, args ...string) {
 	}
 }
 
-// A shell takes a command line apart into its arguments, and the line is for a terminal.
+// A shell splits the command line into the original arguments, and the line is printable.
 func TestCommandLinesGoThroughAShell(t *testing.T) {
 	throughShell(t, hostile...)
 	random := rand.New(rand.NewPCG(1, 2))

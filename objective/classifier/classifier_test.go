@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// cases are n cases of two inputs of very different scales, and the classes that they are in.
+// cases returns n cases with two inputs of very different scales, and their classes.
 func cases(n, classes int, seed float64) (x [][]float64, labels []int) {
 	for i := range n {
 		u, v := math.Sin(float64(i)+seed), math.Cos(2.3*float64(i)-seed)
@@ -29,7 +29,7 @@ func cases(n, classes int, seed float64) (x [][]float64, labels []int) {
 	return x, labels
 }
 
-// There is one way from rows of inputs and labels of any type to probabilities and back to labels.
+// Training takes rows of inputs and labels of any type; predictions are probabilities and labels of that type.
 func TestTrainPredictsLabels(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		x, labels := cases(60, classes, 0.3)
@@ -69,7 +69,7 @@ func TestTrainPredictsLabels(t *testing.T) {
 	}
 }
 
-// models are one for every inference and likelihood that go together, on so many classes.
+// models returns options for every supported pair of inference and likelihood for the given number of classes.
 func models(classes int) (all [][]Option) {
 	for _, a := range approx.Table.Names() {
 		method := approx.Table.Default(a)
@@ -96,8 +96,8 @@ func models(classes int) (all [][]Option) {
 	return all
 }
 
-// What is saved and loaded predicts what was trained, to the last bit, for every model; and many
-// goroutines predict what one does.
+// For every model, the loaded classifier predicts the same as the saved one, to the last bit; many goroutines predict
+// the same as one.
 func TestSavedIsLoaded(t *testing.T) {
 	tried := 0
 	for _, classes := range []int{2, 3} {
@@ -144,7 +144,7 @@ func TestSavedIsLoaded(t *testing.T) {
 	}
 }
 
-// Kernels of every shape, means and averages come back too.
+// Kernels of every kind, means and averages are restored too.
 func TestEveryPartIsKept(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
 	inner := kernel.Sum{{Kind: "se", Kernel: kernel.SE{ARD: true}}, {Kind: "noise", Kernel: kernel.Noise{}}}
@@ -225,7 +225,7 @@ func load(text string) error {
 	return err
 }
 
-// private is a kernel that nobody has registered.
+// private is a kernel that is not registered.
 type private struct{ kernel.SE }
 
 func unnamed(t *testing.T) error {

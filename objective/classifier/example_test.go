@@ -65,7 +65,7 @@ func ExampleTrain() {
 	// [false true] <nil>
 }
 
-// A web service predicts for any number of requests at once, and stops with each.
+// A web service predicts for any number of concurrent requests, and stops when a request is cancelled.
 func ExampleClassifier_Proba() {
 	c, err := classifier.Train(context.Background(), shells, kinds, classifier.Restarts(1))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// unequal are classes of which class 0 has three times the cases of each other, and the same with
-// those of the others three times.
+// unequal draws classes of which class 0 has three times as many cases as each other class. repeated is the same data
+// with every case of the other classes three times.
 func unequal(classes int, seed uint64) (d, repeated objective.Data, index []int) {
 	all := blobs(600, classes, seed)
 	of, counts, _ := counted(all)
@@ -50,7 +50,7 @@ func unequal(classes int, seed uint64) (d, repeated objective.Data, index []int)
 	return part(rows), part(again), index
 }
 
-// A case of weight 3 is three cases.
+// Weight 3 has the same effect as repeating a case three times.
 func TestWeightedRegressionIsThatOfRepeatedCases(t *testing.T) {
 	for _, classes := range []int{2, 4} {
 		t.Run(fmt.Sprint(classes), func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestWeightedRegressionIsThatOfRepeatedCases(t *testing.T) {
 					got.gradient, got.w, want.value, want.gradient, want.w)
 			}
 
-			// Balanced weights are these times a factor c, which the prior feels as one of σ²: log p(y|w)·c
-			// - |w|²/2σ² has its maximum where log p(y|w) - |w|²/2cσ² has it.
+			// Balanced weights are these times a factor c, which has the same effect as multiplying σ² by c: log
+			// p(y|w)·c - |w|²/2σ² has its maximum at that of log p(y|w) - |w|²/2cσ².
 			balanced := LogisticRegression{ClassWeight: Balanced}.at(1.7)
 			f := fitted(t, balanced, d).(*weights)
 			c := float64(len(index)) / float64(repeated.X.N())
@@ -103,7 +103,7 @@ func TestWeightedRegressionIsThatOfRepeatedCases(t *testing.T) {
 	}
 }
 
-// A machine of weighted cases is that of repeated ones, and so is its sigmoid.
+// A machine with weighted cases, and its sigmoid, equal those with repeated cases.
 func TestWeightedSVMIsThatOfRepeatedCases(t *testing.T) {
 	d, repeated, index := unequal(3, 23)
 	c := float64(len(index)) / float64(repeated.X.N())
@@ -139,7 +139,7 @@ func TestWeightedSVMIsThatOfRepeatedCases(t *testing.T) {
 	}
 }
 
-// Balanced weights are those of equal classes, and find more of a rare one.
+// Balanced weights give all classes the same total weight, and find more cases of a rare class.
 func TestBalanced(t *testing.T) {
 	if got := Balanced.of([]int{30, 10, 0, 20}); !slices.Equal(got, []float64{60. / 90, 2, 0, 1}) {
 		t.Error(got)

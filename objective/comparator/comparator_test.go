@@ -24,7 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// blobs are n cases of normally distributed clusters in the plane that overlap.
+// blobs draws n cases of overlapping, normally distributed clusters in the plane.
 func blobs(n, classes int, seed uint64) objective.Data {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	x, index := mat.NewDense(n, 2, nil), make([]int, n)
@@ -115,7 +115,7 @@ func TestEveryComparator(t *testing.T) {
 	})
 }
 
-// TestRestore: what is restored from a state predicts to the bit what was fitted, and says the same of itself.
+// TestRestore: what is restored from a state makes the same predictions to the bit, and has the same summary.
 func TestRestore(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		for _, classes := range []int{2, 3} {
@@ -160,8 +160,8 @@ func TestRestore(t *testing.T) {
 	})
 }
 
-// TestGroupsAreHeldOutTogether: every case is there twice. Where its twin is not held out with it, a comparator is told that
-// neighbours know all, and is too sure of new cases.
+// TestGroupsAreHeldOutTogether: every case occurs twice. If its copy is not held out with it, its neighbour predicts
+// it perfectly, and a comparator is too confident on new cases.
 func TestGroupsAreHeldOutTogether(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		for _, classes := range []int{2, 3} {
@@ -201,7 +201,7 @@ func TestGroupsAreHeldOutTogether(t *testing.T) {
 				if together != alone {
 					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
 				}
-			default: // of another, groups make nothing worse
+			default: // other comparators: groups increase no loss
 				if together > alone {
 					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
 				}
@@ -210,7 +210,7 @@ func TestGroupsAreHeldOutTogether(t *testing.T) {
 	})
 }
 
-// TestClassesAreAlike: what a class is called, as far as the order of the table goes, changes nothing.
+// TestClassesAreAlike: the order of the classes does not change the predictions.
 func TestClassesAreAlike(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		d, z := blobs(60, 3, 1), blobs(20, 3, 2)
@@ -271,7 +271,7 @@ func TestWrongShapesPanic(t *testing.T) {
 	})
 }
 
-// TestMemory holds what every comparator says of its memory to what it allocates, by a factor of 1.5 and 100 kB.
+// TestMemory: the memory that every comparator states agrees with what it allocates, to a factor of 1.5 and 100 kB.
 func TestMemory(t *testing.T) {
 	one := 1.0
 	each(t, func(t *testing.T, c Comparator) {
@@ -344,7 +344,7 @@ func digits(t *testing.T, part string) objective.Data {
 	return d
 }
 
-// scores are the test errors and the test information, in bits.
+// scores returns the number of test errors and the test information in bits.
 func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, information float64) {
 	t.Helper()
 	labels, _, _ := counted(test)
@@ -368,7 +368,7 @@ func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, info
 	return wrong, information
 }
 
-// What the table has as defaults is what zero stands for.
+// The defaults of the table equal those of the zero value.
 func TestDefaultsAreThoseOfZero(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		zero := reflect.Zero(reflect.TypeOf(c)).Interface().(Comparator)

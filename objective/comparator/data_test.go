@@ -48,7 +48,7 @@ func TestDataThatCannotBe(t *testing.T) {
 		if e.Name != "base_rate" && (err == nil || !strings.Contains(err.Error(), "input NaN in row 1, column 1")) {
 			t.Errorf("%s: predicting at NaN: %v", e.Name, err)
 		}
-		// One class: an error, or probabilities.
+		// With one class there is an error, or probabilities.
 		ones := approx.Targets{Classes: 2, Value: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}
 		fit, err = c.Fit(t.Context(), objective.Data{X: x, Y: ones}, 1)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The shares of the classes, which every classifier should better.
+// The class frequencies, which every classifier should improve on.
 func Example() {
 	d, err := objective.NewData([][]float64{{1}, {2}, {3}, {4}}, []string{"a", "a", "b", "a"})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// without is the data without case i.
+// without returns the data without case i.
 func without(d objective.Data, i int) objective.Data {
 	n := d.X.N()
 	x, y := mat.NewDense(n-1, d.X.Dim(), nil), make([]float64, 0, n-1)
@@ -27,7 +27,7 @@ func without(d objective.Data, i int) objective.Data {
 	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Value: y}}
 }
 
-// TestLeastSquaresByDefinition leaves every case out in earnest, by the objective's own regression.
+// TestLeastSquaresByDefinition refits without each case, using the objective's own regression.
 func TestLeastSquaresByDefinition(t *testing.T) {
 	d, z := blobs(40, 2, 21), blobs(20, 2, 22)
 	l := LeastSquares{kernel: kernel.SE{}}
@@ -58,7 +58,7 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	if got := regress(whole, theta).Value(); math.Abs(got-total) > 1e-8 {
 		t.Errorf("leave-one-out log density %.10f, added up %.10f", got, total)
 	}
-	// Groups by definition.
+	// Groups, by the same definition.
 	groups := members(groupsOf(40))
 	mean, variance = l.leaveOut(theta, d.X, d.Y.Value, groups)
 	for _, g := range groups {
@@ -74,8 +74,8 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 			}
 		}
 	}
-	// What was chosen is a stationary point, within what objective.Optimize accepts where rounding stops it, and its
-	// probabilities are those of the definition.
+	// The hyperparameters found are a stationary point, to the accuracy that objective.Optimize accepts when rounding
+	// stops it, and the probabilities follow their definition.
 	gradient := make([]float64, 3)
 	if err := f.points[0].Gradient(gradient); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	}
 }
 
-// groupsOf are groups of one to four cases, apart from each other.
+// groupsOf returns groups of one to four cases, which are not next to each other.
 func groupsOf(n int) (groups []string) {
 	for i := range n {
 		groups = append(groups, string(rune('a'+i*i%17)))
@@ -104,8 +104,8 @@ func groupsOf(n int) (groups []string) {
 	return groups
 }
 
-// TestLeastSquaresOfGroups: what is chosen is a stationary point of the leave-group-out log density, and α and β are fitted to
-// what is left out with its group.
+// TestLeastSquaresOfGroups: the hyperparameters found are a stationary point of the leave-group-out log density, and
+// α and β are fitted to the leave-group-out predictions.
 func TestLeastSquaresOfGroups(t *testing.T) {
 	d := blobs(80, 2, 21)
 	d.Groups = groupsOf(80)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// laplace is the same classifier in function space.
+// laplace returns the same classifier in function space.
 func laplace(t *testing.T, d objective.Data, bias bool) *objective.Objective {
 	t.Helper()
 	m := objective.Model{Kernels: []kernel.Kernel{kernel.Linear{Bias: &bias}}, Likelihood: likelihood.Logit{}, Inference: approx.Laplace{}}
@@ -59,7 +59,7 @@ func TestWeightSpaceIsFunctionSpace(t *testing.T) {
 					means, variances := want.Latents(z.X)
 					latent := mat.NewDense(z.X.N(), f.processes, nil)
 					latent.Mul(mat.NewDense(z.X.N(), f.x.Cols, extended(z.X, f.x.Cols).Data), mat.NewDense(f.processes, f.x.Cols, f.w).T())
-					// Both lose digits with the condition number of B, up to 2e7 here.
+					// Both methods lose digits with the condition number of B, up to 2e7 here.
 					f.covariances(extended(z.X, f.x.Cols), func(c, d int, covariance []float64) {
 						if c != d {
 							return
@@ -72,7 +72,7 @@ func TestWeightSpaceIsFunctionSpace(t *testing.T) {
 					})
 					tolerance := 1e-9
 					if classes > 2 {
-						tolerance = 2e-5 // of two averages
+						tolerance = 2e-5 // the error of two averages
 					}
 					p, q := predicted(f, z.X, classes), mat.NewDense(z.X.N(), classes, nil)
 					want.PredictProba(q, z.X, objective.Averaged{})
@@ -89,7 +89,7 @@ func TestWeightSpaceIsFunctionSpace(t *testing.T) {
 	}
 }
 
-// at is the regression with its amplitude held.
+// at returns the regression with its amplitude fixed.
 func (l LogisticRegression) at(amplitude float64) LogisticRegression {
 	l.Amplitude.Fixed = &amplitude
 	return l
@@ -106,7 +106,7 @@ func TestGradientOfWeightSpaceAgainstDifferences(t *testing.T) {
 			}
 			f.slope()
 			const h = 1e-4
-			// Richardson's extrapolation takes the h² off a central difference.
+			// Richardson extrapolation removes the h² term of a central difference's error.
 			difference := func(h float64) float64 { return (value(u+h).value - value(u-h).value) / (2 * h) }
 			want := (4*difference(h) - difference(2*h)) / 3
 			if math.Abs(f.gradient-want) > 1e-6*max(1, math.Abs(want), math.Abs(f.value)) {
@@ -142,8 +142,8 @@ func TestAmplitudeMaximisesTheEvidence(t *testing.T) {
 	}
 }
 
-// TestWeightSpaceOfExtremes: separated classes, inputs of size 1e4 and a constant input, against Newton's method in 60
-// digits (mpmath). B has condition numbers of 1.1, 1e5 and 9e8, with which rounding grows.
+// TestWeightSpaceOfExtremes compares separated classes, inputs of size 1e4 and a constant input with Newton's method
+// in 60 digits (mpmath). B has condition numbers of 1.1, 1e5 and 9e8, to which the rounding error is proportional.
 func TestWeightSpaceOfExtremes(t *testing.T) {
 	d := blobs(30, 3, 15)
 	for i := range 30 {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestP1NNByDefinition compares with all distances in full, in more columns than are added up at a time.
+// TestP1NNByDefinition compares with all distances computed in full, with more columns than are summed at a time.
 func TestP1NNByDefinition(t *testing.T) {
 	const n, dim = 60, 19
 	spread := func(d objective.Data) objective.Data {
@@ -35,7 +35,7 @@ func TestP1NNByDefinition(t *testing.T) {
 		}
 		return at
 	}
-	// The leave-one-out likelihood of π, on a grid: it has its maximum at the fitted one.
+	// The leave-one-out likelihood of π on a grid has its maximum at the fitted value.
 	right := 0.0
 	for i, c := range d.Y.Index {
 		if d.Y.Index[closest(d.X.X.RawRowView(i), i)] == c {
@@ -71,7 +71,7 @@ func TestP1NNByDefinition(t *testing.T) {
 
 func TestP1NNOfTies(t *testing.T) {
 	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 2, 5})}, Y: approx.Targets{Classes: 2, Value: []float64{-1, 1, -1, 1}}}
-	f := fitted(t, P1NN{}, d) // left out: 0 → 1, 1 → 2, 2 → 1, 3 → 1
+	f := fitted(t, P1NN{}, d) // nearest neighbours of those left out: 0 → 1, 1 → 2, 2 → 1, 3 → 1
 	if pi := f.Summary().Natural[0]; pi != 0.25 {
 		t.Errorf("pi = %v, want 0.25", pi)
 	}
@@ -80,7 +80,7 @@ func TestP1NNOfTies(t *testing.T) {
 	}
 }
 
-// TestP1NNOnDigits: a computation of the definition with numpy gives these.
+// TestP1NNOnDigits: the values were computed from the definition with numpy.
 func TestP1NNOnDigits(t *testing.T) {
 	train, test := digits(t, "train"), digits(t, "test")
 	f := fitted(t, P1NN{}, train)

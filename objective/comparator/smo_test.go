@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// TestSMOOnLinearKernels: classes that overlap on inputs of a large scale, where the costs are large beside 1/K. The solution is held
-// to the optimality conditions, from K and β alone.
+// TestSMOOnLinearKernels: overlapping classes with inputs of a large scale, so that the costs are large compared with
+// 1/K. The optimality conditions are checked from K and β alone.
 func TestSMOOnLinearKernels(t *testing.T) {
 	const n, dim = 120, 25
 	for _, scale := range []float64{1, 10, 100} {
@@ -49,7 +49,7 @@ func TestSMOOnLinearKernels(t *testing.T) {
 						v -= k.Data[i*n+j] * b
 						magnitude += math.Abs(k.Data[i*n+j] * b)
 					}
-					rounding := 1e-12 * magnitude // of the sum here, and of residuals that are updated
+					rounding := 1e-12 * magnitude // of this sum, and of the updated residuals
 					if b < upper[i]*max(y[i], 0) {
 						top = max(top, v-rounding)
 					}

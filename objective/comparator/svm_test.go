@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// covariance is the whole matrix of a squared exponential kernel.
+// covariance returns the whole matrix of a squared exponential kernel.
 func covariance(x *kernel.Inputs, amplitude, length float64) blas64.General {
 	k := mat.NewSymDense(x.N(), nil)
 	kernel.Gram(kernel.SE{}, k, []float64{math.Log(amplitude), math.Log(length)}, x)
@@ -26,9 +26,9 @@ func covariance(x *kernel.Inputs, amplitude, length float64) blas64.General {
 	return full.RawMatrix()
 }
 
-// exactSeparator solves the dual by trying every set of cases at their lower bound, at their upper bound and in between:
-// the in-between ones and the bias follow from linear equations, and K is positive definite, so that one set only satisfies
-// all conditions.
+// exactSeparator solves the dual by trying every partition of the cases into those at their lower bound, at their
+// upper bound and in between. The ones in between and the bias follow from linear equations. K is positive definite,
+// so only one partition satisfies all conditions.
 func exactSeparator(k blas64.General, y []float64, cost float64) (beta []float64, bias float64, found bool) {
 	n := len(y)
 	state := make([]int, n) // 0: α = 0, 1: α = cost, 2: in between
@@ -135,7 +135,7 @@ func TestSMOSolvesTheDual(t *testing.T) {
 	}
 }
 
-// conditions is by how much the conditions of Karush, Kuhn and Tucker are violated, worked out from β and the bias.
+// conditions returns the largest violation of the Karush-Kuhn-Tucker conditions, computed from β and the bias.
 func conditions(k blas64.General, s separator, y, upper []float64) (worst float64) {
 	sum := 0.0
 	for i := range y {
@@ -171,7 +171,7 @@ func TestSMOAtOrdinaryAndExtremeCosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// n residuals of n terms each are updated once an iteration.
+			// Each iteration updates n residuals; a residual has n terms.
 			rounding := 1e-16 * cost * float64(len(y)) * float64(1+s.iterations)
 			if s.gap > 1e-6 || conditions(k, s, y, upper) > 1e-6+rounding {
 				t.Errorf("length %v, cost %v: gap %v, conditions violated by %v after %d iterations", length, cost, s.gap, conditions(k, s, y, upper), s.iterations)
@@ -180,7 +180,7 @@ func TestSMOAtOrdinaryAndExtremeCosts(t *testing.T) {
 	}
 }
 
-// TestSMOLeavesOut: a cost of 0 takes a case out of the training set, and its output is a prediction.
+// TestSMOLeavesOut: a cost of 0 removes a case from the training set, so its output is a prediction.
 func TestSMOLeavesOut(t *testing.T) {
 	d := blobs(60, 2, 6)
 	const kept = 45
@@ -209,8 +209,8 @@ func TestSMOLeavesOut(t *testing.T) {
 	}
 }
 
-// TestSMOAgainstLIBSVM: scikit-learn 1.2.1, SVC(C, gamma=1/(2 l²), tol=1e-10), on the threes and fives. It keeps K in single
-// precision, so that outputs are off by up to 2⁻²⁴ Σα.
+// TestSMOAgainstLIBSVM: scikit-learn 1.2.1, SVC(C, gamma=1/(2 l²), tol=1e-10), on the threes and fives. It stores K
+// in single precision, so its outputs have errors of up to 2⁻²⁴ Σα.
 func TestSMOAgainstLIBSVM(t *testing.T) {
 	d := digits(t, "train")
 	for _, c := range []struct{ cost, length, dual, bias float64 }{
@@ -238,7 +238,7 @@ func TestSMOAgainstLIBSVM(t *testing.T) {
 	}
 }
 
-// TestSVMChoosesByHeldOutCases repeats the grid point by point, each with a machine that has only that point.
+// TestSVMChoosesByHeldOutCases repeats the grid search point by point, each with a machine that has only that point.
 func TestSVMChoosesByHeldOutCases(t *testing.T) {
 	d := blobs(80, 3, 8)
 	grid := SVM{Costs: []float64{0.1, 10}, LengthScales: []float64{0.3, 3}, kernel: kernel.SE{}}
@@ -323,8 +323,8 @@ func TestSVMMovesFreeLengthScalesOnly(t *testing.T) {
 	}
 }
 
-// TestSigmoidIsTheMaximum takes the likelihood of the smoothed targets apart: no point near is better, and neither is one
-// far away.
+// TestSigmoidIsTheMaximum evaluates the likelihood of the smoothed targets: it is lower at all points nearby and far
+// away.
 func TestSigmoidIsTheMaximum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 50
@@ -374,7 +374,8 @@ func TestSigmoidIsTheMaximum(t *testing.T) {
 	}
 }
 
-// TestSigmoidInExtendedPrecision: α and β where mpmath, in 40 digits, finds the gradient of the likelihood to be 0.
+// TestSigmoidInExtendedPrecision compares α and β with the point where mpmath, in 40 digits, finds the gradient of
+// the likelihood to be 0.
 func TestSigmoidInExtendedPrecision(t *testing.T) {
 	const n = 40
 	y, m, v := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -392,19 +393,20 @@ func TestSigmoidInExtendedPrecision(t *testing.T) {
 		{nil, 0.17408246692255572, -0.36544805076561127},
 		{v, 0.1768293714723461, -0.37233399293501839},
 	} {
-		// The last step gains less than 1e-20 n of the likelihood, whose second derivatives are about n/10: α and β are within 1e-9.
+		// The last step increases the log likelihood by less than 1e-20 n, and its second derivatives are about n/10,
+		// so α and β are right to 1e-9.
 		if s := platt(y, m, c.v, nil); math.Abs(s.alpha-c.alpha) > 1e-9 || math.Abs(s.beta-c.beta) > 1e-9 {
 			t.Errorf("%+v, want %v and %v", s, c.alpha, c.beta)
 		}
 	}
 }
 
-// TestSVMProbabilitiesAreOfHeldOutCases trains every fold apart, on the cases of its training part alone.
+// TestSVMProbabilitiesAreOfHeldOutCases trains each fold separately, on the cases of its training part alone.
 func TestSVMProbabilitiesAreOfHeldOutCases(t *testing.T) {
 	d := blobs(60, 3, 8)
 	machine := SVM{Costs: []float64{3}, LengthScales: []float64{0.8}, Tolerance: 1e-10, kernel: kernel.SE{}}
 	f := fitted(t, machine, d).(*vectors)
-	parts, err := machine.parts(d.Y.Index, nil, 7) // the seed of fitted
+	parts, err := machine.parts(d.Y.Index, nil, 7) // the seed that fitted uses
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The cases of which those chosen before tell the least.
+// The cases that the ones chosen before explain least.
 func Example() {
 	x, err := kernel.NewInputs([][]float64{{0}, {0.1}, {5}, {5.1}, {10}})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// kernels to choose by, with theta.
+// kernels, with theta, for which inputs are chosen.
 var kernels = map[string]struct {
 	k     kernel.Kernel
 	theta []float64
@@ -49,7 +49,7 @@ func choose(t *testing.T, m Method, k kernel.Kernel, theta []float64, x *kernel.
 	return c
 }
 
-// Each choice is the case of largest variance given those before, by its definition on dense matrices.
+// Each choice is the case of largest variance conditional on those chosen before, computed from dense matrices.
 func TestGreedyTakesTheLargestConditionalVariance(t *testing.T) {
 	x := cases(300, 3)
 	for name, of := range kernels {
@@ -86,13 +86,14 @@ func TestGreedyTakesTheLargestConditionalVariance(t *testing.T) {
 				t.Fatalf("%s, step %d: case %d has the variance %v, the largest is %v", name, step, pivot, left[pivot], most)
 			}
 		}
-		if want := map[bool]int{true: 4, false: 25}[name == "linear"]; len(got) != want { // of the rank of K
+		if want := map[bool]int{true: 4, false: 25}[name == "linear"]; len(got) != want { // the rank of K
 			t.Errorf("%s: %d are chosen, want %d", name, len(got), want)
 		}
 	}
 }
 
-// Of cases with equal inputs one is chosen, however ill-conditioned the covariance is; the choice ends when all are.
+// Of cases with equal inputs only one is chosen, however ill-conditioned the covariance is; the selection ends when
+// all distinct inputs are chosen.
 func TestEqualInputsAreChosenOnce(t *testing.T) {
 	const different = 60
 	once := cases(different, 3).X
@@ -120,7 +121,7 @@ func TestEqualInputsAreChosenOnce(t *testing.T) {
 	}
 }
 
-// More than there are gives all of them; one gives one.
+// If more inputs are asked for than there are, all are chosen.
 func TestManyAndOne(t *testing.T) {
 	x := cases(40, 2)
 	for _, e := range Table {
@@ -146,7 +147,7 @@ func TestManyAndOne(t *testing.T) {
 	}
 }
 
-// The bits depend on the seed, and on no number of threads.
+// The bits depend on the seed, and not on the number of threads.
 func TestChoicesAreAlwaysTheSame(t *testing.T) {
 	x, theta := cases(3*partSize+100, 3), kernels["ard"].theta
 	for _, e := range Table {
@@ -167,7 +168,7 @@ func TestChoicesAreAlwaysTheSame(t *testing.T) {
 	}
 }
 
-// Lloyd's steps end where every centre is the mean of the cases that are nearest to it, in length scales.
+// Lloyd's iterations end where every centre is the mean of the cases nearest to it, with distances in length scales.
 func TestCentresAreMeansOfTheirCases(t *testing.T) {
 	x, of := cases(3000, 3), kernels["ard"]
 	z := choose(t, KMeans{}, of.k, of.theta, x, 6).Z
@@ -195,7 +196,7 @@ func TestCentresAreMeansOfTheirCases(t *testing.T) {
 	}
 }
 
-// Length scales are those that each column has anywhere in the kernel.
+// Each column's length scale is found anywhere in the kernel; a column without one has 1.
 func TestScalesOfColumns(t *testing.T) {
 	sum := kernel.Sum{{Kind: "se", Kernel: kernel.SE{ARD: true}}, {Kind: "linear", Kernel: kernel.Linear{}},
 		{Kind: "active", Kernel: kernel.Active{Dims: []int{3}, Named: kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}}}}
@@ -208,7 +209,7 @@ func TestScalesOfColumns(t *testing.T) {
 	}
 }
 
-// What cannot be chosen from is an error.
+// Inputs without variance, or whose selection is cancelled, give an error.
 func TestNoVariance(t *testing.T) {
 	x := cases(20, 2)
 	still := &kernel.Inputs{X: mat.NewDense(20, 2, nil)}

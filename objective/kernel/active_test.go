@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestMemoryOfColumns: a kernel of some columns takes what it would of these alone, and a copy of
-// them. Of a hundred of two hundred columns the copies are larger than the covariances.
+// TestMemoryOfColumns: a kernel of some columns takes the memory that it takes on these columns alone, plus a copy of
+// them. With 100 of 200 columns the copies are larger than the covariances.
 func TestMemoryOfColumns(t *testing.T) {
 	const n, m, dim = 100, 150, 200
 	dims := make([]int, 100)

@@ -10,8 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// benchmark runs f for the kernels that matter most, on n cases with 256 columns, the number of
-// pixels of a digit.
+// benchmark runs f for the most important kernels, on n cases with 256 columns, the number of pixels of a digit.
 func benchmark(b *testing.B, f func(b *testing.B, k kernel.Kernel, theta []float64, x *kernel.Inputs)) {
 	const dim = 256
 	for _, k := range []struct {
@@ -37,7 +36,7 @@ func benchmark(b *testing.B, f func(b *testing.B, k kernel.Kernel, theta []float
 	}
 }
 
-// BenchmarkGram is K(X, X) at a new theta: the distances that Inputs keeps are there.
+// BenchmarkGram times K(X, X) at a new theta; the distances are already stored in Inputs.
 func BenchmarkGram(b *testing.B) {
 	benchmark(b, func(b *testing.B, k kernel.Kernel, theta []float64, x *kernel.Inputs) {
 		dst := mat.NewSymDense(x.N(), nil)
@@ -48,7 +47,7 @@ func BenchmarkGram(b *testing.B) {
 	})
 }
 
-// BenchmarkPullback is the gradient given K.
+// BenchmarkPullback times the gradient given K.
 func BenchmarkPullback(b *testing.B) {
 	benchmark(b, func(b *testing.B, k kernel.Kernel, theta []float64, x *kernel.Inputs) {
 		own, grad := mat.NewSymDense(x.N(), nil), make([]float64, len(theta))
@@ -59,7 +58,7 @@ func BenchmarkPullback(b *testing.B) {
 	})
 }
 
-// BenchmarkDistances is what new Inputs cost before the first theta.
+// BenchmarkDistances times what new Inputs compute before the first theta.
 func BenchmarkDistances(b *testing.B) {
 	benchmark(b, func(b *testing.B, k kernel.Kernel, theta []float64, x *kernel.Inputs) {
 		dst := mat.NewSymDense(x.N(), nil)

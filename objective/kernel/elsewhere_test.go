@@ -11,8 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// angular is a kernel as another package would write one,
-// k(x, x') = σ² (1 + x·x')/√((1 + |x|²)(1 + |x'|²)).
+// angular is a kernel as another package would define it, k(x, x') = σ² (1 + x·x')/√((1 + |x|²)(1 + |x'|²)).
 type angular struct{}
 
 func (angular) Params(int) []param.Spec {
@@ -43,7 +42,7 @@ func (k angular) Pull(grad, theta []float64, _, g kernel.Block) {
 	}
 }
 
-// TestKernelOfAnotherPackage: what a block exports is all that a kernel needs, alone and combined.
+// TestKernelOfAnotherPackage: the exported parts of a block are enough to define a kernel, alone and combined.
 func TestKernelOfAnotherPackage(t *testing.T) {
 	kerneltest.Check(t, angular{}, 3)
 	kerneltest.Check(t, kernel.Sum{noise, {Kind: "angular", Kernel: kernel.Product{named("angular", angular{}), se}}}, 3)

@@ -25,7 +25,7 @@ func ExampleGram() {
 	// ⎣0.011  0.135  1.000⎦
 }
 
-// Kernels add and multiply; each sees the columns that it is told.
+// Kernels can be added and multiplied; each uses the columns that it is given.
 func ExampleSum() {
 	k := kernel.Sum{
 		{Kind: "se", Kernel: kernel.SE{ARD: true}},
@@ -41,7 +41,7 @@ func ExampleSum() {
 	// 2.linear.amplitude
 }
 
-// A hyperparameter may be held, start elsewhere, have bounds and a prior.
+// A hyperparameter may be fixed, have another start, bounds and a prior.
 func ExampleSE() {
 	held, start := 1.0, 0.5
 	k := kernel.SE{
@@ -56,7 +56,7 @@ func ExampleSE() {
 	// length_scale 0.5 false
 }
 
-// A kernel from the covariance of two cases, that of Brownian motion, with differences for derivatives.
+// A kernel defined by the covariance of two cases, that of Brownian motion, with derivatives by differences.
 func ExampleFromFunc() {
 	k := kernel.FromFunc(func(x, z, h []float64) float64 {
 		return h[0] * h[0] * min(x[0], z[0])
@@ -74,7 +74,7 @@ func ExampleFromFunc() {
 	// [0.500], by ln amplitude [1.000]
 }
 
-// lorentzian is the function 1/(1 + s) of the squared distance in length scales.
+// lorentzian is 1/(1 + s) as a function of the squared distance s in length scales.
 type lorentzian struct{}
 
 func (lorentzian) Kappa(k, s []float64, c, _ float64) {
@@ -89,7 +89,7 @@ func (lorentzian) Weigh(m, s []float64, c, _ float64) { // -2κ'/κ
 	}
 }
 
-// A stationary kernel from its profile has amplitude, length scales, ARD and gradients.
+// A stationary kernel defined by its profile has an amplitude, length scales, ARD and gradients.
 func ExampleStationary() {
 	k := kernel.Stationary[lorentzian]{ARD: true}
 	fmt.Println(len(k.Params(3)), "hyperparameters")

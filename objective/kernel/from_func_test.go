@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel/kerneltest"
 )
 
-// cauchy is σ²/(1 + r²/l²), and its derivatives by σ and l.
+// cauchy is σ²/(1 + r²/l²).
 func cauchy(x, z, h []float64) float64 {
 	s := 0.0
 	for k := range x {
@@ -32,8 +32,8 @@ func TestFromFunc(t *testing.T) {
 	kerneltest.Check(t, kernel.FromFunc(func(x, z, _ []float64) float64 { return 1 + x[0]*z[0] }, nil), 2)
 }
 
-// Differences stand in for derivatives that are not given; it works inside combinations; and it is the rational quadratic
-// kernel with α = 1 where that is what it says.
+// Differences replace derivatives that are not given; the kernel works inside combinations; and this one equals the
+// rational quadratic kernel with α = 1.
 func TestFromFuncIsTheKernelThatItSays(t *testing.T) {
 	of := func(dk func(grad, x, z, h []float64)) kernel.Kernel {
 		return kernel.Sum{{Kind: "cauchy", Kernel: kernel.FromFunc(cauchy, dk, cauchySettings...)}, {Kind: "noise", Kernel: kernel.Noise{}}}

@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// variants is every kernel of the table, plain and, where it has the option, with ARD.
+// variants returns every kernel of the table, without ARD and, where it has the option, with ARD.
 func variants(t testing.TB) map[string]kernel.Kernel {
 	all := map[string]kernel.Kernel{}
 	for _, e := range kernel.Table {
@@ -275,8 +275,8 @@ func TestRationalQuadraticBecomesSquaredExponential(t *testing.T) {
 	}
 }
 
-// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of
-// ordered points is tridiagonal.
+// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of ordered points is
+// tridiagonal.
 func TestMatern12IsMarkov(t *testing.T) {
 	points := []float64{-2, -1.4, -0.3, 0.1, 0.9, 2.5}
 	k := gram(kernel.Matern12{}, []float64{0.2, 0.4}, &kernel.Inputs{X: mat.NewDense(6, 1, points)})
@@ -293,7 +293,7 @@ func TestMatern12IsMarkov(t *testing.T) {
 	}
 }
 
-// equivalent pairs of kernels have equal Gram matrices.
+// Pairs of equivalent kernels have equal Gram matrices.
 func TestEquivalentKernels(t *testing.T) {
 	linear := named("linear", kernel.Linear{ARD: true})
 	column := func(c int, k kernel.Kernel) kernel.Named {
@@ -331,8 +331,8 @@ func TestEquivalentKernels(t *testing.T) {
 	}
 }
 
-// TestARDWithEqualLengthScales: ARD with one length scale for all columns is the kernel without,
-// and its gradients add up.
+// TestARDWithEqualLengthScales: with the same length scale for all columns, ARD gives the kernel without ARD, and the
+// gradients by the length scales sum to its gradient.
 func TestARDWithEqualLengthScales(t *testing.T) {
 	const dim = 4
 	all, x := variants(t), normals(15, dim, 3)
@@ -376,8 +376,7 @@ func TestPeriodicRepeats(t *testing.T) {
 	}
 }
 
-// TestNeuralNetworkFarAway: far from the origin the units are switched, so k(x, x) → σ² and k(x,
-// -x) → -σ².
+// TestNeuralNetworkFarAway: far from the origin the units saturate, so k(x, x) → σ² and k(x, -x) → -σ².
 func TestNeuralNetworkFarAway(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{3e7, 4e7, -3e7, -4e7})}
 	k := gram(kernel.NeuralNetwork{}, []float64{1, 0, 0}, x)
@@ -396,8 +395,8 @@ func TestNoiseIsOfTheCase(t *testing.T) {
 	}
 }
 
-// TestSlopesOfNearlyEqualCases: where the slope of the exponential kernel is steep, the gradient
-// over many length scales is still that of the sum over pairs.
+// TestSlopesOfNearlyEqualCases: near distance 0, where the slope of the exponential kernel is steep, the gradient
+// over several length scales still equals the sum over pairs.
 func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	const n, dim = 12, 3
 	x, z := normals(n, dim, 5), normals(n, dim, 5)
@@ -444,8 +443,7 @@ func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	}
 }
 
-// TestIsolatedCases: at length scales far below all distances K is diagonal and does not depend on
-// them at all.
+// TestIsolatedCases: with length scales far below all distances, K is diagonal and its derivatives by them are 0.
 func TestIsolatedCases(t *testing.T) {
 	x := normals(10, 3, 14)
 	x.X.Apply(func(_, _ int, v float64) float64 { return 10 * v }, x.X)
@@ -464,8 +462,8 @@ func TestIsolatedCases(t *testing.T) {
 	}
 }
 
-// TestDistanceFromItself: a case is at distance 0 from itself at all length scales, however large
-// its share of the adjoint.
+// TestDistanceFromItself: the distance of a case to itself is 0 for all length scales, so the diagonal of the
+// adjoint, however large, does not change their gradient.
 func TestDistanceFromItself(t *testing.T) {
 	x := normals(10, 3, 16)
 	theta := []float64{0, 0.5, 0.1, 1, 0}
@@ -488,8 +486,7 @@ func TestDistanceFromItself(t *testing.T) {
 	}
 }
 
-// corner is theta at amplitude for the first hyperparameter of a kernel on three columns and at
-// rest for the others.
+// corner returns theta for three columns: amplitude for the first hyperparameter, rest for the others.
 func corner(k kernel.Kernel, amplitude, rest float64) []float64 {
 	theta := make([]float64, len(k.Params(3)))
 	floats.AddConst(rest, theta)
@@ -497,7 +494,7 @@ func corner(k kernel.Kernel, amplitude, rest float64) []float64 {
 	return theta
 }
 
-// TestFarOutside: no theta at all makes a NaN.
+// TestFarOutside: no theta gives a NaN, however extreme.
 func TestFarOutside(t *testing.T) {
 	x := normals(6, 3, 15)
 	x.X.SetRow(1, x.X.RawRowView(0))
@@ -555,8 +552,7 @@ func TestMedianDistance(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse: what Inputs keeps is shared by goroutines that use one set with different
-// kernels and partners.
+// TestConcurrentUse: goroutines that use the same Inputs with different kernels and partners share what it stores.
 func TestConcurrentUse(t *testing.T) {
 	all := variants(t)
 	all["nested"] = combinations["nested"]
@@ -581,13 +577,13 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// TestMemory: no kernel forms anything of the size of n² times the columns or hyperparameters.
+// TestMemory: no kernel allocates memory of n² times the number of columns or hyperparameters.
 func TestMemory(t *testing.T) {
 	const n, dim = 80, 100
 	x := normals(n, dim, 13)
 	for name, k := range variants(t) {
 		theta := make([]float64, len(k.Params(dim)))
-		dst := gram(k, theta, x) // fills what Inputs keeps
+		dst := gram(k, theta, x) // fills what Inputs stores
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		kernel.Gram(k, dst, theta, x)
@@ -600,7 +596,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Every kernel of the table has derivatives by its inputs, and what has none says so.
+// Every kernel of the table has derivatives by its inputs; a kernel without them returns an error.
 func TestInputDerivatives(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{1, 2, 3, 4})}
 	g, dst := mat.NewDense(2, 2, []float64{1, 1, 1, 1}), mat.NewDense(2, 2, nil)

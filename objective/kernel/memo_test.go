@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestRemember compares every kernel with itself remembered, on a path where now the amplitude
-// changes, now all of theta, and the inputs too.
+// TestRemember compares every kernel with its remembering version, on a path that changes the amplitude in every
+// step, and sometimes all of theta or the inputs.
 func TestRemember(t *testing.T) {
 	const dim = 3
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -60,7 +60,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// same compares to a few roundings.
+// same allows a few rounding errors.
 func same(t *testing.T, what string, got, want mat.Matrix) {
 	t.Helper()
 	r, c := want.Dims()

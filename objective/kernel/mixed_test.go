@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// mixed has the kernels of numbers see columns 1 and 3, and hamming column 2.
+// mixed applies k to the numeric columns 1 and 3, and hamming to column 2.
 func mixed(k kernel.Kernel) kernel.Kernel {
 	k, err := kernel.Mixed(k, []bool{false, true, false})
 	if err != nil {
@@ -19,8 +19,8 @@ func mixed(k kernel.Kernel) kernel.Kernel {
 	return k
 }
 
-// indicators are the columns of two categories, of three and of two values, as hamming and as other
-// kernels see them: its numbers, and 1/√2 in a column for each value.
+// indicators returns columns of three and of two categories in both forms: codes for hamming, and for other kernels
+// one column per value, with entries 1/√2.
 func indicators(t *testing.T) (codes, columns *kernel.Inputs) {
 	t.Helper()
 	x := [][]float64{{0, 1}, {1, 1}, {2, 0}, {0, 0}, {2, 1}, {0, 1}}
@@ -33,8 +33,7 @@ func indicators(t *testing.T) (codes, columns *kernel.Inputs) {
 	return &kernel.Inputs{X: c}, &kernel.Inputs{X: o}
 }
 
-// Hamming is the squared exponential of indicators whose length scales are tied, with the same
-// gradient.
+// Hamming equals the squared exponential of indicators with tied length scales, with the same gradient.
 func TestHammingIsTheTiedKernelOfIndicators(t *testing.T) {
 	codes, columns := indicators(t)
 	theta := []float64{0.3, -0.4, 0.8}
@@ -61,7 +60,7 @@ func TestHammingIsTheTiedKernelOfIndicators(t *testing.T) {
 	}
 }
 
-// Of a group the first length scale is the group's, under its own name.
+// A group of tied columns has one length scale, named after the first column of the group.
 func TestTiedNames(t *testing.T) {
 	var names []string
 	for _, s := range kernel.Tie(kernel.SE{ARD: true}, []int{0, 1, 1, 2}).Params(4) {
@@ -72,7 +71,7 @@ func TestTiedNames(t *testing.T) {
 	}
 }
 
-// What no kernel sees, and what a kernel would take for other than it is, is refused.
+// Columns of categories that no kernel uses, and those that a kernel would take for numbers, are refused.
 func TestMixedRefuses(t *testing.T) {
 	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}
 	for name, of := range map[string]struct {

@@ -13,13 +13,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The formulas of every kernel once more, for one pair of cases, from the book: sums and
-// differences in 200-bit arithmetic, so that only the last function call rounds. Each returns k and
-// how far off a computed k may be.
+// The formulas of every kernel for one pair of cases, from the book: sums and differences in 200-bit arithmetic, so
+// that only the last function call rounds. Each function returns k and the tolerance of a computed k.
 
 const u = 0x1p-53
 
-// wide is v in 200-bit arithmetic, and zero sums in it.
+// wide returns v in 200-bit arithmetic; zero starts sums.
 func wide(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 
 func narrow(v *big.Float) float64 { f, _ := v.Float64(); return f }
@@ -32,7 +31,7 @@ func minus(a, b *big.Float) *big.Float   { return wide(0).Sub(a, b) }
 // pair is two cases and the hyperparameters in natural units.
 type pair struct {
 	x, z     []float64
-	shift    []float64 // the column means of the set that x is from
+	shift    []float64 // the column means of the set that x belongs to
 	sigma    float64
 	lengths  []float64    // l_k of every column, 1 for kernels without
 	weights  []*big.Float // 1/l_k²
@@ -40,8 +39,8 @@ type pair struct {
 	sameCase bool
 }
 
-// distance is Σ (x_k - z_k)²/l_k² and the bound on its relative error from the comment on
-// closeness, with 4u for the rounding of 1/l².
+// distance returns Σ (x_k - z_k)²/l_k² and a bound on its relative error, from the comment on closeness plus 4u for
+// the rounding of 1/l².
 func (p pair) distance() (s, relative float64) {
 	sum := wide(0)
 	for k, w := range p.weights {
@@ -51,15 +50,15 @@ func (p pair) distance() (s, relative float64) {
 	return narrow(sum), (2*float64(len(p.x))+7)*64*u + 6*8*u + 4*u
 }
 
-// stationary is the value σ²κ and its tolerance for ln κ = log, which for all kernels here changes
-// by no more than twice its own size times the relative change of s. The bound is that of the worst
-// case: far out in the tail it passes 1e-10, which no entry does.
+// stationary returns the value σ²κ and its tolerance, given ln κ = log. For all kernels here log changes by at most
+// twice its own size times the relative change of s. The worst-case bound exceeds 1e-10 far out in the tail; the
+// tolerance is at most 1e-10, which every entry satisfies.
 func (p pair) stationary(log, relative float64, exact float64) (k, tol float64) {
 	k = p.sigma * p.sigma * exact
 	return k, k * math.Min(1e-10, 2*relative*math.Abs(log)+16*u)
 }
 
-// inner is b + Σ x_k z_k/l_k² and its tolerance.
+// inner returns b + Σ x_k z_k/l_k² and its tolerance.
 func (p pair) inner(b float64) (sum *big.Float, tol float64) {
 	sum = wide(b)
 	size := b
@@ -121,7 +120,7 @@ var references = map[string]func(p pair) (k, tol float64){
 			whole, _ := cycles.Int(nil)
 			phase := math.Pi * narrow(minus(cycles, wide(0).SetInt(whole)))
 			sum += 2 * math.Pow(math.Sin(phase)/l, 2)
-			// x/p is off by 2u|x/p|, a point on the circle by another 2u in each coordinate.
+			// x/p has an error of 2u|x/p|, and each coordinate of a point on the circle another 2u.
 			off := 4*math.Pi*u*(math.Abs(p.x[k]-p.shift[k])+math.Abs(p.z[k]-p.shift[k]))/p.last + 8*u
 			tol += (math.Abs(math.Sin(2*phase)) + off) * off / (l * l)
 		}
@@ -155,9 +154,8 @@ var references = map[string]func(p pair) (k, tol float64){
 	},
 }
 
-// TestReference holds every entry of Gram and Cross to the pairwise formulas, at ordinary theta,
-// everywhere in [-5, 5] and in the corners of the bounds, with duplicates, cases 1e-9 apart and
-// inputs far from the origin.
+// TestReference compares every entry of Gram and Cross with the pairwise formulas, at ordinary theta, everywhere in
+// [-5, 5] and in the corners of the bounds, with duplicates, cases 1e-9 apart and inputs far from the origin.
 func TestReference(t *testing.T) {
 	for name, k := range variants(t) {
 		kind, ard := strings.CutSuffix(name, " ard")
@@ -190,8 +188,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// scattered is cases on scales between 0.1 and 10, some of them equal or nearly so, far from the
-// origin if asked for.
+// scattered draws cases on scales between 0.1 and 10, some of them equal or nearly equal, and far from the origin if
+// far is set.
 func scattered(rng *rand.Rand, n, dim int, far bool) *kernel.Inputs {
 	x := mat.NewDense(n, dim, nil)
 	scale := math.Pow(10, 2*rng.Float64()-1)

@@ -15,7 +15,7 @@ func Example() {
 	// log_length_scale = 0.6931
 }
 
-// A prior's density is over the searched scale.
+// A prior's density is with respect to the searched scale.
 func ExamplePrior() {
 	value, slope := param.Gamma{Shape: 2, Rate: 1}.LogDensity(0)
 	fmt.Printf("%.4f %.4f\n", value, slope)

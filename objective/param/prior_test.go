@@ -52,7 +52,7 @@ func TestEveryPriorIsTested(t *testing.T) {
 	}
 }
 
-// The density over theta is that in natural units times the slope of the transform.
+// The density over theta is the density in natural units times the derivative of the transform.
 func TestPriorDensityCarriesTheJacobian(t *testing.T) {
 	const h = 1e-5
 	for _, d := range densities {
@@ -145,7 +145,7 @@ func TestSettingChecksItsPrior(t *testing.T) {
 	for _, c := range []struct {
 		setting Setting
 		m       Transform
-		says    string // "": nothing is wrong
+		says    string // "": valid
 	}{
 		{Setting{Prior: LogNormal{Normal{SD: 1}}}, Log, ""},
 		{Setting{Prior: Beta{1, 9}, Init: &v}, Logit, ""},

@@ -8,14 +8,14 @@ import (
 
 func number(v float64) *float64 { return &v }
 
-// TestSettingCheck: what a user may say of a hyperparameter, on both sides of every limit.
+// TestSettingCheck: valid and invalid settings of a hyperparameter, on both sides of every limit.
 func TestSettingCheck(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	bounds := &[2]float64{0.5, 2}
 	for _, c := range []struct {
 		s    Setting
 		m    Transform
-		want string // part of the message; "": the setting is good
+		want string // part of the message; "": the setting is valid
 	}{
 		{Setting{}, Log, ""},
 		{Setting{Init: number(1e-300)}, Log, ""},
@@ -45,7 +45,7 @@ func TestSettingCheck(t *testing.T) {
 			t.Errorf("%s under transform %d: %v, want %q", say(c.s), c.m, err, c.want)
 		}
 	}
-	// However a value is said, it is within the bounds, which belong to what they bound.
+	// In whichever form a value is given, it must be within the bounds.
 	for name, say := range map[string]func(s *Setting, v *float64){
 		"bare":  func(s *Setting, v *float64) { s.Bare = v },
 		"init":  func(s *Setting, v *float64) { s.Init = v },
@@ -71,14 +71,14 @@ func say(s Setting) string {
 	return strings.Join(parts, " and ")
 }
 
-// TestSpecHolds: a kernel's hyperparameter is held by {fixed: v} alone, a likelihood's or a mean's unless it is freed by
-// {init: v} or a prior. The value that was written is the start, and then nothing comes from the data.
+// TestSpecHolds: a kernel's hyperparameter is held only by {fixed: v}; a likelihood's or a mean's is held unless it
+// is freed by {init: v} or a prior. A value in the file is the start, and then nothing comes from the data.
 func TestSpecHolds(t *testing.T) {
 	prior, nan := Normal{Mean: 0, SD: 1}, math.NaN()
 	for _, c := range []struct {
 		s          Setting
-		held, init bool // HeldSpec; init: a value was written
-		kernel     bool // Spec
+		held, init bool // held: by HeldSpec; init: a value was written
+		kernel     bool // held by Spec
 	}{
 		{s: Setting{}, held: true},
 		{s: Setting{Bare: number(3)}, held: true, init: true},

@@ -37,7 +37,8 @@ func TestStartDependsOnSeedAndIndexOnly(t *testing.T) {
 	}
 }
 
-// A uniform draw on an interval of width w has mean at its centre with standard error w/√(12 n).
+// A uniform draw on an interval of width w has its mean at the centre, and the mean of n draws the standard error
+// w/√(12 n).
 func TestStartIsUniformOnTheBoxWithinBounds(t *testing.T) {
 	const n = 4000
 	box := [][2]float64{{-2, 2}, {math.Log(0.9), math.Log(1.2)}, {Logit.Theta(0.3) - 2, Logit.Theta(0.3) + 2}, {-6, -2}}

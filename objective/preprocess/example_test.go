@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// A map is fitted on training inputs and applied to any.
+// A map is fitted on training inputs and applied to any inputs.
 func Example() {
 	m, _, err := preprocess.Fit(mat.NewDense(3, 2, []float64{1, 10, 2, 20, 3, 30}), "standardize", "error")
 	if err != nil {

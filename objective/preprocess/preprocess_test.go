@@ -26,7 +26,7 @@ func inputs(n, d int, seed uint64) *mat.Dense {
 	return x
 }
 
-// moments are the exact mean and covariance (divisor n) of the columns of x, rounded once at the end.
+// moments returns the exact mean and covariance (divisor n) of the columns of x, rounded once at the end.
 func moments(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
 	n, d := x.Dims()
 	mean, cov = make([]float64, d), mat.NewSymDense(d, nil)
@@ -102,7 +102,7 @@ func TestStandardizeAgainstExactMoments(t *testing.T) {
 	}
 }
 
-// Test data are mapped by the training statistics: the map is affine and fixed.
+// Test data are mapped with the training statistics: the map is affine and fixed.
 func TestApplyUsesTrainingStatistics(t *testing.T) {
 	x := inputs(40, 4, 3)
 	train, other := mat.DenseCopyOf(x.Slice(0, 30, 0, 4)), mat.DenseCopyOf(x.Slice(30, 40, 0, 4))
@@ -111,7 +111,7 @@ func TestApplyUsesTrainingStatistics(t *testing.T) {
 		var both mat.Dense
 		both.Stack(train, other)
 		want := p.Apply(&both).Slice(30, 40, 0, 4)
-		if !mat.EqualApprox(p.Apply(other), want, 1e-12) { // products may be blocked differently
+		if !mat.EqualApprox(p.Apply(other), want, 1e-12) { // the products may use other blocks
 			t.Errorf("%s: a case is mapped in a way that depends on its company", how)
 		}
 	}
@@ -143,7 +143,7 @@ func TestStandardizeExtremeScales(t *testing.T) {
 			}
 		}
 	}
-	// A small spread on a large offset keeps the digits that the inputs have.
+	// A small spread on a large offset loses no digits.
 	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
 	p, _ := fit(t, x, "standardize", "")
 	if z := p.Apply(x).At(2, 0); math.Abs(z-math.Sqrt(1.5)) > 1e-15 {
@@ -160,7 +160,7 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 		}
 		d := size[1]
 		mu, cov := moments(p.Apply(x))
-		// The singular values span up to 7 decades; each is known to 1e-16 of the largest.
+		// The singular values span up to 7 decades; each is accurate to 1e-16 of the largest.
 		for j := range d {
 			if math.Abs(mu[j]) > 1e-8 {
 				t.Errorf("%v: mean %v", size, mu[j])
@@ -175,8 +175,8 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 				}
 			}
 		}
-		// Of all whitening maps ZCA is the symmetric positive definite one: the differences of cases with the unit vectors
-		// added are its columns.
+		// Of all whitening maps ZCA is the one with a symmetric positive definite matrix; its columns are the images
+		// of the unit vectors minus the image of 0.
 		ones := mat.NewDense(d+1, d, nil)
 		for j := range d {
 			ones.Set(j, j, 1)
@@ -199,8 +199,8 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 	}
 }
 
-// With far more columns than cases W would not fit into any memory. In the n-1 directions of n cases the whitened cases
-// are as far from each other as possible: the corners of a simplex, |z_i - z_j|² = 2n.
+// With far more columns than cases the matrix W would not fit into memory. The whitened cases are equally far from
+// each other in their n-1 directions: the corners of a simplex, |z_i - z_j|² = 2n.
 func TestWhitenMoreColumnsThanCases(t *testing.T) {
 	const n, d = 6, 100_000
 	x := inputs(n, d, 7)
@@ -236,7 +236,7 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 	if trace := mat.Trace(cov); math.Abs(trace-3) > 1e-9 || !mat.EqualApprox(&square, cov, 1e-9) {
 		t.Errorf("covariance %v", mat.Formatted(cov))
 	}
-	// Nor do columns vary that follow from others but for the rounding of large values.
+	// Columns that are functions of others up to the rounding of large values do not count as varying either.
 	for i := range 30 {
 		a, b := 1e6+float64(i*i%7)/3, 2e7-float64(i%5)/7
 		wide.SetRow(i, []float64{a, b, 1.1*a + 3, b - a/3, a / 7})
@@ -248,7 +248,7 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 		a, b, c := x.At(i, 0), x.At(i, 1), x.At(i, 2)
 		wide.SetRow(i, []float64{a, b, c, a + 2*b, 0.3})
 	}
-	// What varies only in the test data is projected out as well.
+	// Variation that occurs only in the test data is projected out as well.
 	off := mat.NewDense(2, 5, nil)
 	off.SetRow(0, []float64{1, 1, 1, 3, 0.3})
 	off.SetRow(1, []float64{1, 1, 1, 3, 7})
