@@ -41,8 +41,8 @@ func TestBayesBeginsWithSobol(t *testing.T) {
 	}
 }
 
-// The points of a batch differ: while it chooses a point, the regression takes the predictions at
-// the earlier points of the batch as their values.
+// The points of a batch differ, because each point is chosen as if the earlier points of the batch
+// had the best value so far.
 func TestBatchesSpread(t *testing.T) {
 	s := surfaces["bowl"]
 	trials := maximise(Bayes{Trials: 6}, s.space, s.at, 2)

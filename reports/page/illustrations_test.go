@@ -71,7 +71,7 @@ func TestIllustrations(t *testing.T) {
 	}
 }
 
-// A manifest whose illustrations lack something is refused, not drawn.
+// A manifest with incomplete illustrations gives an error, not a figure.
 func TestDamagedIllustrations(t *testing.T) {
 	for name, damage := range map[string]func(all []record.Illustration){
 		"no columns": func(all []record.Illustration) { all[0].Columns = nil },
@@ -99,7 +99,7 @@ func TestDamagedIllustrations(t *testing.T) {
 	}
 }
 
-// illustrating is the manifest of a run without data, with an illustration of every kind.
+// illustrating is the manifest of a run without data that has an illustration of every kind.
 func illustrating() record.Manifest {
 	gaussian := func(covariance ...[]record.Number) *record.Gaussian {
 		evidence := record.Number(-2)
