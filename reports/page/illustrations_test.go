@@ -32,7 +32,8 @@ func TestIllustrations(t *testing.T) {
 	if l := figures[0].Panels[0].Layers[0].(figure.Line); l.X[0] != 1 || l.Y[0] != 0 || l.Y[1] != -1 {
 		t.Errorf("draws are not in the order of x: %+v", l)
 	}
-	// The ellipse of two standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 4 with m = (4, 1), Σ = (4 1; 1 9), of determinant 35.
+	// The ellipse of two standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 4 with m = (4, 1) and
+	// Σ = (4 1; 1 9), which has determinant 35.
 	pair := figures[3]
 	layers := pair.Panels[1].Layers
 	ellipse := layers[len(layers)-1].(figure.Line)
