@@ -19,7 +19,7 @@ func contest(t *testing.T, score, race, options string, folds int) Contest {
 	return c
 }
 
-// attempt is a fold of cases numbered from from, all of class 1, with probabilities p of class 1.
+// attempt is a fold of consecutive cases, the first with number from, all of class 1, with probabilities p of class 1.
 func attempt(t *testing.T, from int, p ...float64) Attempt {
 	t.Helper()
 	labels, proba := make([]int, len(p)), make([][]float64, len(p))

@@ -91,7 +91,7 @@ func grow(t testing.TB, dir string, texts ...[]byte) {
 	}
 }
 
-// jobs returns the lines of both configurations with indices from from up to to.
+// jobs returns the lines of both configurations for the indices from ≤ i < to.
 func jobs(t testing.TB, key string, from, to int) (texts [][]byte) {
 	for i := from; i < to; i++ {
 		texts = append(texts, text(t, line(key, 0, i)), text(t, line(key, 1, i)))

@@ -111,7 +111,7 @@ func TestCompareOnlyWhatIsTheSame(t *testing.T) {
 	for _, test := range []struct {
 		what string
 		do   func(m *record.Manifest, lines []record.Line)
-		want string // a note, or what the two do not share
+		want string // part of a note; "" for ErrNothingInCommon
 	}{
 		{"other cases", func(_ *record.Manifest, lines []record.Line) {
 			for _, l := range lines {
