@@ -27,8 +27,9 @@ Columns are matched by name, in any order; in files without a header, by positio
 missing; if it is present, the predictions are scored.
 
 Each decision is the most probable class or, where the model was fitted with a threshold, the second
-class from that probability on; --threshold sets another. With --loss it is the class with the least
-expected cost, and with --reject a case may be rejected at a cost.`,
+class from that probability on; --threshold sets another. Where the model was fitted with costs, or
+with --loss, it is the class with the least expected cost, and with --reject a case may be rejected at
+a cost.`,
 		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  zcat new.csv.gz | gpc-tune predict " +
 			"crabs.json -\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
@@ -89,7 +90,7 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	var reject, threshold float64
 	f := c.Flags()
 	f.StringVar(&loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
-		"cost}}', or a file with either or a CSV matrix (default: 1 for an error)")
+		"cost}}', or a file with either or a CSV matrix (default: those of the model file, or 1 for an error)")
 	f.Float64Var(&reject, "reject", 0, "cost of rejecting a case; its decision is then \"reject\"")
 	f.Float64Var(&threshold, "threshold", 0, "probability from which the second of two classes is decided "+
 		"(default: that of the model file, or 1/2)")

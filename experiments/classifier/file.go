@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -51,8 +53,8 @@ type Classifier struct {
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; samples are restored one at a time
 	compared  comparator.Fitted // used instead of model and point; nil: none
-	costs     *cv.Costs         // of decisions; nil: none are given
-	threshold []float64         // of the file or of the user; none: ½
+	costs     *cv.Costs         // of decisions, of the file or of the user; nil: none
+	threshold []float64         // of the file or of the user, instead of costs; none: ½
 }
 
 // LoadClassifier reads a model file and rebuilds the posterior. Problems of the file are
@@ -78,6 +80,9 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 		return nil, damage(name, err)
 	}
 	c := &Classifier{name: name, file: f, threshold: f.Threshold}
+	if err := c.readCosts(); err != nil {
+		return nil, damage(name, err)
+	}
 	if err := c.checkAdjustment(); err != nil {
 		return nil, damage(name, err)
 	}
@@ -120,6 +125,31 @@ func checkColumns(f *ModelFile) error {
 	}
 	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
 		return modelfile.Wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
+	}
+	return nil
+}
+
+// readCosts sets the costs of the file, unless it has a threshold.
+func (c *Classifier) readCosts() error {
+	f, classes := c.file, len(c.file.Columns.Classes)
+	if f.Costs == nil {
+		return nil
+	}
+	costs := &cv.Costs{Reject: (*float64)(f.Costs.Reject)}
+	all := []float64{}
+	for _, row := range f.Costs.Loss {
+		costs.Loss, all = append(costs.Loss, record.Floats(row)), append(all, record.Floats(row)...)
+	}
+	if costs.Reject != nil {
+		all = append(all, *costs.Reject)
+	}
+	square := len(costs.Loss) == classes && classes > 1 &&
+		!slices.ContainsFunc(costs.Loss, func(row []float64) bool { return len(row) != classes })
+	if !square || slices.ContainsFunc(all, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		return modelfile.Wrong("costs", "want a number for each of %d true classes and each decision", classes)
+	}
+	if f.Threshold == nil {
+		c.costs = costs
 	}
 	return nil
 }

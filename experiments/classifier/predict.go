@@ -30,14 +30,14 @@ import (
 // 0; the id columns; p[CLASS] for every class; confidence, for a comparator that rejects by its own
 // measure; latent_mean and latent_variance of the latent process (positive values favour the second
 // of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss if
-// costs were given. For numeric labels there are mean and variance, noise included, before the
+// there are costs. For numeric labels there are mean and variance, noise included, before the
 // latent ones, and no decision. An id with the name of another column gets an underscore appended.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"` // string, int or record.Number
 	// Labelled is the number of cases with a known label, and Scores has their scores; mean_loss is
-	// the mean cost of the decisions on them, if costs were given.
+	// the mean cost of the decisions on them, if there are costs.
 	Labelled int              `json:"labelled"`
 	Scores   map[string]Score `json:"scores,omitempty"`
 	Warnings []string         `json:"warnings"`
@@ -49,20 +49,26 @@ type Score struct {
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
-// Deciding returns the classifier with the user's threshold and costs.
+// Deciding returns the classifier with the user's threshold and costs, where they are given, in
+// place of its own. A cost of rejecting alone goes with its own loss.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
-	other := *c
-	other.threshold = c.file.Threshold
-	classes := c.file.Columns.Classes
-	given, err := spec.ReadThreshold(o, classes)
+	other, classes := *c, c.file.Columns.Classes
+	threshold, err := spec.ReadThreshold(o, classes)
 	if err != nil {
 		return nil, err
 	}
-	if given != nil {
-		other.threshold = given
-	}
-	if other.costs, err = spec.ReadCosts(o, classes); err != nil {
+	costs, err := spec.ReadCosts(o, classes)
+	if err != nil {
 		return nil, err
+	}
+	switch {
+	case threshold != nil:
+		other.threshold, other.costs = threshold, nil
+	case costs != nil:
+		if o.Loss == "" && c.costs != nil {
+			costs.Loss = c.costs.Loss
+		}
+		other.costs = costs
 	}
 	return &other, nil
 }

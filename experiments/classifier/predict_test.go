@@ -48,6 +48,49 @@ func column[T any](t *testing.T, p *Predicted, name string) (all []T) {
 	return nil
 }
 
+// A model file has the costs of the experiment. They decide unless flags give others; a cost of
+// rejecting given alone is added to them.
+func TestCostsOfTheFile(t *testing.T) {
+	p := plantest.Planned(t, "data: {dataset: pima, preprocess: standardize}\n"+
+		"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\npredict: {loss: {Yes: {No: 5}}}\n")
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := func(c *Classifier, o spec.Deciding) []string {
+		got, err := c.Predict("pima", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return column[string](t, got, "decision")
+	}
+	plain, half, reject := pimas(t), 0.5, 0.4
+	equal := decided(plain, spec.Deciding{})
+	for _, test := range []struct {
+		of   spec.Deciding
+		want []string
+	}{
+		{spec.Deciding{}, decided(plain, spec.Deciding{Loss: "Yes,No,5"})},
+		{spec.Deciding{Loss: "Yes,No,1"}, equal},
+		{spec.Deciding{Threshold: &half}, equal},
+		{spec.Deciding{Reject: &reject}, decided(plain, spec.Deciding{Loss: "Yes,No,5", Reject: &reject})},
+	} {
+		if got := decided(c, test.of); !slices.Equal(got, test.want) {
+			t.Errorf("%+v: other decisions than with the costs as a flag", test.of)
+		}
+	}
+	if slices.Equal(decided(c, spec.Deciding{}), equal) {
+		t.Error("the costs of the file have no effect")
+	}
+	for _, wrong := range [][][]record.Number{nil, {{0, 1}}, {{0, 1}, {1}}, {{0, record.Number(math.Inf(1))}, {1, 0}}} {
+		f := *c.file
+		f.Costs = &record.Costs{Loss: wrong}
+		if _, err := restore(&f, "model.json"); err == nil || !strings.Contains(err.Error(), "costs: want a number") {
+			t.Errorf("costs %v: %v", wrong, err)
+		}
+	}
+}
+
 // Every decision has the least expected loss, in every notation of the costs, and mean_loss is the
 // mean cost of the decisions.
 func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {

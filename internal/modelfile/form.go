@@ -61,10 +61,12 @@ type File[C any] struct {
 	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
 	// Calibrate is the calibration of class probabilities, with the parameters of every class, or
 	// of the second of two; Threshold is the one probability of the second of two classes from
-	// which on it is decided for.
-	Calibrate   string      `json:"calibrate,omitempty"`
-	Calibration [][]float64 `json:"calibration,omitempty"`
-	Threshold   []float64   `json:"threshold,omitempty"`
+	// which on it is decided for. Costs are those of decisions; a Threshold decides instead of
+	// them.
+	Calibrate   string        `json:"calibrate,omitempty"`
+	Calibration [][]float64   `json:"calibration,omitempty"`
+	Threshold   []float64     `json:"threshold,omitempty"`
+	Costs       *record.Costs `json:"costs,omitempty"`
 	// Hash is the SHA-256, in hexadecimal, of the file as written without this field.
 	Hash string `json:"hash,omitempty"`
 }

@@ -272,8 +272,8 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 	case compares(f.Model.Inference):
 		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
 			f.Model.Inference)
-	case f.Calibrate != "" || f.Threshold != nil:
-		return nil, modelfile.Wrong("calibrate, threshold", "they are not applied here; gpc-tune predict does")
+	case f.Calibrate != "" || f.Threshold != nil || f.Costs != nil:
+		return nil, modelfile.Wrong("calibrate, threshold, costs", "they are not applied here; gpc-tune predict does")
 	}
 	if err := f.Preprocess.Check(c.dim); err != nil {
 		return nil, modelfile.Wrong("preprocess", "%w", err)

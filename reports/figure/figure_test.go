@@ -207,14 +207,14 @@ func TestLayers(t *testing.T) {
 		strokes, fills int // with the legend
 		paths, texts   int // of any colour
 	}{
-		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}, Markers: true}, blue, ":#0072B2", 2, 2, 6, 1},
+		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}, Markers: true}, blue, ":#0072B2", 2, 2, 4, 1},
 		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}}, blue, ":#0072B2", 2, 0, 2, 1},
 		{Line{X: []float64{0, 5, math.NaN(), 10, 12}, Y: []float64{1, 2, 3, 4, 5}}, black, "", 1, 0, 1, 0},
 		{Line{Name: "a", X: []float64{0, 10}, Y: []float64{0, 10}, Dashed: true}, "#777777", "", 2, 0, 2, 1},
-		{Points{Name: "a", X: []float64{1, 2, 11}, Y: []float64{1, 2, 3}}, blue, ":#0072B2", 0, 2, 4, 1}, // with white rims
-		{Points{Name: "a", X: []float64{1, 2}, Y: []float64{1, 2}, Hollow: true}, blue, ":#FFFFFF", 2, 2, 4, 1},
-		{Intervals{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}, Lo: []float64{2, math.NaN()}, Hi: []float64{5, 5}}, blue, ":#0072B2", 2, 2, 6, 1},
-		{Intervals{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}, Lo: []float64{0, 1}, Hi: []float64{5, 5}, Horizontal: true}, blue, ":#0072B2", 3, 2, 7, 1},
+		{Points{Name: "a", X: []float64{1, 2, 11}, Y: []float64{1, 2, 3}}, blue, ":#0072B2", 0, 2, 2, 1}, // with white rims
+		{Points{Name: "a", X: []float64{1, 2}, Y: []float64{1, 2}, Hollow: true}, blue, ":#FFFFFF", 2, 2, 2, 1},
+		{Intervals{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}, Lo: []float64{2, math.NaN()}, Hi: []float64{5, 5}}, blue, ":#0072B2", 2, 2, 4, 1},
+		{Intervals{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}, Lo: []float64{0, 1}, Hi: []float64{5, 5}, Horizontal: true}, blue, ":#0072B2", 3, 2, 5, 1},
 		{Band{Name: "a", X: []float64{0, 5, 10}, Lo: []float64{1, 1, 1}, Hi: []float64{2, 3, 12}}, blue, "-opacity", 0, 2, 2, 1},
 		{Bars{Name: "a", Edges: []float64{0, 1, 2, 3}, Heights: []float64{4, 0, 12}}, blue, "-opacity", 2, 2, 4, 1},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}}, "#333333", "", 2, 0, 2 + 3 + 2, 2},

@@ -28,7 +28,7 @@ func SVG(w io.Writer, figures ...Figure) error {
 	body = strings.NewReplacer(
 		"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
 		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
-		"\n\t", " ").Replace(body)
+		"\n\t", " ", "font-size:8px;", "").Replace(body)
 	var titles, alts []string
 	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
 	for _, f := range figures {
@@ -42,8 +42,9 @@ func SVG(w io.Writer, figures ...Figure) error {
 	alt := html.EscapeString(clean(strings.Join(alts, "; ")))
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[8]gpt" height="%[9]gpt" `+
 		`viewBox="0 0 %[1]g %[2]g"%[3]s role="img" aria-label="%[5]s" `+
-		`font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+"\n<title>%[4]s</title>%[6]s\n<g %[7]s",
-		p.width.Points(), p.depth.Points(), style, title, alt, paper, body,
+		`font-family="Liberation Sans,Arial,Helvetica,sans-serif" font-size="8px">`+
+		"\n<title>%[4]s</title>%[6]s\n<g %[7]s",
+		p.width.Points(), p.depth.Points(), style, title, alt, paper, shorter(body),
 		(p.scale * p.width).Points(), (p.scale * p.depth).Points())
 	return err
 }
