@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Probabilities whose log odds are twice too large, of many cases: Platt's a is ½, b is 0, and either way takes the log loss to
-// near what the true probabilities have.
+// Many cases whose log odds are twice too large: Platt's a is ½ and b is 0, and both calibrations
+// bring the log loss close to that of the true probabilities.
 func TestCalibrationOfOverconfidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var labels []int
@@ -43,7 +43,7 @@ func TestCalibrationOfOverconfidence(t *testing.T) {
 	}
 }
 
-// The gradient of Platt's objective is 0 at what is learnt.
+// The gradient of Platt's objective is 0 at the learnt parameters.
 func TestPlattIsStationary(t *testing.T) {
 	proba := []float64{0.1, 0.2, 0.9, 0.6, 0.4, 0.7}
 	is := []bool{false, true, true, true, false, false}
@@ -62,7 +62,8 @@ func TestPlattIsStationary(t *testing.T) {
 	}
 }
 
-// By hand: 0 | 1 0 | 1 1 pools the middle two at ½; six cases keep values ⅛ off 0 and 1. Ties are one point.
+// By hand: in order of probability the labels are 0 | 1 0 1 0 | 1, where the tie at 0.8 is one
+// point. The middle four pool at ½; with six cases the values stay ⅛ away from 0 and 1.
 func TestIsotonicByHand(t *testing.T) {
 	got := isotonicLearn([]float64{0.1, 0.3, 0.2, 0.8, 0.8, 0.9}, []bool{false, false, true, true, false, true})
 	want := []float64{0.1, 1. / 8, 0.2, 0.5, 0.8, 0.5, 0.9, 7. / 8}
@@ -76,8 +77,9 @@ func TestIsotonicByHand(t *testing.T) {
 	}
 }
 
-// Of 1 : 3 with ordered probabilities the best F1 is where all of class 1 and none of class 0 are above; by utility an error that
-// costs nine times as much moves it below the doubtful case.
+// F1 is largest between 0.1 and 0.2: both cases of class 1 and one of class 0 are above. By utility
+// the best threshold makes one error; if missing class 1 costs nine times as much, the threshold
+// moves below the doubtful case at 0.2.
 func TestBestThreshold(t *testing.T) {
 	p := predict(t, []int{0, 0, 1, 0, 1}, [][]float64{{.95, .05}, {.9, .1}, {.8, .2}, {.75, .25}, {.6, .4}}, 1, 1)
 	for _, c := range []struct {

@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// TestAreaIntervalCovers draws scores of known area, binormal and exponential: the 95 % interval covers the area in 94 of 100 samples on
-// average over the settings, and in no setting in less than 93, less four standard errors each.
+// TestAreaIntervalCovers draws binormal and exponential scores of known area: the 95 % interval
+// covers the area in at least 94 of 100 samples on average over the settings, and in at least 93 in
+// each setting, less four standard errors.
 func TestAreaIntervalCovers(t *testing.T) {
 	const samples = 1000
 	all, settings := 0.0, 0.0
@@ -62,7 +63,8 @@ func TestAreaIntervalCovers(t *testing.T) {
 	}
 }
 
-// TestAreaInterval holds the ends to the equation they solve, and separated classes to an interval with a width.
+// TestAreaInterval checks that the ends of the interval solve their equation, and that the interval
+// has positive width if the classes are separated.
 func TestAreaInterval(t *testing.T) {
 	for _, m := range []int{2, 5, 40} {
 		for _, n := range []int{2, 9, 1000} {

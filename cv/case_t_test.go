@@ -31,7 +31,7 @@ func TestCaseTOfSleep(t *testing.T) {
 		t.Errorf("%d degrees of freedom", got.DF)
 	}
 
-	// Every case twice is the same sample.
+	// Repeating every case gives the same test.
 	twice := CaseT(append(d, d...), append(cases, cases...))
 	if math.Abs(twice.T-got.T) > 1e-12 || twice.DF != 9 {
 		t.Errorf("t is %v with %d degrees of freedom where every case comes twice, %v once", twice.T, twice.DF, got.T)
@@ -58,7 +58,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// An interval ends where the score, or a difference of two, does; where there is none it stays so.
+// An interval is clipped to the range of the score, or of the difference of two scores; a missing
+// interval stays missing.
 func TestIntervalsEndWithTheScore(t *testing.T) {
 	brier, err := ScoreNamed("brier")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The numbers are R's (4.2.2): mean, var, qt and pt put together as in the documentation, and for ratio 0 t.test.
+// The numbers are R's (4.2.2): mean, var, qt and pt combined as documented, and t.test for ratio 0.
 func TestCorrectedT(t *testing.T) {
 	d := []float64{0.02, -0.01, 0.05, 0.03, 0.015, -0.02, 0.04, 0.01, 0.035, 0.005}
 	again := append([]float64{}, d...) // two more repeats
@@ -38,7 +38,8 @@ func TestCorrectedT(t *testing.T) {
 			t.Errorf("%d degrees of freedom of %d differences", got.DF, len(test.d))
 		}
 	}
-	// Shares of ten cases that differ by one case each differ by 0.1, but not to the last bit.
+	// Differences of shares of ten cases that each differ by one case are 0.1, but not to the last
+	// bit.
 	shares := []float64{0.2, 0.4, 0.7}
 	for i, less := range []float64{0.1, 0.3, 0.6} {
 		shares[i] -= less
@@ -53,8 +54,8 @@ func TestCorrectedT(t *testing.T) {
 	}
 }
 
-// paired makes predictions on n cases of which the first b are right for the first classifier only, the next c for the
-// second only, and of the rest every other for both.
+// paired makes predictions on n cases: only the first classifier is right on the first b, only the
+// second on the next c, and both on every other one of the rest.
 func paired(t *testing.T, b, c, n int) (first, second Predictions) {
 	t.Helper()
 	cases, labels := make([]int, n), make([]int, n)
@@ -84,7 +85,8 @@ func paired(t *testing.T, b, c, n int) (first, second Predictions) {
 	return out[0], out[1]
 }
 
-// The p values are those of R's binom.test (4.2.2), and the intervals the formula of the documentation in R.
+// The p values are those of R's binom.test (4.2.2); the intervals are the documented formula
+// evaluated in R.
 func TestCompareDecisions(t *testing.T) {
 	for _, test := range []struct {
 		b, c, n int

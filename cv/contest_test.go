@@ -19,7 +19,7 @@ func contest(t *testing.T, score, race, options string, folds int) Contest {
 	return c
 }
 
-// attempt is a fold of cases from on, all of class 1, which are predicted with these probabilities.
+// attempt is a fold of consecutive cases, the first with number from, all of class 1, with probabilities p of class 1.
 func attempt(t *testing.T, from int, p ...float64) Attempt {
 	t.Helper()
 	labels, proba := make([]int, len(p)), make([][]float64, len(p))
@@ -33,7 +33,8 @@ func attempt(t *testing.T, from int, p ...float64) Attempt {
 	return Attempt{Predictions: &out}
 }
 
-// Four of ten folds. The p value is scipy's (1.14, stats.t.sf) of the differences ¼, ½, ¼ and ⅝ in the logarithm.
+// Four of ten folds. The p value is that of scipy (1.14, stats.t.sf) for the differences ¼, ½, ¼
+// and ⅝ of the logarithms.
 func TestPairedT(t *testing.T) {
 	const want = 0.005641196045625456
 	better, worse := make([]Predictions, 4), make([]Predictions, 4)
@@ -48,7 +49,7 @@ func TestPairedT(t *testing.T) {
 			if contestants < 2 {
 				continue
 			}
-			round.Contestants = contestants         // any of the others might have been the best
+			round.Contestants = contestants         // any other contestant might have been the best
 			tests := float64(7 * (contestants - 1)) // after 3, 4, … 9 folds
 			cuts := PairedT{Alpha: tests * want * 1.001}.Cut(round)
 			if len(cuts) != 1 || cuts[0].Contestant != 0 || cuts[0].Better != 1 || cuts[0].Folds != 4 || math.Abs(cuts[0].P-want) > 1e-12 {
@@ -61,8 +62,9 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
-// One more error of five in every fold is no difference whose spread is known to be 0: nobody is cut for it. With one error more in
-// one of the folds there is a spread, and a test.
+// If the error counts differ by one in every fold, the observed variance of the differences is 0.
+// That does not mean the true variance is 0, so nobody is cut. One more error in one fold gives a
+// variance and a test.
 func TestPairedTOfEqualDifferences(t *testing.T) {
 	c := contest(t, "error_rate", "paired_t", "{}", 10)
 	errors := func(counts ...int) (parts []Predictions) {
@@ -119,8 +121,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// Four contestants over four folds: halves after the first fold and after the second. Who is best in the end takes no part
-// any more if it was cut.
+// Four contestants over four folds are halved after the first and after the second fold. A
+// contestant that was cut takes no further part, even if it would be the best in the end.
 func TestSuccessiveHalving(t *testing.T) {
 	folds := func(p ...float64) (out []Attempt) {
 		for i, p := range p {
@@ -142,8 +144,8 @@ func TestSuccessiveHalving(t *testing.T) {
 	}
 }
 
-// A contest is at the end of the last round that is complete, whatever else has come in; who fails is out, and is not
-// waited for again.
+// An unfinished contest is judged at the last complete round, whatever else has arrived. A
+// contestant that fails is out, and later rounds do not wait for it.
 func TestUnfinishedContest(t *testing.T) {
 	good, bad := attempt(t, 0, .9, .8), attempt(t, 0, .6, .7)
 	c := contest(t, "brier", "successive_halving", "{}", 4)
@@ -165,8 +167,8 @@ func TestUnfinishedContest(t *testing.T) {
 	}
 }
 
-// The one that wins with all folds is cut with probability alpha at most, also where contestants are equally good, which is
-// where that is hardest, and what happens to a whole fold is common to its cases.
+// The winner on all folds is cut with probability at most alpha. The contestants are equally good,
+// which is the hardest case, and each fold has an effect common to its cases.
 func TestPairedTKeepsTheWinner(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	const races, contestants, folds, size, alpha = 400, 4, 8, 10, 0.2

@@ -22,8 +22,8 @@ func draw(t testing.TB, name, confidence string, p Predictions) Series {
 	return curve.Func(p, c)
 }
 
-// By hand. Confidences ½ (two cases, one wrong), ¾ (wrong) and 1 (right); information 0, 0, -1 and 1 bits. Both cases
-// of confidence ½ go at once.
+// By hand. Confidences ½ (two cases, one wrong), ¾ (wrong) and 1 (right); information 0, 0, -1 and
+// 1 bits. Both cases of confidence ½ are rejected together.
 func TestRejectCurves(t *testing.T) {
 	p := predict(t, []int{0, 1, 1, 1}, [][]float64{{0.5, 0.5}, {0.5, 0.5}, {0, 1}, {0.75, 0.25}}, 3, 3)
 	x, n := []float64{0, 0.5, 0.75}, []int{4, 2, 1}
@@ -54,8 +54,8 @@ func TestConfidences(t *testing.T) {
 	}
 }
 
-// A confidence of the model's own goes before both measures, also where several folds are put together; where one of them
-// has none, no two are comparable and the measure serves.
+// The model's own confidence takes precedence over both measures, also for pooled folds. If one of
+// the folds has none, confidences are not comparable and the measure is used.
 func TestOwnConfidence(t *testing.T) {
 	p := predict(t, []int{0, 1, 1}, [][]float64{{0.9, 0.1}, {0.9, 0.1}, {0.1, 0.9}}, 1, 1)
 	p.Confidence = []float64{-3, -7, -5}
@@ -76,7 +76,8 @@ func TestOwnConfidence(t *testing.T) {
 	}
 }
 
-// Against the definition, one threshold at a time, and in another order of the cases to the last bit.
+// Compared with the definition, one threshold at a time. Another order of the cases gives the same
+// curve to the last bit.
 func TestRejectAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 60 {
@@ -119,7 +120,7 @@ func TestRejectAgainstDefinition(t *testing.T) {
 	}
 }
 
-// The intervals are those of the scores of what is left, also where several rows are about one case.
+// The intervals are those of the scores of the cases left, also if several rows belong to one case.
 func TestRejectIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for round := range 40 {
@@ -137,7 +138,7 @@ func TestRejectIntervals(t *testing.T) {
 					sure[i] = gap.Func(p.Proba.RawRowView(i))
 				}
 				slices.Sort(sure)
-				threshold := sure[m-s.N[k]] // the smallest of those that are left
+				threshold := sure[m-s.N[k]] // the smallest confidence of the cases left
 				var left Predictions
 				var rows []float64
 				for i := range m {
@@ -171,7 +172,8 @@ func TestCalibrationIntervals(t *testing.T) {
 	}
 }
 
-// Every threshold on its own, with many ties; the area under the line is the score auc.
+// Compared with counts at each threshold, with many ties; the area under the curve is the score
+// auc.
 func TestROCAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 100 {

@@ -14,17 +14,19 @@ import (
 // Splitters without anything random.
 var fixed = []string{"leave_one_out", "predefined"}
 
-// Splitters of which the folds follow the cases when these are permuted; of the others only the sizes are the same.
+// Splitters whose folds are permuted with the cases; for the others only the sizes of the folds
+// stay the same.
 var equivariant = []string{"leave_one_out", "predefined", "group_kfold"}
 
 // Splitters that do not test every case in every repeat.
 var partial = []string{"hold_out"}
 
-// Splitters that need groups; the others have to keep the cases of a group together, and cannot.
+// Splitters that need groups; the others are refused groups, because they cannot keep the cases of
+// a group together.
 var grouped = []string{"predefined", "group_kfold"}
 
-// sample makes n cases of the given number of classes, every class with at least two, in 12 groups that hold cases of
-// most classes.
+// sample makes n cases of the given number of classes, with at least two cases of each, in 12
+// groups that contain most classes.
 func sample(n, classes int, r *rand.Rand) (labels []int, groups []string) {
 	for i := range n {
 		label := i % classes
@@ -46,7 +48,7 @@ func permute[T any](v []T, order []int) []T {
 	return out
 }
 
-// variants are options of the splitters besides their defaults.
+// variants are the splitters with options other than their defaults.
 func variants() map[string][]Splitter {
 	no, yes := false, true
 	return map[string][]Splitter{
@@ -93,7 +95,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	}
 	folds := split(labels, groups, 7)
 
-	// Both parts sorted, not empty, and together all cases once.
+	// Both parts are sorted and not empty, and together contain every case once.
 	repeats := map[int][]int{} // the cases tested in each repeat
 	number := map[int]int{}
 	for _, f := range folds {
@@ -118,7 +120,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 		}
 	}
 
-	// The same arguments give the same folds; another seed gives others, where anything is random.
+	// The same arguments give the same folds; for random splitters another seed gives other folds.
 	if again := split(labels, groups, 7); !reflect.DeepEqual(folds, again) {
 		t.Fatal("not deterministic")
 	}
@@ -175,7 +177,8 @@ func sizes(folds []Fold) (out []int) {
 	return out
 }
 
-// Stratified folds have, of every class, the same number of test cases within one; so have all folds in total.
+// The numbers of test cases of a class differ by at most one between stratified folds; so do the
+// total numbers.
 func TestStratifiedWithinOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -206,7 +209,7 @@ func TestStratifiedWithinOne(t *testing.T) {
 	}
 }
 
-// The held-out part has its exact size, and every class its share within one.
+// The held-out part has the exact size, and the share of every class within one case.
 func TestHoldOutShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -283,7 +286,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Every case is in the first of five parts in a fifth of all shuffles: 400 ± 4.5 standard deviations of 17.9.
+// Within a class every case is equally often in the first of five parts, within 4.5 standard
+// deviations.
 func TestShuffleIsEven(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}
 	counts := make([]int, len(labels))
@@ -296,8 +300,8 @@ func TestShuffleIsEven(t *testing.T) {
 			counts[i]++
 		}
 	}
-	// The first part has 2 of the 6 cases of class 0 (positions 0 and 5), 1 of class 1 (none, positions 6 … 9: those are
-	// parts 1 … 4) and 1 of class 2 (position 10).
+	// The first part has 2 of the 6 cases of class 0 (positions 0 and 5), none of class 1
+	// (positions 6 … 9 go to parts 1 … 4) and 1 of class 2 (position 10).
 	for i, share := range []float64{2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 0, 0, 0, 0, 1. / 3, 1. / 3, 1. / 3} {
 		if want := 2000 * share; math.Abs(float64(counts[i])-want) > 4.5*math.Sqrt(want*(1-share)) {
 			t.Errorf("case %d was in the first part %d times, want about %v", i, counts[i], want)
@@ -305,7 +309,8 @@ func TestShuffleIsEven(t *testing.T) {
 	}
 }
 
-// Groups of 6, 3, 2, 2 and 1 cases into two parts: 6 | 3, then 2 | 3+2 …: 6+1 and 3+2+2.
+// Groups of 6, 3, 2, 2 and 1 cases into two parts, largest first into the smaller part: 6+1 and
+// 3+2+2.
 func TestGroupsBalanced(t *testing.T) {
 	groups := strings.Split("a a a a a a b b b c c d d e", " ")
 	for seed := range uint64(10) {
@@ -328,7 +333,8 @@ func TestGroupsBalanced(t *testing.T) {
 	}
 }
 
-// 12 groups of two cases of class 0 and 6 of class 1, into three equal parts; without the balance of classes, chance decides.
+// 12 groups of two cases of class 0 and 6 of class 1 into three equal parts; without
+// stratification, chance decides the classes.
 func TestGroupsStratified(t *testing.T) {
 	var groups []string
 	var labels []int
@@ -364,7 +370,7 @@ func TestGroupsStratified(t *testing.T) {
 	}
 }
 
-// The folds of column 10, -1, 10, 3 are those of -1, 3 and 10, in this order.
+// The fold numbers 10, -1 and 3 of the column are ordered as numbers: -1, 3, 10.
 func TestPredefined(t *testing.T) {
 	folds, err := Predefined{}.Split(6, []int{0, 1, 1, 0, 0, 1}, []string{"10", "-1", "10", " 3", "-1", "3"}, 0)
 	if err != nil {
@@ -458,7 +464,7 @@ func TestErrors(t *testing.T) {
 	KFold{}.Split(10, labels, pairs[:9], 1)
 }
 
-// A class of fewer than k cases is no error as long as every training part has some of it.
+// A class of fewer than k cases is allowed if every training part contains it.
 func TestSmallClass(t *testing.T) {
 	labels := make([]int, 40)
 	labels[3], labels[30] = 1, 1

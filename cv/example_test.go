@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// Folds hold out every case once.
+// The folds hold out every case once.
 func ExampleSplitter() {
 	folds, err := cv.KFold{K: 2}.Split(6, []int{0, 1, 0, 1, 0, 1}, nil, 1)
 	if err != nil {
@@ -23,7 +23,7 @@ func ExampleSplitter() {
 	// 3 train, 3 test
 }
 
-// Probabilities of cases whose classes are known are scored.
+// Scores of probabilities for cases with known classes.
 func ExampleEvaluate() {
 	proba := mat.NewDense(3, 2, []float64{0.9, 0.1, 0.2, 0.8, 0.6, 0.4})
 	p, err := cv.NewPredictions([]int{0, 1, 2}, []int{0, 1, 1}, proba, []int{5, 5})

@@ -9,7 +9,7 @@ import (
 )
 
 func TestLossDecides(t *testing.T) {
-	costly := Loss{{0, 1, 1}, {10, 0, 2}, {1, 1, 0}} // to decide for 0 where 1 is the truth
+	costly := Loss{{0, 1, 1}, {10, 0, 2}, {1, 1, 0}} // deciding for class 0 where 1 is the truth costs 10
 	for _, c := range []struct {
 		loss     Loss
 		proba    []float64
@@ -36,7 +36,8 @@ func TestDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	reject := 0.5
-	// of deciding for class 0: 8 × 0.25, 8 × 0.75, 8 × 0.125, 8 × 0.03125; for class 1: 0.75, 0.25, 0.875, 0.96875; for none 0.5
+	// The expected cost of deciding for class 0 is 8 × 0.25, 8 × 0.75, 8 × 0.125, 8 × 0.03125; for
+	// class 1 0.75, 0.25, 0.875, 0.96875; for rejecting 0.5.
 	for _, c := range []struct {
 		costs                     Costs
 		loss, expected, likeliest float64

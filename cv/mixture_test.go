@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Mixed in turn with the weights 1/2, 1/3, … the parts have equal weight: probabilities are averaged, and a numeric target
-// has the mean and the variance of the mixture, E[y²] - E[y]².
+// Parts mixed one after another with the weights 1/2, 1/3, … have equal weight: probabilities are
+// averaged, and a numeric target has the mean and the variance of the mixture, E[y²] - E[y]².
 func TestMix(t *testing.T) {
 	means, variances := [][]float64{{1, -5}, {4, 1e3}, {2.5, 7}}, [][]float64{{0.5, 1}, {2, 3}, {0.1, 9}}
 	probas := [][]float64{{0.25, 0.75}, {1, 0}, {0.5, 0.5}}

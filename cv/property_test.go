@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestRMSEIntervalEndsAtZero: squares 0, 0 and 9 have mean 3 and standard error 3, so their interval reaches below 0,
-// where no root is.
+// TestRMSEIntervalEndsAtZero: the squared errors 0, 0 and 9 have mean 3 and standard error 3, so
+// the interval of the mean reaches below 0, where there is no root.
 func TestRMSEIntervalEndsAtZero(t *testing.T) {
 	p := regression(t, []float64{1, 2, 3}, []float64{1, 2, 6}, []float64{1, 1, 1}, 0, 1)
 	if e := score(t, "rmse", p); e.Lo != 0 || !(e.Hi > e.Value) {
@@ -16,7 +16,8 @@ func TestRMSEIntervalEndsAtZero(t *testing.T) {
 	}
 }
 
-// TestContestWithoutAScore: the area under the curve of cases of one class is not defined, which is why a contestant leaves.
+// TestContestWithoutAScore: with cases of one class the area under the curve is not defined, so the
+// contestant is cut.
 func TestContestWithoutAScore(t *testing.T) {
 	c := contest(t, "auc", "", "", 1)
 	s := c.Judge([][]Attempt{{attempt(t, 0, .9, .8)}})
@@ -25,8 +26,9 @@ func TestContestWithoutAScore(t *testing.T) {
 	}
 }
 
-// TestGroupsOfOneClassEach: a group whose class is in no part yet goes where the fewest cases are. Groups of 5 and 3 of one
-// class, 4 and 2 of the other: the 4 goes away from the 5, each of the smaller away from its class.
+// TestGroupsOfOneClassEach: a group of a class that no part has yet goes to the part with the
+// fewest cases. Of groups of 5 and 3 of one class and 4 and 2 of the other, 4 goes to the part
+// without 5, and each smaller group to the part without its class.
 func TestGroupsOfOneClassEach(t *testing.T) {
 	var labels []int
 	var groups []string
@@ -44,7 +46,7 @@ func TestGroupsOfOneClassEach(t *testing.T) {
 	}
 }
 
-// TestHoldOutIsOneFold: the first of the first repetition.
+// TestHoldOutIsOneFold: HoldOut gives only fold 0 of repeat 0.
 func TestHoldOutIsOneFold(t *testing.T) {
 	parts, err := HoldOut{}.Split(20, nil, nil, 1)
 	if err != nil {
@@ -55,7 +57,7 @@ func TestHoldOutIsOneFold(t *testing.T) {
 	}
 }
 
-// TestSumOfProbabilitiesWithinTolerance: 1e-6 more than 1 is rounding, twice that is a mistake.
+// TestSumOfProbabilitiesWithinTolerance: a sum of 1 ± 1e-6 is rounding, 1 ± 2e-6 is an error.
 func TestSumOfProbabilitiesWithinTolerance(t *testing.T) {
 	for p, good := range map[float64]bool{1: true, 1 + 1e-6: true, 1 + 2e-6: false, 1 - 0.9e-6: true, 1 - 2e-6: false} {
 		if _, err := NewPredictions([]int{3}, []int{0}, mat.NewDense(1, 2, []float64{p, 0}), []int{1, 1}); (err == nil) != good {
@@ -64,8 +66,8 @@ func TestSumOfProbabilitiesWithinTolerance(t *testing.T) {
 	}
 }
 
-// TestFoldsAreBounded: 7 071 folds of 7 071 cases are fewer than 50 million, 7 072 of 7 072 are more; of ten cases five million
-// folds are just enough.
+// TestFoldsAreBounded: 7 071 folds of 7 071 cases are below 50 million, 7 072 of 7 072 above; with
+// ten cases five million folds are exactly the limit.
 func TestFoldsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		n, folds int

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// decided makes predictions whose decisions are these.
+// decided makes predictions with the given decisions.
 func decided(t testing.TB, classes int, labels, decisions []int) Predictions {
 	t.Helper()
 	proba, counts := make([][]float64, len(labels)), make([]int, classes)
@@ -41,7 +41,8 @@ func TestRatesAgainstScikitLearn(t *testing.T) {
 	}
 }
 
-// Gorodkin's R_K from the C×C table by its definition, the covariances of indicators over all pairs of classes and decisions.
+// Gorodkin's R_K computed by its definition: covariances of indicators of classes and decisions,
+// summed over the classes.
 func TestMatthewsAgainstCovariances(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 100 {
@@ -83,8 +84,8 @@ func TestMatthewsAgainstCovariances(t *testing.T) {
 	}
 }
 
-// The area under the steps of the precision-recall curve is the average precision, and in the definition of that every case of
-// class 1 counts the precision at its own probability.
+// The area under the steps of the precision-recall curve is the average precision, which is by
+// definition the mean, over the cases of class 1, of the precision at the case's own probability.
 func TestAveragePrecisionAgainstCases(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 100 {
@@ -122,8 +123,9 @@ func TestAveragePrecisionAgainstCases(t *testing.T) {
 	}
 }
 
-// Intervals hold the value of the population in about 95 of 100 samples: two classes, 1 : 4, and three, with decisions that are
-// right with given probabilities, so that the population's scores are known.
+// Intervals cover the population's value in about 95 of 100 samples. The populations have two
+// classes, 1 : 4, and three; decisions are right with given probabilities, so that the population's
+// scores are known.
 func TestIntervalsOfRatesCover(t *testing.T) {
 	const samples, n = 600, 120
 	for _, population := range [][][]float64{ // the share of each class and decision
@@ -164,8 +166,8 @@ func TestIntervalsOfRatesCover(t *testing.T) {
 	}
 }
 
-// Matthews's interval holds the value of the population in 95 of 100 samples also where most decisions, or all in some samples, are
-// for one class, and where nearly all are right; it is within [-1, 1].
+// Matthews's interval covers the population's value in 95 of 100 samples, also if most decisions
+// (in some samples all) are for one class, and if nearly all are right. It lies within [-1, 1].
 func TestMatthewsIntervalCovers(t *testing.T) {
 	const samples = 800
 	for name, population := range map[string][][]float64{ // the share of each class and decision
@@ -180,7 +182,7 @@ func TestMatthewsIntervalCovers(t *testing.T) {
 	} {
 		for _, n := range []int{40, 160} {
 			classes := len(population)
-			value := func(share [][]float64) float64 { // Gorodkin's, by its definition
+			value := func(share [][]float64) float64 { // Gorodkin's R_K by its definition
 				a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
 				for c := range classes {
 					of, decided := 0.0, 0.0

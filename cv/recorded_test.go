@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// onRecord is a good fit of two held-out cases: of two classes, or of numbers.
+// onRecord is a valid fit of two held-out cases: of two classes, or of numeric targets.
 func onRecord(classes int) *record.Fit {
 	f := &record.Fit{Rows: []int{4, 7}}
 	if classes == 0 {
@@ -21,7 +21,8 @@ func onRecord(classes int) *record.Fit {
 	return f
 }
 
-// TestRecorded: what a good fit on record says comes back, and each of its faults is an error that names it.
+// TestRecorded: Recorded returns what a valid fit contains, and names each fault of an invalid one
+// in its error.
 func TestRecorded(t *testing.T) {
 	p, err := Recorded(2, onRecord(2))
 	if err != nil {

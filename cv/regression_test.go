@@ -39,8 +39,8 @@ func TestRegressionScores(t *testing.T) {
 	}
 }
 
-// Guessing the base line has standardized log loss 0; another unit of the targets scales the rmse alone; pooling is putting the
-// cases together.
+// Predicting the base line has standardized log loss 0; another unit of the targets changes only
+// the rmse; pooling joins the cases.
 func TestRegressionScoreProperties(t *testing.T) {
 	const m, scale, shift = 40, 7.0, -300.0
 	r := rand.New(rand.NewPCG(1, 1))
@@ -79,7 +79,7 @@ func TestBadRegression(t *testing.T) {
 			t.Errorf("%v is no error", bad)
 		}
 	}
-	// Equal training targets are no base line.
+	// Equal training targets have variance 0 and give no base line.
 	p := regression(t, []float64{1, 2}, []float64{1, 1}, []float64{1, 1}, 1, 0)
 	if results, _ := Evaluate(p); len(results) != 1 || results[0].Name != "rmse" {
 		t.Errorf("results %v", results)

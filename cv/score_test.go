@@ -28,7 +28,7 @@ func dense(rows [][]float64) *mat.Dense {
 	return m
 }
 
-// random makes m predictions with many ties among the probabilities.
+// random makes m random predictions with many ties among the probabilities.
 func random(t testing.TB, m, classes int, r *rand.Rand) Predictions {
 	labels := make([]int, m)
 	proba := make([][]float64, m)
@@ -88,13 +88,14 @@ func TestScoresOfTwoClasses(t *testing.T) {
 		"brier":            {0.53125, 0.53125 - z*briers/2, 0.53125 + z*briers/2},
 		"ece":              {0.1875, none, none}, // one case of four is wrong with confidence ¾, all other bins are right
 		"auc":              {0.5, none, none},    // against the one case of class 0: a tie, a win, a loss
-		// One case of class 1 of three is decided to be of it, and the one of class 0 is not.
+		// One of the three cases of class 1 is decided to be of class 1, and the case of class 0 is
+		// not.
 		"sensitivity":       wilsonOf(1./3, 3),
 		"specificity":       wilsonOf(1, 1),
 		"balanced_accuracy": average(wilsonOf(1./3, 3), wilsonOf(1, 1)),
 		"f1":                {0.5, 2 * third.Lo / (1 + third.Lo), 2 * third.Hi / (1 + third.Hi)},
 		"matthews":          correlation(1, 0, 2, 1),
-		"average_precision": wilsonOf((1+2./3+3./4)/3, 3), // at the first, second and third case of class 1
+		"average_precision": wilsonOf((1+2./3+3./4)/3, 3), // precisions at the first, second and third case of class 1
 	}
 	results, warnings := Evaluate(p)
 	if len(results) != len(want) || len(warnings) != 0 {
@@ -119,7 +120,7 @@ func wilsonOf(rate float64, n int) Estimate {
 	return Estimate{rate, lo, hi}
 }
 
-// average is that of estimates from different cases: deviations add up in squares.
+// average is the mean of estimates from disjoint cases: deviations add up in squares.
 func average(of ...Estimate) Estimate {
 	k, sum, below, above := float64(len(of)), 0.0, 0.0, 0.0
 	for _, e := range of {
@@ -130,15 +131,15 @@ func average(of ...Estimate) Estimate {
 	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}
 }
 
-// correlation is that of two classes from the four counts, with the wider ends of the intervals of these counts and of those with ½
-// more each.
+// correlation is Matthews's for two classes from the four counts. Its interval spans those of the
+// counts and of the counts plus ½.
 func correlation(tp, fp, fn, tn float64) Estimate {
 	e, more := phi(tp, fp, fn, tn, tp+fp+fn+tn), phi(tp+0.5, fp+0.5, fn+0.5, tn+0.5, tp+fp+fn+tn)
 	return Estimate{e.Value, min(e.Lo, more.Lo), max(e.Hi, more.Hi)}
 }
 
-// phi is that of the four counts, with the large-sample variance of φ by Bishop, Fienberg & Holland (1975, Discrete Multivariate
-// Analysis, 11.3), times cases/(cases-1), on the scale of atanh.
+// phi is φ of the four counts. Its interval uses, on the scale of atanh, the large-sample variance
+// of Bishop, Fienberg & Holland (1975, Discrete Multivariate Analysis, 11.3) times cases/(cases-1).
 func phi(tp, fp, fn, tn, cases float64) Estimate {
 	n := tp + fp + fn + tn
 	r1, r2, c1, c2 := (tp+fn)/n, (fp+tn)/n, (tp+fp)/n, (fn+tn)/n
@@ -149,7 +150,8 @@ func phi(tp, fp, fn, tn, cases float64) Estimate {
 	return Estimate{phi, math.Tanh(math.Atanh(phi) - half), math.Tanh(math.Atanh(phi) + half)}
 }
 
-// Two cases of three classes with training frequencies ¼, ¼, ½: p of their classes are ½ (base ½) and ¼ (base ¼).
+// Two cases of three classes with training frequencies ¼, ¼, ½: their true classes have
+// probabilities ½ (base ½) and ¼ (base ¼).
 func TestScoresOfThreeClasses(t *testing.T) {
 	p := predict(t, []int{2, 1}, [][]float64{{0.25, 0.25, 0.5}, {0.75, 0.25, 0}}, 1, 1, 2)
 	if e := score(t, "information_bits", p); e.Value != 0 || e.Lo != 0 || e.Hi != 0 {
@@ -169,7 +171,8 @@ func TestScoresOfThreeClasses(t *testing.T) {
 	}
 }
 
-// A probability of 0 is floored at the smallest normal double, 2^-1022, and a class without training cases likewise.
+// A probability of 0 is replaced by the smallest normal double, 2^-1022; likewise the frequency of
+// a class without training cases.
 func TestFloors(t *testing.T) {
 	p := predict(t, []int{0, 0, 1}, [][]float64{{0, 1}, {1, 0}, {0.5, 0.5}}, 7, 0)
 	if e := score(t, "log_loss", p); !close(e.Value, 1023*math.Ln2/3, 1e-12) {
@@ -185,7 +188,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// One case has no interval but for Wilson's; one class has neither a ROC curve nor a correlation.
+// One case has only Wilson intervals; one class has neither a ROC curve nor a correlation.
 func TestOneCase(t *testing.T) {
 	p := predict(t, []int{1}, [][]float64{{0.25, 0.75}}, 1, 1)
 	results, _ := Evaluate(p)
@@ -209,7 +212,7 @@ func TestWilson(t *testing.T) {
 			t.Errorf("%d of %d: [%.4f, %.4f], want [%.4f, %.4f]", test.x, test.n, lo, hi, test.lo, test.hi)
 		}
 	}
-	// Ends of the interval are the rates π from which p is just z standard deviations away.
+	// Each end of the interval is a rate π that is exactly z standard deviations away from p.
 	for _, n := range []int{1, 7, 100, 1000000} {
 		for x := 0; x <= n; x += max(1, n/7) {
 			p := float64(x) / float64(n)
@@ -226,7 +229,7 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// Pair by pair.
+// The area equals the share of correctly ordered pairs.
 func TestAUCAgainstPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -267,7 +270,7 @@ func TestAUCOfSeparatedClasses(t *testing.T) {
 	}
 }
 
-// Every score by its definition, one case at a time.
+// Every score computed by its definition, one case at a time.
 func TestScoresAgainstDefinitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
@@ -336,7 +339,7 @@ func TestScoresAgainstDefinitions(t *testing.T) {
 		for _, base := range p.Base {
 			most -= base / math.Ln2 / m
 		}
-		informed.Hi = min(informed.Hi, most) // what knowing every class gives
+		informed.Hi = min(informed.Hi, most) // the information if every class were known
 		check("information_bits", informed)
 		check("log_loss", normal(loss))
 		check("brier", normal(squares))
@@ -392,7 +395,8 @@ func TestScoresAgainstDefinitions(t *testing.T) {
 	}
 }
 
-// Pooled predictions keep the base lines of their folds: two cases with p = ½ against ½ and against ¼ make (0 + 1)/2 bits.
+// Pooled predictions keep the base lines of their folds: two cases with p = ½, against ½ and
+// against ¼, have (0 + 1)/2 bits.
 func TestPool(t *testing.T) {
 	a := predict(t, []int{0}, [][]float64{{0.5, 0.5}}, 5, 5)
 	b := predict(t, []int{1}, [][]float64{{0.5, 0.5}}, 3, 1)
@@ -406,7 +410,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Saying everything three times does not make anything surer: the case is the unit of every interval.
+// Repeating all predictions three times does not narrow an interval: the unit of every interval is
+// the case.
 func TestRepeatedPredictions(t *testing.T) {
 	p := random(t, 40, 2, rand.New(rand.NewPCG(4, 4)))
 	once, _ := Evaluate(p)

@@ -15,7 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// noise writes n cases of two inputs that have nothing to do with the class, one of four being ill.
+// noise writes n cases with two inputs that are independent of the class; a quarter of the cases is
+// ill.
 func noise(t *testing.T, name string, n int, r *rand.Rand, flipped bool) string {
 	t.Helper()
 	var text strings.Builder
@@ -42,8 +43,8 @@ predict: {calibrate: %s, threshold: {maximise: f1}}
 evaluate: %s
 `
 
-// Thresholds and calibration never see the cases that score them: other labels of the held-out cases change neither, nor what is
-// predicted; other labels of the training cases do.
+// Thresholds and calibration never use the cases that score them: changing the labels of held-out
+// cases changes neither them nor the predictions; changing those of training cases does.
 func TestAdjustmentsDoNotSeeWhatScoresThem(t *testing.T) {
 	fits := func(train, test string) (out []*record.Fit) {
 		_, lines := journalled(t, fmt.Sprintf(adjusted, train, test, "platt", "test"))
@@ -77,8 +78,9 @@ func TestAdjustmentsDoNotSeeWhatScoresThem(t *testing.T) {
 	}
 }
 
-// Labels that nothing explains show no skill, whatever is chosen: over six draws of 150 cases the mean of Matthews's correlation,
-// whose standard deviation is 1/√150 each, is within three standard errors of 0, and test information is not above 0 by more.
+// Labels independent of the inputs show no skill, whatever is chosen: over six draws of 150 cases
+// the mean of Matthews's correlation, with standard deviation 1/√150 per draw, is within three
+// standard errors of 0, and test information is not above 0 by more.
 func TestNoiseShowsNoSkill(t *testing.T) {
 	const draws, n = 6, 150
 	for _, calibration := range []string{"platt", "isotonic"} {

@@ -100,7 +100,7 @@ func TestCheckSaysWhatItLeavesOut(t *testing.T) {
 	for _, c := range []struct{ text, note string }{
 		{"data: {dataset: iris, subsample: 20}\nmodel: {kernel: se, likelihood: softmax, inference: laplace}\ntune: none\n", "sampling is not checked: sampling has one latent process"},
 		{"data: {dataset: housing, subsample: 20}\nmodel: {kernel: se, likelihood: gaussian, inference: [exact, ep]}\ntune: none\n", "sampling is not checked: sampling is for two classes"},
-		// what has no log evidence; what tunes it has one
+		// methods without a log evidence; the one that tunes them has one
 		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{online: {sweeps: 2}}, {sampling: {temperatures: 20}}]}\ntune: {inference: ep}\n", "{online: {sweeps: 2}} is not checked: objective: this inference method has no log evidence"},
 	} {
 		found := checkPlan(t, plantest.Planned(t, c.text), check.CheckOptions{})
@@ -126,7 +126,7 @@ func TestCheckOneVsRest(t *testing.T) {
 	}
 }
 
-// off is a method whose log evidence, or its derivative, is not what it should be.
+// off is a method whose log evidence or gradient is wrong.
 type off struct {
 	approx.Laplace
 	above, slope float64

@@ -24,7 +24,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// written writes cases of crabs as a file, so that a plain run can do what nested cross-validation does inside.
+// written writes cases of crabs to a file, so that a plain run can repeat what nested
+// cross-validation does inside.
 func written(t *testing.T, ds *data.Data, rows []int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -45,8 +46,9 @@ func written(t *testing.T, ds *data.Data, rows []int) string {
 	return name
 }
 
-// The inner scores are those of a run on the outer training set alone, and the outer ones those of the winner in plain
-// cross-validation over the same folds. Leaving one out has no choice of folds.
+// The inner scores equal those of a run on the outer training set alone, and the outer ones those
+// of the winner in plain cross-validation over the same folds. Leave-one-out is used because its
+// folds involve no random choice.
 func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 	const model = "model: {kernel: [se, linear], likelihood: [probit, logit], inference: laplace}\ntune: {method: bfgs, restarts: 1}\n"
 	const source = "data: {dataset: crabs, preprocess: standardize, subsample: 24}\n"
@@ -59,7 +61,7 @@ func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 	if len(r.Nested) != 1 || len(n.OuterFolds) != 3 || n.Scored != 3 || n.Status != reports.Done || n.Fits != 4*24*2 || n.FitsSaved != 0 {
 		t.Fatalf("%+v", n)
 	}
-	// The sets are as the plan has them; their rows are of ds.
+	// The plan gives the outer sets; their rows refer to ds.
 	p := plantest.Planned(t, source+model+"evaluate: {nested: {outer: {kfold: {k: 3}}, inner: leave_one_out, score: brier}}\n")
 	var outer []*job.Set
 	for _, s := range p.Studies[:len(p.Manifest.Configurations[0].Studies)] {
@@ -98,7 +100,7 @@ func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 	if e, _ := n.Scores.Value("errors"); e.Value != errors || n.Scores.N != 24 {
 		t.Errorf("%v errors of %d, want %v", e.Value, n.Scores.N, errors)
 	}
-	// Nested cross-validation says nothing of a single configuration.
+	// Nested cross-validation reports nothing for single configurations.
 	for _, c := range r.Configurations {
 		if len(c.Evaluations) != 1 || c.Evaluations[0].Name != "kfold" || c.Missing != 0 {
 			t.Errorf("evaluations %+v, %d missing", c.Evaluations, c.Missing)
@@ -106,7 +108,8 @@ func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 	}
 }
 
-// By log evidence the winner of an outer fold is who has the largest on its training set, and there are no inner folds.
+// With the log evidence as score, the winner of an outer fold has the largest one on its training
+// set, and there are no inner folds.
 func TestNestedByLogEvidence(t *testing.T) {
 	r := runs(t, "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: [se, linear], likelihood: [probit, logit], inference: laplace}\n"+
 		"tune: {method: bfgs, restarts: 1}\nevaluate: {nested: {outer: {kfold: {k: 4}}, score: log_evidence}}\n")
@@ -127,8 +130,8 @@ func TestNestedByLogEvidence(t *testing.T) {
 	}
 }
 
-// Labels that have nothing to do with the inputs: the best of many configurations looks better than guessing, and nested
-// cross-validation does not.
+// With labels independent of the inputs, the best of many configurations looks better than
+// guessing, and nested cross-validation does not.
 func TestNestedScoreOfNoiseIsChance(t *testing.T) {
 	model := "model: {kernel: {se: {amplitude: [{fixed: 1}, {fixed: 4}], length_scale: [{fixed: 0.3}, {fixed: 0.5}, {fixed: 0.8}, {fixed: 1.4}, {fixed: 2.5}, {fixed: 5}]}}, likelihood: probit, inference: laplace}\n" +
 		"tune: none\nevaluate: {kfold: {k: 4}, nested: {outer: {kfold: {k: 4}}, inner: {kfold: {k: 3}}, score: error_rate}}\n"
@@ -178,8 +181,8 @@ tune: {method: bfgs, restarts: 1}
 evaluate: {kfold: {k: 10}}
 `
 
-// A race says what it saved, and the paired one keeps the winner of the full run. It leaves what it
-// did not cut as it was.
+// A race reports what it saved, and the paired one keeps the winner of the full run. The results of
+// configurations that were not cut do not change.
 func TestRaceOnCrabs(t *testing.T) {
 	full := runs(t, crabsRace)
 	best := 0
@@ -223,8 +226,8 @@ func TestRaceOnCrabs(t *testing.T) {
 	}
 }
 
-// A race inside nested cross-validation cuts within every outer fold, with the same bytes for any number of workers, stopped and
-// resumed or not.
+// A race inside nested cross-validation cuts within every outer fold, with the same bytes for any
+// number of workers and after interruptions.
 func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 	text := strings.Replace(small, "subsample: 24", "subsample: 60", 1)
 	text = strings.Replace(text, "kernel: {se: {amplitude: 2, length_scale: 1.5}}", "kernel: [se, linear, {se: {amplitude: {fixed: 1}, length_scale: {fixed: 0.3}}}]", 1) +

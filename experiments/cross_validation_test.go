@@ -25,8 +25,9 @@ model:
   inference: laplace
 `
 
-// At given hyperparameters, a score over inner folds is that of evaluating the same hyperparameters on the same folds.
-// Leaving one out has no choice of folds.
+// At fixed hyperparameters the score over inner folds equals that of evaluating the same
+// hyperparameters on the same folds. Leave-one-out is used because its folds involve no random
+// choice.
 func TestCrossValidatedObjectiveIsTheScore(t *testing.T) {
 	regression := strings.NewReplacer("crabs", "housing", "probit", "{gaussian: {noise: 0.3}}", "laplace", "exact").Replace(small)
 	for _, c := range []struct {
@@ -45,14 +46,16 @@ func TestCrossValidatedObjectiveIsTheScore(t *testing.T) {
 		if r.Objective != "cv_"+c.score {
 			t.Errorf("the objective is %q", r.Objective)
 		}
-		// The second point of a row starts warm: it agrees within the tolerance of the approximation.
+		// The second point of a row starts from the first, so it agrees within the tolerance of the
+		// approximation only.
 		if got := float64(*r.Grid[1].Value); math.Abs(got-c.sign*want.Value) > 1e-8 {
 			t.Errorf("%s: %v, want %v", c.score, got, c.sign*want.Value)
 		}
 	}
 }
 
-// What is held out from a training set takes no part in tuning on it, and every other case is held out once.
+// Cases held out from a training set take no part in tuning on it, and every other case is held out
+// once.
 func TestFoldsOfATrainingSet(t *testing.T) {
 	ds, err := data.Load(data.Spec{Dataset: "crabs"}, "", 1)
 	if err != nil {
@@ -84,7 +87,7 @@ func TestFoldsOfATrainingSet(t *testing.T) {
 	}
 }
 
-// A strategy without gradients tunes a score, and its winner has the best of the values.
+// A strategy without gradients tunes a score and chooses the point with the best value.
 func TestBayesTunesAScore(t *testing.T) {
 	r := runs(t, small+"tune: {method: bayes, trials: 9, objective: {cv: {score: log_loss, kfold: {k: 3}}}}\nevaluate: {kfold: {k: 2}}\n").Configurations[0]
 	best, chosen := math.Inf(-1), math.NaN()
@@ -102,14 +105,14 @@ func TestBayesTunesAScore(t *testing.T) {
 	}
 }
 
-// A point where a fold fails has no value, and says where and why.
+// A point where a fold fails has no value, and its failure says where and why.
 func TestCrossValidationFailure(t *testing.T) {
 	p := plantest.Planned(t, small+"tune: {method: grid, grid: {length_scale: {values: [1, 2]}}, objective: {cv: {score: auc, leave_one_out: {}}}}\n")
 	r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if summary.Failed != 1 { // the assessment, for want of a winner
+	if summary.Failed != 1 { // the assessment, because there is no winner
 		t.Errorf("%+v", summary)
 	}
 	if f := r.Configurations[0].Failures; len(f) == 0 || !strings.Contains(fmt.Sprint(f), "all training data: cv leave_one_out repeat 0 fold 0: auc is not defined for the held-out cases") {
@@ -117,8 +120,8 @@ func TestCrossValidationFailure(t *testing.T) {
 	}
 }
 
-// The training cases themselves are predicted as if they were new, by the fit that predicts all others: as the cases of a test file that
-// holds them. Their scores are the last.
+// The training evaluation predicts the training cases like new ones, with the fit that predicts all
+// others: as if a test file contained them. Their scores come last.
 func TestTrainingEvaluation(t *testing.T) {
 	fits := func(data, tune, evaluate string) (*plan.Plan, map[int]*record.Fit) {
 		p, lines := journalled(t, fmt.Sprintf("data: {dataset: crabs%s}\nmodel: {kernel: {sum: [se, noise]}, likelihood: probit, inference: laplace}\ntune: %s\nevaluate: %s\n", data, tune, evaluate))

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 )
 
-// A model is tuned on a bundled data set and evaluated on its test cases.
+// This example tunes a model on a bundled data set and evaluates it by cross-validation.
 func Example() {
 	const file = `
 data: {dataset: crabs, preprocess: standardize}

@@ -14,7 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Of the files in figures/ a report deletes those that the last one listed, as long as they are as it wrote them.
+// A report deletes from figures/ only files that the last report listed and that are unchanged
+// since.
 func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, _, err := run.Run(t.Context(), plantest.Planned(t, "illustrate: [prior]\nmodel: {kernel: [se, matern12]}\nreport: {formats: [svg]}\n"), dir, run.Options{Warn: t.Logf, Options: search.Options{Workers: 1}}); err != nil {
@@ -87,7 +88,7 @@ func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	if err := os.Remove(filepath.Join(figures, "written.json")); err != nil {
 		t.Fatal(err)
 	}
-	report("svg") // of a run of before there was a list
+	report("svg") // as in a run from before the list existed
 	if !slices.Equal(names(), want) {
 		t.Errorf("without a list %v are left, want %v", names(), want)
 	}

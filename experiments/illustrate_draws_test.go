@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// A surface is over a lattice of which x1 moves fastest; a kernel of one input alone makes it the same at all places of the
-// other. Models that differ in their kernels have the same random numbers: twice the amplitude is twice the surface.
+// A surface covers a lattice on which x1 varies fastest; a kernel of one input makes it constant
+// along the other. Models with different kernels use the same random numbers: twice the amplitude
+// gives twice the surface.
 func TestSurfacesAreDrawn(t *testing.T) {
 	got := illustrated(t, "seed: 5\nillustrate: {surface: {inputs: {from: -1, to: 1, points: 5}, draws: 2}}\n"+
 		"model: {kernel: [{se: {length_scale: 0.5}}, {se: {amplitude: 2, length_scale: 0.5}}, {active: {dims: [2], kernel: se}}], likelihood: probit}\n")
@@ -43,8 +44,9 @@ func TestSurfacesAreDrawn(t *testing.T) {
 	}
 }
 
-// Targets are drawn with the probabilities beside them: of many places as many are +1 as these say, and their residuals have
-// nothing to do with the probabilities, both within four standard deviations.
+// Targets are drawn with the probabilities beside them: over many points the number of +1 agrees
+// with the probabilities, and the residuals are uncorrelated with them, both within four standard
+// deviations.
 func TestTargetsAreDrawn(t *testing.T) {
 	i := illustrated(t, "seed: 2\nillustrate: {targets: {inputs: {from: 0, to: 1000, points: 2000}}}\nmodel: {kernel: {se: {amplitude: 3}}, likelihood: logit}\n")[0]
 	f, p, targets := i.Column("f1"), i.Column("p1"), i.Column("t1")
@@ -64,7 +66,7 @@ func TestTargetsAreDrawn(t *testing.T) {
 	}
 }
 
-// What cannot be drawn is told where it is.
+// Draws that are impossible give an error that names their place.
 func TestDrawsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
 		"illustrate: {surface: {draws: 0}}\nmodel: {kernel: se}\n":                                "0 draws",

@@ -19,13 +19,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// illustrated are the illustrations of a file.
+// illustrated returns the illustrations of a file.
 func illustrated(t *testing.T, text string) []record.Illustration {
 	t.Helper()
 	return plantest.Planned(t, text).Manifest.Illustrations
 }
 
-// What prior shows is what gpc-tune sample draws with its seed, once for models that differ in what it does not show.
+// The illustration prior shows what gpc-tune sample draws with the same seed, once for models that
+// differ only in parts that it does not show.
 func TestPriorsAreDrawn(t *testing.T) {
 	got := illustrated(t, "seed: 5\nillustrate: [prior, {prior: {inputs: {from: 0, to: 2, points: 11}, draws: 2}}]\n"+
 		"model: {kernel: [{se: {amplitude: 2, length_scale: 0.5}}, matern12], likelihood: [probit, logit], inference: [ep, laplace]}\n")
@@ -69,8 +70,8 @@ func TestPriorsAreDrawn(t *testing.T) {
 	}
 }
 
-// A folder keeps the illustrations it began with, is reported again from its manifest alone, and is extended by those that ask
-// for more.
+// A folder keeps its first illustrations, can be reported from its manifest alone, and is extended
+// by later illustrations.
 func TestRunsOfIllustrations(t *testing.T) {
 	const text = "name: a\nillustrate: {prior: {inputs: {points: 5}}}\nmodel: {kernel: [se]}\n"
 	dir := filepath.Join(t.TempDir(), "run")
@@ -109,7 +110,8 @@ func TestRunsOfIllustrations(t *testing.T) {
 	}
 }
 
-// The columns of likelihoods are the closed forms of log p(y|f), and every derivative is the slope of the column before it.
+// The columns of likelihoods equal the closed forms of log p(y|f), and every derivative equals the
+// slope of the column before it.
 func TestLikelihoodsAreShown(t *testing.T) {
 	const text = "illustrate: {likelihood: {latent: {from: -2, to: 2, points: 401}, label: %s}}\nmodel: {likelihood: [probit, logit, noisy_threshold, {gaussian: {noise: 0.5}}]}\n"
 	for _, y := range []float64{1, -1} {
@@ -149,7 +151,7 @@ func TestLikelihoodsAreShown(t *testing.T) {
 	}
 }
 
-// posterior is one for a model of these parts.
+// posterior is the illustration of a posterior for a model of these parts.
 func posterior(t *testing.T, options, likelihood, inference string) record.Illustration {
 	t.Helper()
 	all := illustrated(t, fmt.Sprintf("illustrate: {posterior: {%s}}\nmodel: {likelihood: %s, inference: %s}\n", options, likelihood, inference))
@@ -159,7 +161,8 @@ func posterior(t *testing.T, options, likelihood, inference string) record.Illus
 	return all[0]
 }
 
-// near says that Gaussians agree: log masses to so much, means and covariances to so many standard deviations and variances.
+// near checks that two Gaussians agree: log masses within a relative tolerance, means and
+// covariances in units of standard deviations and variances.
 func near(t *testing.T, what string, got, want *record.Gaussian, tolerance float64) {
 	t.Helper()
 	bad := math.Abs(float64(*got.LogEvidence-*want.LogEvidence)) > tolerance*max(1, math.Abs(float64(*want.LogEvidence)))
@@ -175,7 +178,7 @@ func near(t *testing.T, what string, got, want *record.Gaussian, tolerance float
 	}
 }
 
-// gaussian is one as it is recorded.
+// gaussian returns a Gaussian as it is recorded.
 func gaussian(logZ float64, mean []float64, covariance [][]float64) *record.Gaussian {
 	evidence := record.Number(logZ)
 	g := &record.Gaussian{Mean: record.Numbers(mean), LogEvidence: &evidence}
@@ -185,7 +188,8 @@ func gaussian(logZ float64, mean []float64, covariance [][]float64) *record.Gaus
 	return g
 }
 
-// One value: the exact posterior is GPML (3.58) and (3.59), EP has it, and Laplace's method the mode and the curvature.
+// One latent value: the exact posterior is GPML (3.58) and (3.59); EP gives its moments, and
+// Laplace's method the mode and the curvature.
 func TestPosteriorOfOneValue(t *testing.T) {
 	density := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
 	ratio := func(z float64) float64 { return density(z) / (math.Erfc(-z/math.Sqrt2) / 2) }
@@ -219,7 +223,8 @@ func TestPosteriorOfOneValue(t *testing.T) {
 	}
 }
 
-// Two values: against sums over a dense grid, closed forms where they are independent, and the conjugate posterior.
+// Two latent values, compared with sums over a dense grid, closed forms for independent values, and
+// the conjugate posterior.
 func TestPosteriorOfTwoValues(t *testing.T) {
 	for name, p := range map[string]func(f float64) float64{
 		"probit":          func(f float64) float64 { return math.Erfc(-f/math.Sqrt2) / 2 },
@@ -228,7 +233,8 @@ func TestPosteriorOfTwoValues(t *testing.T) {
 	} {
 		const r, side = 0.8, 800
 		i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, -1]", name, "ep")
-		// Midpoints of cells, of which some end at 0: for smooth functions exact to rounding, else to the square of the cell.
+		// Midpoints of cells, some of which end at 0: exact up to rounding for smooth functions,
+		// otherwise to the square of the cell size.
 		h := 20.0 / side
 		var z, a, b, aa, ab, bb float64
 		for k := range side {
@@ -286,8 +292,8 @@ func TestCovariancesOfApproximations(t *testing.T) {
 	}
 }
 
-// On the supplement's pair EP fails, with the cavity variance that is printed, which is a result; posterior linearisation is near
-// its end after six iterations.
+// On the pair of the supplement EP fails with the printed cavity variance, and the failure is a
+// result; posterior linearisation is close to convergence after six iterations.
 func TestFailuresAreShown(t *testing.T) {
 	i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, 1]", "noisy_threshold", "[{ep: {negative_sites: keep}}, {ep: {negative_sites: keep, schedule: parallel}}, pl]")
 	for _, ep := range i.Approximations[:2] {
@@ -306,8 +312,9 @@ func TestFailuresAreShown(t *testing.T) {
 	}
 }
 
-// Averages over one Gaussian latent value are those of a fine sum; where all means are 0 the class of the latent value that
-// varies is the most probable; and W has the eigenvalues 0, 1/3 and 1/3 there.
+// Averages over one Gaussian latent value equal those of a fine sum. Where all means are 0 the
+// class with the varying latent value is the most probable, and W has the eigenvalues 0, 1/3 and
+// 1/3.
 func TestSoftmaxIsIllustrated(t *testing.T) {
 	i := illustrated(t, "illustrate: {softmax: {deviations: [3, 0, 0], latent: {from: -2, to: 2, points: 5}}}\nmodel: {likelihood: softmax}\n")[0]
 	for k, m := range i.Column("f1") {
@@ -333,7 +340,8 @@ func TestSoftmaxIsIllustrated(t *testing.T) {
 	}
 }
 
-// The cavity does not move with the precision of its own site, though the marginal does; that of a single case is the prior.
+// The cavity does not depend on the precision of its own site, although the marginal does; the
+// cavity of a single case is the prior.
 func TestCavityIsIllustrated(t *testing.T) {
 	for _, e := range []struct{ options, labels string }{{"covariance: [[9]]", "[1]"}, {"covariance: [[9, 6], [6, 9]]", "[1, -1]"}} {
 		i := illustrated(t, "illustrate: {cavity: {"+e.options+", labels: "+e.labels+", precision: {from: 0, to: 2, points: 5}}}\n"+

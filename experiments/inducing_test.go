@@ -11,9 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/rates"
 )
 
-// TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0, 0),
-// as GPBoost 1.7 does it with 100 inducing points of its own choice: the negative log evidence
-// 8844.24 at (0.258, 1.033) and the test log loss 0.43472.
+// TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0,
+// 0), compared with GPBoost 1.7 with 100 inducing points of its own choice: negative log evidence
+// 8844.24 at (0.258, 1.033) and test log loss 0.43472.
 func TestInducingBesideGPBoost(t *testing.T) {
 	dir := t.TempDir()
 	names, err := ask.Waves(20000, 2, dir)
@@ -39,7 +39,7 @@ evaluate: test
 	}
 }
 
-// TestInducingOfFewCases: with no more cases than points a method is the exact one.
+// TestInducingOfFewCases: with no more cases than inducing points a method equals the exact one.
 func TestInducingOfFewCases(t *testing.T) {
 	const file = `
 data: {dataset: crabs, preprocess: standardize}
@@ -54,8 +54,8 @@ evaluate: training
 	}
 }
 
-// TestCostsOfATolerance: what a tolerance asks for is found by a climb with 64 inducing inputs and one with 128, of which
-// the second takes as long as the climb of the only trial, by as many evaluations.
+// TestCostsOfATolerance: a tolerance is met by one climb with 64 inducing inputs and one with 128;
+// the second takes as long as the climb of the only trial, with as many evaluations.
 func TestCostsOfATolerance(t *testing.T) {
 	const file = `
 version: 1

@@ -24,9 +24,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// pins are experiments of all kinds with their keys: of the plan, and of its last study or its first illustration. These were computed by
-// the version before keys had a type of their own, whose run folders go on. A key that changes makes every folder that is there useless:
-// see keyForm. They are those of the first version of every component.
+// pins are experiments of all kinds with the key of the plan and that of its last study or its
+// first illustration. They were computed by the version before keys had a type of their own, so
+// that its run folders can be resumed. A changed key makes every existing folder useless: see
+// keyForm. The keys are those of the first version of every component.
 var pins = map[string]struct{ text, plan, study string }{
 	"restarts": {`{name: a, seed: 1, data: {dataset: crabs, preprocess: standardize}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: {method: bfgs, restarts: 2}, evaluate: {kfold: {k: 3}}}`,
 		"19dfcfa067ba38dfea05fac87c9b7faa", "b4be725da0e195caa9803556b00e4cdb"},
@@ -45,7 +46,8 @@ var pins = map[string]struct{ text, plan, study string }{
 		"8363b9bc5233514a597cf97db05f5c5d", "9ed7292726767859af024d0479536ab2"},
 }
 
-// first gives all components of a table their first version for a test, so that raising one changes no pin.
+// first gives all components of a table their first version for a test, so that raising a version
+// changes no pin.
 func first[I any](t *testing.T, table registry.Table[I]) {
 	before := slices.Clone(table)
 	for i, e := range table {
@@ -54,7 +56,7 @@ func first[I any](t *testing.T, table registry.Table[I]) {
 	t.Cleanup(func() { copy(table, before) })
 }
 
-// firstVersions does so for all tables that keys know.
+// firstVersions does so for all tables that enter keys.
 func firstVersions(t *testing.T) {
 	first(t, kernel.Table)
 	first(t, objective.Means)
@@ -92,8 +94,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A component whose version is raised makes another key of all that uses it, and of nothing else; a folder is then refused for that
-// reason.
+// Raising the version of a component changes the keys of everything that uses it, and no others; a
+// folder is then refused for that reason.
 func TestVersionsAreInKeys(t *testing.T) {
 	firstVersions(t)
 	keys := func() map[string]string {
@@ -145,7 +147,7 @@ func TestVersionsAreInKeys(t *testing.T) {
 	}
 }
 
-// What stands in for missing values is in the key, where there are any.
+// The method of imputation is part of the key if there are missing values.
 func TestImputationIsInTheKey(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "gaps.csv")
@@ -160,7 +162,7 @@ func TestImputationIsInTheKey(t *testing.T) {
 	}
 }
 
-// A folder whose keys are of another form is refused for that reason.
+// A folder with keys of another form is refused for that reason.
 func TestAnotherFormOfKeys(t *testing.T) {
 	dir := t.TempDir()
 	p := plantest.Planned(t, pins["restarts"].text)

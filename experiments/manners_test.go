@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Zero options run a plan and fit it, and the settings of the process stay as they are while that goes on.
+// Zero options are enough to run a plan and fit it; neither changes settings of the process.
 func TestZeroOptions(t *testing.T) {
 	const file = "data: {dataset: crabs, preprocess: standardize, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: bfgs}\n"
 	checked, err := experiments.Parse(t.Context(), "t.yaml", []byte(file))

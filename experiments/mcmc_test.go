@@ -21,7 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// sampled runs a configuration tuned by chains; it returns the samples of all of them, and the final fit.
+// sampled runs a configuration tuned by MCMC and returns the samples of all chains and the final
+// fit.
 func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit) {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,9 +44,9 @@ func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit)
 	return samples, fit
 }
 
-// Regression with a constant mean c of prior N(0, 1) alone: c is normal a posteriori, and a prediction given c has the mean
-// a + b c and a variance v. That of the mixture over the samples is exact; it agrees with the integral over c within the
-// Monte Carlo error.
+// Regression in which only a constant mean c with prior N(0, 1) is free: c is normal a posteriori,
+// and a prediction given c has mean a + b c and variance v. The mixture over the samples has
+// exactly their mean; it agrees with the integral over c within the Monte Carlo error.
 func TestPredictionsAveragedOverAConstantMean(t *testing.T) {
 	const n, m, noise = 8, 3, 0.5
 	dir := t.TempDir()
@@ -127,14 +128,14 @@ func TestPredictionsAveragedOverAConstantMean(t *testing.T) {
 	if p.Name != "mean.constant" || math.Abs(float64(p.Mean)-mean) > 1e-12 || math.Abs(float64(p.SD)-sd) > 1e-12 || !(p.RHat < 1.05) || !(p.ESS > 150) {
 		t.Errorf("posterior %+v, want mean %v and sd %v", p, mean, sd)
 	}
-	// What is on record of the best sample is its log evidence: the log posterior less the log prior.
+	// The best sample is recorded with its log evidence, the log posterior minus the log prior.
 	at := float64(fit.Natural[2])
 	if want := best + at*at/2 + math.Log(2*math.Pi)/2; math.Abs(float64(fit.LogEvidence)-want) > 1e-10 {
 		t.Errorf("log evidence %v, want %v", fit.LogEvidence, want)
 	}
 }
 
-// A probability is the average of those of fits at the samples, with the inference that predicts.
+// A probability is the average over fits at the samples, with the inference used for prediction.
 func TestProbabilitiesAreAveragedOverSamples(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"train.csv": "x,label\n0,a\n1,b\n3,a\n7,b\n2,a\n9,b\n", "test.csv": "x,label\n5,b\n"} {
@@ -167,7 +168,7 @@ func TestProbabilitiesAreAveragedOverSamples(t *testing.T) {
 	}
 }
 
-// A chain that failed has no part in the posterior; chains that do not agree are told of.
+// A failed chain does not enter the posterior; chains that disagree give a warning.
 func TestChainsThatFailedOrDisagree(t *testing.T) {
 	chain := func(centre float64) (trial record.Trial) {
 		for s := range 40 {

@@ -40,7 +40,8 @@ func TestFitRate(t *testing.T) {
 			}
 		}
 	}
-	// Times that fall as n grows are nobody's sum of growing terms: the nearest has no negative part.
+	// Times that fall as n grows are no sum of growing terms; the nearest fit has no negative
+	// coefficient.
 	for i, c := range rates.FitRate(terms, []float64{4e-3, 3e-3, 2e-3, 1e-3}) {
 		if !(c >= 0) {
 			t.Errorf("rate %d is %v", i, c)
@@ -48,7 +49,7 @@ func TestFitRate(t *testing.T) {
 	}
 }
 
-// told has what a doctor has told, in that order.
+// told records the calls of a checkup in order.
 type told []string
 
 func (t *told) Machine(c *doctor.Checkup) {
@@ -59,11 +60,11 @@ func (t *told) Speed(doctor.Speed)          { *t = append(*t, "speed") }
 func (t *told) Kernel(doctor.ComponentTime) { *t = append(*t, "kernel") }
 func (t *told) Method(doctor.ComponentTime) { *t = append(*t, "method") }
 
-// A plan says how long it takes once the machine was measured, and why not before.
+// A plan estimates its time once the machine has been measured; before, it says why it does not.
 func TestDoctor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir()) // where others keep configurations
+	t.Setenv("HOME", t.TempDir()) // where other systems keep configurations
 	if r, note := rates.LoadRates(); r != nil || !strings.Contains(note, "gpc-tune doctor") {
 		t.Errorf("%v, %q before anything was measured", r, note)
 	}
@@ -74,7 +75,7 @@ func TestDoctor(t *testing.T) {
 	if err := found.Err(); err != nil {
 		t.Error(err)
 	}
-	// A quick checkup checks the same, tells everything as soon as it is there, and keeps nothing.
+	// A quick checkup makes the same checks, reports each result at once, and stores nothing.
 	config, err := os.UserConfigDir()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("a quick checkup keeps rates: %v, %q", err, quick.Kept)
 	}
 	golden.Equal(t, "a quick checkup changes the rates", again, kept)
-	if len(quick.Checks) != len(found.Checks)-1 { // that the rates can be kept
+	if len(quick.Checks) != len(found.Checks)-1 { // a quick one does not check that the rates can be stored
 		t.Errorf("%d checks, quickly %d", len(found.Checks), len(quick.Checks))
 	}
 	if parts := slices.Compact(slices.Clone(told)); !slices.Equal(parts, []string{"machine", "check", "speed", "kernel", "method"}) ||
@@ -142,7 +143,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	// A gradient by differences over two hyperparameters takes five fits.
+	// A gradient by central differences over two hyperparameters takes five fits.
 	var fits []float64
 	for _, gradient := range []string{"exact", "differences"} {
 		fits = append(fits, plantest.Planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", "tune={method: bfgs, gradient: "+gradient+"}").Overview(measured)[0].Evaluations)
@@ -150,7 +151,8 @@ func TestDoctor(t *testing.T) {
 	if fits[1] != 5*fits[0] {
 		t.Errorf("%v evaluations with exact gradients and by differences", fits)
 	}
-	// All points but the first six, and the fit, wait for one another under bayes: 1 + 34 + 1 of 41 jobs. None does under random.
+	// Under bayes all points after the first six, and the fit, wait for one another: 1 + 34 + 1 of
+	// 41 jobs. Under random none does.
 	paths := map[string]float64{}
 	for _, method := range []string{"bayes", "random"} {
 		row := plantest.Planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", fmt.Sprintf("tune={method: %s, trials: 40}", method)).Overview(measured)[0]
@@ -159,7 +161,7 @@ func TestDoctor(t *testing.T) {
 	if more := (paths["bayes"] - paths["random"]) / 34; !(more > 0 && more < paths["random"]) {
 		t.Errorf("the longest paths are %v", paths)
 	}
-	// Rates of another machine, or what is no file of rates, are not used, and that is said.
+	// Rates of another machine, and files that contain no rates, are not used, and a note says so.
 	for what, spoilt := range map[string][]byte{
 		"another": bytes.Replace(kept, []byte(`"cpu": "`), []byte(`"cpu": "not `), 1),
 		"doctor":  kept[:len(kept)/2],
@@ -173,7 +175,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// One job on two cores has two threads, and the bits do not show it.
+// One job on two cores uses two threads, and the results are identical to the bit.
 func TestThreadsInsideJobs(t *testing.T) {
 	var csv strings.Builder
 	csv.WriteString("a,b,label\n")

@@ -59,7 +59,8 @@ func TestLengthScaleStartsAtRootDOrTheMedianDistance(t *testing.T) {
 	}
 }
 
-// More restarts extend the list of starts, so the best can only get better, and what came first stays.
+// More restarts extend the list of starts: the first starts stay, and the best value cannot get
+// worse.
 func TestMoreRestartsAreNeverWorse(t *testing.T) {
 	text := strings.Replace(valid, "kernel: se", "kernel: {se: {ard: true}}", 1)
 	few := runs(t, text, "tune={method: bfgs, restarts: 2}").Configurations[0]
@@ -74,7 +75,7 @@ func TestMoreRestartsAreNeverWorse(t *testing.T) {
 	}
 }
 
-// Preprocessing is fitted on the training part only: what the test part holds cannot change the fit.
+// Preprocessing is fitted on the training part only: the test part cannot change the fit.
 func TestPreprocessingSeesTheTrainingPartOnly(t *testing.T) {
 	dir := t.TempDir()
 	train := "x,label\n0,a\n1,b\n3,a\n7,b\n2,a\n9,b\n"
@@ -97,8 +98,8 @@ func TestPreprocessingSeesTheTrainingPartOnly(t *testing.T) {
 	}
 }
 
-// With {whiten: all} every fold has the inputs that whitening all cases beforehand makes, and a warning
-// says that it looks at what is held out.
+// With {whiten: all} every fold has the inputs obtained by whitening all cases beforehand, and a
+// warning says that held-out cases are used.
 func TestPreprocessingOfAllCases(t *testing.T) {
 	const model = "model: {kernel: {se: {length_scale: {fixed: 2}}}, likelihood: probit, inference: laplace}\n" +
 		"tune: none\nevaluate: {kfold: {k: 3}}\n"
@@ -150,8 +151,8 @@ func TestPreprocessingOfAllCases(t *testing.T) {
 	}
 }
 
-// Table 1 of Csató et al. (2000) on the way of gradient descent: it has a step with both free energies, to their printed
-// digit, and both numbers of errors.
+// Table 1 of Csató et al. (2000) on the path of gradient descent: one step has both free energies,
+// to their printed digit, and both numbers of errors.
 func TestCsatoTable1(t *testing.T) {
 	s, err := spec.Load("gallery:csato_figure1", []string{"tune.inference=[ensemble_mean_field, naive_mean_field]"})
 	if err != nil {
@@ -200,8 +201,9 @@ func TestCsatoTable1(t *testing.T) {
 	}
 }
 
-// A way that is traced has the scores of the test set at each step, those of the end the ones of the assessment; nothing
-// else changes. Ways of folds, and evaluations beyond the limit, are not there.
+// A traced path has the scores of the test set at each step; those at the end equal the scores of
+// the assessment, and nothing else changes. Paths of folds, and evaluations beyond the limit, are
+// not traced.
 func TestTracedScores(t *testing.T) {
 	text := "data: {dataset: pima, subsample: 40, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\nevaluate: {test: {}, kfold: {k: 2}}\n"
 	plain, traced := runs(t, text, "tune={method: bfgs, evaluations: 9}"), runs(t, text, "tune={method: bfgs, evaluations: 9, trace_scores: true}")
@@ -233,7 +235,8 @@ func TestTracedScores(t *testing.T) {
 	}
 }
 
-// Published figures are found by the fields of a configuration, given as in results or by a component's name.
+// Published figures are matched by the fields of a configuration, given as in the results or by a
+// component's name.
 func TestPublishedFigures(t *testing.T) {
 	text := "data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, {ep: {schedule: parallel}}]}\ntune: none\nevaluate: {kfold: {k: 2}, hold_out: {}}\n" +
 		"published:\n  - source: A\n    figures:\n      - {inference: ep, log_evidence: -1, errors: 3, evaluation: hold_out}\n" +
@@ -271,7 +274,8 @@ func TestMeanOfSeveralClasses(t *testing.T) {
 	}
 }
 
-// Held-out cases have the latent mean and variance with which probit's average is Φ(m/√(1+v)).
+// For held-out cases the latent mean m and variance v are recorded; with probit the averaged
+// probability is Φ(m/√(1+v)).
 func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
 	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 	f, err := page.FormatNamed("predictions")
@@ -302,7 +306,7 @@ func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
 	}
 }
 
-// The key of a plan, by which a run folder knows its owner, changes with what changes results and with nothing else.
+// The key of a plan, which identifies its run folder, changes exactly with what changes results.
 func TestPlanKey(t *testing.T) {
 	base := plantest.Planned(t, valid).Manifest.Key
 	for setting, same := range map[string]bool{
@@ -324,7 +328,8 @@ func TestPlanKey(t *testing.T) {
 	}
 }
 
-// Where there is a length scale for every column, the manifest says which is whose; the kernel counts those that it sees.
+// If every column has its own length scale, the manifest says which belongs to which; the kernel
+// numbers the columns that it uses.
 func TestColumnsOfHyperparameters(t *testing.T) {
 	got := map[string]string{}
 	for _, h := range plantest.Planned(t, valid, "model.kernel={sum: [{active: {dims: [4, 2], kernel: {se: {ard: true}}}}, noise]}").Manifest.Configurations[0].Hyperparameters {
@@ -335,7 +340,8 @@ func TestColumnsOfHyperparameters(t *testing.T) {
 	}
 }
 
-// Several ways of tuning in one file come to what each comes to alone; comparators, which tune themselves, run once.
+// Several ways of tuning in one file give the same results as each alone; comparators, which tune
+// themselves, run once.
 func TestWaysOfTuning(t *testing.T) {
 	const grid = "{method: grid, inference: ep, grid: {length_scale: {log: [0, 1], points: 2}}}"
 	settings := []string{"data.subsample=40", "model.kernel={se: {amplitude: 3}}", "model.inference=[laplace, base_rate]", "evaluate={hold_out: {}}"}
@@ -356,7 +362,7 @@ func TestWaysOfTuning(t *testing.T) {
 	}
 }
 
-// A point that cannot be evaluated is on record with its reason, and costs nothing but itself.
+// A point that cannot be evaluated is recorded with its reason and affects nothing else.
 func TestAFailedPointIsOnRecord(t *testing.T) {
 	p := plantest.Planned(t, valid, "model.inference={ep: {max_iterations: 1}}", "tune={method: grid, grid: {amplitude: {values: [0.0001, 30]}}}")
 	r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{Warn: t.Logf})
@@ -375,8 +381,8 @@ func TestAFailedPointIsOnRecord(t *testing.T) {
 	}
 }
 
-// Tuned with one inference and predicting with another: the optimum of the one, the log evidence and the predictions of
-// the other there.
+// Tuning with one inference and predicting with another gives the optimum of the first, with the
+// log evidence and the predictions of the other at that point.
 func TestHybrids(t *testing.T) {
 	text := strings.Replace(valid, "inference: laplace", "inference: [laplace, ep]", 1) + "evaluate: {hold_out: {}}\n"
 	for _, tune := range []string{
@@ -441,7 +447,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		}
 	}
 
-	// solve gives the log evidence of some cases, and the scores of others.
+	// solve returns the log evidence of the training cases and the scores of the test cases.
 	solve := func(train, test []int) (evidence, rmse, loss float64) {
 		k := func(a, b int) float64 {
 			return amplitude * amplitude * math.Exp(-(x[a]-x[b])*(x[a]-x[b])/(2*length*length))
@@ -529,7 +535,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 	}
 }
 
-// The same labels are classes to one likelihood and numbers to another.
+// The same labels are classes for one likelihood and numbers for another.
 func TestLabelsAreWhatTheLikelihoodTakes(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "d.csv"), []byte("x,label\n0,1\n1,2\n3,1\n7,2\n4,1\n"), 0o666); err != nil {
@@ -550,7 +556,8 @@ func TestLabelsAreWhatTheLikelihoodTakes(t *testing.T) {
 	}
 }
 
-// Standard errors belong to the fit on all of the training data, where the tuned objective has a maximum.
+// Standard errors are given for the fit on all training data, if the tuned objective has a maximum
+// there.
 func TestStandardErrors(t *testing.T) {
 	text := strings.Replace(valid, "inference: laplace", "inference: ep", 1) + "evaluate: {kfold: {k: 2}}\n"
 	for tune, warned := range map[string]string{
@@ -559,7 +566,7 @@ func TestStandardErrors(t *testing.T) {
 		"tune={method: bfgs}": "",
 		"tune={method: grid, standard_errors: true, grid: {amplitude: {values: [500]}, length_scale: {values: [20]}}}": "from a maximum",
 	} {
-		c := runs(t, text, tune, "seed=2").Configurations[0] // whose folds have a maximum within the bounds
+		c := runs(t, text, tune, "seed=2").Configurations[0] // the folds of this seed have a maximum within the bounds
 		asked := strings.Contains(tune, "standard_errors")
 		if (len(c.StandardErrors) == 2) != asked || (len(c.Correlations) == 2) != asked {
 			t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
@@ -575,7 +582,7 @@ func TestStandardErrors(t *testing.T) {
 	}
 }
 
-// What the data make a start or a split impossible for is told in the user's own names.
+// If the data do not allow a start or a split, the message uses the user's own names.
 func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"far": "x,label\n0,a\n1e9,b\n3e9,a\n7e9,b\n", "rare": "x,label\n0,no\n1,no\n3,no\n7,yes\n"} {
@@ -597,7 +604,7 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 	}
 }
 
-// Averages that are less accurate than 1e-5 are a warning, of one fit and of samples.
+// Averages less accurate than 1e-5 give a warning, both for one fit and for samples.
 func TestAverageWarning(t *testing.T) {
 	text := "data: {dataset: glass, subsample: 48, preprocess: standardize}\nevaluate: {kfold: {k: 2}}\nmodel: {kernel: {se: {length_scale: {prior: {log_normal: {mean: 0, sd: 0.1}}}, amplitude: {fixed: 3}}}, likelihood: softmax, inference: {laplace: {"
 	for options, want := range map[string]bool{"points: 8": true, "max_iterations: 100": false} {

@@ -27,7 +27,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// compiled is one of Schemas as an independent validator reads it, held to the schema of schemas.
+// compiled returns one of Schemas compiled by an independent validator, which also checks it
+// against the meta-schema.
 func compiled(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
 	var text bytes.Buffer
@@ -55,7 +56,7 @@ func TestUnknownSchema(t *testing.T) {
 	}
 }
 
-// everything is a file with every component of every table, under its name and with options.
+// everything is a file with every component of every table, by its name alone and with options.
 func everything() map[string]any {
 	both := func(kind string, leave ...string) (out []any) {
 		for _, k := range catalogue.All() {
@@ -98,7 +99,7 @@ func illustrating() map[string]any {
 	}
 }
 
-// Every bundled experiment, the files of the README and one with everything are valid.
+// Every bundled experiment, the files of the README and a file with everything are valid.
 func TestSchemaOfExperiments(t *testing.T) {
 	s := compiled(t, "experiment")
 	valid := func(name string, text []byte) {
@@ -135,7 +136,7 @@ func TestSchemaOfExperiments(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid("illustrating", text)
-	for _, k := range catalogue.All() { // one after the other where there is one of them in a file
+	for _, k := range catalogue.All() { // one at a time where a file has only one of them
 		for _, e := range k.Entries {
 			for key, kind := range map[string]string{"tune": "strategies", "evaluate": "splitters", "race": "races"} {
 				if k.Name == kind {
@@ -151,8 +152,8 @@ func TestSchemaOfExperiments(t *testing.T) {
 	}
 }
 
-// Every value of the files, one after the other, becomes something odd: what the decoder takes the schema takes, and what the decoder
-// finds to be of the wrong form, or an unknown key or name, the schema refuses.
+// Each value of the files in turn becomes an odd one: the schema accepts what the decoder accepts,
+// and rejects what the decoder rejects as of the wrong form or as an unknown key or name.
 func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	s := compiled(t, "experiment")
 	taken, refused := 0, 0
@@ -191,7 +192,8 @@ func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	}
 }
 
-// damageYAML calls try with every value of a tree replaced by odd ones, and with a key too many in every mapping.
+// damageYAML replaces each value of a tree by odd ones, adds a key to each mapping, and calls try
+// each time.
 func damageYAML(node any, try func()) {
 	each := func(old any, set func(any)) {
 		for _, v := range []any{"x", 2, -1.5, true, nil, []any{}, []any{"x"}, map[string]any{}, map[string]any{"x": 1}} {
@@ -216,7 +218,8 @@ func damageYAML(node any, try func()) {
 	}
 }
 
-// What runs write has the schemas' form, and with a key too many, one too few or a value of another type it has not.
+// What runs write conforms to the schemas; with a key too many, a key too few or a value of another
+// type it does not.
 func TestSchemasOfOutputs(t *testing.T) {
 	schemas := map[string]*jsonschema.Schema{}
 	for _, s := range catalogue.Schemas {
@@ -349,7 +352,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 	}
 }
 
-// Every property of results.json says what it is, and numbers their scale.
+// Every property of results.json has a description, and that of a number names its scale.
 func TestResultsAreDescribed(t *testing.T) {
 	var text bytes.Buffer
 	if err := catalogue.WriteSchema(&text, "results"); err != nil {
@@ -381,10 +384,10 @@ func TestResultsAreDescribed(t *testing.T) {
 	}
 }
 
-// Every number among the options of components and sections has a range, so that no 0 stands for a default in silence. Keys of
-// hyperparameters and grids take any number.
+// Every number among the options of components and sections has a range, so that 0 cannot silently
+// stand for a default. Keys of hyperparameters and grids accept any number.
 func TestEveryOptionHasARange(t *testing.T) {
-	free := []string{"init", "fixed", "bounds", "log", "linear", "values"} // none of which has a default of 0
+	free := []string{"init", "fixed", "bounds", "log", "linear", "values"} // none of these has a default of 0
 	checked := 0
 	var visit func(of reflect.Type)
 	visit = func(of reflect.Type) {
@@ -407,7 +410,7 @@ func TestEveryOptionHasARange(t *testing.T) {
 	}
 	for _, kind := range catalogue.All() {
 		if kind.Name == "priors" || kind.Name == "illustrations" {
-			continue // whose defaults are not 0, and which check themselves
+			continue // their defaults are not 0, and they check themselves
 		}
 		for _, e := range kind.Entries {
 			if e.Options != nil {

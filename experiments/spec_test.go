@@ -65,7 +65,8 @@ tune: {method: bfgs, restarts: many}
 	}
 }
 
-// Each case is one mistake in an otherwise good file, and the place and a part of the message it must get.
+// Each case has one mistake in an otherwise valid file, and the place and a part of the message
+// expected.
 func TestOneMistakeOneProblem(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, place, says string }{
 		"empty file":             {valid, "", "1:1", "empty"},
@@ -165,7 +166,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 			text := strings.Replace(valid, c.from, c.to, 1)
 			s, err := spec.Parse("t.yaml", []byte(text), nil)
 			if err == nil {
-				_, err = plan.New(t.Context(), s) // some mistakes need the space or the data
+				_, err = plan.New(t.Context(), s) // some mistakes show only with the space or the data
 			}
 			p, ok := err.(spec.Problems)
 			if !ok || len(p) != 1 {
@@ -230,7 +231,7 @@ func TestSetChangesTheFile(t *testing.T) {
 }
 
 func TestGalleryIsValid(t *testing.T) {
-	digits := t.TempDir() // in place of those that may not be distributed
+	digits := t.TempDir() // instead of those that may not be distributed
 	for name, text := range map[string]string{"usps_3v5": "x,y,label\n1,2,3\n2,1,5\n0,1,3\n", "usps_resampled": "x,y,label\n1,2,3\n2,1,5\n0,1,7\n"} {
 		for _, part := range []string{"_train", "_test"} {
 			if err := os.WriteFile(filepath.Join(digits, name+part+".csv.gz"), []byte(text), 0o666); err != nil {
@@ -305,7 +306,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSet tries texts of --set.
+// FuzzSet tries arbitrary texts of --set.
 func FuzzSet(f *testing.F) {
 	for _, setting := range []string{"model.likelihood=logit", "tune.restarts=3", "model.kernel={sum: [se, noise]}", "evaluate.kfold.k=3", "name=x", "=", "a.b", "data..x=1", "model.kernel.0.se=1", "seed=[", "tune=~"} {
 		f.Add(setting)
@@ -316,7 +317,7 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// problemsOf are the problems that an error of Parse consists of; each says something.
+// problemsOf returns the problems in an error of Parse and checks that each has a message.
 func problemsOf(t *testing.T, err error) spec.Problems {
 	if err == nil {
 		return nil

@@ -17,11 +17,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// What it writes is a plan, by the schema too: for every bundled set, and for files with odd names, missing values, words among the
-// inputs, few cases, no header, numbers for labels or many classes.
+// The starter writes a valid plan, also by the schema: for every bundled set, and for files with
+// odd names, missing values, words among the inputs, few cases, no header, numeric labels or many
+// classes.
 func TestStarter(t *testing.T) {
 	schema, dir := compiled(t, "experiment"), t.TempDir()
-	sources := map[string]string{} // and what the file must say
+	sources := map[string]string{} // and what the file must contain
 	for _, s := range data.Table {
 		sources[s.Name] = "dataset: " + s.Name + " "
 	}
@@ -79,7 +80,8 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// long is a table of so many rows whose labels are three texts, or numbers.
+// long is a table with the given number of rows, whose labels are three texts or, without a text,
+// numbers.
 func long(rows int, label string) string {
 	var text strings.Builder
 	text.WriteString("x,y\n")
@@ -89,7 +91,7 @@ func long(rows int, label string) string {
 	return text.String()
 }
 
-// Every name is explained, with a place in a file that is valid.
+// Every name is explained, with its place in a valid file.
 func TestExplain(t *testing.T) {
 	schema := compiled(t, "experiment")
 	for _, k := range catalogue.All() {

@@ -11,9 +11,9 @@ import (
 
 var digits = flag.String("digits", "", "folder with usps_3v5_train.csv.gz, for what takes minutes on it")
 
-// On the evidence of Laplace's method, a ridge in amplitude and length scale that falls away by hundreds of nats, Bayesian
-// optimisation comes within 0.5 nats of the maximum in 40 trials from every seed, and after 10, 20 and 40 its median is above
-// random search's.
+// The evidence of Laplace's method is a ridge in amplitude and length scale that falls by hundreds
+// of nats. From every seed Bayesian optimisation comes within 0.5 nats of its maximum in 40 trials;
+// after 10, 20 and 40 trials its median is above that of random search.
 func TestBayesFindsTheEvidencesMaximum(t *testing.T) {
 	bayesBesideRandom(t, `
 data: {dataset: crabs, preprocess: standardize}
@@ -24,7 +24,7 @@ model:
 `, 3)
 }
 
-// The same of the threes and fives of USPS, over the box of GPML Figure 3.7, from ten seeds.
+// The same for the threes and fives of USPS, over the box of GPML Figure 3.7, from ten seeds.
 func TestBayesFindsTheDigitsEvidencesMaximum(t *testing.T) {
 	if *digits == "" {
 		t.Skip("needs the USPS digits and half a minute: make test-digits DIGITS=FOLDER")
@@ -45,7 +45,7 @@ model:
 func bayesBesideRandom(t *testing.T, text string, seeds int) {
 	peak := float64(runs(t, text+"tune: {method: bfgs, restarts: 4}\n").Configurations[0].LogEvidence)
 	at := []int{10, 20, 40}
-	short := map[string][][]float64{} // below the maximum, by method and number of trials
+	short := map[string][][]float64{} // nats below the maximum, by method and number of trials
 	for _, method := range []string{"bayes", "random"} {
 		short[method] = make([][]float64, len(at))
 		for seed := range seeds {

@@ -33,7 +33,7 @@ func journalled(t *testing.T, text string) (*plan.Plan, []record.Line) {
 	return p, folder.Lines
 }
 
-// wholeFit runs a configuration and returns its fit on all of the training data, and a model of it.
+// wholeFit runs a configuration and returns its fit on all training data, and a model of it.
 func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 	t.Helper()
 	p, lines := journalled(t, text)
@@ -53,7 +53,7 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 	return nil, nil
 }
 
-// predicted are the columns of `gpc-tune predict`.
+// predicted returns the columns of `gpc-tune predict`.
 func predicted(t *testing.T, c *classifier.Classifier, file string) map[string][]float64 {
 	t.Helper()
 	table, err := c.Predict(file, spec.Deciding{})
@@ -71,7 +71,7 @@ func predicted(t *testing.T, c *classifier.Classifier, file string) map[string][
 	return columns
 }
 
-// same compares what is on record with a column, up to rounding.
+// same compares recorded numbers with a column, up to rounding.
 func same(t *testing.T, what string, got []record.Number, want []float64) {
 	t.Helper()
 	if len(got) != len(want) || len(got) == 0 {
@@ -86,7 +86,8 @@ func same(t *testing.T, what string, got []record.Number, want []float64) {
 	}
 }
 
-// Of drawn sets it is on record what is true at the points of the lattice, which covers the test cases too.
+// For generated data the truth at the points of the lattice is recorded; the lattice covers the
+// test cases too.
 func TestTruthOnRecord(t *testing.T) {
 	const text = "data: {dataset: %s}\nmodel: {kernel: se, likelihood: %s, inference: %s}\ntune: none\n"
 	surface := func(set, likelihood, inference string) *record.Surface {
@@ -122,8 +123,8 @@ func TestTruthOnRecord(t *testing.T) {
 	}
 }
 
-// What is on record for figures is what the fit predicts for a file with the points of the lattice, written here, and
-// with the training cases.
+// The values recorded for figures equal the predictions for a file with the points of the lattice,
+// written here, and for the training cases.
 func TestWhatFiguresShow(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -162,7 +163,7 @@ func TestWhatFiguresShow(t *testing.T) {
 	} {
 		text := fmt.Sprintf("data: {train: %s, label: y, %s}\nmodel: %s\ntune: %s\n", files[test.file], test.data, test.model, test.tune)
 		f, c := wholeFit(t, text)
-		if test.tune != "none" { // of chains it is the fit at the sample that has the record's hyperparameters
+		if test.tune != "none" { // after MCMC it is the fit at the sample with the recorded hyperparameters
 			_, c = wholeFit(t, strings.NewReplacer("{prior: {half_normal: {scale: 3}}}", fmt.Sprintf("{fixed: %v}", f.Natural[0]), test.tune, "none").Replace(text))
 		}
 		s := f.Surface
@@ -224,7 +225,7 @@ func TestWhatFiguresShow(t *testing.T) {
 		}
 	}
 
-	// Comparators have probabilities alone; there, p1nn's are π on the side of the nearest case.
+	// Comparators have only probabilities; those of p1nn are π on the side of the nearest case.
 	f, c := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {inference: p1nn}\ntune: none\n", files["one"]))
 	s, pi := f.Surface, float64(f.Natural[0])
 	if s == nil || s.LatentMean != nil || f.TrainLatentMean != nil || len(f.TrainLabels) != 24 {
@@ -243,7 +244,7 @@ func TestWhatFiguresShow(t *testing.T) {
 		}
 	}
 
-	// Three inputs and categories have no lattice.
+	// Three inputs, and categories, have no lattice.
 	three := write("three.csv", "a,b,c,y\n1,2,3,n\n2,1,3,p\n4,4,1,p\n3,2,2,n\n")
 	colours := write("colours.csv", "a,y\nred,n\nblue,p\nred,p\nblue,n\n")
 	for _, file := range []string{three, colours} {
@@ -253,7 +254,8 @@ func TestWhatFiguresShow(t *testing.T) {
 	}
 }
 
-// The probabilities at the latent means are those of the likelihoods' formulas. A run that predicts with them has them once.
+// The probabilities at the latent means follow from the formulas of the likelihoods. A run that
+// predicts with them records them once.
 func TestMAPIsOnRecord(t *testing.T) {
 	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: %s, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 	held := func(text string) (fits []*record.Fit) {
@@ -295,7 +297,7 @@ func TestMAPIsOnRecord(t *testing.T) {
 	}
 }
 
-// A sampled log evidence has its standard error on record, others have none.
+// A sampled log evidence is recorded with its standard error; others have none.
 func TestStandardErrorsOfPoints(t *testing.T) {
 	_, lines := journalled(t, "data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{sampling: {temperatures: 60}}, ep]}\ntune: {method: grid, grid: {length_scale: {values: [1, 2]}, amplitude: {values: [2]}}}\nevaluate: training\n")
 	points := 0

@@ -24,7 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// repetitive are experiments of which parts ask for the same.
+// repetitive are experiments in which several parts need the same computations.
 var repetitive = map[string]string{
 	"two that are tuned with one": "model: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: bfgs, restarts: 2, inference: laplace}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"ways of tuning":              "model: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: [{method: bfgs, restarts: 1}, {method: bfgs, restarts: 2, inference: laplace}]\nevaluate: {kfold: {k: 2}}\n",
@@ -40,7 +40,7 @@ var repetitive = map[string]string{
 	"rest":        "data: {dataset: iris, preprocess: standardize, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace, classes: one_vs_rest}\ntune: {method: bfgs, restarts: 1}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 }
 
-// repeated is a plan of one of them.
+// repeated is the plan of one of them.
 func repeated(t *testing.T, name string) *plan.Plan {
 	text := repetitive[name]
 	if !strings.HasPrefix(text, "data") {
@@ -49,7 +49,7 @@ func repeated(t *testing.T, name string) *plan.Plan {
 	return plantest.Planned(t, text)
 }
 
-// apart has every study of a plan do all by itself.
+// apart makes every study of a plan compute everything itself.
 func apart(p *plan.Plan) *plan.Plan {
 	for i := range p.Studies {
 		p.Studies[i].Shared, p.Studies[i].Job.Twin = search.Shared{}, nil
@@ -57,20 +57,21 @@ func apart(p *plan.Plan) *plan.Plan {
 	return p
 }
 
-// counted hears of everything that the studies of a plan compute, by all that decides what that is.
+// counted counts the computations of a plan's studies, keyed by all that determines their results.
 type counted struct {
 	sync.Mutex
 	times map[string]int
 }
 
-// refusing is a comparator that cannot be fitted.
+// refusing is a comparator that fails to fit.
 type refusing struct{ comparator.Comparator }
 
 func (refusing) Fit(context.Context, objective.Data, uint64) (objective.Fitted, error) {
 	return nil, errors.New("fitted a second time")
 }
 
-// count has c hear what p computes. A twin, whose results other jobs leave, loses what it would take to compute them.
+// count makes c record what p computes. Studies whose results come from their twin lose what they
+// would need to compute them.
 func (c *counted) count(p *plan.Plan) {
 	c.times = map[string]int{}
 	for i := range p.Studies {
@@ -94,7 +95,7 @@ func (c *counted) count(p *plan.Plan) {
 			if j.Chain != nil || j.Score != nil {
 				seed = set.Seed + uint64(index)
 			}
-			if j.Optimizer == "" && j.Chain == nil && (set.Held() > 0 || j.Twin != nil) { // then scores are a part of what it does
+			if j.Optimizer == "" && j.Chain == nil && (set.Held() > 0 || j.Twin != nil) { // then its result includes scores
 				held = fmt.Sprint(set.Test, of.Inference.Text)
 			}
 			hear(of.Tune, of.Objective, tuned, p.Points, seed, held)
@@ -107,7 +108,7 @@ func (c *counted) count(p *plan.Plan) {
 	}
 }
 
-// ran is the journal of a run, without times.
+// ran returns the journal of a run, without times.
 func ran(t *testing.T, p *plan.Plan, dir string) string {
 	t.Helper()
 	if _, _, err := run.Run(t.Context(), p, dir, run.Options{Resume: true}); err != nil {
@@ -127,7 +128,7 @@ func ran(t *testing.T, p *plan.Plan, dir string) string {
 	return all.String()
 }
 
-// difference is where two texts part.
+// difference returns the first line in which two texts differ.
 func difference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
@@ -138,8 +139,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// A run computes nothing twice, and what is on record is as if every study had done all of its own. A folder in which that was
-// so, by a version before, goes on wherever it was stopped.
+// A run computes nothing twice, and its records equal those of a run in which every study computes
+// everything itself. A folder written by such an earlier version resumes from any point.
 func TestNothingIsComputedTwice(t *testing.T) {
 	for name := range repetitive {
 		t.Run(name, func(t *testing.T) {
@@ -175,12 +176,12 @@ func TestNothingIsComputedTwice(t *testing.T) {
 	}
 }
 
-// What studies share is in the costs once.
+// Costs count shared work once.
 func TestCostsCountOnce(t *testing.T) {
 	if n := repeated(t, "two that are tuned with one").Shared(); n != 5*2+2 {
 		t.Errorf("%d jobs take their results from others, want the trials of five studies and two assessments", n)
 	}
-	for name, want := range map[string][]int{ // by study, which one does its trials
+	for name, want := range map[string][]int{ // by study: the study that runs its trials
 		"two that are tuned with one": {0, 1, 2, 0, 0, 1, 2, 0},
 		"ways of tuning":              {0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 7, 8},
 		"a grid":                      {0, 0, 2, 2},

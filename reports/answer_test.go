@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// contestants is a run of configurations over two folds of two cases, one of each class, with these
-// probabilities of the true classes. The base line has ½.
+// contestants is a run of configurations over two folds of two cases, one of each class, with the
+// given probabilities of the true classes. The base line has probability ½.
 func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []record.Line) {
 	t.Helper()
 	m, _ := reporttest.Stopped()
@@ -36,9 +36,11 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 	return m, lines
 }
 
-// Informations of (1, ½), (0, ¼) and (0, 0) bits in the two folds. Differences of (-1, -¼) and (-1, -½) have the means -5/8 and -¾ and, with
-// n_test/n_train = ¼, the standard errors √(3/4) s of s² = 9/32 and 1/8; of one degree of freedom p = 1 - 2/π arctan |t|.
-// Against the base rate the four cases have 1, 1, ½ and ½ bits: t = 3 √3 of three degrees of freedom, p = 1 - 2/π (0.3 + arctan 3).
+// The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds. The differences (-1, -¼)
+// and (-1, -½) have means -5/8 and -¾ and, with n_test/n_train = ¼, standard errors √(3/4) s with
+// s² = 9/32 and 1/8; with one degree of freedom p = 1 - 2/π arctan |t|. Against the base rate the
+// four cases have 1, 1, ½ and ½ bits: t = 3 √3 with three degrees of freedom, p = 1 - 2/π (0.3 +
+// arctan 3).
 func TestAnswer(t *testing.T) {
 	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
 	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
@@ -70,7 +72,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Holm's correction of two equal p values is no smaller than either doubled; what wins by far in every fold is told apart, and has skill.
+// A configuration that wins by far in every fold differs significantly from the other, also after
+// Holm's correction, and has skill.
 func TestAnswerTells(t *testing.T) {
 	sure, unsure := 0.99, 0.5
 	r := built(t)(contestants(t, [2][2]float64{{unsure, unsure}, {unsure + 1e-4, unsure}},
@@ -81,7 +84,8 @@ func TestAnswerTells(t *testing.T) {
 	}
 }
 
-// The base rate as a configuration is told from the best by the test of its skill, which has the cases of both folds.
+// If the base rate is one of the configurations, its comparison with the best one is the test of
+// skill, which uses the cases of both folds.
 func TestBaseRateCompetes(t *testing.T) {
 	half := math.Sqrt2 / 2
 	m, lines := contestants(t, [2][2]float64{{1, 1}, {half, half}}, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
@@ -92,7 +96,7 @@ func TestBaseRateCompetes(t *testing.T) {
 	}
 }
 
-// A configuration that failed in a fold did not compete because it failed, whatever its other fits are.
+// A configuration that failed in one fold counts as failed, whatever its other fits are.
 func TestAbsent(t *testing.T) {
 	m, lines := contestants(t, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}})
 	*lines[5].Fit = record.Fit{Configuration: 1, Study: 2, Chosen: -1, Failure: "no fixed point"}
@@ -106,7 +110,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Only what is scored on all folds competes; where nothing is, there is no answer.
+// Only configurations scored on all folds compete; without any there is no answer.
 func TestAnswerOfWhatIsWhole(t *testing.T) {
 	r := built(t)(reporttest.Stopped())
 	if a := r.Answer; a.Configuration != 0 || a.Competed != 1 || a.Next != nil || !a.P.None() || a.Trust[0].Count != r.Missing {
@@ -119,7 +123,8 @@ func TestAnswerOfWhatIsWhole(t *testing.T) {
 	}
 }
 
-// Nested cross-validation is answered by what choosing is worth on the outer folds.
+// The answer of nested cross-validation is the score of the chosen configurations on the outer
+// folds.
 func TestAnswerOfNested(t *testing.T) {
 	a := built(t)(reporttest.Rivals()).Answer
 	if a.Configuration != 0 || a.By != "log_loss" || a.Score != 0 || a.Nested.Wins != 1 || a.Nested.Folds != 1 ||
@@ -128,7 +133,8 @@ func TestAnswerOfNested(t *testing.T) {
 	}
 }
 
-// Without held-out cases the log evidence decides, and differences below one nat mean little.
+// Without held-out cases the log evidence decides, and differences below one nat do not distinguish
+// configurations.
 func TestAnswerByEvidence(t *testing.T) {
 	m, lines := contestants(t, [2][2]float64{}, [2][2]float64{}, [2][2]float64{})
 	for i := range m.Configurations {
@@ -145,7 +151,8 @@ func TestAnswerByEvidence(t *testing.T) {
 	}
 }
 
-// Warnings of one cause are one, whatever their numbers, and an input that is switched off is no warning.
+// Warnings with the same cause are grouped, whatever their numbers; an input without influence is
+// no warning.
 func TestCauses(t *testing.T) {
 	m, lines := contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
 	bound := " ended at its upper bound 3.26902e+06: wider bounds may hold a better value; or hold it there with {fixed: 3.26902e+06}"
@@ -170,7 +177,7 @@ func TestCauses(t *testing.T) {
 	}
 	lines[1].Fit.Warnings = []string{"1 of 71 evaluations failed, the first with: objective: at log_amplitude=6: approx: not converged: laplace"}
 	if trust := reporttest.Build(t, m, lines).Answer.Trust; len(trust) != 1 ||
-		trust[0].Cause != "the optimiser met points that could not be evaluated" { // the fit that is kept is another
+		trust[0].Cause != "the optimiser met points that could not be evaluated" { // the warning is about points that were not kept
 		t.Errorf("%+v", trust)
 	}
 
@@ -181,7 +188,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// built builds the report of a run.
+// built returns a function that builds the report of a run.
 func built(t *testing.T) func(record.Manifest, []record.Line) *reports.Report {
 	return func(m record.Manifest, lines []record.Line) *reports.Report { return reporttest.Build(t, m, lines) }
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Every cause of warnings knows a text that the program writes today, so that a message that is
-// reworded does not silently lose its cause.
+// Every cause of warnings matches a text in the current source, so that rewording a message does
+// not silently lose its cause.
 func TestWarningsOfTodayHaveTheirCauses(t *testing.T) {
 	verb := regexp.MustCompile(`%[-+#.0-9]*[a-z]`)
 	var texts []string

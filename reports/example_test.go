@@ -34,7 +34,7 @@ evaluate: {kfold: {k: 3}}
 	return report
 }
 
-// A report is plain data: scores and hyperparameters by name.
+// This example reads scores and hyperparameters by name: a report is plain data.
 func Example() {
 	for _, c := range crabs().Configurations {
 		information, _ := c.Scores.Value("information_bits")

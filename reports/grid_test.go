@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// One case with a rate of 1 and three with a rate of ½ make (1 + 1½)/4; counts add up.
+// Rates are weighted by cases: one case with rate 1 and three with rate ½ give (1 + 1½)/4. Counts
+// are added.
 func TestGridScoresWeighCases(t *testing.T) {
 	theta := []record.Number{1}
 	held := func(cases int, scores map[string]record.Number) *Study {

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Hyperparameters of which each input has one go by the names of the inputs; the shortest length
-// scale is first where readers want to see which input matters.
+// Hyperparameters that exist once per input are named by the inputs; the shortest length scale
+// comes first where readers want to see which input matters.
 func TestNamed(t *testing.T) {
 	c := Configuration{Hyperparameters: Values{{Name: "amplitude", Number: 2}, {Name: "length_scale[1]", Number: 5},
 		{Name: "length_scale[2]", Number: 3}}}

@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Published figures keep the digits of their source, zeros at the end too, and those of this run have one more.
+// Published figures keep the digits of their source, including zeros at the end; those of this run
+// have one more digit.
 func TestPublishedDigits(t *testing.T) {
 	nan := reports.Number(math.NaN())
 	for _, c := range []struct {

@@ -22,8 +22,8 @@ func progress(t *testing.T, m record.Manifest, lines []record.Line) *reports.Pro
 	return p
 }
 
-// Trials of configuration 2 are given 2 s, and the fit that there is 8 s; all others take 1 s. Of its three studies the first
-// two have their fit, the third only trial 1.
+// Trials of configuration 2 take 2 s and its last fit 8 s; all other jobs take 1 s. Of its three
+// studies the first two have their fit, the third only trial 1.
 func TestProgress(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Configurations[2].Studies[2].Jobs = 4 // three trials and the fit: trial 1 is there
@@ -39,7 +39,7 @@ func TestProgress(t *testing.T) {
 			of2 = append(of2, lines[i])
 		}
 	}
-	lines = append(lines, lines[0]) // the work of two processes counts once
+	lines = append(lines, lines[0]) // a job done by two processes counts once
 	lines[len(lines)-1].Seconds = 100
 	p := progress(t, m, lines)
 	c := p.Configurations[2]
@@ -64,7 +64,7 @@ func TestProgress(t *testing.T) {
 	if m.Configurations[2].Studies[2].AtMost = true; p.AtMost || !progress(t, m, lines).AtMost {
 		t.Error("an upper limit is not said to be one, or what is none is")
 	}
-	// What a finished study was thought to have does not count any more.
+	// The number of jobs planned for a finished study no longer counts.
 	m.Configurations[2].Studies[2].AtMost = false
 	m.Configurations[1].Studies[0].Jobs, m.Configurations[1].Studies[0].AtMost = 1000, true
 	if again := progress(t, m, lines); again.Known != p.Known || again.AtMost {

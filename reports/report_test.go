@@ -15,7 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// What a fit has for figures and does not fit together is an error that says so.
+// If the parts of a fit recorded for figures are inconsistent, Build returns an error that names
+// the fault.
 func TestShownErrors(t *testing.T) {
 	good := reporttest.ShownFit
 	try := func(f record.Fit) error {
@@ -133,7 +134,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A trial that failed before it had a point says where it was to be.
+// A trial that failed before it had a point is reported with the point proposed.
 func TestFailedTrialSaysWhere(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: "timed out", Asked: [][]record.Number{{0.5, -1}}}
@@ -175,7 +176,8 @@ func TestShorten(t *testing.T) {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
-	// What would look the same shows the settings in which it differs, and if it looks the same even so its full text.
+	// Labels that would be equal show the settings in which they differ; if they are still equal,
+	// the full text.
 	for _, want := range []map[string]string{
 		{"{noisy_threshold: {epsilon: 0.1}}": "noisy_threshold(epsilon: 0.1)", "{noisy_threshold: {epsilon: {init: 0.1, bounds: [0.01, 0.2]}}}": "noisy_threshold(epsilon: init 0.1 bounds 0.01 to 0.2)", "{se: {amplitude: 1}}": "se"},
 		{"{sum: [{se: {amplitude: 3, length_scale: {fixed: 10.485569}}}, noise]}": "sum(se(length_scale: fixed 10.49), noise)", "{sum: [{se: {amplitude: 3, length_scale: {fixed: 2}}}, noise]}": "sum(se(length_scale: fixed 2), noise)"},
@@ -220,7 +222,7 @@ func TestTimings(t *testing.T) {
 	}
 }
 
-// NaN has no number in JSON and infinities are words; all others come back to the bit.
+// NaN is null in JSON and infinities are strings; all other numbers are read back exactly.
 func TestNumber(t *testing.T) {
 	for x, want := range map[float64]string{0.1: "0.1", -0.25: "-0.25", 1e300: "1e+300", math.Inf(1): `"+Inf"`, math.Inf(-1): `"-Inf"`, math.NaN(): "null"} {
 		if got, err := json.Marshal(reports.Number(x)); err != nil || string(got) != want {
@@ -233,7 +235,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Jobs that more than one build has computed are told, in the report itself; equal lines of several are one job.
+// The report says which jobs were computed by more than one build; equal lines of several builds
+// are one job.
 func TestMixedBuilds(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Build = record.Build{Version: "1", Go: "go1", Arch: "here"}

@@ -41,7 +41,8 @@ func TestBayesBeginsWithSobol(t *testing.T) {
 	}
 }
 
-// The points of a batch are not one point: each takes the place of what the one before promised.
+// The points of a batch differ, because each point is chosen as if the earlier points of the batch
+// had the best value so far.
 func TestBatchesSpread(t *testing.T) {
 	s := surfaces["bowl"]
 	trials := maximise(Bayes{Trials: 6}, s.space, s.at, 2)
@@ -58,7 +59,7 @@ func TestBatchesSpread(t *testing.T) {
 	}
 }
 
-// Where everything has failed it goes on along the sequence.
+// If every trial has failed, the search continues with the points of the Sobol sequence.
 func TestBayesAfterFailuresOnly(t *testing.T) {
 	trials := maximise(Bayes{Trials: 10}, seSpace(), func([]float64) float64 { return math.NaN() }, 4)
 	for i, want := range (Sobol{Design{Trials: 10}}).Ask(seSpace(), nil, 4) {
@@ -68,7 +69,7 @@ func TestBayesAfterFailuresOnly(t *testing.T) {
 	}
 }
 
-// Where the regression is monotone the largest expected improvement on a far best value is at the end of the box.
+// If the regression is monotone, the expected improvement is largest at the end of the box.
 func TestImproveReachesTheEdge(t *testing.T) {
 	s := Space{surfaces["at an edge"].space[0]}
 	trials := maximise(Bayes{Trials: 9, Initial: 6}, s, func(u []float64) float64 { return 10 * u[0] }, 1)

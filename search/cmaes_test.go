@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// tutorial is the strategy of Hansen's tutorial (arXiv:1604.00772, figure 6 and table 1) with positive weights only, of three
-// hyperparameters, written out with whole matrices and without the eigenvectors that evolution keeps.
+// tutorial is the algorithm of Hansen's tutorial (arXiv:1604.00772, figure 6 and table 1) with
+// positive weights only. It uses whole matrices and no eigenvectors, unlike evolution.
 type tutorial struct {
 	n, mueff, cs, ds, cc, c1, cmu, chi, sigma, g float64
 	w                                            []float64
@@ -46,7 +46,7 @@ func newTutorial(n, population int) *tutorial {
 	return t
 }
 
-// learn takes the parents, best first.
+// learn updates the distribution from the parents, which are sorted from best to worst.
 func (t *tutorial) learn(parents [][]float64) {
 	n := int(t.n)
 	y := mat.NewVecDense(n, nil)
@@ -61,7 +61,8 @@ func (t *tutorial) learn(parents [][]float64) {
 		rankMu.Add(rankMu, &outer)
 	}
 	t.m.AddScaledVec(t.m, t.sigma, y)
-	// C^(-1/2) by Newton's iteration for the root of a matrix and of its inverse (Denman and Beavers).
+	// C^(-1/2) by the iteration of Denman and Beavers, a Newton iteration for the square root of a
+	// matrix and its inverse.
 	root, inverse := mat.DenseCopyOf(t.c), mat.NewDense(n, n, nil)
 	for j := range n {
 		inverse.Set(j, j, 1)
@@ -96,8 +97,9 @@ func (t *tutorial) learn(parents [][]float64) {
 	t.sigma *= math.Exp(t.cs / t.ds * (mat.Norm(t.ps, 2)/t.chi - 1))
 }
 
-// TestEvolutionIsTheTutorials: twenty generations, whose values are at first better the further out (so that the path is long and
-// p_c held back) and then a bowl's, move mean, covariance and step size as the tutorial's formulas do.
+// TestEvolutionIsTheTutorials: over twenty generations mean, covariance and step size follow the
+// tutorial's formulas. The objective first grows outwards, so that the path gets long and p_c is
+// held back, and is a bowl afterwards.
 func TestEvolutionIsTheTutorials(t *testing.T) {
 	for _, c := range []struct{ n, population int }{{1, 4}, {2, 6}, {3, 7}, {5, 30}} {
 		e, want := newEvolution(c.n, c.population), newTutorial(c.n, c.population)
@@ -156,8 +158,9 @@ func TestEvolutionIsTheTutorials(t *testing.T) {
 	}
 }
 
-// TestEvolutionSamples: a generation has the mean m and the covariance σ²C of the distribution. Of 20 000 draws the mean of
-// a coordinate has standard error sd/141, and an entry of the covariance at most √2 sd sd'/141.
+// TestEvolutionSamples: the sample of a generation has the mean m and the covariance σ²C of the
+// distribution. With 20 000 draws the mean of a coordinate has standard error sd/141, and an entry
+// of the covariance at most √2 sd sd'/141.
 func TestEvolutionSamples(t *testing.T) {
 	e := newEvolution(2, 20000)
 	e.mean, e.sigma = []float64{3, -2}, 0.5

@@ -9,7 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search/searchtest"
 )
 
-// decoders fill the options of those strategies whose zero value asks for nothing, and vary the others.
+// decoders set the options of strategies whose zero value proposes nothing, and vary those of
+// others.
 var decoders = map[string][]registry.Decode{
 	"grid": {
 		func(v any) error {
@@ -44,7 +45,7 @@ var decoders = map[string][]registry.Decode{
 	},
 }
 
-// TestStrategies is what every entry of the table must hold.
+// TestStrategies checks the properties that every strategy in the table must have.
 func TestStrategies(t *testing.T) {
 	for _, e := range search.Table {
 		options := decoders[e.Name]

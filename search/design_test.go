@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// The coordinates are those of the unscrambled sequence as scipy.stats.qmc.Sobol (1.11) gives it, whose n-th point is the
-// point of index n ^ n>>1 here.
+// The coordinates are those of the unscrambled sequence of scipy.stats.qmc.Sobol (1.11); its n-th
+// point has index n ^ n>>1 here.
 func TestSobolDirections(t *testing.T) {
 	v := sobolDirections(sobolDimensions)
 	dims := []int{0, 1, 2, 6, 20, 77, 127}
@@ -30,9 +30,9 @@ func TestSobolDirections(t *testing.T) {
 	}
 }
 
-// The first two dimensions are a (0, m, 2)-net in base 2: each of the 2^m boxes of sides 2^-a and 2^-(m-a) has exactly
-// one of the first 2^m points, for every a. Scrambling keeps that. Every other dimension has one point in each of the
-// 2^m intervals.
+// The first two dimensions are a (0, m, 2)-net in base 2: for every a, each of the 2^m boxes with
+// sides 2^-a and 2^-(m-a) contains exactly one of the first 2^m points. Scrambling preserves this.
+// Every other dimension has one point in each of the 2^m intervals.
 func TestSobolIsANet(t *testing.T) {
 	const m = 8
 	for seed := range uint64(3) {
@@ -55,7 +55,8 @@ func TestSobolIsANet(t *testing.T) {
 	}
 }
 
-// onePerPart says whether column j has one entry in each of as many equal parts as there are rows.
+// onePerPart says whether column j has exactly one entry in each of n equal intervals, where n is
+// the number of rows.
 func onePerPart(u *mat.Dense, j int) bool {
 	n, _ := u.Dims()
 	seen := map[int]bool{}
@@ -65,8 +66,9 @@ func onePerPart(u *mat.Dense, j int) bool {
 	return len(seen) == n
 }
 
-// A scrambled point is uniform: over 4096 scrambles each of its first 8 digits is 1 half of the time, and no two digits or
-// coordinates agree more often; 5 standard errors of a fair coin are 5/2/√4096.
+// A scrambled point is uniform: over 4096 scrambles each of its first 8 digits is 1 in half of the
+// cases, and any two digits or coordinates agree in half of the cases. The tolerance is 5 standard
+// errors of a fair coin, 5/2/√4096.
 func TestSobolScramblesEveryDigit(t *testing.T) {
 	const n = 4096
 	var ones [16]int
@@ -117,8 +119,8 @@ func TestLatinHypercubeIsOne(t *testing.T) {
 	}
 }
 
-// The mean of n uniform draws lies within 5 standard errors, √(1/12n), of 1/2, that of their products within √(7/144n) of
-// 1/4.
+// The mean of n uniform draws lies within 5 standard errors, √(1/12n), of 1/2; the mean of their
+// products within 5 standard errors, √(7/144n), of 1/4.
 func TestRandomIsUniform(t *testing.T) {
 	const n = 4000
 	var mean [2]float64

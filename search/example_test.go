@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// A strategy is asked for points, and told what became of them, until it asks for no more.
+// The caller evaluates the points that the strategy proposes and reports the results, until the
+// strategy proposes no more.
 func ExampleStrategy() {
 	space := search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)}
 	var s search.Strategy = search.NelderMead{Evaluations: 20}

@@ -8,7 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// TestFrameOutside: a point 3 and 4 units outside two bounds is 5 from the nearest within, which is the corner that is asked for.
+// TestFrameOutside: a point 3 and 4 units outside two bounds has distance 5 from the nearest point
+// within, the corner, which is the point proposed.
 func TestFrameOutside(t *testing.T) {
 	s := Space{bounded("a", param.Identity, 0, -2, 2), bounded("b", param.Identity, 1, -3, 5), bounded("c", param.Identity, 0, -4, 4)}
 	f := s.frame([]float64{0, 1, 0})

@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// TestImproveEndsOnATop: around the point of the next trial, in any direction, the expected improvement is no larger, but for the
-// 0.01 nats that end a climb.
+// TestImproveEndsOnATop: the next trial is at a local maximum of the expected improvement, which is
+// no larger around it in any direction, up to the 0.01 nats at which a climb stops.
 func TestImproveEndsOnATop(t *testing.T) {
 	const n = 40
 	rng := rand.New(rand.NewPCG(4, 4))

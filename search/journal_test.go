@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// canonical is what must not depend on who ran what and when.
+// canonical formats journal lines without their times, so that equal results give equal text.
 func canonical(lines []record.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -44,7 +44,8 @@ func segments(t testing.TB, dir string) []string {
 	return names
 }
 
-// place is where a line belongs: configuration, study, 1 for its fit, index.
+// place returns where a line belongs: configuration, study, 0 for a trial or 1 for an assessment,
+// index.
 func place(line record.Line) [4]int {
 	if t := line.Trial; t != nil {
 		return [4]int{t.Configuration, t.Study, 0, t.Index}

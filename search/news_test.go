@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// whileFirst makes the first job that runs of a study also do something else, and then take so long.
+// whileFirst makes the first job of a study that runs call do as well, and then wait.
 func whileFirst(s Study, do func(), wait time.Duration) Study {
 	once := sync.OnceFunc(func() { do(); time.Sleep(wait) })
 	trial := s.Trial
@@ -21,8 +21,8 @@ func whileFirst(s Study, do func(), wait time.Duration) Study {
 	return s
 }
 
-// patiently tries with longer and longer waits: how often a journal is read depends on how long that takes, on a busy machine
-// too.
+// patiently repeats a test with longer and longer waits, because a journal is read less often on a
+// slow or busy machine.
 func patiently(heard func(wait time.Duration) bool) bool {
 	for wait := 20 * time.Millisecond; wait < 10*time.Second; wait *= 4 {
 		if heard(wait) {
@@ -38,8 +38,9 @@ func named(key string, place, trials int) Study {
 	return s
 }
 
-// TestOrderBesideAnotherProcess: alone a process starts trials in order; as soon as another has written to the folder it does
-// not, so that the two meet as late as they can. (That 59 shuffled trials are in order has a chance of 1 in 59!.)
+// TestOrderBesideAnotherProcess: a process alone starts trials in order. As soon as another process
+// has written to the folder it starts them in a shuffled order, so that the two collide as late as
+// possible. (59 shuffled trials are in order with probability 1 in 59!.)
 func TestOrderBesideAnotherProcess(t *testing.T) {
 	inOrder := func(beside bool, wait time.Duration) bool {
 		dir := t.TempDir()
@@ -67,8 +68,8 @@ func TestOrderBesideAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestOwnerHearsOfOthers: the trials of the second study are another owner's, who does them meanwhile; what follows them is
-// done in the same run.
+// TestOwnerHearsOfOthers: the trials of the second study belong to another owner, who runs them
+// meanwhile; this owner then runs the jobs that depend on them in the same run.
 func TestOwnerHearsOfOthers(t *testing.T) {
 	theirs := func(study, trial int) bool { return study == 1 && trial != Later }
 	studies := []Study{named("first", 0, 3), named("second", 1, 4)}

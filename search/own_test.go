@@ -10,9 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Three owners, one after the other and again until nothing is left, do what one process does, every job once and by its owner,
-// wherever the next job of a study depends on those of others. What is left before each turn is what the whole has and the
-// journal has not.
+// Three owners take turns until nothing is left. They do what one process does, and each job runs
+// once, by its owner, even if the next job of a study depends on the jobs of others. Before each
+// turn, Left lists what the complete run has and the journal lacks.
 func TestOwners(t *testing.T) {
 	for name, studies := range map[string][]Study{
 		"batches": sweep(8, func() {}),
@@ -28,7 +28,7 @@ func TestOwners(t *testing.T) {
 				h.Write([]byte{byte(study), byte(trial)})
 				return int(h.Sum32() % 3)
 			}
-			// place is what an owner is asked about a line.
+			// place returns the study and the trial that Options.Own gets for a line.
 			place := func(line record.Line) (study, trial int) {
 				at := place(line)
 				study = slices.IndexFunc(studies, func(s Study) bool { return s.Configuration == at[0] && s.Index == at[1] })
@@ -98,7 +98,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Owners at the same time hear of each other.
+// Owners that run at the same time read each other's results.
 func TestOwnersAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	done := make([]int, 2)
@@ -106,7 +106,7 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 	for mine := range 2 {
 		j := mustOpen(t, dir)
 		go func() {
-			// The first has the trials, the second what follows them.
+			// The first owner has the trials, the second the assessments that follow them.
 			var err error
 			for deadline := time.Now().Add(10 * time.Second); err == nil && done[mine] < []int{24, 8}[mine] && time.Now().Before(deadline); {
 				var s Summary

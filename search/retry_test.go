@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// failing is a study of n trials of which the first, the best, fails for as long as it is told to.
+// failing is a study of n trials whose first, the best one, fails while *fails is true.
 func failing(key string, place, n int, fails *bool) Study {
 	s := named(key, place, n)
 	trial := s.Trial
@@ -27,9 +27,9 @@ func failing(key string, place, n int, fails *bool) Study {
 	return s
 }
 
-// TestRetryOfOneStudy: what is run again is the failed trial and the assessment that followed, of the study that is asked for; then all is
-// as if nothing had failed. That holds where another process, which had not heard of it, has put the old assessment on record once
-// more.
+// TestRetryOfOneStudy: only the failed trial and the assessment of the named study run again; the
+// result is then the same as without a failure. This also holds if another process, unaware of the
+// retry, has recorded the old assessment once more.
 func TestRetryOfOneStudy(t *testing.T) {
 	for _, stray := range []bool{false, true} {
 		fails, dir := true, t.TempDir()
@@ -69,7 +69,7 @@ func TestRetryOfOneStudy(t *testing.T) {
 		if s := mustRun(t, studies, mustOpen(t, dir), Options{Workers: 1}); s.Done != 2 {
 			t.Errorf("%+v, want the trial and the assessment done", s)
 		}
-		// Of the second study the failure stays.
+		// The failure of the second study stays.
 		want, still := mustOpen(t, ""), true
 		mustRun(t, []Study{studies[0], failing("second", 1, 3, &still)}, want, Options{})
 		got := mustOpen(t, dir).Lines()
@@ -82,7 +82,8 @@ func TestRetryOfOneStudy(t *testing.T) {
 	}
 }
 
-// TestLeftWritesNothing, not even lines that another plan's jobs give.
+// TestLeftWritesNothing: Left writes nothing, not even the lines that it could copy from another
+// plan's jobs.
 func TestLeftWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	open := func(plan string) *journal.Journal {

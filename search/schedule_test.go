@@ -26,7 +26,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// climb is a strategy that needs its history: batches of four around the best point so far.
+// climb is a strategy that depends on its history: it proposes batches of four around the best
+// point so far.
 type climb struct{ batches int }
 
 func (climb) Check(Space) error   { return nil }
@@ -115,7 +116,8 @@ func one(n int, wait func()) Study {
 	}
 }
 
-// TestWorkersDoNotMatter also counts what happened: 8 studies, two each of 12, 6, 0 and 3 trials.
+// TestWorkersDoNotMatter: the journal does not depend on the number of workers. The counts are
+// those of 8 studies, two each of 12, 6, 0 and 3 trials.
 func TestWorkersDoNotMatter(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 8, 3, 0} {
@@ -175,7 +177,7 @@ func TestRecordsAreStamped(t *testing.T) {
 	}
 }
 
-// TestJobsStartInOrder runs one worker: study after study, index after index.
+// TestJobsStartInOrder: one worker starts jobs study by study, in order of their indices.
 func TestJobsStartInOrder(t *testing.T) {
 	var got []string
 	studies := sweep(8, func() {})
@@ -202,8 +204,8 @@ func TestJobsStartInOrder(t *testing.T) {
 	}
 }
 
-// As jobs end, those that are left get what workers are free, and none of these is left over: of seven workers, five jobs have
-// two threads each, and four, three, two and one job as many as there are workers for.
+// As jobs end, the remaining jobs share all workers. Of seven workers, five jobs get two threads
+// each; four, three, two and one job get 7/jobs threads each, rounded up.
 func TestThreadsGrowAsJobsEnd(t *testing.T) {
 	const workers, jobs = 7, 5
 	var got []int
@@ -211,7 +213,7 @@ func TestThreadsGrowAsJobsEnd(t *testing.T) {
 	s := one(jobs, func() { running <- struct{}{}; <-step })
 	mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: workers, Threads: func(n int) { got = append(got, n) },
 		Progress: func(e Event) {
-			if e.Done == 0 { // let them end one by one, once all have begun
+			if e.Done == 0 { // let the jobs end one by one, once all have begun
 				go func() {
 					for range jobs {
 						<-running
@@ -222,12 +224,13 @@ func TestThreadsGrowAsJobsEnd(t *testing.T) {
 				}()
 			}
 		}})
-	if want := []int{2, 3, 4, 7, 1, 7, 1}; !slices.Equal(got, want) { // the assessment is alone, too
+	if want := []int{2, 3, 4, 7, 1, 7, 1}; !slices.Equal(got, want) { // the assessment also runs alone
 		t.Errorf("told %v, want %v", got, want)
 	}
 }
 
-// TestThreads: three trials and an assessment on two workers. The last trial and the assessment have both to themselves.
+// TestThreads: three trials and an assessment on two workers. The last trial and the assessment get
+// both.
 func TestThreads(t *testing.T) {
 	var got []int
 	mustRun(t, []Study{one(3, pause(time.Millisecond))}, mustOpen(t, ""), Options{Workers: 2, Threads: func(n int) { got = append(got, n) }})
@@ -264,11 +267,11 @@ func TestResumeAfterEveryJob(t *testing.T) {
 
 const childDir, childMode = "SEARCH_TEST_DIR", "SEARCH_TEST_MODE"
 
-// TestMain lets the test binary play another process.
+// TestMain lets the test binary act as another process.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(childDir)
 	switch os.Getenv(childMode) {
-	case "run": // tells of every job on stdout, and goes on when it hears a byte or the end of stdin
+	case "run": // prints a line for every job, and continues at each byte of stdin or at its end
 		j, err := journal.Open(dir, journal.Options{})
 		if err == nil {
 			_, err = Run(context.Background(), sweep(40, pause(4*time.Millisecond)), j, Options{Workers: 4, Progress: func(e Event) {
@@ -316,7 +319,8 @@ func child(t *testing.T, mode, dir string) *exec.Cmd {
 	return c
 }
 
-// TestKillAndResume kills a process ten times at random moments, and lets the eleventh finish what they left.
+// TestKillAndResume kills a process at a random moment, ten times; the eleventh process finishes
+// the work.
 func TestKillAndResume(t *testing.T) {
 	dir := t.TempDir()
 	for range 10 {
@@ -332,7 +336,8 @@ func TestKillAndResume(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// At most 15 of the 250 jobs are heard of, and four more running, however late the end comes.
+		// However late the kill comes, at most 15 of the 250 jobs have been reported and four more
+		// are running.
 		if _, err := in.Write(make([]byte, 1+rand.IntN(15))); err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +364,7 @@ func TestKillAndResume(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses run the same studies in one folder at the same time.
+// TestTwoProcesses: two processes run the same studies in one folder at the same time.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	a, b := child(t, "run", dir), child(t, "run", dir)
@@ -378,7 +383,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestFullDisk stops with journal.ErrJournal at a write that fails half-way; once there is room, the run goes on.
+// TestFullDisk: a write that fails half-way stops the run with journal.ErrJournal; once there is
+// room, the run continues.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full disk", dir).Output()
@@ -481,7 +487,8 @@ func TestMaxFailures(t *testing.T) {
 	}
 }
 
-// Clocks in these tests are those of synctest: nothing waits, and nothing depends on the machine.
+// The clock in these tests is that of synctest: no test really waits or depends on the machine's
+// speed.
 
 func TestTrialTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -517,7 +524,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
 				select {
 				case <-time.After(time.Minute):
-				case <-ctx.Done(): // and yet it returns something
+				case <-ctx.Done(): // and still it returns a result
 				}
 				return trial(ctx, index, p)
 			}
@@ -607,7 +614,7 @@ func TestProgress(t *testing.T) {
 	studies := sweep(4, pause(time.Millisecond))
 	j := mustOpen(t, "")
 	last := mustRun(t, studies, j, Options{Workers: 4, Progress: func(e Event) { events = append(events, e) }})
-	if len(events) != last.Done+1 || events[0].Summary != (Summary{Total: 4 + 6 + 0 + 3 + 4}) { // the first batches, and four assessments
+	if len(events) != last.Done+1 || events[0].Summary != (Summary{Total: 4 + 6 + 0 + 3 + 4}) { // the first batches and four assessments
 		t.Errorf("%d events of %d jobs", len(events), last.Done)
 	}
 	for i, e := range events {
@@ -620,7 +627,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A strategy that panics is a wrong program, but it must not leave jobs running behind the caller's back.
+// A strategy that panics is a programming error, but the run must not leave jobs running after it
+// has returned.
 func TestPanicInAStrategy(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s := one(1, func() {})
@@ -633,7 +641,7 @@ func TestPanicInAStrategy(t *testing.T) {
 		}()
 		Run(context.Background(), append(sweep(3, pause(time.Millisecond)), s), mustOpen(t, ""), Options{Workers: 4})
 	}()
-	for range 60_000 { // goroutines that have returned may still be counted until each had a last turn
+	for range 60_000 { // goroutines that have returned are counted until the Go scheduler removes them
 		if runtime.NumGoroutine() <= before {
 			return
 		}
@@ -652,16 +660,16 @@ func (faulty) Ask(_ Space, done []Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 100 000 jobs, asked for all at once, at most eight at a time, on a number of
-// goroutines that does not follow the number of jobs, and in a bounded part of the memory for each,
-// which is a little more than what is on record of it.
+// TestManyTrials runs 100 000 jobs proposed in one batch, at most eight at a time. The number of
+// goroutines does not grow with the number of jobs, and the memory per job is little more than its
+// record.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds for 100 000 trials: go test ./search -run ManyTrials, without -short")
 	}
-	// A goroutine that has nothing left to do is counted until the Go scheduler gives it a last turn,
-	// which can take many jobs on a busy machine: so one for every hundred jobs tells a bounded number
-	// from one that grows, and the count of jobs under way is exact.
+	// A goroutine that has ended is counted until the Go scheduler gives it a last turn, which can
+	// take many jobs on a busy machine. One goroutine for every hundred jobs still separates a
+	// bounded number from one that grows; the count of running jobs is exact.
 	limit := runtime.NumGoroutine() + 1000
 	var most, running, atOnce atomic.Int64
 	s := one(100_000, func() {
@@ -692,7 +700,8 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
-// BenchmarkJob is what the scheduler adds to one job: in memory, and with its line synced to disk.
+// BenchmarkJob measures what the scheduler adds to one job: in memory, and with its line synced to
+// disk.
 func BenchmarkJob(b *testing.B) {
 	for name, dir := range map[string]string{"memory": "", "disk": b.TempDir()} {
 		b.Run(name, func(b *testing.B) {
@@ -708,7 +717,7 @@ func BenchmarkJob(b *testing.B) {
 	}
 }
 
-// BenchmarkStudies is the overhead per job where there are many small studies.
+// BenchmarkStudies measures the overhead per job for many small studies.
 func BenchmarkStudies(b *testing.B) {
 	studies := make([]Study, max(b.N/11, 1))
 	for i := range studies {
@@ -722,8 +731,8 @@ func BenchmarkStudies(b *testing.B) {
 	}
 }
 
-// What another plan finished in the folder is taken over with its place in this one, and only what is new runs. A
-// timeout is not.
+// Jobs that another plan finished in the folder are copied to their place in this plan, and only
+// new jobs run. Timeouts are not copied.
 func TestAnotherPlansJobs(t *testing.T) {
 	dir := t.TempDir()
 	open := func(plan string) *journal.Journal {
@@ -762,7 +771,7 @@ func TestAnotherPlansJobs(t *testing.T) {
 		t.Errorf("the first plan's lines are now %v", was)
 	}
 
-	// A grid whose rows are in other places.
+	// A grid with its rows in another order.
 	grid := func(values ...float64) Study {
 		s := one(0, nil)
 		s.Key, s.Strategy = "grid", Grid{Axes: map[string]Axis{"length_scale": {Values: values}, "amplitude": {Values: []float64{1}}}}
@@ -785,7 +794,7 @@ func TestAnotherPlansJobs(t *testing.T) {
 		t.Errorf("a point that is there twice is two trials: %+v", got)
 	}
 
-	// A job that took too long is given another chance, and gives way to one that did not.
+	// A job that timed out runs again, and its timeout gives way to a finished result.
 	synctest.Test(t, func(t *testing.T) {
 		slow := one(2, func() { time.Sleep(time.Hour) })
 		slow.Key = "slow"
@@ -811,7 +820,8 @@ func TestAnotherPlansJobs(t *testing.T) {
 	})
 }
 
-// A process reads what another one finishes while it runs, and ends with what nobody has done.
+// A process reads the jobs that another one finishes meanwhile, and runs only those that nobody has
+// done.
 func TestJobsOfAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
 	other := sync.OnceFunc(func() { mustRun(t, sweep(20, func() {}), mustOpen(t, dir), Options{}) })
@@ -827,8 +837,8 @@ func TestJobsOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// Keys of jobs are what folders are resumed by: these were computed by hand, with SHA-256 over the documented text and the bits of the
-// points.
+// Folders are resumed by the keys of jobs. These keys were computed by hand, as SHA-256 of the
+// documented text and the bits of the points.
 func TestJobKeys(t *testing.T) {
 	for want, got := range map[string]string{
 		"005b7477a4920a2f86958fff22ef2e3b": jobKey("s", "trial", 0, [][]float64{{1, -2.5}}),
@@ -841,8 +851,9 @@ func TestJobKeys(t *testing.T) {
 	}
 }
 
-// Whatever jobs have failed, of strategies of every kind, after Retry the journal has what a run without failures has; and that is so
-// too if a process that had not heard of it writes what followed from the failures.
+// Whichever jobs failed, and for strategies of every kind, after Retry the journal equals that of a
+// run without failures. This also holds if another process, unaware of the retry, writes the
+// results that followed from the failures.
 func TestRetry(t *testing.T) {
 	for name, strategy := range map[string]Strategy{
 		"at once": BFGS{Ascent{MultiStart: MultiStart{5}}}, "learning": CMAES{Population: 4, Evaluations: 16}, "one by one": Bayes{Trials: 7, Initial: 3, Batch: 1},
@@ -891,7 +902,7 @@ func TestRetry(t *testing.T) {
 				if n == 0 {
 					continue
 				}
-				stray := mustOpen(t, dir) // of a process that still has the failures in mind
+				stray := mustOpen(t, dir) // of a process that has read the failures but not the retry
 				for _, line := range late.Lines() {
 					if _, found := stray.Done(line.Key); !found {
 						if err := stray.Append(line); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Studies that share a Tuning do each trial once, whoever fails does it for itself, and paths stay with those that keep them. All of
-// it is counted as done. A study that keeps paths does not take over from one that has none.
+// Studies with the same Tuning run each trial once, except failed trials, which each study runs
+// itself. Paths are kept only by studies that keep them, and such a study does not copy trials
+// without a path. All trials count as done.
 func TestSharedTrialsRunOnce(t *testing.T) {
 	for _, first := range []bool{true, false} { // whether the first keeps paths, or the second
 		for _, workers := range []int{1, 4} {
@@ -38,7 +39,7 @@ func TestSharedTrialsRunOnce(t *testing.T) {
 			}
 			j := mustOpen(t, "")
 			sum := mustRun(t, studies, j, Options{Workers: workers})
-			want := int32(4 + 1) // and the one that has failed
+			want := int32(4 + 1) // and the failed one again
 			if !first {
 				want = 4 + 4
 			}
@@ -58,7 +59,8 @@ func TestSharedTrialsRunOnce(t *testing.T) {
 	}
 }
 
-// A twin's jobs run after those that leave their results, and only then.
+// If the Twin of a study is in the plan, each of the study's jobs runs after the corresponding job
+// of its Twin.
 func TestTwinsFollow(t *testing.T) {
 	var order []string
 	studies := make([]Study, 2)
@@ -71,7 +73,7 @@ func TestTwinsFollow(t *testing.T) {
 		}
 		studies[i] = s
 	}
-	studies[0], studies[1] = studies[1], studies[0] // the twin is asked first, and does not know of the other
+	studies[0], studies[1] = studies[1], studies[0] // the study with a Twin comes first in the list
 	studies[0].Twin = "first"
 	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 1})
 	if got := len(order); got != 8 {

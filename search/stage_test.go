@@ -11,9 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// staged is a competition of four configurations over three rounds, each round behind a stage at which the worst
-// configuration left is cut, and a final study of those left. Configuration c comes to log evidence values[c][round]. ran
-// hears what is assessed.
+// staged is a race of four configurations over three rounds, each followed by a stage that cuts the
+// worst remaining configuration, and a final study of those left. Configuration c has log evidence
+// values[c][round]. ran is called for each assessment.
 func staged(values [4][3]float64, wait func(), ran func(configuration, study int)) []Study {
 	var studies []Study
 	at := func(configuration, round int) int { return 4*configuration + round }
@@ -63,7 +63,8 @@ func staged(values [4][3]float64, wait func(), ran func(configuration, study int
 	return studies
 }
 
-// Whoever is cut does not run, nothing runs before its stage opens, and neither workers nor interruptions change what does.
+// Configurations that are cut do not run, no study runs before its stage opens, and neither the
+// number of workers nor interruptions change which studies run.
 func TestStages(t *testing.T) {
 	values := [4][3]float64{{4, 3, 1}, {1, 9, 9}, {5, 1, 9}, {3, 5, 7}} // 1 is cut first, then 2, then 0
 	want := []string{"00", "01", "02", "10", "20", "21", "30", "31", "32", "33"}
@@ -72,7 +73,7 @@ func TestStages(t *testing.T) {
 		var mu sync.Mutex
 		var ran []string
 		finished := map[int]int{}
-		before := []int{0, 4, 3, 2} // how many assessments the round before has
+		before := []int{0, 4, 3, 2} // the number of assessments in the round before
 		studies := staged(values, pause(time.Millisecond), func(c, study int) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -25,7 +25,8 @@ func seSpace() Space {
 	return Space{spec("amplitude", param.Log, 1), spec("length_scale", param.Log, 2)}
 }
 
-// spaces are what every strategy must cope with. All but the first have a hyperparameter called length_scale.
+// spaces are spaces that every strategy must handle. All but the first have a hyperparameter
+// length_scale.
 var spaces = map[string]Space{
 	"none":     {},
 	"one":      {spec("length_scale", param.Log, 1)},
@@ -36,7 +37,7 @@ var spaces = map[string]Space{
 	"narrow":   {bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
 }
 
-// withPriors gives every hyperparameter a prior, without which there is nothing to sample.
+// withPriors gives every hyperparameter a prior, which MCMC needs.
 func withPriors(s Space) Space {
 	s = slices.Clone(s)
 	for i := range s {
@@ -68,7 +69,7 @@ func TestMCMCCheck(t *testing.T) {
 	}
 }
 
-// evaluate is a smooth objective that fails now and then.
+// evaluate is a smooth objective that fails for some trials.
 func evaluate(index int, p Proposal) record.Trial {
 	t := record.Trial{Index: index, Status: "evaluated", Evaluations: len(p.Points)}
 	for _, theta := range p.Points {
@@ -100,8 +101,8 @@ func TestMoreRestartsExtendTheList(t *testing.T) {
 	}
 }
 
-// The mean of n uniform draws from the box lies within 5 standard errors, 4/sqrt(12 n), of its centre; the extremes come
-// within 2 % of its ends with probability 1 - 2*0.99^2000.
+// The mean of n uniform draws from the box lies within 5 standard errors, 4/sqrt(12 n), of its
+// centre. The extremes lie within 2 % of its ends with probability 1 - 2*0.99^2000.
 func TestRestartsFillTheSearchBox(t *testing.T) {
 	const n = 2000
 	for j, p := range seSpace() {
@@ -126,7 +127,8 @@ func TestNoFreeHyperparameterIsOneStart(t *testing.T) {
 	}
 }
 
-// A row runs along the amplitude although it comes first in the space; logarithms are theta to the last bit.
+// A row varies the amplitude although it comes first in the space; theta is exactly the logarithm
+// of the axis values.
 func TestGridRows(t *testing.T) {
 	g := Grid{Axes: map[string]Axis{
 		"length_scale": {Log: &[2]float64{1.6, 5.6}, Points: 17},
@@ -155,7 +157,7 @@ func TestGridRows(t *testing.T) {
 	}
 }
 
-// Apart, a grid has the points of its rows in their order, each in a proposal of its own.
+// With Apart, a grid proposes the points of its rows in the same order, each in its own proposal.
 func TestGridApart(t *testing.T) {
 	g := Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 4}}, "amplitude": {Values: []float64{1, 3}}}}
 	var want [][]float64
@@ -187,7 +189,7 @@ func TestGridForms(t *testing.T) {
 	epsilon := -math.Log(math.Exp(2) - 1) // logit(e^-2) = -ln(e^2 - 1)
 	var want [][]float64
 	for _, l := range []float64{5, 4} {
-		for _, b := range []float64{-1, 0, 1} { // no axis is an amplitude: the last one is the row
+		for _, b := range []float64{-1, 0, 1} { // without an amplitude, a row varies the last axis
 			want = append(want, []float64{math.Log(3), math.Log(l), epsilon, b})
 		}
 	}
@@ -336,10 +338,10 @@ func TestWinner(t *testing.T) {
 	}
 }
 
-// What the table has as defaults is what zero stands for.
+// The defaults of the table are those that zero values stand for.
 func TestDefaultsAreThoseOfZero(t *testing.T) {
 	for _, e := range Table {
-		if e.Name == "grid" { // which has none
+		if e.Name == "grid" { // has no defaults
 			continue
 		}
 		own, err := e.New(nil)

@@ -27,7 +27,7 @@ var surfaces = map[string]surface{
 		Space{spec("x", param.Log, 1), spec("y", param.Identity, 2)},
 		func(x, y float64) float64 { return -(x-1.5)*(x-1.5) - 10*(y-1.1)*(y-1.1) }, 0,
 	},
-	"oblique ridge": { // condition number 100, as where amplitude and length scale trade against each other
+	"oblique ridge": { // condition number 100, like the trade-off of amplitude and length scale
 		Space{bounded("x", param.Identity, 0, -3, 3), bounded("y", param.Identity, 0, -3, 3)},
 		func(x, y float64) float64 { return -50*(x-y-0.3)*(x-y-0.3) - (x+y-2)*(x+y-2)/2 }, 0,
 	},
@@ -35,7 +35,7 @@ var surfaces = map[string]surface{
 		Space{bounded("x", param.Identity, -1, -2, 2), bounded("y", param.Identity, 1.5, -2, 2)},
 		func(x, y float64) float64 { return -100*(y-x*x)*(y-x*x) - (1-x)*(1-x) }, 0,
 	},
-	// At y = 1 the rest is -(x-0.8)² - 0.36.
+	// At the edge y = 1 the function is -(x-0.8)² - 0.36.
 	"at an edge": {
 		Space{bounded("x", param.Identity, 0, -1, 1), bounded("y", param.Identity, 0, -1, 1)},
 		func(x, y float64) float64 { return -(x-y+0.2)*(x-y+0.2) - (y-1.6)*(y-1.6) }, -0.36,
@@ -44,7 +44,7 @@ var surfaces = map[string]surface{
 		Space{bounded("x", param.Identity, 0, -1, 1), bounded("y", param.Identity, 0, -1, 1)},
 		func(x, y float64) float64 { return -(x-2)*(x-2) - (x+y)*(x+y)/4 - 3*(y+1.5)*(y+1.5) }, -1 - 0.75,
 	},
-	// A tenth of the box, beside the maximum, cannot be evaluated.
+	// A disc next to the maximum, a tenth of the box, cannot be evaluated.
 	"hole": {
 		Space{bounded("x", param.Identity, -1, -2, 2), bounded("y", param.Identity, -1, -2, 2)},
 		func(x, y float64) float64 {
@@ -84,7 +84,8 @@ func evaluated(index int, p Proposal, f func([]float64) float64) record.Trial {
 	return t
 }
 
-// adaptive are the strategies that learn from what they have seen, with how far below the maximum each may end.
+// adaptive are the strategies that learn from their history; short is how far below the maximum
+// each may end.
 var adaptive = []struct {
 	strategy Strategy
 	seeds    uint64
@@ -113,8 +114,9 @@ func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
 	}
 }
 
-// With n points in an area A, none is within r of the maximum with probability (1 - πr²/A)ⁿ, 3e-7 here, if they are
-// independent and the maximum is inside; Sobol's sequence and the Latin hypercube leave no larger gaps.
+// With n independent points in an area A and the maximum inside, no point is within r of the
+// maximum with probability (1 - πr²/A)ⁿ, 3e-7 here. Sobol's sequence and the Latin hypercube leave
+// no larger gaps.
 func TestDesignsComeCloseToTheMaximum(t *testing.T) {
 	const n, r = 400, 0.43
 	s := surfaces["bowl"]
@@ -129,10 +131,11 @@ func TestDesignsComeCloseToTheMaximum(t *testing.T) {
 	}
 }
 
-// Every entry of the table finds the maximum, 0, of the cone with a round tip 1 - √(1 + |θ - c|²) between -2 and 2, in one,
-// two and five dimensions. Methods with gradients end on it, up to rounding, and simplices and evolution up to where they
-// stop. What chooses n points beforehand comes as close as it must: a grid by half the diagonal of a cell, and n independent
-// points miss a ball of volume v with probability (1 - v/4^d)^n, which is 1e-6 for the ball here.
+// Every strategy in the table finds the maximum, 0, of the round-tipped cone 1 - √(1 + |θ - c|²)
+// between -2 and 2, in one, two and five dimensions. Gradient methods reach it up to rounding,
+// simplices and evolution up to their stopping rules. A design of n fixed points comes as close as
+// it must: a grid within half the diagonal of a cell; n independent points miss a ball of volume v
+// with probability (1 - v/4^d)^n, which is 1e-6 for the ball here.
 func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 	const side = 4
 	height := func(r float64) float64 { return 1 - math.Sqrt(1+r*r) }
@@ -177,7 +180,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, samples := strategy.(Sampler); samples {
-				continue // it finds none
+				continue // samplers find no maximum
 			}
 			if !listed {
 				t.Fatalf("%s is not held to any maximum", e.Name)
@@ -222,7 +225,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 	}
 }
 
-// Five hyperparameters, with a maximum where two are at bounds.
+// Five hyperparameters; at the maximum two of them are at bounds.
 func TestMoreHyperparameters(t *testing.T) {
 	s := make(Space, 5)
 	for j := range s {
@@ -248,7 +251,8 @@ func TestMoreHyperparameters(t *testing.T) {
 	}
 }
 
-// The journal of a run is the same for any number of workers, with failures of every kind: of a point, of a trial, panics.
+// The journal is the same for any number of workers, with failures of every kind: of a point, of a
+// trial, panics.
 func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
 	s := surfaces["hole"]
 	var want string
@@ -285,7 +289,7 @@ func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
 	}
 }
 
-// Nothing but failures ends a search too, without a NaN.
+// A search in which every trial fails ends too, and proposes no NaN.
 func TestNothingButFailures(t *testing.T) {
 	s := surfaces["bowl"]
 	for _, a := range adaptive {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What asks for more than can be done is refused, with a short message and before memory is taken for it.
+// A request beyond the limits is refused with a short message, before memory is allocated for it.
 func TestBounds(t *testing.T) {
 	const data, model = "data: {dataset: crabs}\n", "model: {kernel: se, likelihood: probit, inference: laplace}\n"
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestBounds(t *testing.T) {
 				t.Fatal("hangs")
 			}
 			runtime.ReadMemStats(&after)
-			if took := after.TotalAlloc - before.TotalAlloc; took > 500<<20 { // also what was freed again
+			if took := after.TotalAlloc - before.TotalAlloc; took > 500<<20 { // including memory freed since
 				t.Errorf("%d MiB were allocated", took>>20)
 			}
 		})

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// faultLine is the place of a fault in what a command prints, and its message.
+// faultLine matches a fault in the output of a command: its place and its message.
 var faultLine = regexp.MustCompile(`^(\w+\.yaml:\d+:\d+): (.*)$`)
 
-// Every file of testdata/broken, which faults.txt lists with their faults, is refused by validate, plan and run alike: the same
-// faults at the same places, all at once, and nothing is left behind.
+// Validate, plan and run refuse every file of testdata/broken with the faults listed in faults.txt:
+// the same faults at the same places, all at once, and they leave nothing behind.
 func TestBrokenFiles(t *testing.T) {
 	here, err := filepath.Abs(filepath.Join("testdata", "broken"))
 	if err != nil {

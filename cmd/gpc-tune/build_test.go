@@ -25,7 +25,7 @@ import (
 
 var writeNotice = flag.Bool("write-notice", false, "have TestNotice write NOTICE anew")
 
-// The command of README.md gives a program that needs no loader and no library.
+// The build command in README.md gives a program that needs no loader and no shared library.
 func TestBuildIsStatic(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("builds the program and reads it as Linux does: run it there, without -short")
@@ -67,13 +67,13 @@ func TestBuildIsStatic(t *testing.T) {
 	}
 }
 
-// module is one that is linked into the program.
+// module is a module linked into the program.
 type module struct {
 	Path, Dir string
 	Main      bool
 }
 
-// linked lists the modules of the program for a system.
+// linked lists the modules in the program built for an operating system.
 func linked(t testing.TB, system string) map[string]string {
 	t.Helper()
 	c := exec.Command("go", "list", "-deps", "-json=Module", ".")
@@ -97,7 +97,7 @@ func linked(t testing.TB, system string) map[string]string {
 	}
 }
 
-// licences are the texts that a module comes with.
+// licences returns the licence texts of a module.
 func licences(t testing.TB, module, folder string) (texts []string) {
 	t.Helper()
 	name := regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents|third_party_licen[cs]es`)
@@ -112,11 +112,11 @@ func licences(t testing.TB, module, folder string) (texts []string) {
 			}
 			return err
 		}
-		if e.IsDir() || filepath.Base(path) == "gpl.txt" { // one of two, of which the other is taken
+		if e.IsDir() || filepath.Base(path) == "gpl.txt" { // one of two licences; the other is used
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		if !utf8.Valid(text) { // it is Latin-1
+		if !utf8.Valid(text) { // then it is Latin-1
 			var decoded []rune
 			for _, b := range text {
 				decoded = append(decoded, rune(b))
@@ -135,7 +135,7 @@ func licences(t testing.TB, module, folder string) (texts []string) {
 	return texts
 }
 
-// Every module that is linked into the program has its licence in NOTICE, and every data set says where it comes from.
+// NOTICE has the licence of every module linked into the program, and the source of every data set.
 func TestNotice(t *testing.T) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The scripts of the shells ask the program what a word can be.
+// The shells' completion scripts ask the program for the possible words.
 func TestCompletions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -22,7 +22,7 @@ func TestCompletions(t *testing.T) {
 		}
 	}
 	for _, of := range []struct {
-		line      string // as the scripts pass it on, what was begun last
+		line      string // as the scripts pass it, the unfinished word last
 		has, lack []string
 	}{
 		{"run gallery:cr", []string{"gallery:crabs"}, []string{"gallery:pima_grid", "study.yaml"}},

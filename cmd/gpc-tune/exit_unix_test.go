@@ -23,7 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// The document, explain and the errors say the same of every code.
+// The page and explain describe every exit code in the same words, and every error has its code.
 func TestExitCodesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/exit-codes.md")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// ends runs a command of the shell, of which GPC is the program, and returns how it ends.
+// ends runs a shell command, in which GPC is the program, and returns its exit code and output.
 func ends(t *testing.T, dir, command string, attr *syscall.SysProcAttr) (code int, said string) {
 	t.Helper()
 	program, err := exec.LookPath("gpc-tune")
@@ -75,7 +75,8 @@ func ends(t *testing.T, dir, command string, attr *syscall.SysProcAttr) (code in
 	return c.ProcessState.ExitCode(), out.String()
 }
 
-// Every command that cannot write its result says so, with the same code; none says that it is done. What nobody reads any more is not told.
+// Every command that cannot write its result says so, with the same exit code, and none claims
+// success. A reader that stops reading is no error.
 func TestOutputsThatCannotBeWritten(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	succeeds(t, dir, "run", "short.yaml", "-o", "done")
@@ -85,7 +86,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 		"evidence --data crabs", "sample --grid -5:5:101", "predict model.json crabs", "status done", "show done", "export done", "compare done", "report done", "serve done",
 		"run short.yaml -o done", "submit local short.yaml -o done", "submit local short.yaml -o new --dry-run", "--help", "run --help",
 	} {
-		if command != "serve done" { // which prints an address and serves all the same
+		if command != "serve done" { // serve prints an address and serves in any case
 			if _, err := os.Stat("/dev/full"); err == nil {
 				if code, said := ends(t, dir, "$GPC "+command+" > /dev/full", nil); code != exitUnexpected || !strings.Contains(said, errOutput.Error()+": ") {
 					t.Errorf("%s > /dev/full ends with %d: %s", command, code, said)
@@ -97,7 +98,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 			}
 		}
 	}
-	// What goes to stderr is no result.
+	// Messages on stderr are no result.
 	if code, said := ends(t, dir, "$GPC run short.yaml -o other 2> /dev/full", nil); code != exitDone {
 		t.Errorf("stderr full: %d: %s", code, said)
 	}
@@ -106,7 +107,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A pipe that nobody reads is told by the exit code alone.
+// If nobody reads a pipe, only the exit code says so.
 func TestPipeThatNobodyReads(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -124,13 +125,14 @@ func TestPipeThatNobodyReads(t *testing.T) {
 	}
 }
 
-// A folder in which nothing may be written is an invalid environment for every command that writes there, and no matter to the others.
+// A folder without write permission is an invalid environment for every command that writes there,
+// and does not affect the others.
 func TestReadOnlyFolders(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}, report: {formats: [svg]}}`)
 	succeeds(t, dir, "submit", "local", "short.yaml", "-o", "done", "--blocks", "1")
 	succeeds(t, dir, "fit", "short.yaml", "-m", "model.json")
 	attr := &syscall.SysProcAttr{}
-	if os.Geteuid() == 0 { // who may write anywhere
+	if os.Geteuid() == 0 { // root may write anywhere
 		attr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 		program := filepath.Join(dir, "program")
 		path, err := exec.LookPath("gpc-tune")
@@ -165,7 +167,7 @@ func TestReadOnlyFolders(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // so that it can be removed
+	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // to allow its removal
 		if d.IsDir() {
 			os.Chmod(path, 0o755)
 		}
@@ -183,7 +185,7 @@ func TestReadOnlyFolders(t *testing.T) {
 	}
 }
 
-// A crash of the Go runtime is not taken for a mistake on the command line.
+// A crash of the Go runtime is not reported as a usage error.
 func TestCrashIsNoUsageError(t *testing.T) {
 	p := start(t, write(t, "long.yaml", `{data: {dataset: housing_binary, preprocess: standardize}, model: {kernel: {se: {ard: true}}, likelihood: probit, inference: ep}, tune: {method: bfgs, restarts: 8}}`), "run", "long.yaml", "-o", "run")
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -191,7 +193,7 @@ func TestCrashIsNoUsageError(t *testing.T) {
 			break
 		}
 	}
-	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // on which the runtime ends as on any fatal error
+	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // on which the runtime ends like on any fatal error
 		t.Fatal(err)
 	}
 	<-p.ended
@@ -200,7 +202,8 @@ func TestCrashIsNoUsageError(t *testing.T) {
 	}
 }
 
-// A name of a run folder with lines of its own is a name, for the shell that does what a dry run prints, too.
+// A run folder's name with several lines or shell syntax stays a name, also for the shell that
+// executes a dry run's output.
 func TestDryRunTakesNamesForNames(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o777), os.WriteFile(filepath.Join(dir, "bin", "sbatch"), []byte("#!/bin/sh\necho 7\n"), 0o777)); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// lattice is some hundreds of short jobs: rows of two grids on six training sets.
+// lattice is an experiment of some hundreds of short jobs: rows of two grids on six training sets.
 const lattice = `version: 1
 name: lattice
 data: {dataset: ripley, subsample: 60}
@@ -29,7 +29,7 @@ evaluate: {test: {}, kfold: {k: 5}}
 
 const latticeJobs = 2 * 6 * (36 + 1)
 
-// gpcTune is the program itself, started from the test binary under its other name.
+// gpcTune is the program itself: the test binary under its other name.
 func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("gpc-tune")
@@ -41,7 +41,7 @@ func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// succeeds runs the program to a good end, and returns what it said.
+// succeeds runs the program, which must succeed, and returns its output.
 func succeeds(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := gpcTune(t, dir, args...).CombinedOutput()
@@ -51,7 +51,7 @@ func succeeds(t testing.TB, dir string, args ...string) string {
 	return string(out)
 }
 
-// write makes a file in a new folder, and returns the folder.
+// write writes a file in a new folder and returns the folder.
 func write(t testing.TB, name, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -70,7 +70,7 @@ func results(t testing.TB, dir string) []byte {
 	return text
 }
 
-// journalSize is what the segments of a run have in bytes.
+// journalSize is the total size in bytes of a run's journal segments.
 func journalSize(dir string) (n int64) {
 	names, _ := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
 	for _, name := range names {
@@ -81,7 +81,7 @@ func journalSize(dir string) (n int64) {
 	return n
 }
 
-// journalled counts the lines of a run's journal, and the jobs that they are of.
+// journalled counts the lines in a run's journal, and the different jobs among them.
 func journalled(t testing.TB, dir string) (lines, jobs int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
@@ -105,7 +105,7 @@ func journalled(t testing.TB, dir string) (lines, jobs int) {
 	return lines, len(keys)
 }
 
-// process is a run that is going on.
+// process is a running command.
 type process struct {
 	*exec.Cmd
 	out   bytes.Buffer
@@ -127,7 +127,7 @@ func start(t testing.TB, dir string, args ...string) *process {
 	return p
 }
 
-// kill kills the process, and says if it was there to be killed.
+// kill kills the process and says whether it was still running.
 func (p *process) kill(t testing.TB) bool {
 	t.Helper()
 	if err := p.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -142,9 +142,10 @@ func (p *process) kill(t testing.TB) bool {
 	return true
 }
 
-// A sweep on one process that is killed 30 times at random, or on three that share the folder from the beginning, is the
-// sweep that nobody killed, and few jobs run twice. Kills come when the journal has grown by a random length: most of them
-// between a process's first job and its last.
+// A sweep in one process that is killed 30 times at random, or in three processes that share the
+// folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
+// comes when the journal has grown by a random length, so that most of them hit between a process's
+// first and last job.
 func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1")
@@ -171,12 +172,12 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 				time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond))))
-				for _, p := range running { // the others wait, lest they finish while this machine is busy elsewhere
+				for _, p := range running { // the others are stopped, so that they do not finish while this machine is busy elsewhere
 					_ = p.Process.Signal(syscall.SIGSTOP)
 				}
 				victim := random.IntN(processes)
 				if !running[victim].kill(t) {
-					break // it got to the end
+					break // it had finished
 				}
 				if now := journalSize(folder); now > size {
 					size = now
@@ -220,7 +221,7 @@ func TestInterruptEndsResumable(t *testing.T) {
 		t.Fatal(err)
 	}
 	journal := filepath.Join(dir, "runs", "lattice", "journal")
-	for range 1000 { // until the first job is on record
+	for range 1000 { // until the first job is recorded
 		if entries, _ := os.ReadDir(journal); len(entries) > 0 {
 			break
 		}
@@ -237,12 +238,12 @@ func TestInterruptEndsResumable(t *testing.T) {
 	succeeds(t, dir, "run", "lattice.yaml", "--resume")
 }
 
-// In a folder where nothing may be written, no job runs.
+// In a folder without write permission no job runs.
 func TestReadOnlyFolder(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	run := func(args ...string) (code int, out string) {
 		c := gpcTune(t, dir, append([]string{"run", "lattice.yaml", "--set", "model.inference=laplace"}, args...)...)
-		if os.Geteuid() == 0 { // who may write anywhere
+		if os.Geteuid() == 0 { // root may write anywhere
 			program := filepath.Join(dir, "gpc-tune")
 			if text, err := os.ReadFile(c.Path); err != nil || os.WriteFile(program, text, 0o755) != nil {
 				t.Fatal("the program cannot be copied to where others find it")
@@ -280,7 +281,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// A folder that is taken away ends the run: nothing computed from then on would be found again.
+// Moving the folder away ends the run, because later results would not be found again.
 func TestFolderVanishes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
@@ -298,8 +299,9 @@ func TestFolderVanishes(t *testing.T) {
 	}
 }
 
-// Neither the workers nor the processors are in the results: approximations and strategies of every kind, a training set so large
-// that workers without a job share the work of another, averages over random numbers.
+// Results do not depend on workers or processors: for approximations and strategies of every kind,
+// for a training set so large that idle workers share the work of another, and for averages over
+// random numbers.
 func TestWorkersAndProcessorsDoNotMatter(t *testing.T) {
 	for name, text := range map[string]string{
 		"bfgs": `{data: {dataset: crabs, preprocess: standardize, subsample: 30}, model: {kernel: se, likelihood: probit,

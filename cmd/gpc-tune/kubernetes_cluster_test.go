@@ -31,8 +31,9 @@ import (
 
 var controlPlane = flag.String("controlplane", "", "the program of testdata/kubernetes/controlplane, for the tests on a Kubernetes cluster")
 
-// kubernetesCluster is a Kubernetes on this machine: etcd, API server, controllers and scheduler are the real ones, and what a
-// node does is done by type kubernetesNode. It has no containers: a pod is a process.
+// kubernetesCluster is a Kubernetes cluster on this machine. Etcd, API server, controllers and
+// scheduler are the real ones; kubernetesNode acts as the nodes. There are no containers: a pod is
+// a process.
 type kubernetesCluster struct {
 	t       testing.TB
 	folder  string
@@ -47,7 +48,8 @@ type kubernetesCluster struct {
 
 const kubernetesToken = "test"
 
-// startKubernetes starts a cluster with nodes of so many processors, and has it end with the test.
+// startKubernetes starts a cluster with nodes of the given numbers of processors; it ends with the
+// test.
 func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 	t.Helper()
 	if *controlPlane == "" {
@@ -60,7 +62,8 @@ func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 			t.Skipf("needs %s, of the Debian package %s: install it", program, of)
 		}
 	}
-	// Pods run as another user, who must find the program and the run: not below t.TempDir, which is for the owner alone.
+	// Pods run as another user, who must be able to read the program and the run: not below
+	// t.TempDir, which only its owner can read.
 	folder, err := os.MkdirTemp("", "kubernetes")
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +71,7 @@ func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 	etcd, port := freePort(t), freePort(t)
 	c := &kubernetesCluster{t: t, folder: folder, server: fmt.Sprintf("https://127.0.0.1:%d", port), daemons: map[string]*exec.Cmd{}}
 	c.http.Timeout = 10 * time.Second
-	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // it signs its own certificate
+	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // the server signs its own certificate
 	path := func(name string) string { return filepath.Join(folder, name) }
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -112,7 +115,7 @@ func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 	c.starts = map[string][]string{
 		"etcd": {"etcd", "--data-dir", path("etcd"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
 			"--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync"},
-		// A pod stays on a node that does not answer for a second, not for five minutes.
+		// A pod stays on an unreachable node for one second, not for five minutes.
 		"kube-apiserver": {path("kube-apiserver"), "--etcd-servers=" + client, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--cert-dir=" + path("certificates"),
 			"--service-account-key-file=" + path("accounts.key"), "--service-account-signing-key-file=" + path("accounts.key"), "--service-account-issuer=https://test",
 			"--token-auth-file=" + path("tokens.csv"), "--authorization-mode=AlwaysAllow", "--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount",
@@ -134,7 +137,7 @@ func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 	return c
 }
 
-// startDaemon starts a part of the control plane, with its log beside the others.
+// startDaemon starts a part of the control plane and logs to a file of its own.
 func (c *kubernetesCluster) startDaemon(name string) {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.folder, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
@@ -151,7 +154,7 @@ func (c *kubernetesCluster) startDaemon(name string) {
 	c.daemons[name] = daemon
 }
 
-// startAPI starts the API server, and waits until it is ready.
+// startAPI starts the API server and waits until it is ready.
 func (c *kubernetesCluster) startAPI() {
 	c.t.Helper()
 	c.startDaemon("kube-apiserver")
@@ -181,7 +184,7 @@ func (c *kubernetesCluster) stop() {
 	_ = os.RemoveAll(c.folder)
 }
 
-// apiError is what the API refuses.
+// apiError is a request that the API refused.
 type apiError struct {
 	code int
 	text string
@@ -189,7 +192,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
-// api does a request with a body as JSON, and decodes the answer.
+// api sends a request with a JSON body and decodes the answer.
 func (c *kubernetesCluster) api(method, path string, body, answer any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -221,7 +224,7 @@ func (c *kubernetesCluster) api(method, path string, body, answer any) error {
 	return json.Unmarshal(text, answer)
 }
 
-// must does a request that the API may not refuse.
+// must sends a request that must succeed.
 func (c *kubernetesCluster) must(method, path string, body any) {
 	c.t.Helper()
 	if err := c.api(method, path, body, nil); err != nil {
@@ -229,7 +232,7 @@ func (c *kubernetesCluster) must(method, path string, body any) {
 	}
 }
 
-// kubectl runs it to a good end, and returns its output.
+// kubectl runs kubectl, which must succeed, and returns its output.
 func (c *kubernetesCluster) kubectl(args ...string) string {
 	c.t.Helper()
 	out, err := exec.Command("kubectl", args...).CombinedOutput()
@@ -239,7 +242,7 @@ func (c *kubernetesCluster) kubectl(args ...string) string {
 	return string(out)
 }
 
-// pod is what of a pod a node and the tests look at.
+// pod has the fields of a pod that a node and the tests use.
 type pod struct {
 	Metadata struct {
 		Name, Namespace, UID       string
@@ -275,15 +278,15 @@ type podCondition struct {
 	Message string `json:"message"`
 }
 
-// path is that of a pod in the API.
+// path is the pod's path in the API.
 func (p *pod) path() string {
 	return "/api/v1/namespaces/" + p.Metadata.Namespace + "/pods/" + p.Metadata.Name
 }
 
-// part is the wave of the pod's Job, or the rest.
+// part is the wave of the pod's Job, or rest.
 func (p *pod) part() string { return p.Metadata.Labels["app.kubernetes.io/component"] }
 
-// pods lists those of a namespace, or of all.
+// pods lists the pods of a namespace, or of all.
 func (c *kubernetesCluster) pods(namespace, selector string) (pods []pod, err error) {
 	var list struct{ Items []pod }
 	path := "/api/v1/pods"
@@ -294,12 +297,12 @@ func (c *kubernetesCluster) pods(namespace, selector string) (pods []pod, err er
 	return list.Items, err
 }
 
-// kubernetesNode does what a kubelet does: it runs the pods that the scheduler has put on its node, one process each, and tells the
-// API what became of them.
+// kubernetesNode acts as a kubelet: it runs the pods scheduled on its node, one process each, and
+// reports their status to the API.
 type kubernetesNode struct {
 	*kubernetesCluster
 	name     string
-	silent   atomic.Bool // it does not hear from the API, nor the API from it
+	silent   atomic.Bool // no connection between the node and the API
 	stopping chan struct{}
 	stopped  chan struct{}
 
@@ -309,15 +312,15 @@ type kubernetesNode struct {
 
 // podProcess is the container of a pod.
 type podProcess struct {
-	pod     pod // as it was last seen
+	pod     pod // as last seen
 	command *exec.Cmd
-	told    bool      // of its end
-	asked   time.Time // to end
-	evicted bool      // by the node, which is short of something
+	told    bool      // its end was reported
+	asked   time.Time // when it was told to end
+	evicted bool      // by the node, for lack of resources
 	over    chan struct{}
 }
 
-// addNode makes a node of so many processors.
+// addNode adds a node with the given number of processors.
 func (c *kubernetesCluster) addNode(name string, cpus int) *kubernetesNode {
 	c.t.Helper()
 	n := &kubernetesNode{kubernetesCluster: c, name: name, stopping: make(chan struct{}), stopped: make(chan struct{}), processes: map[string]*podProcess{}}
@@ -352,7 +355,7 @@ func (n *kubernetesNode) run() {
 		}
 		pods, err := n.pods("", "fieldSelector=spec.nodeName="+n.name)
 		if err != nil {
-			continue // the API server may be away; it will be back
+			continue // the API server may be down; it will come back
 		}
 		n.mu.Lock()
 		for i := range pods {
@@ -362,13 +365,13 @@ func (n *kubernetesNode) run() {
 	}
 }
 
-// step does what there is to do about a pod.
+// step does the next action for a pod.
 func (n *kubernetesNode) step(p *pod) {
 	process := n.processes[p.Metadata.UID]
 	if process == nil {
 		switch {
 		case p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed":
-		case p.Metadata.DeletionTimestamp != nil: // before it began
+		case p.Metadata.DeletionTimestamp != nil: // deleted before it began
 			n.tell(p, "Failed", map[string]any{"terminated": map[string]any{"exitCode": 137, "reason": "ContainerStatusUnknown"}})
 			_ = n.api(http.MethodDelete, p.path(), map[string]any{"gracePeriodSeconds": 0}, nil)
 		case !n.held.Load():
@@ -406,7 +409,7 @@ func (n *kubernetesNode) step(p *pod) {
 	}
 }
 
-// exitOf is the exit code of a container whose process has ended.
+// exitOf returns the exit code of a container whose process has ended.
 func exitOf(s *os.ProcessState) int {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -414,7 +417,7 @@ func exitOf(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// begin starts the process of a pod, as the user that it names, with nothing of this process's environment.
+// begin starts the process of a pod, as the pod's user, with none of this process's environment.
 func (n *kubernetesNode) begin(p *pod) {
 	container := p.Spec.Containers[0]
 	command := exec.Command(n.program, append(slices.Clone(container.Command[1:]), expanded(container.Args)...)...)
@@ -451,7 +454,7 @@ func (n *kubernetesNode) begin(p *pod) {
 	n.tell(p, "Running", map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}})
 }
 
-// tell has the API know of a pod's container; it says whether it does.
+// tell reports the state of a pod's container to the API and says whether that succeeded.
 func (n *kubernetesNode) tell(p *pod, phase string, state map[string]any, conditions ...podCondition) bool {
 	container := p.Spec.Containers[0]
 	running := phase == "Running"
@@ -466,7 +469,7 @@ func (n *kubernetesNode) tell(p *pod, phase string, state map[string]any, condit
 	return err == nil || errors.As(err, &refused) && refused.code == http.StatusNotFound
 }
 
-// fall has the node fall silent. Its processes die with it, or go on where only its network is gone.
+// fall disconnects the node. Its processes die with it, or continue if only the network fails.
 func (n *kubernetesNode) fall(kill bool) (running int) {
 	n.silent.Store(true)
 	n.mu.Lock()
@@ -484,7 +487,7 @@ func (n *kubernetesNode) fall(kill bool) (running int) {
 	return running
 }
 
-// end ends the node with all of its processes.
+// end ends the node and all its processes.
 func (n *kubernetesNode) end() {
 	close(n.stopping)
 	<-n.stopped
@@ -494,7 +497,7 @@ func (n *kubernetesNode) end() {
 	}
 }
 
-// process is that of a pod, if a node has it and it is not over.
+// process returns the process of a pod and its node, if it is running.
 func (c *kubernetesCluster) process(p *pod) (n *kubernetesNode, of *podProcess) {
 	for _, n := range c.nodes {
 		n.mu.Lock()
@@ -513,7 +516,7 @@ func (c *kubernetesCluster) process(p *pod) (n *kubernetesNode, of *podProcess) 
 	return nil, nil
 }
 
-// kubernetesRun is a run in a namespace of its own, submitted by an ordinary user.
+// kubernetesRun is a run in its own namespace, submitted by an ordinary user.
 type kubernetesRun struct {
 	*kubernetesCluster
 	t                 testing.TB
@@ -521,7 +524,8 @@ type kubernetesRun struct {
 	dir, file, folder string
 }
 
-// newRun makes the namespace and a volume for its claim, and runs the experiment in one process; csv is for train.csv.
+// newRun creates the namespace and a volume for its claim, and runs the experiment in one process;
+// csv is the content of train.csv.
 func (c *kubernetesCluster) newRun(t testing.TB, namespace, text, csv string) *kubernetesRun {
 	t.Helper()
 	r := &kubernetesRun{kubernetesCluster: c, t: t, namespace: namespace, dir: filepath.Join(c.folder, namespace), file: namespace + ".yaml"}
@@ -547,13 +551,13 @@ func (c *kubernetesCluster) newRun(t testing.TB, namespace, text, csv string) *k
 				t.Logf("%s: %s", filepath.Base(name), text[max(0, len(text)-300):])
 			}
 		}
-		// No later test shares the nodes with what is left.
+		// The remaining pods must not share the nodes with a later test.
 		c.kubectl("delete", "namespace", namespace, "--wait=false")
 	})
 	return r
 }
 
-// command is one of the program, by somebody who is not root.
+// command is a call of the program by a user other than root.
 func (r *kubernetesRun) command(args ...string) *exec.Cmd {
 	command := exec.Command(r.program, args...)
 	command.Dir, command.Env = r.dir, append(os.Environ(), "HOME="+r.dir)
@@ -564,7 +568,7 @@ func (r *kubernetesRun) command(args ...string) *exec.Cmd {
 	return command
 }
 
-// gpcTune runs the program to a good end, and returns what it said.
+// gpcTune runs the program, which must succeed, and returns its output.
 func (r *kubernetesRun) gpcTune(args ...string) string {
 	r.t.Helper()
 	out, err := r.command(args...).CombinedOutput()
@@ -574,7 +578,7 @@ func (r *kubernetesRun) gpcTune(args ...string) string {
 	return string(out)
 }
 
-// submitting is the command line that submits the run.
+// submitting returns the arguments that submit the run.
 func (r *kubernetesRun) submitting(flags ...string) []string {
 	return append([]string{"submit", "kubernetes", r.file, "-o", r.folder, "--image=gpc-tune:test", "--claim=study", "--storage=1Gi", "--mount=" + r.dir, "--namespace=" + r.namespace}, flags...)
 }
@@ -584,7 +588,7 @@ func (r *kubernetesRun) submit(flags ...string) string {
 	return r.gpcTune(r.submitting(flags...)...)
 }
 
-// refused submits what cannot be sent now, and returns what was said.
+// refused submits a run that cannot be sent now, and returns the output.
 func (r *kubernetesRun) refused(flags ...string) string {
 	r.t.Helper()
 	out, err := r.command(r.submitting(flags...)...).CombinedOutput()
@@ -599,13 +603,13 @@ func (r *kubernetesRun) status() string {
 	return r.gpcTune("status", r.folder)
 }
 
-// done counts the jobs on record.
+// done counts the recorded jobs.
 func (r *kubernetesRun) done() int {
 	_, jobs := journalled(r.t, r.folder)
 	return jobs
 }
 
-// running lists the pods whose processes run, of a part of the run, or of all of it.
+// running lists the pods with running processes, of one part of the run or of all.
 func (r *kubernetesRun) running(part string) (running []pod) {
 	r.t.Helper()
 	pods, err := r.pods(r.namespace, "")
@@ -620,7 +624,7 @@ func (r *kubernetesRun) running(part string) (running []pod) {
 	return running
 }
 
-// signal signals the processes of pods, and counts them.
+// signal sends a signal to the processes of pods and returns their number.
 func (r *kubernetesRun) signal(s syscall.Signal, pods ...pod) (n int) {
 	for _, p := range pods {
 		if _, process := r.process(&p); process != nil && process.command.Process.Signal(s) == nil {
@@ -630,7 +634,7 @@ func (r *kubernetesRun) signal(s syscall.Signal, pods ...pod) (n int) {
 	return n
 }
 
-// jobs has the Jobs of the namespace, by the part of the run.
+// jobs returns the Jobs of the namespace by part of the run.
 func (r *kubernetesRun) jobs() map[string]job {
 	r.t.Helper()
 	var list struct{ Items []job }
@@ -644,7 +648,7 @@ func (r *kubernetesRun) jobs() map[string]job {
 	return jobs
 }
 
-// job is what of a Job the tests look at.
+// job has the fields of a Job that the tests use.
 type job struct {
 	Metadata struct {
 		Name   string
@@ -661,7 +665,7 @@ type job struct {
 	}
 }
 
-// condition says if the Job has one of this type, and why.
+// condition says whether the Job has a condition of this type, and its reason.
 func (j job) condition(kind string) (reason string, holds bool) {
 	for _, c := range j.Status.Conditions {
 		if c.Type == kind && c.Status == "True" {
@@ -671,7 +675,7 @@ func (j job) condition(kind string) (reason string, holds bool) {
 	return "", false
 }
 
-// over says if every Job of the run is complete or has failed.
+// over says whether every Job of the run is complete or has failed.
 func (r *kubernetesRun) over() bool {
 	for _, j := range r.jobs() {
 		_, complete := j.condition("Complete")
@@ -682,8 +686,8 @@ func (r *kubernetesRun) over() bool {
 	return true
 }
 
-// ended counts the pods of the run whose processes are over: by the code that they ended with, and those of which the cluster
-// says that it took them away, by the reason that it has.
+// ended counts the ended pods of the run by exit code, and the pods that the cluster removed by its
+// reason.
 func (r *kubernetesRun) ended() (codes map[int]int, disrupted map[string]int) {
 	codes, disrupted = map[int]int{}, map[string]int{}
 	for _, n := range r.nodes {
@@ -709,7 +713,8 @@ func (r *kubernetesRun) ended() (codes map[int]int, disrupted map[string]int) {
 	return codes, disrupted
 }
 
-// report logs the counts of a run that is over, and fails if it did not give the bytes of one process.
+// report logs the counts of a finished run, and fails if its bytes differ from those of a run in
+// one process.
 func (r *kubernetesRun) report(of int) {
 	r.t.Helper()
 	codes, disrupted := r.ended()
@@ -724,7 +729,8 @@ func (r *kubernetesRun) report(of int) {
 	golden.Equal(r.t, "results.json differs from that of one process", results(r.t, r.folder), results(r.t, filepath.Join(r.dir, "whole")))
 }
 
-// A run on a Kubernetes of which pods, nodes and the API server are lost: the bytes of the run of one process.
+// A run on a Kubernetes cluster that loses pods, nodes and the API server gives the bytes of a run
+// in one process.
 func TestKubernetesCluster(t *testing.T) {
 	c := startKubernetes(t, 3, 3)
 	t.Run("pods are killed, evicted, and the API server is", c.testKilled)
@@ -735,12 +741,12 @@ func TestKubernetesCluster(t *testing.T) {
 	t.Run("submitted again while a node is lost", c.testSubmittedWhileLost)
 }
 
-// longArray is longer than an array, as a cluster takes its time.
+// longArray is longer than array, because a cluster is slow.
 var longArray = strings.Replace(array, "points: 40", "points: 60", 1)
 
 const longArrayJobs = 5 * (60 + 1)
 
-// begin has all pods begin at once, and stop: work is left for those that come instead of them.
+// begin lets all pods begin at once and stops them, so that work is left for their replacements.
 func (r *kubernetesRun) begin(pods int) {
 	r.t.Helper()
 	until(r.t, "pods", func() bool {
@@ -769,7 +775,7 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 	r.signal(syscall.SIGCONT, r.running("")...)
 	until(t, "jobs", func() bool { return r.done() > 4 })
 
-	// Three are killed. The others wait, so that there is something left for those that come instead.
+	// Three pods are killed. The others are stopped, so that work is left for the replacements.
 	pods := r.running("")
 	r.signal(syscall.SIGSTOP, pods...)
 	first := r.done()
@@ -786,7 +792,8 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 	r.signal(syscall.SIGCONT, r.running("")...)
 	until(t, "more jobs", func() bool { return r.done() > first+4 })
 
-	// The API server is killed, one more pod while it is away, and once it is back, three are evicted.
+	// The API server is killed, one more pod while it is down, and once it is back, three pods are
+	// evicted.
 	pods = r.running("")
 	r.signal(syscall.SIGSTOP, pods...)
 	second := r.done()
@@ -803,7 +810,7 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 		r.must(http.MethodPost, p.path()+"/eviction", map[string]any{"apiVersion": "policy/v1", "kind": "Eviction",
 			"metadata": map[string]any{"name": p.Metadata.Name, "namespace": p.Metadata.Namespace}})
 	}
-	n, process := r.process(&pods[3]) // as a node does that is short of memory
+	n, process := r.process(&pods[3]) // as a node does when memory is short
 	n.mu.Lock()
 	process.evicted = true
 	n.mu.Unlock()
@@ -842,7 +849,7 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 	r.report(longArrayJobs)
 }
 
-// waves is nested cross-validation, whose outer folds wait for the inner ones.
+// waves is nested cross-validation, in which the outer folds wait for the inner ones.
 const waves = `{data: {dataset: crabs, preprocess: standardize, subsample: 60}, model: {kernel: [se, linear], likelihood: probit, inference: laplace},
 	tune: {method: bfgs, restarts: 2}, evaluate: {nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}}`
 
@@ -868,14 +875,14 @@ func (c *kubernetesCluster) testWaves(t *testing.T) {
 			c.held.Store(false)
 			until(t, "the rest", func() bool { return len(r.running("rest")) == 1 })
 			rest := r.running("rest")
-			r.signal(syscall.SIGSTOP, rest...) // lest it do everything
+			r.signal(syscall.SIGSTOP, rest...) // so that it does not do all the work
 			until(t, "the first wave", func() bool { _, complete := r.jobs()["w0"].condition("Complete"); return complete })
 			first := r.done()
 			if out := r.status(); !strings.Contains(out, fmt.Sprintf("kubernetes: 1 block running, 0 in the queue, %d suspended\n", before["w1"].Spec.Completions)) {
 				t.Error(out)
 			}
 			if again {
-				time.AfterFunc(time.Second, func() { r.signal(syscall.SIGCONT, rest...) }) // it is ended
+				time.AfterFunc(time.Second, func() { r.signal(syscall.SIGCONT, rest...) }) // so that it can end
 				out := r.submit()
 				if strings.Contains(out, "-w0") && !strings.Contains(out, `-w0" deleted`) || strings.Contains(out, "suspended") {
 					t.Errorf("the second wave and the rest were to be sent: %s", out)
@@ -895,13 +902,13 @@ func (c *kubernetesCluster) testWaves(t *testing.T) {
 	}
 }
 
-// known is the number of jobs of the run of one process.
+// known is the number of jobs in the run of one process.
 func (r *kubernetesRun) known() int {
 	_, jobs := journalled(r.t, filepath.Join(r.dir, "whole"))
 	return jobs
 }
 
-// Pods, and Jobs, that a quota refuses.
+// A quota refuses Jobs, and then pods.
 func (c *kubernetesCluster) testQuota(t *testing.T) {
 	r := c.newRun(t, "quota", waves, "")
 	quota := func(hard map[string]any) {
@@ -943,7 +950,7 @@ func (c *kubernetesCluster) testQuota(t *testing.T) {
 	r.report(r.known())
 }
 
-// Workers that find other data than the run was laid out for are not started again.
+// Workers that find data other than those laid out are not restarted.
 func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	const csv = "1,1,a\n2,3,a\n3,1,b\n4,3,b\n5,2,a\n6,1,b\n7,3,a\n8,2,b\n"
 	r := c.newRun(t, "other-data", `{data: {train: train.csv}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, evaluate: {kfold: {k: 2}}}`, csv)
@@ -960,7 +967,7 @@ func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	until(t, "the Jobs to fail", r.over)
 	jobs := r.jobs()
 	codes, _ := r.ended()
-	if len(codes) != 1 || codes[exitInvalid] < 2 || codes[exitInvalid] > 3 { // the first that fails may have the Job end before another begins
+	if len(codes) != 1 || codes[exitInvalid] < 2 || codes[exitInvalid] > 3 { // the first failure may end the Job before another pod begins
 		t.Errorf("pods ended %v, want each of them once, with %d", codes, exitInvalid)
 	}
 	for part, j := range jobs {
@@ -978,7 +985,8 @@ func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	r.report(r.known())
 }
 
-// Two nodes fall silent: the processes of one die with it, those of the other go on while others do the same blocks.
+// Two nodes become unreachable: the processes of one die with it, those of the other continue
+// beside their replacements.
 func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 	dead, cut := c.addNode("dead", 2), c.addNode("cut", 2)
 	for _, n := range c.nodes[:2] {
@@ -998,7 +1006,7 @@ func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 		c.kubectl("uncordon", n.name)
 	}
 	until(t, "the cluster to take the pods away", func() bool { return strings.Count(r.status(), " is taken away: ") == 4 })
-	// Nothing comes instead until it is certain that they are over.
+	// Replacements start only when it is certain that the old pods have ended.
 	c.kubectl("delete", "node", "dead")
 	c.kubectl("taint", "node", "cut", "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute")
 	twice := map[string]int{}
@@ -1011,14 +1019,15 @@ func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 		}
 		return len(twice) == 4
 	})
-	r.signal(syscall.SIGCONT, pods...) // those that nobody hears of go on as well
+	r.signal(syscall.SIGCONT, pods...) // those on the unreachable node continue as well
 	r.signal(syscall.SIGCONT, r.running("")...)
 	until(t, "the end", r.over)
 	t.Logf("%d pods died with their node and %d ran on beside their replacements, with %d of %d jobs done", died, going, before, longArrayJobs)
 	r.report(longArrayJobs)
 }
 
-// What is submitted again waits for the pods of before to end. On a node that is lost they do not, and submit says so.
+// Submitting again waits for the earlier pods to end. On a lost node they do not, and submit says
+// so.
 func (c *kubernetesCluster) testSubmittedWhileLost(t *testing.T) {
 	lost := c.addNode("lost", 2)
 	for _, n := range c.nodes[:2] {

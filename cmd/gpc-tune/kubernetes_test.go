@@ -20,7 +20,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// manifest is what of a Job the tests look at; its schema says that there is nothing else.
+// manifest has the fields of a Job that the tests check; the schema checks that there are no
+// unknown ones.
 type manifest struct {
 	Kind     string
 	Metadata struct {
@@ -70,7 +71,7 @@ type manifest struct {
 	}
 }
 
-// published are the types of the cluster's API.
+// published returns the schema of the cluster's API types.
 func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile("testdata/kubernetes/schema.json")
@@ -88,7 +89,8 @@ func published(t testing.TB) *jsonschema.Schema {
 	return c.MustCompile("schema.json")
 }
 
-// manifests reads what submit has written, and holds it to the types of the cluster's API and to what that demands of Jobs.
+// manifests reads the output of submit and checks it against the types of the cluster's API and its
+// rules for Jobs.
 func manifests(t testing.TB, text []byte) (all []manifest) {
 	t.Helper()
 	schema := published(t)
@@ -120,7 +122,7 @@ func manifests(t testing.TB, text []byte) (all []manifest) {
 	}
 }
 
-// valid holds a Job to what the API demands beyond its types, and to what workers need.
+// valid checks what the API demands of a Job beyond its types, and what workers need.
 func valid(t testing.TB, m manifest) {
 	t.Helper()
 	spec, pod := m.Spec, m.Spec.Template.Spec
@@ -134,7 +136,8 @@ func valid(t testing.TB, m manifest) {
 			t.Errorf("label %s: %q, of the pods %q", name, v, m.Spec.Template.Metadata.Labels[name])
 		}
 	}
-	// A policy of failed pods and limits by index are for pods that are never restarted in place, the latter for indexed Jobs.
+	// Pod failure policies and limits per index require pods that are never restarted in place; the
+	// latter also an indexed Job.
 	if pod.RestartPolicy != "Never" || len(pod.Containers) != 1 || len(pod.Volumes) != 1 {
 		t.Fatalf("%+v", pod)
 	}
@@ -180,7 +183,7 @@ func valid(t testing.TB, m manifest) {
 	}
 }
 
-// expanded are arguments as a node has them, which no variable is set for.
+// expanded returns arguments as a node expands them when no variable is set.
 func expanded(args []string) (all []string) {
 	for _, a := range args {
 		all = append(all, regexp.MustCompile(`\$\$|\$\(\w+\)`).ReplaceAllStringFunc(a, func(found string) string {
@@ -190,7 +193,7 @@ func expanded(args []string) (all []string) {
 	return all
 }
 
-// kubectl is one that succeeds, and writes what it is asked for.
+// kubectl installs a kubectl that succeeds and logs its arguments in the file asked.
 func kubectl(t testing.TB) (asked string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -202,8 +205,8 @@ func kubectl(t testing.TB) (asked string) {
 	return asked
 }
 
-// Every pod of the Jobs of a run, started here as the cluster starts it, in an order drawn at random within a wave: the bytes of
-// the run of one process.
+// Every pod of a run's Jobs is started here like the cluster starts it, in random order within a
+// wave. The result has the bytes of a run in one process.
 func TestKubernetesPods(t *testing.T) {
 	asked := kubectl(t)
 	dir := write(t, "nested.yaml", `{data: {train: "data, and $(HOME).csv", preprocess: standardize}, model: {kernel: [se, linear], likelihood: probit, inference: laplace},
@@ -289,7 +292,7 @@ func TestKubernetesPods(t *testing.T) {
 	golden.Equal(t, "results.json differs from that of one process", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
-// The schema takes nothing that the API does not have.
+// The schema rejects whatever the API does not have.
 func TestKubernetesSchemaRefuses(t *testing.T) {
 	schema := published(t)
 	for text, valid := range map[string]bool{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A text shows as it is: nothing of it is an instruction.
+// Text is escaped, so that roff prints it as it is and interprets nothing in it.
 func TestRoff(t *testing.T) {
 	for text, want := range map[string]string{
 		".B a":      `\&.B a`,
@@ -22,7 +22,7 @@ func TestRoff(t *testing.T) {
 	}
 }
 
-// Every page is one that groff takes without a warning.
+// groff accepts every page without a warning.
 func TestManualPages(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("needs groff, of the Debian package groff: install it and run it there")

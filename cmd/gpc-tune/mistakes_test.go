@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is compared with files")
 
-// Every mistake of testdata/mistakes.txt has the message that stands below it. A person has read them: each says where, what is
-// wrong and what to do.
+// Every mistake in testdata/mistakes.txt gives the message below it. A person has read the
+// messages: each says where and what is wrong, and what to do.
 func TestMistakes(t *testing.T) {
 	golden.Equal(t, "mistakes.txt (if it is meant: go test ./cmd/gpc-tune -run Mistakes -update)", answered(t), recorded(t))
 }
@@ -30,7 +30,7 @@ func recorded(t *testing.T) string {
 	return string(text)
 }
 
-// answered is the file of mistakes with the messages of today.
+// answered returns the file of mistakes with the current messages.
 func answered(t *testing.T) string {
 	head, rest, _ := strings.Cut(recorded(t), "\n# ")
 	entries := strings.Split(rest, "\n# ")

@@ -17,13 +17,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// block is a fenced one of a page.
+// block is a fenced code block of a page.
 type block struct {
 	page, text string
 	line       int
 }
 
-// blocks are those in a language of README.md and of all pages below docs.
+// blocks returns the code blocks in a language in README.md and in all pages below docs.
 func blocks(t *testing.T, language string) (all []block) {
 	begin := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
 	add := func(path string) {
@@ -49,10 +49,11 @@ func blocks(t *testing.T, language string) (all []block) {
 	return all
 }
 
-// shellWord is one of a command line, quoted or not, or what ends a command.
+// shellWord matches a word of a command line, quoted or not, or the end of a command.
 var shellWord = regexp.MustCompile(`#.*|'[^']*'|[|&;<>]+|[^\s'|&;<>]+`)
 
-// typed are the arguments of every gpc-tune in a block for the shell, and the file that its output goes to.
+// typed returns the arguments of every gpc-tune command in a shell block, and the file to which its
+// output goes.
 func typed(text string) (all []call) {
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
 		var c call
@@ -102,9 +103,9 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// Every command line of gpc-tune that a page shows is one: the command, its flags and the number of its
-// arguments are right, the experiments and the data sets that it names come along, and what explain and list
-// are asked for is there.
+// Every gpc-tune command line on a page is valid: the command, its flags and the number of its
+// arguments are right, the experiments and the data sets that it names exist, and explain and list
+// are asked for existing names.
 func TestCommandsOfPages(t *testing.T) {
 	count := 0
 	for _, b := range blocks(t, "sh") {
@@ -149,7 +150,7 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 }
 
-// parses says what is wrong with a command line, without doing what it asks for.
+// parses checks a command line without running it.
 func parses(args []string) error {
 	root := &cobra.Command{Use: "gpc-tune"}
 	root.AddCommand(commands(nil)...)
@@ -164,7 +165,8 @@ func parses(args []string) error {
 	return command.ValidateArgs(command.Flags().Args())
 }
 
-// Every experiment that a page shows is one, and so are its parts: what a part lacks of data and model is added.
+// Every experiment on a page is valid, and so is every part of one, completed with data and a
+// model.
 func TestExperimentsOfPages(t *testing.T) {
 	all := blocks(t, "yaml")
 	has := func(text, key string) bool { return regexp.MustCompile(`(?m)^` + key + `:`).MatchString(text) }
@@ -185,8 +187,8 @@ func TestExperimentsOfPages(t *testing.T) {
 	}
 }
 
-// The command lines of these pages do, one after the other in one folder, what the page says: on 40 cases, with
-// two folds and one start.
+// The commands of these pages, run one after the other in one folder, do what the page says: on 40
+// cases, with two folds and one restart.
 func TestPagesRun(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

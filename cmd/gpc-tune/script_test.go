@@ -13,7 +13,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gpc-tune": main})
 }
 
-// exits runs a command that must end with the given code: `exits 3 gpc-tune validate bad.yaml`.
+// exits runs a command that must end with the given exit code: `exits 3 gpc-tune validate
+// bad.yaml`.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE command [argument …]")

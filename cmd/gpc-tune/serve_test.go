@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
-// A sweep is seen to grow by who was there before it began, until it is finished; SIGTERM ends the service well, with the
-// connection of a browser still open.
+// A server started before the sweep shows its progress until it is finished; SIGTERM ends the
+// server with exit code 0, even with a browser's connection still open.
 func TestServeBesideARun(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	served := gpcTune(t, dir, "serve", "run")
@@ -36,7 +36,7 @@ func TestServeBesideARun(t *testing.T) {
 		t.Fatalf("%q, %v: %s", url, err, &log)
 	}
 	url = strings.TrimSuffix(url, "\n")
-	// until asks until the answer is as expected
+	// until polls until the answer is as expected
 	until := func(what string, is func(page.Live) bool) {
 		t.Helper()
 		var l page.Live
@@ -63,7 +63,7 @@ func TestServeBesideARun(t *testing.T) {
 	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil { // lest it finish while this machine is busy elsewhere
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil { // so that it does not finish while this machine is busy elsewhere
 		t.Fatal(err)
 	}
 	until("under way", func(l page.Live) bool {

@@ -18,18 +18,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
-// patience is how long a test waits for what happens at once unless the machine is busy. What is to be told from it takes longer:
-// the grace period, or for ever.
+// patience is how long a test waits for what happens at once on an idle machine. What it has to be
+// distinguished from takes longer: the grace period, or forever.
 const patience = 15 * time.Second
 
-// long is an experiment of which a job takes minutes, short one that takes no time.
+// long is an experiment whose jobs take minutes, short one that takes no time.
 const (
 	long = `{data: {dataset: housing_binary, preprocess: standardize}, model: {kernel: {se: {ard: true}}, likelihood: probit, inference: ep},
 		tune: {method: bfgs, restarts: 8}, evaluate: {hold_out: {}}}`
 	short = `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`
 )
 
-// pipe makes a FIFO, and opens it for a test.
+// pipe makes a FIFO and opens it for a test.
 func pipe(t *testing.T, name string, flags int) *os.File {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -50,7 +50,7 @@ func pipe(t *testing.T, name string, flags int) *os.File {
 	return f
 }
 
-// full makes a FIFO into which nothing goes any more and from which nobody reads.
+// full makes a FIFO that is full and that nobody reads.
 func full(t *testing.T, name string) *os.File {
 	f := pipe(t, name, syscall.O_RDWR)
 	c, err := f.SyscallConn()
@@ -67,7 +67,7 @@ func full(t *testing.T, name string) *os.File {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := os.OpenFile(name, os.O_RDWR, 0) // another description, which blocks
+	w, err := os.OpenFile(name, os.O_RDWR, 0) // another file description, which blocks
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,22 +92,23 @@ func ticks(pid int) int {
 type interruption struct {
 	name    string
 	args    []string
-	ready   func(t *testing.T, p *process, dir string) // returns once it is where the signal is to find it
+	ready   func(t *testing.T, p *process, dir string) // returns when the command is where the signal has to reach it
 	prepare func(t *testing.T, p *process, dir string)
 	signals int
 	code    int // 0: that of the signal
 	done    bool
 }
 
-// reading waits until the command reads a FIFO, named in its folder. Nothing ever comes.
+// reading waits until the command reads the FIFO with this name in its folder, which never gets any
+// data.
 func reading(name string) func(*testing.T, *process, string) {
 	return func(t *testing.T, _ *process, dir string) { pipe(t, filepath.Join(dir, name), syscall.O_WRONLY) }
 }
 
-// computing waits until the command has used so much processor time.
+// computing waits until the command has used 0.3 s of processor time.
 func computing(t *testing.T, p *process, _ string) { used(t, p, 30) }
 
-// draining waits until the command computes jobs: it has made its run folder before.
+// draining waits until the command computes jobs, after it has created its run folder.
 func draining(t *testing.T, p *process, dir string) {
 	for deadline := time.Now().Add(2 * patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "run", "manifest.json")); err == nil {
@@ -117,7 +118,7 @@ func draining(t *testing.T, p *process, dir string) {
 	computing(t, p, dir)
 }
 
-// used waits until the command has used so much processor time, in 1/100 s.
+// used waits until the command has used the given processor time, in 1/100 s.
 func used(t *testing.T, p *process, least int) {
 	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
 		if ticks(p.Process.Pid) >= least {
@@ -134,7 +135,7 @@ func used(t *testing.T, p *process, least int) {
 	}
 }
 
-// writing waits until the command is in a write that does not end.
+// writing waits until the command is blocked in a write.
 func writing(t *testing.T, p *process, _ string) {
 	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.Process.Pid))
@@ -183,8 +184,8 @@ func stderrFull(t *testing.T, p *process, dir string) {
 	p.Stderr = full(t, filepath.Join(dir, "stderr"))
 }
 
-// Every command ends when it is told to, whatever it reads, computes or writes: at the first signal where nothing is to be finished,
-// else at the second. It leaves no file half written.
+// Every command ends when told to, whatever it reads, computes or writes: at the first signal if it
+// has nothing to finish, otherwise at the second. It leaves no partly written file.
 func TestEveryCommandStopsWhenTold(t *testing.T) {
 	made := write(t, "short.yaml", short)
 	if err := os.WriteFile(filepath.Join(made, "long.yaml"), []byte(long), 0o666); err != nil {
@@ -195,7 +196,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	done, model := filepath.Join(made, "done"), filepath.Join(made, "model.json")
 	file := func(name string) string { return filepath.Join(made, name) }
 
-	folder := func(fifo string) func(*testing.T, *process, string) { // a run folder of which a file is a FIFO
+	folder := func(fifo string) func(*testing.T, *process, string) { // a run folder in which one file is a FIFO
 		return func(t *testing.T, _ *process, dir string) {
 			if err := os.CopyFS(filepath.Join(dir, "run"), os.DirFS(done)); err != nil {
 				t.Fatal(err)
@@ -284,7 +285,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	}
 }
 
-// stop starts the command, sends the signals, and looks at how it ends and what it leaves.
+// stop starts the command, sends the signals, and checks how it ends and what it leaves.
 func (i interruption) stop(t *testing.T, p *process, dir string, signal syscall.Signal) {
 	t.Helper()
 	if err := p.Start(); err != nil {
@@ -329,14 +330,14 @@ func (i interruption) stop(t *testing.T, p *process, dir string, signal syscall.
 	}
 }
 
-// What submit local has started ends with it, and a worker at its second signal.
+// The processes started by submit local end with it, and a worker ends at its second signal.
 func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := write(t, "long.yaml", long)
 			submitted := interruption{signals: 2, ready: func(t *testing.T, p *process, dir string) {
-				computes := func(pid int) bool { return ticks(pid) >= 100 } // it is past its beginning, in which it ends at the first signal
+				computes := func(pid int) bool { return ticks(pid) >= 100 } // it has passed its start, during which the first signal ends it
 				for deadline := time.Now().Add(4 * patience); !slices.ContainsFunc(workers(t, dir), computes); time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(deadline) {
 						t.Fatal("no worker is started")
@@ -358,7 +359,7 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 	}
 }
 
-// workers are the processes that work on runs in a folder.
+// workers lists the processes that work on runs in a folder.
 func workers(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
-// array is some seconds of computing: rows of a grid under Laplace's method.
+// array is an experiment of some seconds: rows of a grid under Laplace's method.
 const array = `version: 1
 name: array
 data: {dataset: ionosphere, preprocess: standardize}
@@ -29,14 +29,14 @@ evaluate: {kfold: {k: 4}}
 
 const arrayJobs = 5 * (40 + 1)
 
-// cluster is a Slurm of one node.
+// cluster is a Slurm cluster with one node.
 type cluster struct {
 	t      testing.TB
 	folder string
-	start  string // the script
+	start  string // the script that starts it
 }
 
-// startSlurm starts it, and has it end with the test.
+// startSlurm starts a cluster that ends with the test.
 func startSlurm(t testing.TB, tasks int) *cluster {
 	t.Helper()
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo"} {
@@ -47,7 +47,7 @@ func startSlurm(t testing.TB, tasks int) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to start a Slurm of its own: run it as root, as in a container with slurm-wlm and munge")
 	}
-	folder, err := os.MkdirTemp("", "slurm") // a short name: it is that of a socket too
+	folder, err := os.MkdirTemp("", "slurm") // a short name, because it is part of a socket's name
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,13 @@ func startSlurm(t testing.TB, tasks int) *cluster {
 				t.Logf("%s:\n%s", daemon, text[max(0, len(text)-5000):])
 			}
 		}
-		_ = os.RemoveAll(folder) // a daemon may still write there
+		_ = os.RemoveAll(folder) // a daemon may still be writing there
 	})
 	c.must("sh", script, folder, strconv.Itoa(freePort(t)), strconv.Itoa(tasks))
 	return c
 }
 
-// freePort is one of two neighbours on which nobody listens.
+// freePort returns the first of two adjacent free ports.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -93,7 +93,7 @@ func freePort(t testing.TB) int {
 	return 0
 }
 
-// must runs a command of the cluster to a good end, and returns its output.
+// must runs a command of the cluster that must succeed, and returns its output.
 func (c *cluster) must(name string, args ...string) string {
 	c.t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
@@ -103,7 +103,7 @@ func (c *cluster) must(name string, args ...string) string {
 	return string(out)
 }
 
-// end signals a daemon, and waits until it is gone.
+// end signals a daemon and waits until it has ended.
 func (c *cluster) end(daemon string, s syscall.Signal) {
 	text, err := os.ReadFile(filepath.Join(c.folder, daemon+".pid"))
 	if err != nil {
@@ -115,13 +115,14 @@ func (c *cluster) end(daemon string, s syscall.Signal) {
 	}
 	_ = syscall.Kill(pid, s)
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil { // gone, be it that nobody has asked how it ended
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil { // ended, even if its parent has not waited for it
 			return
 		}
 	}
 }
 
-// crash kills the controller and starts it again, once it has saved what it knows of the tasks, which stop meanwhile.
+// crash kills the controller, once it has saved its tasks, which are stopped meanwhile, and starts
+// it again.
 func (c *cluster) crash() {
 	c.t.Helper()
 	since := time.Now().Add(time.Second)
@@ -135,8 +136,9 @@ func (c *cluster) crash() {
 	c.must("sh", c.start, c.folder)
 }
 
-// forget kills the controller and starts it again without its jobs, whose numbers it gives out again. The node goes on with them
-// to their end, and is then started anew, as it would not take others of the same number.
+// forget kills the controller and starts it again without its jobs, so that it reuses their
+// numbers. The node finishes the old tasks and is then restarted, because it would not take others
+// with the same numbers.
 func (c *cluster) forget() {
 	c.t.Helper()
 	c.end("slurmctld", syscall.SIGKILL)
@@ -164,13 +166,14 @@ func (c *cluster) forget() {
 	c.must("sh", c.start, c.folder)
 }
 
-// running lists the tasks that run, as JOB_TASK.
+// running lists the running tasks as JOB_TASK.
 func (c *cluster) running() []string {
 	c.t.Helper()
 	return strings.Fields(c.must("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%F_%K"))
 }
 
-// signal signals the workers whose environment has all of these variables, and counts them.
+// signal sends a signal to the workers whose environment has all of these variables, and returns
+// their number.
 func (c *cluster) signal(s syscall.Signal, variables ...string) (n int) {
 	c.t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -190,7 +193,7 @@ func (c *cluster) signal(s syscall.Signal, variables ...string) (n int) {
 	return n
 }
 
-// kill kills the worker of a task, as the system does that is short of memory.
+// kill kills the worker of a task, like the system does when memory is short.
 func (c *cluster) kill(task string) {
 	c.t.Helper()
 	job, index, _ := strings.Cut(task, "_")
@@ -199,10 +202,10 @@ func (c *cluster) kill(task string) {
 	}
 }
 
-// drained says if the queue is empty.
+// drained says whether the queue is empty.
 func (c *cluster) drained() bool { return c.must("squeue", "--noheader") == "" }
 
-// until waits.
+// until waits until done returns true, for at most two minutes.
 func until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
@@ -212,8 +215,9 @@ func until(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// A run on a cluster whose controller is killed with all that it knew, and again in the middle, where tasks are killed, requeued
-// and run twice: the bytes of the run of one process, every job on record.
+// A run on a cluster whose controller loses all its jobs, and is later killed once more, while
+// tasks are killed, requeued and run twice, gives the bytes of a run in one process, with every job
+// recorded.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)
 	dir := write(t, "array.yaml", array)
@@ -235,7 +239,8 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("a dry run of two arrays: %s", text)
 	}
 
-	// The arrays of this cluster have 6 tasks at most. What it was given is lost before it has done much.
+	// Job arrays of this cluster have at most 6 tasks. The controller loses them before much is
+	// done.
 	out := submit("--blocks", "10")
 	if strings.Count(out, "job ") != 3 {
 		t.Fatalf("three jobs were to be sent: %s", out)
@@ -252,7 +257,8 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(out)
 	}
 
-	// Again. One task is killed, one is requeued, and the controller is killed with both on its hands.
+	// Submitted again. One task is killed, one is requeued, and the controller is killed while it
+	// handles both.
 	before := done()
 	if out = submit(); !strings.Contains(out, "job 1: ") {
 		t.Fatalf("the numbers of jobs do not begin anew: %s", out)
@@ -269,7 +275,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("%d of %d jobs were done when the controller was killed: too late to test anything", middle, arrayJobs)
 	}
 
-	// Every block that is left, and some of them twice.
+	// Every remaining block, some of them twice.
 	until(t, "the controller to have the tasks again", func() bool { return len(c.running()) > 0 || done() > middle })
 	submit("--force")
 	for range 5 {
@@ -290,7 +296,8 @@ func TestSlurm(t *testing.T) {
 	golden.Equal(t, "results.json differs from that of one process", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
-// What a worker cannot mend ends its task at once, and every wave waits for the one before: nested cross-validation.
+// An error that a worker cannot resolve ends its task at once. Every wave of nested
+// cross-validation waits for the one before.
 func TestSlurmWaves(t *testing.T) {
 	c := startSlurm(t, 8)
 	dir := write(t, "nested.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 60}, model: {kernel: [se, linear], likelihood: probit, inference: laplace},
@@ -310,7 +317,7 @@ func TestSlurmWaves(t *testing.T) {
 		t.Errorf("%v: the script is\n%s", err, script)
 	}
 	program := gpcTune(t, dir).Path
-	t.Setenv("PATH", filepath.Dir(program)) // where there is no squeue
+	t.Setenv("PATH", filepath.Dir(program)) // a directory without squeue
 	if err := os.RemoveAll(filepath.Join(dir, "run", "journal")); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
-// children are the processes that a process has started and that are not over.
+// children lists the running child processes of a process.
 func children(t testing.TB, pid int) (pids []int) {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -37,8 +37,8 @@ func children(t testing.TB, pid int) (pids []int) {
 	return pids
 }
 
-// Workers of which 30 are killed at random, beside others that do the same blocks: the bytes of the run that nobody divided, nothing
-// lost and nothing on record twice that does not agree.
+// 30 workers are killed at random, while other workers run the same blocks. The run gives the bytes
+// of an undivided run, loses no job, and records no job twice with different results.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())); err != nil {
 		t.Skip("needs the list of a process's children in /proc: run it on Linux")
@@ -65,10 +65,10 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 			}
 		}
 		running := workers()
-		for _, p := range running { // the others wait, lest they finish while this machine is busy elsewhere
+		for _, p := range running { // the others are stopped, so that they do not finish while this machine is busy elsewhere
 			_ = syscall.Kill(p, syscall.SIGSTOP)
 		}
-		hit := len(running) > 0 && syscall.Kill(running[random.IntN(len(running))], syscall.SIGKILL) == nil // it may have finished meanwhile
+		hit := len(running) > 0 && syscall.Kill(running[random.IntN(len(running))], syscall.SIGKILL) == nil // it may have finished already
 		size = max(size, journalSize(folder))
 		if _, jobs := journalled(t, folder); jobs < latticeJobs && hit {
 			hits++
@@ -85,7 +85,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	lines, jobs := journalled(t, folder)
 	again := strings.Count(submitted.out.String(), "ended with signal: killed; restarting it")
 	t.Logf("%d kills of workers of an unfinished run, %d heard of; %d lines of %d jobs", hits, again, lines, jobs)
-	if hits < kills*2/3 || again < kills/2 { // some are dead, and not yet buried, when they are killed
+	if hits < kills*2/3 || again < kills/2 { // some have ended already when they are killed
 		t.Errorf("%d kills hit an unfinished run, %d workers were started again:\n%s", hits, again, &submitted.out)
 	}
 	if jobs != latticeJobs {
@@ -94,7 +94,8 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	golden.Equal(t, "results.json differs from the undivided run's", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
-// A signal to submit local goes to its workers, which end resumable; submitted again, only what is missing runs.
+// A signal to submit local is passed on to its workers, which end resumably; submitted again, only
+// the missing jobs run.
 func TestSubmitIsStoppedAndGoesOn(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	p := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "3", "--parallel", "2")
@@ -115,7 +116,7 @@ func TestSubmitIsStoppedAndGoesOn(t *testing.T) {
 	}
 }
 
-// A worker that is told to end does so with its jobs on record.
+// A worker that is told to end records its finished jobs first.
 func TestWorkerIsStopped(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	succeeds(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "2")

@@ -17,18 +17,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
-// ordinary is a table of the kind that people have.
+// ordinary is a table of a common kind.
 type ordinary struct {
 	name string
 	rows int
-	sign string // between columns
-	// head are the names of the columns; row makes one row.
+	sign string // the delimiter
+	// head has the names of the columns; row makes one row.
 	head []string
 	row  func(r *rand.Rand, i int) []string
-	says []string // what the file that init writes must say
+	says []string // what the file written by init must contain
 }
 
-// normal is n standard normal numbers.
+// normal draws n standard normal numbers.
 func normal(r *rand.Rand, n int) []float64 {
 	x := make([]float64, n)
 	for j := range x {
@@ -37,10 +37,10 @@ func normal(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-// happens draws with the probability of a logit.
+// happens draws an event whose probability has the given logit.
 func happens(r *rand.Rand, logit float64) bool { return r.Float64() < 1/(1+math.Exp(-logit)) }
 
-// bend is a logit that no line follows.
+// bend is a logit that is not linear in x.
 func bend(x []float64) float64 { return 2*x[0] - 1.5*x[1] + 2*math.Sin(2*x[2]) + x[0]*x[1] }
 
 func texts(format string, x ...float64) []string {
@@ -75,7 +75,7 @@ func german(v float64) string {
 	return whole + "," + fraction
 }
 
-// tables are twelve of them.
+// tables are twelve ordinary tables.
 var tables = []ordinary{
 	{"text_id", 303, ",", append([]string{"patient_id"}, heads("marker", 5, "state")...),
 		func(r *rand.Rand, i int) []string {
@@ -134,7 +134,7 @@ var tables = []ordinary{
 		}, []string{"4 classes", "likelihood: softmax"}},
 	{"duplicates", 420, ",", heads("q", 4, "answer"),
 		func(r *rand.Rand, i int) []string {
-			if i%3 == 0 { // the same rows again
+			if i%3 == 0 { // repeats the same rows
 				r = rand.New(rand.NewPCG(9, uint64(i%30)))
 			}
 			x := normal(r, 4)
@@ -166,7 +166,7 @@ var tables = []ordinary{
 		}, []string{"  label: species # by its name"}},
 }
 
-// write makes a file of some of the rows.
+// write writes the first rows to a file.
 func (o ordinary) write(t *testing.T, path string, rows int) {
 	t.Helper()
 	var text bytes.Buffer
@@ -198,7 +198,8 @@ func does(t *testing.T, args ...string) (out, messages string) {
 	return stdout.String(), stderr.String()
 }
 
-// Any ordinary table becomes a study that can be run as it is; the large ones are thinned out here.
+// Init writes a study of each ordinary table that runs without changes; large tables are subsampled
+// here.
 func TestTables(t *testing.T) {
 	for _, o := range tables {
 		t.Run(o.name, func(t *testing.T) {
@@ -232,7 +233,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// noCopies holds that no held-out case of a study has the inputs of one that it is trained on.
+// noCopies checks that no held-out case of a study has the same inputs as one of its training
+// cases.
 func noCopies(t *testing.T, study string) {
 	t.Helper()
 	p, err := plan.Load(t.Context(), study, nil)
@@ -256,8 +258,8 @@ func noCopies(t *testing.T, study string) {
 	}
 }
 
-// peers are how scikit-learn does on the same folds: the log loss of each of its classifiers, as
-// probabilities that are at least 1e-15.
+// peers computes scikit-learn's results on the same folds: the log loss of each of its classifiers,
+// with probabilities of at least 1e-15.
 const peers = `
 import sys, json, warnings
 import numpy as np
@@ -292,7 +294,7 @@ for name, make in made.items():
 print(json.dumps(out))
 `
 
-// beside is the log loss of scikit-learn's classifiers on the folds of a plan.
+// beside returns the log losses of scikit-learn's classifiers on the folds of a plan.
 func beside(t *testing.T, study string) map[string]float64 {
 	t.Helper()
 	p, err := plan.Load(t.Context(), study, nil)
@@ -346,7 +348,7 @@ func beside(t *testing.T, study string) map[string]float64 {
 	return losses
 }
 
-// losses are the log losses of the configurations of a run.
+// losses returns the log losses of the configurations of a run.
 func losses(t *testing.T, folder string) (all []float64) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "results.json"))
@@ -369,9 +371,9 @@ func losses(t *testing.T, folder string) (all []float64) {
 	return all
 }
 
-// Every study of every table, whole, runs as it is, is kept and predicts; its best log loss is
-// beside those of scikit-learn. It takes half an hour: GPC_TUNE_PEERS names a Python with
-// scikit-learn, and GPC_TUNE_TABLE one table.
+// Every study of every complete table runs without changes, is fitted and predicts; its best log
+// loss is logged beside those of scikit-learn. It takes half an hour: GPC_TUNE_PEERS names a Python
+// with scikit-learn, and GPC_TUNE_TABLE one table.
 func TestTablesBesideScikitLearn(t *testing.T) {
 	if os.Getenv("GPC_TUNE_PEERS") == "" {
 		t.Skip("needs a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
@@ -414,8 +416,8 @@ func TestTablesBesideScikitLearn(t *testing.T) {
 	}
 }
 
-// Where a number and one of many categories each add to the logit, the sum of a kernel of the number
-// and of hamming predicts better than one kernel of the number and of indicators.
+// If a number and a category with many levels each add to the logit, the sum of a kernel of the
+// number and of hamming predicts better than one kernel of the number and of indicators.
 func TestMixedKernelBeatsIndicators(t *testing.T) {
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(4, 2))
 	var text strings.Builder
@@ -445,7 +447,7 @@ func TestMixedKernelBeatsIndicators(t *testing.T) {
 		t.Errorf("log losses %v", loss)
 	}
 
-	// A level that was never met, and none at all, are predicted too.
+	// An unknown level and a missing one can be predicted too.
 	model, fresh := filepath.Join(dir, "model.json"), filepath.Join(dir, "fresh.csv")
 	does(t, "fit", filepath.Join(dir, "kernel.yaml"), "-m", model)
 	if err := os.WriteFile(fresh, []byte("shop,good,x\ns1,g1,0.5\ns99,g1,0.5\n"), 0o666); err != nil {
@@ -457,7 +459,8 @@ func TestMixedKernelBeatsIndicators(t *testing.T) {
 	}
 }
 
-// What a model would take for numbers, and what no kernel sees, is a mistake of the file.
+// Categories that a model would treat as numbers, and inputs that no kernel uses, are mistakes in
+// the file.
 func TestMixedMistakes(t *testing.T) {
 	dir := t.TempDir()
 	table := "x,shop,sold\n1,a,0\n2,b,1\n3,a,0\n4,b,1\n"

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/file.md and docs/names.md")
 
-// described visits the properties of a schema, within its parts too.
+// described visits the properties of a schema, including those of its parts.
 func described(s any, visit func(name string, property jsonschema.Schema)) {
 	switch s := s.(type) {
 	case jsonschema.Schema:
@@ -35,7 +35,7 @@ func described(s any, visit func(name string, property jsonschema.Schema)) {
 	}
 }
 
-// Every key of the file is explained, and nothing is explained that is no key.
+// Every key of the file is explained, and every explanation belongs to a key.
 func TestEveryKeyIsExplained(t *testing.T) {
 	known := map[string]bool{}
 	described(spec.ExperimentSchema(), func(name string, property jsonschema.Schema) {
@@ -58,7 +58,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	}
 }
 
-// docs/file.md is what writeKeys writes, docs/names.md what writeNames does.
+// docs/file.md is the output of writeKeys, docs/names.md that of writeNames.
 func TestGuide(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"../../docs/file.md": writeKeys, "../../docs/names.md": writeNames,

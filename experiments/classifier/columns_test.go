@@ -13,14 +13,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The indicators of a category share a length scale, but in files of before, where each has its own.
+// The indicators of a category share a length scale, except in older files, where each has its own.
 func TestOlderFilesHaveALengthScaleForEachIndicator(t *testing.T) {
 	m := model.Model{Model: objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}},
 		Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}}
 	f := &ModelFile{}
 	f.Columns = &data.Schema{Classes: []string{"a", "b"},
 		Inputs: []data.Column{{Name: "x"}, {Name: "c", Levels: []string{"p", "q", "r"}}}}
-	for named, want := range map[int]int{3: 3, 5: 5} { // an amplitude, and length scales
+	for named, want := range map[int]int{3: 3, 5: 5} { // an amplitude and the length scales
 		f.Theta = map[string]float64{}
 		for i := range named {
 			f.Theta[fmt.Sprint(i)] = 0

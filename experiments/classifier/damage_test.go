@@ -18,7 +18,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
-// damageFile is a run of 2 configurations, of which one climbs and one evaluates rows, small enough to be mended thousands of times.
+// damageFile is a run of 2 configurations, one with restarts and one with a grid, small enough to
+// be repaired thousands of times.
 const damageFile = `name: damaged
 seed: 5
 data: {dataset: crabs, preprocess: standardize, subsample: 12}
@@ -27,12 +28,13 @@ tune: [{method: bfgs, restarts: 2}, {method: grid, grid: {length_scale: {log: [0
 evaluate: {hold_out: {}}
 `
 
-// damages is how many are tried; GPC_TUNE_DAMAGES says another number.
+// damages is the number of damaged files tried; the variable GPC_TUNE_DAMAGES overrides it.
 const damages = 400
 
-// Whatever single byte of a file that is read back is flipped in a bit, replaced, lost or added: it is told, and the run comes to the
-// bytes that it had, or the file is refused with its name and what to do. A model file may be laid out in another way, as its
-// documentation says: a damage that leaves its content, by its hash, is none.
+// For any single byte of a file that is flipped in one bit, replaced, lost or added, the damage is
+// reported and the run completes with the original bytes, or the file is refused with its name and
+// what to do. The layout of a model file is free, as documented: a change that keeps its content,
+// by its hash, is no damage.
 func TestDamagedByte(t *testing.T) {
 	n := damages
 	if text := os.Getenv("GPC_TUNE_DAMAGES"); text != "" {

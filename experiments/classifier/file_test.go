@@ -26,8 +26,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// rows writes n cases of three inputs, one of which is a combination of the others, and of labels that have to do with
-// them: classes, or numbers if there are none.
+// rows writes n cases of three inputs, one of which is a combination of the others, with labels
+// that depend on them: classes, or numbers if classes is 0.
 func rows(n, classes int, seed uint64) string {
 	var b strings.Builder
 	b.WriteString("who,x,label,y,z\n")
@@ -42,8 +42,8 @@ func rows(n, classes int, seed uint64) string {
 	return b.String()
 }
 
-// everyModel lists, as YAML flow text, the models of every inference with every likelihood that it can have on so many
-// classes, with kernels of every shape, and every comparator.
+// everyModel lists, as YAML flow text, the models of every inference with every likelihood that it
+// supports on the given number of classes, with kernels of every shape, and every comparator.
 func everyModel(t *testing.T, classes int) (models []string) {
 	t.Helper()
 	kernels := []string{"se", "{sum: [{se: {ard: true}}, {noise: {amplitude: {fixed: 0.31623}}}]}", "{product: [matern32, linear]}"}
@@ -63,7 +63,7 @@ func everyModel(t *testing.T, classes int) (models []string) {
 			}
 			name := l.Name
 			if name == "noisy_threshold" {
-				name = "{noisy_threshold: {epsilon: 0.3}}" // few temperatures do for it
+				name = "{noisy_threshold: {epsilon: 0.3}}" // for which few temperatures are enough
 			}
 			add := func(kernel, mode string) {
 				models = append(models, fmt.Sprintf("{kernel: %s, mean: {constant: 0.25}, likelihood: %s, inference: %s, classes: %s}", kernel, name, inference, mode))
@@ -89,7 +89,7 @@ func everyModel(t *testing.T, classes int) (models []string) {
 	return models
 }
 
-// fitted writes the model file of a configuration.
+// fitted writes the model file of a configuration and returns its path.
 func fitted(t *testing.T, p *plan.Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
@@ -99,7 +99,7 @@ func fitted(t *testing.T, p *plan.Plan, configuration int) string {
 	return name
 }
 
-// chains sample few hyperparameters, and prior gives them priors.
+// chains is a short MCMC over few hyperparameters, and prior gives them priors.
 const chains = "{method: mcmc, objective: log_posterior, restarts: 2, burn: 5, samples: 4}"
 
 func prior(kernel, likelihood, inference string) string {
@@ -107,8 +107,9 @@ func prior(kernel, likelihood, inference string) string {
 	return fmt.Sprintf("{kernel: {%s: {amplitude: %s, length_scale: %s}}, likelihood: %s, inference: %s}", kernel, of, of, likelihood, inference)
 }
 
-// Predictions from a model file are those of the run that fitted the same model, to the last bit: every inference with every
-// likelihood, on two and three classes and on numbers, and averages over Markov chains.
+// A model file predicts exactly what the run that fitted the same model predicts: every inference
+// with every likelihood, on two and three classes and on numeric targets, and averages over Markov
+// chains.
 func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 	for _, f := range []struct {
 		classes       int
@@ -191,7 +192,7 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 	}
 }
 
-// cells maps configuration, case and column of a table of predictions to what is there.
+// cells maps configuration, case and column of a table of predictions to the cell.
 func cells(t *testing.T, name string) map[[3]string]string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -216,7 +217,7 @@ model: {kernel: se, likelihood: probit, inference: [ep, laplace]}
 tune: {method: bfgs, restarts: 2}
 `
 
-// The configuration of largest log evidence is kept, in the same bytes for any number of workers.
+// Fit keeps the configuration of largest log evidence, in the same bytes for any number of workers.
 func TestFitKeepsTheBestConfiguration(t *testing.T) {
 	report := reported(t, tuned)
 	best := 0
@@ -263,7 +264,8 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// models are small model files of two classes, three, and numbers, and of every comparator.
+// models are small model files of two classes, three classes and numeric targets, and of every
+// comparator.
 func models(t testing.TB) (texts [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -307,8 +309,8 @@ func models(t testing.TB) (texts [][]byte) {
 	return texts
 }
 
-// A model file that was cut anywhere is told from a whole one, and so is one whose lists are longer or shorter, that lacks a
-// field or has one too many.
+// A model file cut anywhere is detected, and so is one with lists of another length, with a missing
+// field or with an extra one.
 func TestDamagedModelFilesAreErrors(t *testing.T) {
 	refused := func(what string, text []byte) {
 		t.Helper()
@@ -415,7 +417,8 @@ func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
 	}
 }
 
-// A file with any one value changed, dropped or doubled is refused or predicts; it never panics and never gives NaN.
+// A file with any one value changed, dropped or doubled is refused or predicts; it never panics and
+// never gives NaN.
 func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.csv")
 	if err := os.WriteFile(path, []byte("who,x,y,z\na,1,2,3\nb,,2,3\n"), 0o666); err != nil {
@@ -492,7 +495,7 @@ func FuzzModelFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is accepted is what it says, when it is written and read again.
+		// An accepted file has the same content when it is written and read again.
 		var b bytes.Buffer
 		if err := c.file.Write(&b); err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// What fit says of the configuration that it keeps counts those that have a value, names equal ones, and gives a score its own
-// sign.
+// The message of fit about its configuration counts the configurations with a value, names equal
+// ones, and shows a score with its own sign.
 func TestWinnerAmong(t *testing.T) {
 	for _, test := range []struct {
 		objective           string

@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// probabilities are those in a table of predictions.
+// probabilities returns the probabilities in a table of predictions.
 func probabilities(t *testing.T, p *Predicted) (out [][]float64) {
 	t.Helper()
 	for _, row := range p.Rows {
@@ -34,8 +34,8 @@ func probabilities(t *testing.T, p *Predicted) (out [][]float64) {
 	return out
 }
 
-// The library predicts from the command's model files what the command predicts, to the last bit, and refuses those that it
-// has no use for.
+// From the command's model files the library predicts exactly what the command predicts, and it
+// refuses files that it does not support.
 func TestTheLibraryReadsModelFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.csv")
 	if err := os.WriteFile(path, []byte("who,x,y,z\na,1,2,3\nb,,2,3\nc,0.5,-1,7\n"), 0o666); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
-// pimas is a classifier of Pima.
+// pimas is a classifier fitted to Pima.
 func pimas(t *testing.T) *Classifier {
 	t.Helper()
 	p := plantest.Planned(t, "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
@@ -33,7 +33,7 @@ func pimas(t *testing.T) *Classifier {
 	return c
 }
 
-// column takes a column of numbers, or of texts.
+// column returns a column of numbers or texts.
 func column[T any](t *testing.T, p *Predicted, name string) (all []T) {
 	t.Helper()
 	for j, c := range p.Columns {
@@ -48,7 +48,8 @@ func column[T any](t *testing.T, p *Predicted, name string) (all []T) {
 	return nil
 }
 
-// A model file has the costs of the experiment. They decide unless flags give others; the cost of rejecting alone adds to them.
+// A model file has the costs of the experiment. They decide unless flags give others; a cost of
+// rejecting given alone is added to them.
 func TestCostsOfTheFile(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: pima, preprocess: standardize}\n"+
 		"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\npredict: {loss: {Yes: {No: 5}}}\n")
@@ -90,7 +91,8 @@ func TestCostsOfTheFile(t *testing.T) {
 	}
 }
 
-// Every decision has the least expected loss, however the costs are written, and mean_loss is what they cost.
+// Every decision has the least expected loss, in every notation of the costs, and mean_loss is the
+// mean cost of the decisions.
 func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {
 	c := pimas(t)
 	dir := t.TempDir()
@@ -143,7 +145,7 @@ func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {
 	}
 }
 
-// A run makes the decisions that predict makes.
+// A run makes the same decisions as predict.
 func TestDecisionsOfARun(t *testing.T) {
 	const text = "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
 	reject := 0.5
@@ -204,7 +206,8 @@ func TestDecisionsOfARun(t *testing.T) {
 	}
 }
 
-// From a threshold on the second class is decided for, which the scores of decisions count; records are decided as files are.
+// The second class is chosen from the threshold on, and the scores count those decisions; single
+// records are decided like files.
 func TestThresholdOfPredictions(t *testing.T) {
 	c := pimas(t)
 	ds, err := c.file.Columns.Read("pima")
@@ -287,7 +290,8 @@ func TestCostsAreChecked(t *testing.T) {
 	}
 }
 
-// Cases are predicted alike in any order of columns, with columns that the model does not know, without labels, and one by one.
+// Predictions do not depend on the order of columns, on columns unknown to the model, on labels, or
+// on whether cases come one by one.
 func TestColumnsAreFoundByName(t *testing.T) {
 	c := pimas(t)
 	all, err := c.Predict("pima", spec.Deciding{})
@@ -339,7 +343,8 @@ func TestColumnsAreFoundByName(t *testing.T) {
 	}
 }
 
-// An id column keeps its name whatever it is, in predictions and in those of a run, and may be absent from new data.
+// An id column keeps its name in the predictions of predict and of a run, whatever the name, and
+// may be absent from new data.
 func TestIDColumnsKeepTheirNames(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -402,7 +407,8 @@ func TestIDColumnsKeepTheirNames(t *testing.T) {
 	}
 }
 
-// A file with inducing inputs as version 1 of the form had it, with all cases, predicts what the build that wrote it did.
+// A model file of version 1 with inducing inputs, which contains all cases, predicts the same as
+// the build that wrote it.
 func TestInducingOfVersion1(t *testing.T) {
 	c, err := LoadClassifier(filepath.Join("testdata", "inducing_of_version_1.json"))
 	if err != nil {

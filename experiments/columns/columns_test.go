@@ -21,7 +21,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// rows are n lines of a format that gets the number of the line.
+// rows returns a header and n lines; line gets the number of the line.
 func rows(n int, head string, line func(i int) string) string {
 	var text strings.Builder
 	text.WriteString(head + "\n")
@@ -31,7 +31,7 @@ func rows(n int, head string, line func(i int) string) string {
 	return text.String()
 }
 
-// Each kind is recognised by what is in the column and by its name, and taken for nothing else.
+// Each kind of column is recognised by its content and its name, and nothing else is.
 func TestKinds(t *testing.T) {
 	word := func(i int, words ...string) string { return words[i%len(words)] }
 	for name, of := range map[string]struct {
@@ -91,7 +91,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What is said of a column says what to do about it.
+// Every finding about a column says what to do about it.
 func TestFound(t *testing.T) {
 	table, err := Read(file(t, rows(60, "a,b,c,d,label", func(i int) string {
 		value := fmt.Sprintf("%.1f", float64(i)/7)
@@ -112,7 +112,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// The label is where tables have it.
+// The label is found where tables usually have it.
 func TestLabels(t *testing.T) {
 	for name, of := range map[string]struct{ text, named, want, why string }{
 		"last":             {"a,b,c\n1,2,x\n3,4,y\n5,6,x\n7,9,y\n", "", "c", "the last column"},
@@ -146,7 +146,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// What is found in the file as a whole is in the data section, which reads it.
+// Findings about the whole file go to the data section, which can read the file.
 func TestSpec(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	path := file(t, rows(80, "Nr;Preis;Menge;Ort;Klasse", func(i int) string {
@@ -182,7 +182,8 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// Texts beside a label that is a number, or a whole number, stand for a missing one; among categories they are missing too.
+// Texts in a numeric label column stand for missing labels; in a column of categories they are
+// missing too.
 func TestTextsAmongLabels(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		table, err := Read(file(t, rows(80, "x,colour,label", func(i int) string {
@@ -213,7 +214,7 @@ func TestTextsAmongLabels(t *testing.T) {
 	}
 }
 
-// Words that differ in case are one category; letters are not, unless they are answers.
+// Words that differ only in case are one category; single letters are not, unless they are answers.
 func TestSpellings(t *testing.T) {
 	for name, of := range map[string]struct {
 		levels []string
@@ -241,8 +242,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Rows that repeat are kept together unless they are very few, or so many that inputs have few
-// values, or in groups anyway.
+// Repeated rows are kept together, unless there are very few, or so many that the inputs just have
+// few values, or the rows have groups anyway.
 func TestCopies(t *testing.T) {
 	for name, of := range map[string]struct {
 		head   string
@@ -256,7 +257,7 @@ func TestCopies(t *testing.T) {
 			if k++; of.head[0] == ',' {
 				number = fmt.Sprintf("%d,", k)
 			}
-			i = max(i, of.copies) // the first rows are one
+			i = max(i, of.copies) // the first rows are equal
 			return number + fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)
 		}))
 		table, err := Read(path, "")
@@ -269,7 +270,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Read and the data section that it writes fail alike: never is one stricter than the other.
+// Read and the data section that it writes accept and refuse the same files.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,x\n2,y\n3,x\n4,y\n", "a;b\n1,5;x\n2,5;y\n1.000,5;x\n", "id,t,l\n1,q r s,0\n2,,1\n3,q,0\n",
 		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "0 0 0\n0 1 00", "A,B\n0,\n0\"00", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A number means one thing in each notation, or nothing.
+// A text has one value in each notation, or none.
 func TestParseNumber(t *testing.T) {
 	nan := math.NaN()
 	for text, want := range map[string][3]float64{ // without a notation, with points, with commas
@@ -63,7 +63,7 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// No text of digits and signs panics, and what is a number without a notation is the same one with
+// No text of digits and signs panics, and a number without a notation has the same value with
 // points.
 func FuzzParseNumber(f *testing.F) {
 	for _, text := range []string{"1.234,5", "-1 234", "12%", "1'2", "’", "1\u00a0234", "+", "1,,2", "-%"} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Cases are in one group where their inputs are written alike, whatever their labels, and only there.
+// Cases are in one group exactly if their inputs are written alike, whatever their labels.
 func TestDuplicatesTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var inputs []string

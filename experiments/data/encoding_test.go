@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// inUTF16 is text in UTF-16, with a byte-order mark.
+// inUTF16 returns text in UTF-16 with a byte-order mark.
 func inUTF16(order binary.AppendByteOrder, text string) string {
 	var out []byte
 	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
@@ -63,7 +63,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// UTF-8 that is declared to be something else is read as told, with a warning.
+// UTF-8 declared as another encoding is read as declared, with a warning.
 func TestDoubtfulEncoding(t *testing.T) {
 	d, err := load(t, Spec{Encoding: "windows-1252"}, "Größe,label\n1,M\n2,F\n", "")
 	if err != nil || !strings.Contains(d.Warnings[0], "f.csv is read as windows-1252 and looks like UTF-8") {
@@ -71,7 +71,8 @@ func TestDoubtfulEncoding(t *testing.T) {
 	}
 }
 
-// A later file is read in its own encoding if it has a mark, else in that of the training file, also in parts.
+// A later file is read in its own encoding if it has a byte-order mark, otherwise in that of the
+// training file, also in parts.
 func TestLaterFilesInOtherEncodings(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -116,7 +117,8 @@ func TestLaterFilesInOtherEncodings(t *testing.T) {
 	}
 }
 
-// What is not UTF-8 is scanned as Western text, and Load reads it with the encoding that Scan names.
+// Text that is not UTF-8 is scanned as Western text, and Load reads it with the encoding that Scan
+// names.
 func TestScanOfWesternText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv")
 	if err := os.WriteFile(path, []byte("Gr\xf6\xdfe;Klasse\n1;ja\n2;nein\n"), 0o666); err != nil {

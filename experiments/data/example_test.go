@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// A table of numbers and names becomes a matrix of inputs and numbered classes. What is wrong with a table is told with its place.
+// This example turns a table of numbers and names into a matrix of inputs and numbered classes.
+// Errors in a table are reported with their place.
 func Example() {
 	folder, err := os.MkdirTemp("", "data")
 	if err != nil {

@@ -103,7 +103,7 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 	}
 }
 
-// distinct writes n lines, each with another text and one of two labels.
+// distinct writes n lines, each with a different text and one of two labels.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -211,7 +211,7 @@ func TestTestFileIsMatchedToTheTrainingFile(t *testing.T) {
 	plain := strings.SplitN(good, "\n", 2)[1]
 	for name, f := range map[string]struct {
 		train, test string
-		want        []string // of the error, or of the warnings if ok
+		want        []string // parts of the error, or of the warnings if ok
 		ok          bool
 	}{
 		"other order":      {good, "label,b,a\nM,2,1\nF,4,3\nM,6,5\n", nil, true},
@@ -256,7 +256,7 @@ func TestTestFileIsMatchedToTheTrainingFile(t *testing.T) {
 	if d, err := load(t, Spec{}, good, "a,b,label\n1,2,M\n"); err != nil || d.Test.Labels[0] != 1 {
 		t.Errorf("one test case: %v", err)
 	}
-	// The classes kept are kept in both files.
+	// Classes selects the classes in both files.
 	d, err := load(t, Spec{Classes: []Name{"3", "5"}}, "1,3.0\n2,5.0\n3,7\n", "1,9\n2,3\n")
 	if err != nil || len(d.Labels) != 2 || !reflect.DeepEqual(d.Test.Rows, []int{1}) {
 		t.Errorf("classes: %+v, %v", d, err)
@@ -373,7 +373,7 @@ func TestSubset(t *testing.T) {
 	}
 }
 
-// A schema that went through a model file reads cases to predict, labelled or not.
+// A schema that was stored in a model file reads cases to predict, labelled or not.
 func TestSchemaReadsCasesToPredict(t *testing.T) {
 	train := "case,a,b,label\n1,1,u,M\n2,3,v,F\n3,5,u,M\n"
 	d, err := load(t, Spec{ID: []Name{"case"}, Categorical: "one_hot"}, train, "")
@@ -410,7 +410,7 @@ func TestSchemaReadsCasesToPredict(t *testing.T) {
 			}
 		})
 	}
-	// Without a header the label's column may be left out.
+	// Without a header the label column may be omitted.
 	d, err = load(t, Spec{Label: "1"}, "M,1,2\nF,3,4\n", "")
 	if err != nil {
 		t.Fatal(err)
@@ -441,7 +441,7 @@ func TestSchemaReadRefuses(t *testing.T) {
 	}
 }
 
-// Indicators are counted before they are made.
+// Indicators are counted before they are allocated.
 func TestTooManyIndicators(t *testing.T) {
 	levels := make([]string, 100)
 	s := Schema{Inputs: []Column{{Name: "a", Levels: levels}, {Name: "b", Levels: levels}}}

@@ -14,8 +14,8 @@ func numbered(n int) []string {
 	return names
 }
 
-// TestLongListsAreCut: of more than sixteen inputs the first and the last eight are told, of more than ten names in a message
-// the first ten and how many there are.
+// TestLongListsAreCut: of more than sixteen inputs the first and the last eight are listed; of more
+// than ten names in a message the first ten, and the total number.
 func TestLongListsAreCut(t *testing.T) {
 	for n, want := range map[int]string{
 		1: "c1", 16: strings.Join(numbered(16), ", "),
@@ -34,7 +34,8 @@ func TestLongListsAreCut(t *testing.T) {
 	}
 }
 
-// TestCanonicalLabels: whole numbers of up to fifteen digits, all of which a float64 tells apart, are written out.
+// TestCanonicalLabels: whole numbers of up to fifteen digits, which float64 represents exactly, are
+// written out.
 func TestCanonicalLabels(t *testing.T) {
 	for label, want := range map[string]string{
 		"3": "3", "+3.0": "3", "3e0": "3", "-0": "0", "0.50": "0.5", "five": "five", " 5": " 5",
@@ -46,7 +47,7 @@ func TestCanonicalLabels(t *testing.T) {
 	}
 }
 
-// TestHashTellsListsApart: the same characters as other names are other data.
+// TestHashTellsListsApart: the same characters split into other names give another hash.
 func TestHashTellsListsApart(t *testing.T) {
 	read := func(text string) *Data {
 		d, err := Spec{Label: "label"}.readTrain(source{path: "f", text: text})

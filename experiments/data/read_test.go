@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// load writes the files train and, unless it is empty, test, and loads them as s says.
+// load writes the files train and, unless it is empty, test, and loads them with s.
 func load(t testing.TB, s Spec, train, test string) (*Data, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func load(t testing.TB, s Spec, train, test string) (*Data, error) {
 		s.Test = write("g.csv", test)
 	}
 	d, err := Load(s, dir, 1)
-	if err != nil { // folders differ from run to run
+	if err != nil { // the folder differs from run to run
 		err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return d, err
@@ -60,7 +60,7 @@ func rows(values ...[]float64) *mat.Dense {
 
 var goodX = rows([]float64{1, 2}, []float64{3, 4}, []float64{5, 6})
 
-// Every way of writing the same three cases gives the same data.
+// Every notation of the same three cases gives the same data.
 func TestFormsOfTheSameData(t *testing.T) {
 	want, err := load(t, Spec{}, good, "")
 	if err != nil {
@@ -151,7 +151,7 @@ func TestHashDependsOnWhatResultsDependOn(t *testing.T) {
 	}
 }
 
-// Faulty files: each is refused with the place and the way out.
+// Each faulty file is refused with the place of the fault and a remedy.
 func TestFaultyFiles(t *testing.T) {
 	many := strings.Repeat("1,x,M\n", 50)
 	for name, f := range map[string]struct {
@@ -229,7 +229,7 @@ func TestFaultyFiles(t *testing.T) {
 	}
 }
 
-// Columns of one name get names of their own, in training files and in files to predict.
+// Columns with the same name get unique names, in training files and in files to predict.
 func TestNamesThatOccurTwice(t *testing.T) {
 	d, err := load(t, Spec{Drop: []Name{"a.2"}}, "a,a,b,a.2,a,label\n1,2,3,4,5,M\n6,7,8,9,10,F\n", "")
 	if err != nil {
@@ -259,8 +259,8 @@ func TestNamesThatOccurTwice(t *testing.T) {
 	}
 }
 
-// What differs in case is one class and one category under ignore_case, also in the names of classes and in files to predict; else it
-// is not.
+// With ignore_case, texts that differ only in case are one class and one category, also in the
+// names of classes and in files to predict; without it they are not.
 func TestIgnoreCase(t *testing.T) {
 	text := "colour,x,id,label\nRed,1,K,Yes\nblue,2,k,NO\nRED,3,L,yes\nBlue,4,M,no\nred,5,n,maybe\n"
 	s := Spec{Categorical: "one_hot", ID: []Name{"id"}, Classes: []Name{"YES", "No"}, Positive: "Yes", IgnoreCase: true}
@@ -352,7 +352,7 @@ func TestQuotedDelimitersAndLineEnds(t *testing.T) {
 	}
 }
 
-// What a spreadsheet notes about the delimiter is no case, and a bar is a delimiter too.
+// A spreadsheet's note about the delimiter is no case, and a vertical bar can be the delimiter.
 func TestDelimiterNotes(t *testing.T) {
 	for _, text := range []string{"sep=;\r\na;b;label\r\n1,5;2;M\r\n2,5;3;F\r\n", "a|b|label\n1,5|2|M\n2,5|3|F\n"} {
 		d, err := load(t, Spec{Decimal: "comma"}, text, "")
@@ -389,11 +389,11 @@ func TestZipTrainForm(t *testing.T) {
 	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
 		t.Errorf("%s: classes %v, last pixel %v", d.Form, d.Classes, d.X.At(0, 255))
 	}
-	// Something else than a digit in the first column is something else.
+	// If the first column has a value other than a digit, the file does not have this form.
 	if d, err = load(t, Spec{Above: new(0.0)}, "# c\n\n"+strings.Replace(b.String(), "6.0000", "6.5000", 1)+strings.Repeat("0 ", 257), ""); err != nil || d.X.At(0, 0) != 6.5 {
 		t.Errorf("6.5 first gives %v", err)
 	}
-	// A label asked for wins over the form.
+	// An explicit label takes precedence over the form.
 	if d, err = load(t, Spec{Label: "257", Above: new(0.1)}, strings.Replace(b.String(), "0.3000 \n", "0.0000 \n", 1), ""); err != nil || d.X.At(0, 0) != 6 {
 		t.Errorf("label: 257 gives %v", err)
 	}
@@ -514,7 +514,7 @@ func TestFaultySVMLight(t *testing.T) {
 	}
 }
 
-// An index is refused before anything of its size is made.
+// An absurd index is refused before anything of its size is allocated.
 func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	text := "1 1:1\n-1 1000000000000:1\n1 1048576:1\n" + strings.Repeat("-1 1:1\n", 1000)
 	var before, after runtime.MemStats
@@ -529,7 +529,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
-// checkTable holds what the readers promise about any file that they accept.
+// checkTable checks what the readers promise for any file that they accept.
 func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
@@ -564,8 +564,9 @@ func checkTable(t *testing.T, text string, s Spec) {
 			t.Fatalf("counts %v", d.counts())
 		}
 	}
-	// The training file read again as a test file gives the same cases, with and without need of labels. Dropped cases may
-	// differ: they may have lacked the group, which test data have not, or the label, or had text where others have numbers.
+	// The training file read again as a test file gives the same cases, with and without labels.
+	// Dropped cases may differ: they may have lacked the group (which test data do not have) or the
+	// label, or had text where others have numbers.
 	for _, labels := range []bool{true, false} {
 		if s.Missing == "drop" && (!labels || s.Group != "" || s.Categorical == "one_hot") {
 			continue
@@ -574,12 +575,12 @@ func checkTable(t *testing.T, text string, s Spec) {
 		if err != nil {
 			t.Fatalf("read again: %v", err)
 		}
-		again.Groups = d.Groups // which test data have not
+		again.Groups = d.Groups // which test data do not have
 		if got := again.hash(); got != d.hash() {
 			t.Fatalf("read again, labels %v: differs\n%v\n%v", labels, again, d)
 		}
 	}
-	// Written as plain CSV it is the same data.
+	// Written as plain CSV it gives the same data.
 	if s.Categorical == "one_hot" {
 		return
 	}
@@ -630,7 +631,7 @@ func FuzzSVMLight(f *testing.F) {
 	for _, s := range []string{"1 1:1\n-1 2:3\n", "+1 qid:3 1:0.5 4:-2 # first\n-1 qid:3 2:1e1\n\n1.0 qid:4\n", "1 1000000000000:1\n2 1:1\n", "a 1:0\nb\n", "1\n2 7:1e99\r\n"} {
 		f.Add(s)
 	}
-	wide := regexp.MustCompile(`[0-9]{5,7}:`) // would be made, and take its time
+	wide := regexp.MustCompile(`[0-9]{5,7}:`) // would be allocated, which takes long
 	f.Fuzz(func(t *testing.T, text string) {
 		if wide.MatchString(text) {
 			return
@@ -650,7 +651,8 @@ func TestMessagesQuoteLongFieldsInPart(t *testing.T) {
 	}
 }
 
-// Lines without quotes are read without a copy, and otherwise as csv.Reader reads them: fields, and the places that messages name.
+// Lines without quotes are read without copying, with the same result as csv.Reader: fields, and
+// the places that messages name.
 func TestUnquotedLinesAreReadAsCSV(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "1.5", "#", " ", "  ", "\t", ",", ";", "\n", "\r\n", "\r", "\n\n", "é", "\u00a0", "\v", "-"}
@@ -685,7 +687,7 @@ func TestUnquotedLinesAreReadAsCSV(t *testing.T) {
 	}
 }
 
-// csvOf is a reader of text that is set up like another.
+// csvOf is a reader of text with the settings of another reader.
 func csvOf(text string, like *csv.Reader) *csv.Reader {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = like.Comma, like.Comment, like.FieldsPerRecord, like.TrimLeadingSpace

@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
-// shared is the path of a file among the data sets that the project does not bundle; the test is skipped without it.
+// shared returns the path of a file among the data sets that are not bundled, and skips the test
+// without it.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "data", name)
@@ -56,7 +57,7 @@ func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
 	}
 }
 
-// The published counts are in the table of the collection's page.
+// The published counts come from the table in the collection's README.
 func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
 	page, err := os.ReadFile(shared(t, "README.md"))
 	if err != nil {

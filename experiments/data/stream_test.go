@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A stream in parts has the cases that the file has, whatever the size of the parts: quotes over several lines, comments, blank
-// lines, a header or none. What is wrong is told at its line.
+// Reading a file in parts gives the cases of the whole file, for parts of any size: with quotes
+// over several lines, comments, blank lines, a header or none. Errors name their line.
 func TestStreamIsTheFile(t *testing.T) {
 	train := filepath.Join(t.TempDir(), "train.csv")
 	text := "# a comment\nname,x,y,state\n\"a\nb\",1,2,ill\nc,3,4,well\n\n# more\n\"d \"\"e\"\"\",5,6,ill\nf,7,8,well\ng,9,10,ill\n"

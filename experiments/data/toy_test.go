@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The toys are the same for ever and everywhere: results are compared with what others found on them.
+// The toy data are the same for ever and on every machine, because results on them are compared
+// with other people's.
 func TestToysAreAlwaysTheSame(t *testing.T) {
 	sums := map[string]string{
 		"gpml_fig31":  "8b55df31b5aab05e",
@@ -31,7 +32,7 @@ func TestToysAreAlwaysTheSame(t *testing.T) {
 	}
 }
 
-// truth is a column of the truth of all cases.
+// truth returns a column of true values for all cases.
 func truth(t *testing.T, d *Data, name string) []float64 {
 	k := slices.IndexFunc(d.IDs, func(c IDColumn) bool { return c.Name == name })
 	if k < 0 {
@@ -57,7 +58,8 @@ func toyNamed(t *testing.T, name string, numeric bool) *Data {
 	return d
 }
 
-// The labels of the test cases come true as often as they should, within four standard deviations.
+// The labels of the test cases occur as often as their true probabilities say, within four standard
+// deviations.
 func TestToysTellTheTruth(t *testing.T) {
 	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "mixture": {"", "true_p"}, "gpml_fig36": {"", "true_p"}, "gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}} {
 		d := toyNamed(t, name, false).Test
@@ -94,8 +96,8 @@ func TestToysTellTheTruth(t *testing.T) {
 	}
 }
 
-// What is true at the inputs of the test cases is what their columns say, up to the decimals of the inputs; for the classes in their
-// order, whichever it is.
+// The true values at the inputs of the test cases equal those in their columns, up to the decimals
+// of the inputs; for classes in the order of the data, whichever it is.
 func TestTruthAtInputs(t *testing.T) {
 	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "mixture": {"", "true_p"}, "gpml_fig36": {"", "true_p"},
 		"gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}, "sinusoid": {"true_mean"}, "ard": {"true_mean"}} {
@@ -128,14 +130,15 @@ func TestTruthAtInputs(t *testing.T) {
 	}
 }
 
-// GPML Figure 3.6, by Bayes' rule written out.
+// GPML Figure 3.6, by Bayes' rule.
 func TestOneDimensionalToy(t *testing.T) {
 	d := toyNamed(t, "gpml_fig36", false)
 	density := func(x, mean float64) float64 { return math.Exp(-(x - mean) * (x - mean) / (2 * 0.8 * 0.8)) }
 	for i, p := range truth(t, d, "true_p") {
 		x := d.X.At(i, 0)
 		one, other := 20*density(x, -6)+10*density(x, 2), 30*density(x, 0)
-		// x has 4 decimals, and the slope of p is at most that of a logistic function of a line as steep as the groups are apart
+		// x has 4 decimals; the slope of p is at most that of a logistic function of a line as
+		// steep as the distance of the groups implies
 		if want := one / (one + other); math.Abs(p-want) > 5e-5*(6/0.64)/4+1e-6 {
 			t.Errorf("p(%g) = %g, want %g", x, p, want)
 		}
@@ -156,7 +159,7 @@ func TestOneDimensionalToy(t *testing.T) {
 	}
 }
 
-// Whoever names the truth decides what it is.
+// A column of true values that the user names as an input is an input.
 func TestTruthAsAnInput(t *testing.T) {
 	d, err := Load(Spec{Dataset: "gpml_fig36", Columns: []Name{"true_p"}}, "", 1)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// digitsOf makes up a few cases in the form of the digits.
+// digitsOf makes n random cases in the form of the digits.
 func digitsOf(r *rand.Rand, n int) *Data {
 	d := &Data{X: mat.NewDense(n, uspsSide*uspsSide, nil), Rows: make([]int, n)}
 	for c := range 10 {
@@ -30,7 +30,7 @@ func digitsOf(r *rand.Rand, n int) *Data {
 	return d
 }
 
-// Against the two-dimensional sum, case by case in an order found by counting smaller draws.
+// Compared with the two-dimensional sum, case by case, in an order found by counting smaller draws.
 func TestUSPSFilesByTheirDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	d := digitsOf(r, 23)
@@ -41,7 +41,7 @@ func TestUSPSFilesByTheirDefinition(t *testing.T) {
 		x = 16807 * x % 2147483647
 		draws[i] = x
 	}
-	var rows [n]string // of the file with all
+	var rows [n]string // of the file with all cases
 	for i := range n {
 		place := 0
 		for _, v := range draws {
@@ -96,7 +96,8 @@ func TestUSPSFilesByTheirDefinition(t *testing.T) {
 	}
 }
 
-// The public files, in either of their forms, give the files that others rebuilt, byte for byte, in the order on record.
+// The public files, in either form, give the files that others rebuilt, byte for byte, in the
+// recorded order.
 func TestRepartitionUSPS(t *testing.T) {
 	train, test := shared(t, "usps_train.csv.gz"), shared(t, "usps_test.csv.gz")
 	files, err := RepartitionUSPS(train, test)

@@ -34,7 +34,8 @@ func TestGeneratorIsNumpys(t *testing.T) {
 	}
 }
 
-// sums are SHA-256 of the little-endian float64 of the inputs, row by row, and of the labels as bytes, cut to 16 digits.
+// sums returns the SHA-256 of the little-endian float64 of the inputs, row by row, and of the
+// labels as bytes, cut to 16 digits.
 func sums(x []float64, labels []int) string {
 	var a, b bytes.Buffer
 	for _, v := range x {
@@ -46,7 +47,7 @@ func sums(x []float64, labels []int) string {
 	return fmt.Sprintf("%x %x", sha256.Sum256(a.Bytes()), sha256.Sum256(b.Bytes()))
 }
 
-// The sums are those of the arrays that the lines in the comment of Waves give in numpy 1.24.2.
+// The sums are those of the arrays that the code in the comment of Waves gives in numpy 1.24.2.
 func TestWavesAreNumpys(t *testing.T) {
 	for _, c := range []struct {
 		n, inputs, ones, testOnes int
@@ -72,7 +73,7 @@ func TestWavesAreNumpys(t *testing.T) {
 	}
 }
 
-// What is read of the files is what was drawn, to the last bit.
+// Reading the files gives the drawn values, to the last bit.
 func TestWavesAreReadAsTheyWereDrawn(t *testing.T) {
 	files, err := Waves(300, 3)
 	if err != nil {

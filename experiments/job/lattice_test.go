@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// One value alone has a lattice around it. A range that cannot be divided has none.
+// A single value has a lattice around it. A range that cannot be divided has none.
 func TestLatticeOfOddRanges(t *testing.T) {
 	for _, test := range []struct {
 		values []float64

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rows of few different values, against the set of their texts.
+// Distinct rows of a matrix with few different values are counted as by a set of their bits.
 func TestDistinctRowsAreCounted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	values := []float64{0, math.Copysign(0, -1), 1, 1 + 0x1p-52, math.NaN()}

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/browser"
 )
 
-// In a browser an open page grows with the journal and is never loaded again: what is sorted, folded, scrolled to, focused and
-// switched to stays so. It asks for nothing elsewhere and complains of nothing.
+// In a browser an open page grows with the journal and never reloads: sorting, folding, scrolling,
+// focus and the colour scheme stay. It requests nothing elsewhere and logs no errors.
 func TestPageGrowsInBrowser(t *testing.T) {
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func TestPageGrowsInBrowser(t *testing.T) {
 	b.Open(url)
 	b.Photograph("waiting-1200-light")
 	b.Eval(`window.loaded = 1`, nil)
-	// until waits for the page to be as expected
+	// until waits until the page fulfils the condition
 	until := func(what, condition string) {
 		t.Helper()
 		var seen string
@@ -50,7 +50,7 @@ func TestPageGrowsInBrowser(t *testing.T) {
 		t.Error(f)
 	}
 
-	// what somebody does to the page …
+	// what a user changes on the page …
 	b.View(360, "light")
 	b.Eval(`document.getElementById('scheme').click();
 		document.getElementById('c1').open = false;
@@ -61,7 +61,7 @@ func TestPageGrowsInBrowser(t *testing.T) {
 		scrollTo(0, scrollY + document.getElementById('c0').getBoundingClientRect().top + 25);`, nil)
 	grow(t, dir, jobs(t, "k", 15, 25)...)
 	until("grown", rows+` === 25`)
-	// … stays so, also of a table that has become so long that it is folded at first
+	// … stays, also in a table that is folded initially because it has become long
 	var kept struct {
 		Loaded, Injected, Left, Top float64
 		Sorted, Open, Closed, Dark  bool
@@ -80,7 +80,7 @@ func TestPageGrowsInBrowser(t *testing.T) {
 		t.Errorf("after it has grown: %+v", kept)
 	}
 	b.Photograph("grown-360-dark")
-	// nothing is moved away under a selection
+	// rows do not move under a selection
 	b.Eval(`getSelection().selectAllChildren(document.querySelector('#c0 dl'))`, nil)
 	grow(t, dir, jobs(t, "k", 25, trials+1)...)
 	until("finished", `document.getElementById('live').hidden`)

@@ -28,13 +28,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
-// injected is a name that is a script.
+// injected is a name that contains a script.
 const injected = `<script>window.injected = 1</script>&"'`
 
-// trials is how many a study of the test's run has, after which comes its fit.
+// trials is the number of trials of a study in the test's run; its fit follows them.
 const trials = 30
 
-// manifest is of a run with two configurations of one study each: restarts, and points.
+// manifest describes a run with two configurations of one study each: restarts, and points.
 func manifest(key string) record.Manifest {
 	m := record.Manifest{Experiment: "sweep", Source: "sweep.yaml", Key: key}
 	for c := range 2 {
@@ -45,7 +45,7 @@ func manifest(key string) record.Manifest {
 	return m
 }
 
-// line is the job of this index in a configuration.
+// line is the job with the given index in a configuration.
 func line(key string, configuration, index int) record.Line {
 	at := []record.Number{record.Number(1 + index*7%10)}
 	l := record.Line{Plan: key, Key: fmt.Sprint(configuration, "-", index), Seconds: 0.5}
@@ -66,7 +66,7 @@ func text(t testing.TB, l record.Line) []byte {
 	return journal.Seal(text)
 }
 
-// begin makes a run folder.
+// begin creates a run folder.
 func begin(t testing.TB, dir string, m record.Manifest, replaces string) {
 	t.Helper()
 	if err := journal.WriteManifest(dir, m, replaces); err != nil {
@@ -74,7 +74,7 @@ func begin(t testing.TB, dir string, m record.Manifest, replaces string) {
 	}
 }
 
-// grow writes to the end of a segment.
+// grow appends to a segment.
 func grow(t testing.TB, dir string, texts ...[]byte) {
 	t.Helper()
 	folder := filepath.Join(dir, "journal")
@@ -91,7 +91,7 @@ func grow(t testing.TB, dir string, texts ...[]byte) {
 	}
 }
 
-// jobs are the lines of both configurations from one index to another.
+// jobs returns the lines of both configurations for the indices from ≤ i < to.
 func jobs(t testing.TB, key string, from, to int) (texts [][]byte) {
 	for i := from; i < to; i++ {
 		texts = append(texts, text(t, line(key, 0, i)), text(t, line(key, 1, i)))
@@ -99,7 +99,7 @@ func jobs(t testing.TB, key string, from, to int) (texts [][]byte) {
 	return texts
 }
 
-// ask asks for a path, with headers as "Name: value"; Host is one of them.
+// ask requests a path, with headers as "Name: value", which may include Host.
 func ask(h http.Handler, method, path string, headers ...string) *http.Response {
 	r := httptest.NewRequest(method, path, nil)
 	r.Host = "127.0.0.1:8080"
@@ -123,7 +123,7 @@ func body(t testing.TB, r *http.Response) string {
 	return string(text)
 }
 
-// status asks for what the page asks for.
+// status requests what the page requests.
 func status(t testing.TB, h http.Handler) (l page.Live) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(body(t, ask(h, "GET", "/status.json"))), &l); err != nil {
@@ -191,7 +191,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s %s of %q is answered by %q", c.method, c.path, c.host, text)
 		}
 	}
-	// every link of the page leads somewhere
+	// every link of the page works
 	links := regexp.MustCompile(` href="([^#"][^"]*)"`).FindAllStringSubmatch(body(t, ask(h, "GET", "/")), -1)
 	if len(links) < 6 {
 		t.Errorf("links: %q", links)
@@ -201,7 +201,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %s", link[1], r.Status)
 		}
 	}
-	// what the head says is true of the body
+	// the header is consistent with the body
 	for _, path := range []string{"/", "/status.json", "/results.json"} {
 		head, get := ask(h, "HEAD", path), ask(h, "GET", path)
 		if !same(head.Header, get.Header) || fmt.Sprint(len(body(t, get))) != head.Header.Get("Content-Length") {
@@ -217,11 +217,11 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// same says if two answers have the same headers.
+// same says whether two answers have the same headers.
 func same(a, b http.Header) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// The header and the page have one policy: nothing is loaded but from here, and of all scripts the two of the page run. What is
-// a script in a name stays text.
+// The header and the page have the same policy: everything is loaded from this server, and only the
+// two scripts of the page run. A script in a name stays text.
 func TestPageIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, dir, manifest("k"), "")
@@ -257,7 +257,7 @@ func TestPageIsClosed(t *testing.T) {
 	}
 }
 
-// What is added to the journal is seen after a second; what is only half there is not.
+// Additions to the journal are seen after a second; a partly written line is not.
 func TestJournalGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -304,7 +304,8 @@ func TestJournalGrows(t *testing.T) {
 	})
 }
 
-// The folder may appear late, be extended, be damaged, vanish and come back; the page says so, and shows what was there last.
+// The folder may appear late, be extended, be damaged, vanish and come back; the page says so and
+// shows the last state.
 func TestFolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -313,7 +314,7 @@ func TestFolders(t *testing.T) {
 		see := func(title, class, says string, done int, rows string) {
 			t.Helper()
 			time.Sleep(freshness)
-			for range 3 { // trouble stays
+			for range 3 { // problems persist
 				s := status(t, h)
 				jobs := 0
 				if s.Status != nil {
@@ -386,7 +387,7 @@ func TestFolders(t *testing.T) {
 	})
 }
 
-// Of many requests one reads and renders, and the others wait for what it has made.
+// Of many simultaneous requests one reads and renders, and the others wait for its result.
 func TestRequestsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -410,7 +411,7 @@ func TestRequestsShare(t *testing.T) {
 				t.Fatalf("%d versions after %d changes", h.versions, i+1)
 			}
 		}
-		// what takes long to make is made seldom
+		// what takes long to render is rendered rarely
 		h.last.took.Store(int64(10 * time.Second))
 		grow(t, dir, jobs(t, "k", 3, 4)...)
 		time.Sleep(share*10*time.Second - time.Second)
@@ -443,7 +444,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// At the end an idle connection is closed at once, one with an answer under way when the answer is there, or when the time is up.
+// At shutdown an idle connection is closed at once, one with an answer in progress when the answer
+// is sent or the time is up.
 func TestServeEnds(t *testing.T) {
 	for _, patient := range []bool{true, false} {
 		l, err := Listen("127.0.0.1:0")
@@ -463,7 +465,7 @@ func TestServeEnds(t *testing.T) {
 					return
 				}
 				<-done
-				for { // until nobody new is let in
+				for { // until new connections are refused
 					c, err := http.Get("http://" + l.Addr().String())
 					if err != nil {
 						break

@@ -16,7 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// What is answered to rows is what predict says of the same file; whatever else is asked is refused with a reason, and counted.
+// The answer for rows equals that of predict for the same file; every other request is refused with
+// a reason, and counted.
 func TestModelHandler(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
 	name := filepath.Join(t.TempDir(), "m.json")

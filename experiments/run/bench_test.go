@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// BenchmarkSmallJobs runs hundreds of jobs of a millisecond and less in a folder: what a run takes beside its fits.
+// BenchmarkSmallJobs runs hundreds of jobs of at most a millisecond in a folder: the overhead of a
+// run besides its fits.
 func BenchmarkSmallJobs(b *testing.B) {
 	const data = "data: {dataset: crabs, preprocess: standardize, subsample: 60}\nmodel: {kernel: se, likelihood: [probit, logit], inference: laplace}\n"
 	for name, text := range map[string]string{

@@ -21,7 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// divided are experiments of every form: trials known at once and not, comparators, contests.
+// divided are experiments of every form: with trials known at once or later, comparators, contests.
 var divided = map[string]string{
 	"grid":   "model: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: grid, grid: {length_scale: {log: [0, 1], points: 9}, amplitude: {log: [0, 1], points: 3}}}\nevaluate: {kfold: {k: 3}}\n",
 	"bayes":  "model: {kernel: se, likelihood: probit, inference: [laplace, least_squares]}\ntune: {method: bayes, initial: 4, trials: 8}\nevaluate: {hold_out: {}}\n",
@@ -32,8 +32,8 @@ var divided = map[string]string{
 
 const crabs30 = "data: {dataset: crabs, preprocess: standardize, subsample: 30}\n"
 
-// Every part of a run is one block's, whatever waits for it is of a later wave, and no block has more than the mean and one
-// part, of any wave.
+// Every part of a run belongs to one block, parts that wait for others are in a later wave, and in
+// each wave no block has more than the mean plus one part.
 func TestBlocksAreBalancedParts(t *testing.T) {
 	for name, text := range divided {
 		p := plantest.Planned(t, crabs30+text)
@@ -101,9 +101,9 @@ func TestBlocksAreBalancedParts(t *testing.T) {
 	}
 }
 
-// What takes longer goes for more: one long study and many short ones.
+// Blocks are balanced by time: a long study counts for more than short ones.
 func TestBlocksAreBalancedByTimeNotByCount(t *testing.T) {
-	p := plantest.Planned(t, crabs30+divided["bayes"]) // which is not divided
+	p := plantest.Planned(t, crabs30+divided["bayes"]) // a plan whose studies are not divided
 	estimates := slices.Repeat([]Estimate{{Trials: 1, Later: 1}}, len(p.Studies))
 	estimates[1] = Estimate{Trials: 100, Later: 1}
 	d := divide(p, estimates, 2)
@@ -114,13 +114,13 @@ func TestBlocksAreBalancedByTimeNotByCount(t *testing.T) {
 	}
 }
 
-// quiet are options for tests.
+// quiet returns options for tests, in which a warning is an error.
 func quiet(t *testing.T) Options {
 	return Options{Warn: func(format string, args ...any) { t.Errorf(format, args...) }, Options: search.Options{Workers: 2}}
 }
 
-// Blocks in any order, wave after wave, and the rest: the bytes of an undivided run, no job twice, and what is missing before each
-// wave is what the blocks then do.
+// Running the blocks in any order, wave after wave, and then the rest gives the bytes of an
+// undivided run and no job twice; what is missing before each wave is what the blocks then do.
 func TestBlocksDoTheRun(t *testing.T) {
 	for name, text := range divided {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestBlocksDoTheRun(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if s.Done == 0 && name != "race" && name != "nested" { // where they may find that nobody goes on
+					if s.Done == 0 && name != "race" && name != "nested" { // where later studies may not be needed
 						t.Errorf("wave %d: block %d had nothing to do", waves, b)
 					}
 					done += s.Done
@@ -193,7 +193,8 @@ func TestBlocksDoTheRun(t *testing.T) {
 	}
 }
 
-// A worker finds the data wherever it is started, and takes no other data, program or plan for those that were laid out.
+// A worker finds the data from any directory, and refuses data, a program or a plan other than
+// those laid out.
 func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // no rates
 	dir := t.TempDir()
@@ -220,7 +221,7 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 		return l
 	}
 	first := layOut()
-	if first.Blocks != 4 { // no more than there are restarts
+	if first.Blocks != 4 { // no more than the number of restarts
 		t.Errorf("%d blocks", first.Blocks)
 	}
 	if err := os.Remove("file.yaml"); err != nil {
@@ -273,7 +274,8 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	}
 	again("")
 
-	// Extended by gpc-tune run, it is another plan; laid out again it is that one's.
+	// Extended by gpc-tune run, the folder has another plan; laid out again, it has the blocks of
+	// that plan.
 	t.Chdir(dir)
 	if err := os.WriteFile("file.yaml", []byte(file), 0o666); err != nil {
 		t.Fatal(err)
@@ -299,13 +301,14 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	}
 }
 
-// resealed is a text with the checksum that it should have.
+// resealed returns a text with its correct checksum.
 func resealed(text []byte) []byte {
 	before, _, _ := bytes.Cut(text, []byte(`,"sum":`))
 	return journal.Seal(append(before, '}'))
 }
 
-// Who lays a run out again keeps its blocks and their shares, so that workers under way and new ones divide alike.
+// Laying out a run again keeps its blocks and their shares, so that running and new workers divide
+// it alike.
 func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	dir := t.TempDir()
 	p := plantest.Planned(t, crabs30+divided["grid"])
@@ -344,7 +347,8 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	}
 }
 
-// A worker is allowed what the largest job of the plan needs, also where that is on record and smaller ones are missing.
+// A worker may use the memory of the plan's largest job, even if that job is done and only smaller
+// ones are missing.
 func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
 	dir := t.TempDir()
 	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: logit, inference: [laplace, base_rate]}\ntune: none\nevaluate: {kfold: {k: 3}}\n")
@@ -379,7 +383,8 @@ func TestParseBlock(t *testing.T) {
 	}
 }
 
-// The size of a journal, for which workers ask a cluster for memory, is known beforehand: a tenth too little at most, or 2.5 times too much.
+// The size of a journal, from which workers derive the memory they request, is predicted: at most a
+// tenth too small or 2.5 times too large.
 func TestJournalIsAsLargeAsExpected(t *testing.T) {
 	for name, text := range map[string]string{
 		"grid":        crabs30 + divided["grid"],

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 )
 
-// The image has the program where the pods start it, and an ordinary user.
+// The image contains the program at the path that the pods start, and runs as an ordinary user.
 func TestDockerfile(t *testing.T) {
 	e := &kubernetes{image: "example.org/gpc-tune:1"}
 	text := e.dockerfile(&Run{LaidOut: &run.LaidOut{}, Program: "/opt/my programs/gpc-tune-1"})

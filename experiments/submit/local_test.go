@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Started as a worker this program stands in for gpc-tune.
+// If started as a worker, the test binary stands in for gpc-tune.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 4 && os.Args[1] == "worker" {
 		os.Exit(standIn(os.Args[2], os.Args[4]))
@@ -34,8 +34,8 @@ const (
 	signals = "GPC_TUNE_TEST_SIGNALS" // number of signals until they end; 0: they do not wait for any
 )
 
-// standIn ends early when it is first started for a block, and the next time does the block, unless
-// it is to wait for signals.
+// standIn fails early the first time it is started for a block and does the block the next time,
+// unless it has to wait for signals.
 func standIn(dir, block string) (code int) {
 	waits, _ := strconv.Atoi(os.Getenv(signals))
 	heard := make(chan os.Signal, 1)
@@ -80,10 +80,10 @@ func work(dir, block string) error {
 	return err
 }
 
-// blocks is how many there are of the runs here, all of one wave.
+// blocks is the number of blocks of the runs here, all in one wave.
 const blocks = 6
 
-// laidOut is a run of which nothing has been done.
+// laidOut is a run in which nothing has been done.
 func laidOut(t *testing.T, log io.Writer) *Run {
 	t.Helper()
 	p := plantest.Planned(t, `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, tune: none,
@@ -102,8 +102,8 @@ model: {kernel: [se, linear, matern32], likelihood: probit, inference: laplace},
 	return r
 }
 
-// Blocks that run at a time, each of which ends early once, do the whole run, and what they say
-// stays whole.
+// Blocks that run in parallel, each of which fails once, complete the run, and the lines of their
+// output are not mixed.
 func TestLocalRunsBlocksInParallel(t *testing.T) {
 	t.Setenv(noted, t.TempDir())
 	t.Setenv(signals, "0")
@@ -137,7 +137,7 @@ func TestLocalRunsBlocksInParallel(t *testing.T) {
 	}
 }
 
-// writerFunc hears every line of a log.
+// writerFunc gets every line of a log.
 type writerFunc func(line string)
 
 func (f writerFunc) Write(line []byte) (int, error) {
@@ -145,7 +145,7 @@ func (f writerFunc) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Signals, the first and the second, go on to all workers, and no block is begun after them.
+// The first and the second signal are passed on to all workers, and no block starts after them.
 func TestLocalPassesSignalsOn(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs SIGTERM, which Windows does not have: run it on another system")

@@ -19,12 +19,12 @@ func TestLevels(t *testing.T) {
 		values []float64
 		want   string
 	}{
-		{ramp(0, 100), "50 80 90 95 98 99"},                 // 5 % and less are left out, so 100 is too far below
+		{ramp(0, 100), "50 80 90 95 98 99"},                 // 5 % and less are omitted, so 100 is too far below
 		{ramp(-300, -90.4), "−200 −150 −120 −105 −100 −93"}, // 100, 50, 20, … nats below -90.4, rounded down
 		{ramp(-0.2, 0.852), "0 0.6 0.75 0.8 0.83 0.84"},     // 0.5, 0.2, 0.1, … below 0.852
 		{ramp(-3e-7, 5e-7), "0 3e−07 4e−07 4.5e−07 4.8e−07 4.9e−07"},
 		{[]float64{3, 3, 3}, ""},
-		{[]float64{1e6, 1e6 + 1e-6}, ""}, // as flat as rounding errors
+		{[]float64{1e6, 1e6 + 1e-6}, ""}, // flat up to rounding errors
 	} {
 		at, labels := levels(test.values)
 		if got := strings.Join(labels, " "); got != test.want || len(at) != len(labels) {
@@ -47,8 +47,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// The region that loops enclose holds every point of the grid that is at least the level and no other one; with a level
-// of -∞ and without gaps it is the whole grid, and its area grows by what an unknown point takes away.
+// The region enclosed by the loops contains exactly the grid points whose value is at least the
+// level. With a level of -∞ it is the whole grid.
 func TestOutline(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for trial := range 300 {
@@ -88,7 +88,7 @@ func TestOutline(t *testing.T) {
 					}
 				}
 				if unknown || z[i][j] == level {
-					continue // on the boundary
+					continue // on the boundary, or next to an unknown value
 				}
 				if got, want := winding(loops, at, place{float64(i), float64(j)}), z[i][j] >= level; got != 0 != want {
 					t.Fatalf("%v: point %d, %d, level %v: winding number %v", z, i, j, level, got)
@@ -100,7 +100,7 @@ func TestOutline(t *testing.T) {
 	if loops := outlines(square, math.Inf(-1)); len(loops) != 1 || len(loops[0]) != 4 {
 		t.Errorf("all of a cell: %v", loops)
 	}
-	// Opposite corners: apart if the mean of the cell is below the level.
+	// Opposite corners are separate regions if the mean of the cell is below the level.
 	for level, want := range map[float64]int{4: 1, 6: 2} {
 		if got := len(outlines([][]float64{{10, 0}, {0, 10}}, level)); got != want {
 			t.Errorf("level %v: %d regions, want %d", level, got, want)
@@ -113,7 +113,7 @@ func TestOutline(t *testing.T) {
 
 type place struct{ x, y float64 }
 
-// winding is the number of times that loops go around a point.
+// winding is the winding number of the loops around a point.
 func winding(loops [][]node, at func(node) place, p place) int {
 	angle := 0.0
 	for _, loop := range loops {
@@ -126,7 +126,7 @@ func winding(loops [][]node, at func(node) place, p place) int {
 	return int(math.Round(angle / (2 * math.Pi)))
 }
 
-// Darker is worse, in grey too.
+// Worse values are darker, in grey too.
 func TestShade(t *testing.T) {
 	for last := 1; last < 12; last++ {
 		before := -1.0

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// A figure is plain data, drawn as SVG or PNG.
+// This example draws a figure, which is plain data, as SVG.
 func Example() {
 	f := figure.Figure{Name: "line", Title: "A line", Panels: []figure.Panel{{Layers: []figure.Layer{
 		figure.Line{X: []float64{0, 1, 2}, Y: []float64{1, 3, 2}},

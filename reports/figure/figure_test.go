@@ -39,7 +39,7 @@ func table(ys, xs []float64, f func(x, y float64) float64) [][]float64 {
 	return out
 }
 
-// examples has every kind of layer.
+// examples has a layer of every kind.
 func examples() []Figure {
 	xs, ys := ramp(17, func(t float64) float64 { return 1 + 4*t }), ramp(23, func(t float64) float64 { return 5 * t })
 	hill := func(x, y float64) float64 { return -100 - 20*(x-3)*(x-3) - 3*(y-2-x/2)*(y-2-x/2) }
@@ -135,12 +135,12 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// element is an element of a picture.
+// element is an element of an SVG picture.
 type element struct{ name, style, text string }
 
 var notANumber = regexp.MustCompile(`NaN|Inf`)
 
-// elements parses a picture, which must be well-formed and have numbers for coordinates.
+// elements parses a picture, which must be well-formed XML with finite coordinates.
 func elements(t testing.TB, svg string) (out []element) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -190,12 +190,13 @@ func texts(all []element) (out []string) {
 	return out
 }
 
-// bare is a figure of some layers; what it has besides is that of no layers.
+// bare is a figure with only the given layers; what bare() draws without layers is subtracted in
+// the tests.
 func bare(layers ...Layer) Figure {
 	return Figure{Panels: []Panel{{X: Axis{Lo: 0, Hi: 10}, Y: Axis{Lo: 0, Hi: 10}, Layers: layers}}}
 }
 
-// Every kind of layer draws what it is made of, in its look, and once more in the legend if it has a name.
+// Every kind of layer draws its parts in its style, and once more in the legend if it has a name.
 func TestLayers(t *testing.T) {
 	empty := elements(t, svg(t, bare()))
 	blue, black := "#0072B2", "#000000"
@@ -241,7 +242,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What has one name has one look and one entry in the legend, in all panels.
+// Layers of the same name have the same style and one legend entry, in all panels.
 func TestLegend(t *testing.T) {
 	line := func(name string) Layer { return Line{Name: name, X: []float64{0, 1}, Y: []float64{0, 1}} }
 	f := Figure{Columns: 2, Panels: []Panel{{Layers: []Layer{line("a"), line("b")}}, {Layers: []Layer{line("b"), Band{Name: "a", X: []float64{0, 1}, Lo: []float64{0, 0}, Hi: []float64{1, 1}}}}}}
@@ -264,7 +265,8 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Looks differ for as many curves as anybody compares, and neighbours differ without colour.
+// Styles differ for as many curves as anybody compares, and neighbouring ones differ without colour
+// too.
 func TestLooks(t *testing.T) {
 	seen := map[string]int{}
 	grey := func(i int) string {
@@ -285,7 +287,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// Texts are text, whatever they hold, and none is wider than the page.
+// Any text is escaped, and none is wider than the page.
 func TestHostileText(t *testing.T) {
 	for _, hostile := range []string{`<script>alert("x")</script>`, "</text></svg>", `"'&amp;`, "\x00\x1b\xff\ufffe", strings.Repeat("long ", 1000), strings.Repeat("x", 5000), "]]>", "%s%d", "a\nb", ""} {
 		f := Figure{Name: "a", Title: hostile, Notes: []string{hostile}, Columns: 3, Panels: []Panel{
@@ -308,7 +310,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// Whatever the numbers are, coordinates are numbers.
+// Coordinates are finite for any input.
 func TestOddNumbers(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1, 1e-320, 1e300, -math.MaxFloat64, 1e149, -1e149, 1e-149, 1 + 1e-15, math.Pi, 2, 3}
 	r := rand.New(rand.NewPCG(7, 8))
@@ -340,7 +342,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A line through very many points takes no more room than can be seen, and what would hide another one is drawn once.
+// A line through very many points takes no more space than its visible detail, and markers on the
+// same place are drawn once.
 func TestManyPoints(t *testing.T) {
 	x := ramp(100_000, func(t float64) float64 { return t })
 	y := ramp(100_000, func(t float64) float64 { return math.Sin(20 * t) })
@@ -351,7 +354,8 @@ func TestManyPoints(t *testing.T) {
 	}
 }
 
-// The parts of a figure have its looks, its panels and a sample for every name; stacked figures have all that they have alone.
+// The parts of a figure are its styles, its panels and a sample for every name; a stack of figures
+// contains what each contains alone.
 func TestPartsAndStacks(t *testing.T) {
 	for _, f := range examples() {
 		panels, names, samples := f.Parts()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Lengths beside inches worked out by hand.
+// Lengths and their values in points, computed by hand.
 func TestLength(t *testing.T) {
 	for text, want := range map[string]float64{"72pt": 72, "25.4mm": 72, "2.54 cm": 72, "1in": 72, "8.5pt": 8.5} {
 		if got, err := Length(text); err != nil || math.Abs(got-want) > 1e-12 {
@@ -27,7 +27,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// size is the attribute of an SVG's first element, in points.
+// size returns an attribute of an SVG's first element, in points.
 func size(t *testing.T, svg, name string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(` ` + name + `="([0-9.]+)pt"`).FindStringSubmatch(svg)
@@ -41,8 +41,8 @@ func size(t *testing.T, svg, name string) float64 {
 	return v
 }
 
-// A figure has the width that is asked for, no text in it is smaller than 6 pt there, what is written stays on it, and without a
-// title there is neither title nor note.
+// A printed figure has the requested width, no text smaller than 6 pt, and no text outside it;
+// without a title it has neither title nor note.
 func TestPrint(t *testing.T) {
 	for _, print := range []Print{{Width: 238, Font: 8, Untitled: true}, {Width: 494, Font: LeastFont}, {Width: 142, Font: 9}, {Font: 12}} {
 		for _, f := range examples() {
@@ -76,7 +76,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// A PDF is small, of the size of its SVG, the same bytes every time, and its table says where its objects are.
+// A PDF is small, has the size of its SVG and the same bytes every time, and its cross-reference
+// table is right.
 func TestPDF(t *testing.T) {
 	for _, f := range examples() {
 		f.Print = Print{Width: 238, Font: 8}
@@ -107,7 +108,7 @@ func TestPDF(t *testing.T) {
 	}
 }
 
-// What a reader of PDF finds in one: the texts that are in the SVG, every character of them, and embedded fonts alone.
+// A PDF reader finds exactly the texts of the SVG, every character, and only embedded fonts.
 func TestPDFAsRead(t *testing.T) {
 	for _, tool := range []string{"pdftotext", "pdffonts"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -149,7 +150,7 @@ func TestPDFAsRead(t *testing.T) {
 		}
 	}
 	for word := range words(strings.Join(all, " ")) {
-		if read[word] == 0 && !strings.Contains(word, "漢") { // which the font has not
+		if read[word] == 0 && !strings.Contains(word, "漢") { // the font lacks this character
 			t.Errorf("%q is not among what is read", word)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A smooth lattice has the values of the coarse one at its points, none beyond those of the corners around it, and a plane stays
-// a plane. One with a hole stays as it is.
+// A smoothed lattice keeps the coarse values at the coarse points; every value lies within those of
+// the surrounding corners; a plane stays a plane. A lattice with a hole is not smoothed.
 func TestSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 50 {
@@ -48,7 +48,7 @@ func TestSmooth(t *testing.T) {
 				}
 				a, b = max(a, 1), max(b, 1)
 				corners := []float64{z[a-1][b-1], z[a-1][b], z[a][b-1], z[a][b]}
-				if v := fine[i][j]; is || on { // on an edge of the lattice: between its ends
+				if v := fine[i][j]; is || on { // on an edge: between the values of its ends
 					if v > slices.Max(corners)+1e-12 || v < slices.Min(corners)-1e-12 {
 						t.Fatalf("%v of %v", v, corners)
 					}
@@ -62,7 +62,8 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// Logarithmic axes have round numbers, at their logarithms, within the span and not too many.
+// Ticks of logarithmic axes are round numbers placed at their logarithms, within the span and not
+// too many.
 func TestLogarithmicTicks(t *testing.T) {
 	for _, test := range []struct {
 		lo, hi float64

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Ticks are round, inside their axis, and at most as many as asked for; numbers far out do not break them.
+// Ticks are round, within their axis, and at most as many as requested; very large numbers work
+// too.
 func TestTicks(t *testing.T) {
 	for _, test := range []struct {
 		lo, hi float64
@@ -40,7 +41,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// What is drawn has a margin, but not where a lattice or the foot of a bar ends an axis, unless a mark is there.
+// An axis has a margin around its data, except where a lattice or the foot of a bar ends it, unless
+// a mark is there.
 func TestShown(t *testing.T) {
 	for _, test := range []struct {
 		axis  Axis

@@ -19,11 +19,12 @@ var (
 	largestPage = flag.Int64("size", 0, "how many bytes a page may have; 0: any number")
 )
 
-// mostSheets is on how many sheets a page may be printed.
+// mostSheets is the largest number of sheets on which a page may be printed.
 const mostSheets = 6
 
-// axe-core finds nothing to complain of, light and dark, on the pages of the tests and on those that follow the flags.
-// No page is larger, or slower to load, than the flags say, or printed on more than six sheets.
+// axe-core finds no violations, light and dark, on the pages of the tests and on those named after
+// the flags. No page is larger or slower to load than the flags allow, and none prints on more than
+// six sheets.
 func TestAccessibleInBrowser(t *testing.T) {
 	b := browser.Start(t, "file://")
 	files := flag.Args()
@@ -47,7 +48,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			var rules []string // all
 			if scheme == "dark" {
-				rules = []string{"color-contrast"} // the others see what they saw
+				rules = []string{"color-contrast"} // the other rules do not depend on the scheme
 			}
 			b.View(1280, scheme)
 			b.Open("file://" + file)
@@ -77,7 +78,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 	}
 }
 
-// Every head of a column says what it is for.
+// Every column head has an explanation.
 func TestHeadsAreExplained(t *testing.T) {
 	m, lines := regressionRun()
 	all := proseReports(t)
@@ -93,7 +94,7 @@ func TestHeadsAreExplained(t *testing.T) {
 	}
 }
 
-// sheets are all tables of a document.
+// sheets returns all tables of a document.
 func (d document) sheets() []sheet {
 	all := append([]sheet{d.Summary, d.Pivot, d.Published}, d.Against...)
 	for _, c := range d.Contests {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// In a browser the page sorts its tables, follows the scheme of the system and its own switch, fits a telephone, asks for
-// nothing and complains of nothing.
+// In a browser the page sorts its tables, follows the system's colour scheme and its own switch,
+// fits a telephone, requests nothing and logs no errors.
 func TestHTMLInBrowser(t *testing.T) {
 	b := browser.Start(t, "file://")
 	folder := t.TempDir()
@@ -35,7 +35,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	write("square", m, lines)
 	m, lines = reporttest.Run(t)
 	m.Configurations[0].Dataset = injected
-	// nested cross-validation has folds of its own, which are like those of the race
+	// give nested cross-validation its own folds, with the results of the race
 	c := &m.Configurations[1]
 	for _, study := range []int{1, 2} {
 		own := c.Studies[study]
@@ -104,7 +104,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	if len(sorted.Bad) > 0 || sorted.Count < 20 {
 		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
 	}
-	var partial []string // of the log losses of this run, one cell of which is of one of two folds
+	var partial []string // the log losses of this run, of which one cell covers one of two folds
 	b.Eval(`(() => {
 		const table = document.querySelector('#results table'), head = Array.from(table.tHead.rows[0].cells).find(c => c.textContent === 'log loss');
 		return [1, 2].map(() => {
@@ -115,14 +115,14 @@ func TestHTMLInBrowser(t *testing.T) {
 	if up, down := "0.4185|0.6931|0.4904*|", "0.6931|0.4185|0.4904*|"; !slices.Equal(slices.Sorted(slices.Values(partial)), []string{up, down}) {
 		t.Errorf("what is of some folds does not come after what is of all: %q", partial)
 	}
-	var contests []string // the tables of a race and of nested cross-validation, whose columns have just been sorted like all others
+	var contests []string // the tables of a race and of nested cross-validation, whose columns were sorted above like all others
 	b.Eval(`Array.from(document.querySelectorAll('#contests table'), t => Array.from(t.tHead.rows[0].cells, c => c.textContent).join(' '))`, &contests)
 	for _, columns := range []string{"configuration log loss", "score value", "fold"} {
 		if !slices.ContainsFunc(contests, func(c string) bool { return strings.Contains(c, columns) }) {
 			t.Errorf("of the tables of contests none has the columns %q: %q", columns, contests)
 		}
 	}
-	var unfolded []bool // before and after the link to it
+	var unfolded []bool // before and after the click on its link
 	b.Eval(`new Promise(done => {
 		const details = document.getElementById('c2'), before = details.open;
 		addEventListener('hashchange', () => done([before, details.open]));
@@ -136,7 +136,8 @@ func TestHTMLInBrowser(t *testing.T) {
 	if after != "rgb(255, 255, 255)" {
 		t.Errorf("after the switch from dark the background is %s", after)
 	}
-	// What is switched to lasts when the page is opened again, and where pages may keep nothing the switch still switches.
+	// The chosen scheme lasts when the page is opened again. Where pages may not store anything,
+	// the switch still works.
 	reopen := func() (background string) {
 		b.Open("file://" + files[len(files)-1])
 		b.Eval(`getComputedStyle(document.body).backgroundColor`, &background)
@@ -155,14 +156,14 @@ func TestHTMLInBrowser(t *testing.T) {
 	if again := reopen(); after != "rgb(255, 255, 255)" || again == after {
 		t.Errorf("without storage, switched to light and opened again: %s, then %s", after, again)
 	}
-	// on paper: light, and without what is folded
+	// on paper: light, and without folded parts
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
 	var printed struct {
 		Background string
 		Folded     int
 		Overflow   int
 	}
-	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // of paper
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // the width of paper
 	b.Eval(`document.documentElement.style.colorScheme = 'dark'; dispatchEvent(new Event('beforeprint'));
 		({background: getComputedStyle(document.body).backgroundColor, folded: Array.from(document.querySelectorAll('details:not([open])'), d => d.offsetHeight).filter(h => h > 0).length,
 			overflow: document.documentElement.scrollWidth - innerWidth})`, &printed)

@@ -8,7 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// TestUnconvergedFitsAreMarked: a fit that was taken as it is has a mark beside its log evidence, in every format.
+// TestUnconvergedFitsAreMarked: a fit that was accepted without convergence has a mark beside its
+// log evidence, in every format.
 func TestUnconvergedFitsAreMarked(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	before := reporttest.Build(t, m, lines)

@@ -22,10 +22,11 @@ func TestGoldenContests(t *testing.T) {
 	}
 }
 
-// What the golden files say of the rivals, worked by hand. Log losses of ln 2, 0, 0, ln 2 over the inner folds have the mean ½ ln 2, and a
-// standard error of ln 2 √(1/3)/2; on the outer fold both cases are sure and right: 1 bit each, for the base line is ½ : ½, and Wilson's
-// interval for 0 errors of 2 ends at z²/(2 + z²). In the race, after the first fold #0 has 0 bits a case, and #1 1 and 0; after the second
-// #1 has 1, 0, 1, 1: a mean of ¾ and a standard error of ½/√4.
+// The numbers of the rivals in the golden files, computed by hand. Log losses of ln 2, 0, 0, ln 2
+// over the inner folds have mean ½ ln 2 and standard error ln 2 √(1/3)/2. On the outer fold both
+// cases are certain and right: 1 bit each, since the base line is ½ : ½, and Wilson's interval for
+// 0 errors of 2 ends at z²/(2 + z²). In the race, after the first fold #0 has 0 bits a case, #1 has
+// 1 and 0; after the second #1 has 1, 0, 1, 1: mean ¾, standard error ½/√4.
 func TestContestNumbers(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
@@ -35,7 +36,7 @@ func TestContestNumbers(t *testing.T) {
 		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 job)",
 		"#0 cut after fold 1: rank 2 of 2; the best 1 stay (best #1)",
 		"scores in the race",
-		"#1 0.75 " + fmt.Sprintf("%.4f", 0.75-z/4) + " – 1.0000 2", // no more than 1 bit
+		"#1 0.75 " + fmt.Sprintf("%.4f", 0.75-z/4) + " – 1.0000 2", // at most 1 bit
 		"#0 0 (1 of 2 folds)  1",
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
 		"chosen: #0 in 1 of 1 outer folds",
@@ -47,7 +48,7 @@ func TestContestNumbers(t *testing.T) {
 		"brier 0 0.0 – 0.0",
 		"ece 0 ",
 		"auc 1 ",
-		"average_precision 1 0.2065 – 1.0000", // Wilson's of 1 of 1
+		"average_precision 1 0.2065 – 1.0000", // Wilson's interval for 1 of 1
 		"balanced_accuracy 1 0.4389 – 1.0000", // 1 - √2 (1 - 0.206549)/2
 		"sensitivity 1 0.2065 – 1.0000",
 		"specificity 1 0.2065 – 1.0000",
@@ -74,7 +75,8 @@ func TestContestNumbers(t *testing.T) {
 	}
 }
 
-// said is what a document in prose says, read back: headings, paragraphs, items and rows, each a list of texts.
+// said is the content of a prose document, read back: headings, paragraphs, items and rows, each a
+// list of texts.
 type said [][]string
 
 func (s *said) heading(level int, text string) {
@@ -116,7 +118,8 @@ func (s *said) table(_ string, t sheet) {
 	}
 }
 
-// reports of the hand-made runs, and of the first with names that are markup of many kinds.
+// proseReports returns the reports of the hand-made runs, and of the first one with names that
+// contain markup of many kinds.
 func proseReports(t *testing.T) map[string]*reports.Report {
 	m, lines := reporttest.Run(t)
 	out := map[string]*reports.Report{"toy": reporttest.Build(t, m, lines)}
@@ -148,7 +151,8 @@ func proseReports(t *testing.T) map[string]*reports.Report {
 	return out
 }
 
-// A reader of Markdown, which takes every sign that could be markup for a fault, gets what the document says.
+// A Markdown reader that reports every unescaped markup character as an error reads what the
+// document says.
 func TestMarkdown(t *testing.T) {
 	sign := regexp.MustCompile("\\\\([!-/:-@[-`{-~])|([`*_\\[\\]<>|~&$]|://|www\\.)")
 	for name, r := range proseReports(t) {
@@ -191,7 +195,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// same compares line by line.
+// same compares two documents line by line.
 func same(t *testing.T, name string, got, want said) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
@@ -201,7 +205,8 @@ func same(t *testing.T, name string, got, want said) {
 	}
 }
 
-// A reader of the LaTeX that report.tex may have, which takes everything else for a fault, gets the cells of the document's tables, part by part.
+// A LaTeX reader that accepts only the commands allowed in report.tex reads the cells of the
+// document's tables, part by part.
 func TestLaTeX(t *testing.T) {
 	token := regexp.MustCompile(`\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\symbol\{(34|96)\}|\\[{}&%$#_]|\{([][*])\}|'\{\}|-\{\}-|\$-\$|\$\\pm\$|\$\\approx\$|\$(-?[0-9.]+)(?:\\times10\^\{(-?[0-9]+)\})?\$|--|[^\\{}&%$#_~^<>|"'` + "`" + `[*\]]`)
 	signs := map[string]string{`\textbackslash{}`: `\`, `\textasciitilde{}`: "~", `\textasciicircum{}`: "^", `\textless{}`: "<", `\textgreater{}`: ">", `\textbar{}`: "|", `\ldots{}`: "…",
@@ -231,7 +236,7 @@ func TestLaTeX(t *testing.T) {
 			}
 			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(out, "$1$2$3$4$5")
 		}
-		plain := func(text string) string { // as a reader of numbers gets it
+		plain := func(text string) string { // normalises numbers like read does
 			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(table.Line(text), "$1$2$3$4$5")
 		}
 		var want [][]string

@@ -37,7 +37,7 @@ evaluate: {kfold: {k: 3}}
 	return report
 }
 
-// A report as a document, in a format chosen by name.
+// This example writes a report as a document in a format chosen by name.
 func Example() {
 	r := crabs()
 	format, err := page.FormatNamed("markdown")

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Every figure is a file by its name, and all together are one picture.
+// Every figure gets a file of its name, and all figures together also give one picture.
 func TestFigureFiles(t *testing.T) {
 	r := &reports.Report{Experiment: "e", Configurations: []reports.Configuration{reporttest.Hill(), reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}}
 	r.Configurations[1].Dataset = "../A b"
@@ -52,8 +52,8 @@ func TestFigureFiles(t *testing.T) {
 	}
 }
 
-// The figures that an experiment names, each by itself or with all of its kind, are drawn into files, in that order and once. A name
-// of which there is no figure is told, but not while jobs are missing.
+// The figures that an experiment names, by their names or kinds, are drawn into files in the given
+// order, each once. A name without a figure is reported, but not while jobs are missing.
 func TestDrawn(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	all, err := reports.Build(m, lines)
@@ -109,7 +109,7 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// Pictures are drawn for whoever asks; results are always there.
+// Figures are written on request only; results always.
 func TestAlways(t *testing.T) {
 	for _, f := range Formats {
 		if want := f.Name == "json" || f.Name == "csv"; f.Always != want || f.Always && f.File == "" {

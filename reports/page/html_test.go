@@ -21,7 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// large is a run with so many configurations of so many trials each, by turns points drawn at random and restarts.
+// large is a run with the given number of configurations, alternately of random points and of
+// restarts, each with the given number of trials.
 func large(configurations, trials int) (m record.Manifest, lines []record.Line) {
 	m = record.Manifest{Experiment: "large", Formats: []string{"html"}}
 	for c := range configurations {
@@ -44,16 +45,17 @@ func large(configurations, trials int) (m record.Manifest, lines []record.Line) 
 	return m, lines
 }
 
-// parsed is what a page holds.
+// parsed is the content of a page.
 type parsed struct {
-	text     string   // of all elements, one a line
-	headings []string // of all levels, and of what is folded
+	text     string   // of all elements, one per line
+	headings []string // of all levels, including folded parts
 	tables   map[string][][]string
 	links    []string
 }
 
-// parsePage reads a page as XML, which it is but for the elements that need no end: so it is tested that the others end where
-// they should. Tables go by the heading above, and by the number of the configuration: "#0 restarts".
+// parsePage reads a page as XML, except for the elements without an end tag; this also tests that
+// all other elements end where they should. Tables are named by the heading above and the number of
+// the configuration: "#0 restarts".
 func parsePage(t *testing.T, page []byte) (p parsed) {
 	t.Helper()
 	page = regexp.MustCompile("(?s)<(style|script)>.*?</(style|script)>").ReplaceAll(page, nil)
@@ -112,7 +114,8 @@ func parsePage(t *testing.T, page []byte) (p parsed) {
 	return p
 }
 
-// The answer comes first, what failed or is doubtful after the results, and the tables have the numbers that TestNumbers works out.
+// The answer comes first, failures and warnings after the results, and the tables have the numbers
+// that TestNumbers computes.
 func TestHTML(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -165,7 +168,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// The page has all figures, in parts: every panel, and every sample of a legend beside its name.
+// The page contains all figures in parts: every panel, and every legend sample beside its name.
 func TestHTMLFigures(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -186,8 +189,9 @@ func TestHTMLFigures(t *testing.T) {
 	}
 }
 
-// Whatever a user may name is text, and the page loads nothing: no address, no attribute that is followed by itself, and a policy that
-// forbids it, by which the one script of the page runs.
+// User-given names appear as text only, and the page loads nothing: it has no address, no attribute
+// that a browser follows by itself, and a policy that forbids loading and allows the page's one
+// script.
 func TestHTMLIsClosed(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Experiment, m.Source, m.Settings, m.Warnings = injected, injected, []string{injected}, []string{injected}
@@ -234,7 +238,8 @@ func TestHTMLIsClosed(t *testing.T) {
 	}
 }
 
-// Of long tables the page has the best rows, or the first, and says where the others are; of many configurations the first.
+// The page shows the best or the first rows of long tables and says where the rest is; of many
+// configurations it shows the first.
 func TestHTMLIsCut(t *testing.T) {
 	const trials = 1000
 	m, lines := large(2, trials)
@@ -245,7 +250,7 @@ func TestHTMLIsCut(t *testing.T) {
 			t.Fatalf("%s: %d rows", heading, len(rows))
 		}
 		column := slices.Index(rows[0], "log_evidence")
-		for i, row := range rows[1:] { // the values are -(k/1000)²; all k = 7 modulo 10 failed
+		for i, row := range rows[1:] { // the values are -(k/1000)²; every k = 7 modulo 10 failed
 			k := i + (i+2)/9
 			want := reports.Decimals(-float64(k)*float64(k)/trials/trials, 3)
 			if row[column] != want {
@@ -272,5 +277,5 @@ func TestHTMLIsCut(t *testing.T) {
 	}
 }
 
-// injected is a name that is a script.
+// injected is a name that contains a script.
 const injected = `<script>window.injected = 1</script>&"'`

@@ -32,7 +32,8 @@ func TestIllustrations(t *testing.T) {
 	if l := figures[0].Panels[0].Layers[0].(figure.Line); l.X[0] != 1 || l.Y[0] != 0 || l.Y[1] != -1 {
 		t.Errorf("draws are not in the order of x: %+v", l)
 	}
-	// The ellipse of two standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 4 with m = (4, 1), Σ = (4 1; 1 9), of determinant 35.
+	// The ellipse of two standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 4 with m = (4, 1) and
+	// Σ = (4 1; 1 9), which has determinant 35.
 	pair := figures[3]
 	layers := pair.Panels[1].Layers
 	ellipse := layers[len(layers)-1].(figure.Line)
@@ -71,7 +72,7 @@ func TestIllustrations(t *testing.T) {
 	}
 }
 
-// A manifest whose illustrations lack something is refused, not drawn.
+// A manifest with incomplete illustrations gives an error, not a figure.
 func TestDamagedIllustrations(t *testing.T) {
 	for name, damage := range map[string]func(all []record.Illustration){
 		"no columns": func(all []record.Illustration) { all[0].Columns = nil },
@@ -99,7 +100,7 @@ func TestDamagedIllustrations(t *testing.T) {
 	}
 }
 
-// illustrating is the manifest of a run without data, with an illustration of every kind.
+// illustrating is the manifest of a run without data that has an illustration of every kind.
 func illustrating() record.Manifest {
 	gaussian := func(covariance ...[]record.Number) *record.Gaussian {
 		evidence := record.Number(-2)

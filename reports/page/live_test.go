@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// The page of a run that goes on is headed by how far it is, in place of what is missing; the rest is report.html.
+// The page of a running experiment begins with its progress instead of what is missing; the rest
+// equals report.html.
 func TestLive(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)

@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// The rows of a paper's tables are whole, every column of numbers has the room that its numbers need, and pdfLaTeX, where it is, makes at most
-// two pages of them.
+// The tables of a paper have complete rows, every column of numbers is wide enough for its numbers,
+// and pdfLaTeX, if installed, sets them on at most two pages.
 func TestPaper(t *testing.T) {
 	for name, r := range proseReports(t) {
 		text := string(Render(t, "latex", r))

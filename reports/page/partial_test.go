@@ -22,7 +22,8 @@ var (
 	fourOfFive = (math.Ln2 + 3*math.Log(8./5)) / 4
 )
 
-// Wherever the score of some folds is shown to people, the count is in the same cell or line, and no interval beside it.
+// Wherever readers see the score of some folds only, the number of folds is in the same cell or
+// line, and there is no interval.
 func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)
@@ -68,7 +69,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 					} else if after[0] >= '0' && after[0] <= '9' {
 						continue // another number
 					}
-					// where the row's status has the count, a star leads to it
+					// if the status of the row has the count, a star refers to it
 					starred := regexp.MustCompile(`^(\*|\\\*|\{\*\})`).MatchString(after) &&
 						strings.Contains(text, "over some folds alone, see status") &&
 						strings.Contains(text, ": "+of.count[:1]+"/5 folds done")
@@ -83,7 +84,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 			}
 		}
 	}
-	// So it is with what is not a score by name.
+	// The same holds for costs, published figures, headings and legends.
 	for name, want := range map[string][]string{
 		"text": {"    kfold (2 of 5 folds): decisions cost ", "published, A: log_loss 0.5 (here 0.21 (2 of 5 folds))\n", "1  missing: 2/5 folds done  ep ", "2  failed: 4/5 folds done   pl "},
 		"html": {"<h3>decisions, kfold, 2 of 5 folds (rows: true classes)</h3>", "<td class=\"n partial\">0.21 (2 of 5 folds)</td></tr>",
@@ -96,12 +97,12 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 			}
 		}
 	}
-	if intervals := strings.Count(texts["text"], "–"); intervals != 2 { // of the whole configuration: of its error rate, and of its score in the answer
+	if intervals := strings.Count(texts["text"], "–"); intervals != 2 { // of the complete configuration only: of its error rate, and of its score in the answer
 		t.Errorf("%d intervals in\n%s", intervals, texts["text"])
 	}
 }
 
-// Programs find the count beside the values, and nothing where all folds are done.
+// Files for programs have the count beside the values, and no count if all folds are done.
 func TestPartialScoresForPrograms(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)
@@ -156,7 +157,8 @@ func TestPartialScoresForPrograms(t *testing.T) {
 	}
 }
 
-// What two have in common is compared, and of how many folds that is is told; what a race has cut is not.
+// Two configurations are compared on the folds that both have, and their number is shown;
+// configurations cut from a race are not compared.
 func TestComparePartial(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	c, err := reports.Compare(reporttest.Build(t, m, lines))
@@ -187,7 +189,8 @@ func TestComparePartial(t *testing.T) {
 			t.Errorf("#%d − #%d: %+v, want %v", test.a, test.b, got, mean)
 		}
 	}
-	// Beside a whole run of its own the two folds are compared as well; beside one without any, none is.
+	// Compared with its own complete run, the two folds are compared as well; compared with a run
+	// without folds, none is.
 	whole := func(n int) *reports.Report {
 		lines := slices.DeleteFunc(slices.Clone(lines), func(l record.Line) bool { return l.Fit.Configuration != 1 || l.Fit.Study > n })
 		m := m

@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// on is a configuration with an error rate, and n errors, in every evaluation.
+// on is a configuration with error rate rate and 100 rate errors in every evaluation.
 func on(dataset, likelihood, inference string, rate float64, evaluations ...string) reports.Configuration {
 	c := reports.Configuration{Dataset: dataset, Label: record.Label{Preprocess: "none", Kernel: reporttest.Declared("{se: {amplitude: 2}}"), Mean: reporttest.Declared("zero"), Likelihood: reporttest.Declared(likelihood), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "bfgs", Classes: []string{"a", "b"}}
 	for _, name := range evaluations {
@@ -33,7 +33,7 @@ func on(dataset, likelihood, inference string, rate float64, evaluations ...stri
 	return c
 }
 
-// lines are a pivot as text, its caption first.
+// lines returns a pivot table as text, its caption first.
 func lines(t table.Table) (out []string) {
 	out = append(out, strings.Join(t.Caption, ", "))
 	var names []string
@@ -68,7 +68,8 @@ func TestPivot(t *testing.T) {
 		t.Errorf("%v, got\n%s\nwant\n%s", ok, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
-	// Times are of the rows with all data sets, over the least of them: √(1·4) = 2, √(2·32) = 8, 3 times 2.
+	// Times are geometric means over the data sets of rows that have all of them, relative to the
+	// smallest: √(1·4) = 2, √(2·32) = 8, 3 times 2.
 	times := &reports.Timings{}
 	for _, seconds := range []float64{1, 2, 4, 32, 1e-3, 6} {
 		times.Configurations = append(times.Configurations, reports.ConfigurationTimings{Seconds: seconds})
@@ -88,7 +89,7 @@ func TestPivot(t *testing.T) {
 		t.Errorf("of milliseconds: %q", lines(pivot))
 	}
 
-	// What is published says which score.
+	// If there are published figures, the pivot shows the score that they have.
 	r.Configurations[3].Published = []reports.Published{{Figures: reports.PublishedFigures{{Name: "log_evidence"}, {Name: "errors"}, {Name: "brier"}}}}
 	pivot, _ = table.Pivot(r, nil)
 	if got := lines(pivot); got[0] != "errors, "+rest || got[2] != "probit|laplace|25|50" {
@@ -96,8 +97,8 @@ func TestPivot(t *testing.T) {
 	}
 }
 
-// Of several evaluations every data set has as many columns; of one data set, or one row, there is no such pivot, nor where two
-// configurations have the same place.
+// With several evaluations every data set has one column for each. There is no pivot for a single
+// data set or row, or if two configurations have the same place.
 func TestPivotShapes(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{on("a", "probit", "ep", 0.5, "test", "kfold"), on("a", "logit", "ep", 0.25, "test", "kfold"), on("b", "probit", "ep", 0, "kfold")}}
 	pivot, ok := table.Pivot(r, nil)
@@ -140,7 +141,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The summary has what decisions cost where they are asked for.
+// The summary contains the cost of decisions if costs are given.
 func TestSummaryOfDecisions(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{on("a", "probit", "laplace", 0.25, "test"), on("a", "probit", "ep", 0.25, "test")}}
 	for i := range r.Configurations {
@@ -153,7 +154,7 @@ func TestSummaryOfDecisions(t *testing.T) {
 	}
 }
 
-// Whatever people read has the pivot beside the summary.
+// Every format for readers contains the pivot besides the summary.
 func TestPivotIsReported(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{on("a", "probit", "ep", 0.5, "test"), on("a", "logit", "ep", 0.25, "test"), on("b", "probit", "ep", 0, "test")}}
 	for format, row := range map[string]string{"text": "logit       0.250", "markdown": "| logit | 0.250 |  |", "latex": `logit & 0.250 & `, "html": `<td>logit</td><td class="n">0.250</td>`} {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// regressionRun is a run on numeric targets: two folds, which miss their targets by 1, 2 and by 2.
+// regressionRun is a run on numeric targets with two folds, whose errors are 1 and 2, and 2.
 func regressionRun() (record.Manifest, []record.Line) {
 	m := record.Manifest{Experiment: "numbers", Curves: []string{"calibration"}, Configurations: []record.Configuration{{
 		Dataset: "toy", Label: record.Label{Likelihood: reporttest.Declared("gaussian"), Inference: reporttest.Declared("exact")}, Tune: "none", Hyperparameters: []record.Hyperparameter{{Name: "noise", Theta: "log_noise"}},

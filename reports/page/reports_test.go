@@ -34,7 +34,7 @@ func Render(t testing.TB, format string, r *reports.Report) []byte {
 	return out.Bytes()
 }
 
-// The golden files fix the layout; that their numbers are right is what TestNumbers and TestCSVAgreesWithJSON say.
+// The golden files fix the layout; TestNumbers and TestCSVAgreesWithJSON check the numbers.
 func TestGolden(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -57,14 +57,15 @@ func compare(t *testing.T, name string, got []byte) {
 	golden.Equal(t, name+" (if it is meant: go test ./reports/page -update)", got, want)
 }
 
-// The numbers of the hand-made run, worked by hand.
+// The numbers of the hand-made run, computed by hand.
 //
-// Configuration 0, base line ½ : ½. Of four cases one is tied and right, one tied and wrong, one sure and right, one
-// wrong with p = ¼: information 0, 0, 1, -1 bits.
+// Configuration 0, base line ½ : ½. Of four cases one is tied and right, one tied and wrong, one
+// certain and right, one wrong with p = ¼ for the truth: information 0, 0, 1, -1 bits.
 //
-// Configuration 1, pooled: base lines ¾ : ¼ and ½ : ½, so p = ¾, ½ | ½, 1 of the true classes are worth 0, 1 | 0, 1
-// bits. The second case is tied, hence decided for F, and wrong. Among p(M) the classes have ¼, ½ (F) and ½, 1 (M):
-// 3½ of 4 pairs.
+// Configuration 1, pooled: base lines ¾ : ¼ and ½ : ½; the true classes have p = ¾, ½ | ½, 1, which
+// gives 0, 1 | 0, 1 bits. The second case is tied, hence decided for F, and wrong. The
+// probabilities of M are ¼, ½ for the cases of F and ½, 1 for those of M: 3½ of 4 pairs are ordered
+// rightly.
 func TestNumbers(t *testing.T) {
 	var results struct {
 		Missing        int
@@ -128,7 +129,7 @@ func TestNumbers(t *testing.T) {
 	score("#1", one.Scores, "log_loss", mean, mean-half, mean+half)
 	half = z * math.Sqrt((0.15625*0.15625+2*0.21875*0.21875+0.28125*0.28125)/3/4)
 	score("#1", one.Scores, "brier", 0.28125, 0.28125-half, 0.28125+half) // 1/8, 1/2, 1/2, 0
-	score("#1", one.Scores, "ece", 0.0625)                                // ¼ · ¼ of the one case in its bin
+	score("#1", one.Scores, "ece", 0.0625)                                // ¼ · ¼ from the one case in its bin
 	// The ends A of Newcombe's interval (2006, method 5) for two cases of each class: (0.875 - A)² = z² V(A).
 	end := func(inside, outside float64) float64 {
 		for range 200 {
@@ -149,8 +150,8 @@ func TestNumbers(t *testing.T) {
 	check("#1 errors of fold 0", one.Folds[0].Scores["errors"], 1)
 	check("#1 errors of fold 1", one.Folds[1].Scores["errors"], 0)
 
-	// Grid scores: folds of two cases each. The second point has no auc in fold 0; at the third the folds went different
-	// ways; the fourth failed.
+	// Grid scores: folds of two cases each. The second point has no auc in fold 0; the third point
+	// differs between the folds; the fourth failed.
 	want := []string{
 		`{"log_evidence":-6,"point":{"length_scale":1},"scores":{"auc":0.75,"error_rate":0.5,"errors":2,"information_bits":0.5,"n":4}}`,
 		`{"log_evidence":-5,"point":{"length_scale":2.718281828459045},"scores":{"error_rate":0.25,"errors":1,"information_bits":0.75,"n":4}}`,
@@ -167,14 +168,14 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("best %s", got)
 	}
 
-	// Missing: trial 0 and the fit of the second fold.
+	// Trial 0 and the fit of the second fold are missing.
 	if results.Missing != 2 || results.Configurations[2].Missing != 2 || results.Configurations[3].LogEvidence != nil {
 		t.Errorf("missing %d and %d, evidence %v", results.Missing, results.Configurations[2].Missing, results.Configurations[3].LogEvidence)
 	}
 	check("#2 n", results.Configurations[2].Scores["n"], 2)
 }
 
-// Every number of the CSV file is the one of the JSON file.
+// Every number in the CSV file equals the one in the JSON file.
 func TestCSVAgreesWithJSON(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(read(t, "results.csv"))).ReadAll()
 	if err != nil {
@@ -256,12 +257,12 @@ func TestCSVAgreesWithJSON(t *testing.T) {
 	}
 }
 
-// The lines of a journal come in any order, and a job may be on record more than once.
+// The lines of a journal come in any order, and a job may be recorded more than once.
 func TestOrderDoesNotMatter(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	want := map[string][]byte{}
-	formats := slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.Name == "png" }) // slow, and of the same figures as svg
+	formats := slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.Name == "png" }) // slow, and with the same figures as svg
 	for _, f := range formats {
 		want[f.Name] = Render(t, f.Name, reporttest.Build(t, m, lines))
 	}
@@ -305,7 +306,7 @@ func TestSeveralEvaluations(t *testing.T) {
 	}
 }
 
-// builds adds the hand-made run, and manifests and journals that say other things.
+// builds adds the hand-made run and variants of its manifest and journal.
 func builds(f *testing.F, add func(manifest, journal []byte)) {
 	manifest, journal := reporttest.Read(f, "manifest.json"), reporttest.Read(f, "journal.jsonl")
 	add(manifest, journal)
@@ -332,8 +333,8 @@ func builds(f *testing.F, add func(manifest, journal []byte)) {
 	add([]byte(`{"configurations":[{"classes":["a"],"studies":[{"evaluation":"test","test":1}]}]}`), []byte(`{"fit":{"rows":[0],"labels":[0],"proba":[[1]],"train_counts":[1]}}`))
 }
 
-// built holds that whatever stands in a manifest and a journal, there is a report or an error, and the same of any order of the
-// lines; ok says that there is one.
+// built checks that any manifest and journal give either a report or an error, and the same for any
+// order of the lines; ok says whether there is a report.
 func built(t *testing.T, manifest, journal []byte) (report, again *reports.Report, ok bool) {
 	m, lines, err := reporttest.Parse(manifest, journal)
 	if err != nil {
@@ -350,7 +351,8 @@ func built(t *testing.T, manifest, journal []byte) (report, again *reports.Repor
 	return report, again, err == nil
 }
 
-// sameBytes holds that a format has the same bytes of both, and is what it says.
+// sameBytes checks that a format has the same bytes for both reports and is valid JSON or SVG if it
+// claims to be.
 func sameBytes(t *testing.T, format string, report, again *reports.Report) {
 	text := Render(t, format, report)
 	golden.Equal(t, format+" depends on the order of the lines", Render(t, format, again), text)
@@ -362,7 +364,8 @@ func sameBytes(t *testing.T, format string, report, again *reports.Report) {
 	}
 }
 
-// FuzzBuild makes reports of anything; results.json has all that is in them.
+// FuzzBuild builds reports of arbitrary input and compares results.json, which contains the whole
+// report.
 func FuzzBuild(f *testing.F) {
 	builds(f, func(manifest, journal []byte) { f.Add(manifest, journal) })
 	f.Fuzz(func(t *testing.T, manifest, journal []byte) {
@@ -372,7 +375,7 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// FuzzRender writes them in one format at a time, which takes a hundred times as long.
+// FuzzRender writes such reports in one format at a time, which takes a hundred times as long.
 func FuzzRender(f *testing.F) {
 	format := uint8(0)
 	builds(f, func(manifest, journal []byte) {
@@ -387,19 +390,19 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// Every value of the hand-made run, one after the other, is replaced by something odd.
+// Each value of the hand-made run in turn is replaced by an odd one.
 func TestDamage(t *testing.T) {
 	manifest, journal := reporttest.Read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(reporttest.Read(t, "journal.jsonl")), []byte("\n"))
 	count := 0
 	try := func(manifest, journal []byte) {
 		m, lines, err := reporttest.Parse(manifest, journal)
 		if err != nil {
-			return // of another type
+			return // a value of the wrong type
 		}
 		if r, err := reports.Build(m, lines); err == nil {
 			count++
 			for _, f := range Formats {
-				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "latex_details", "pdf"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // they take longer than all the others together
+				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "latex_details", "pdf"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // these formats take longer than all the others together
 					continue
 				}
 				text := Render(t, f.Name, r)
@@ -422,7 +425,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Before the first job is finished everything is missing, and nothing else is said.
+// Before the first job has finished the report says that all jobs are missing, and nothing else.
 func TestNothingYet(t *testing.T) {
 	m, _ := reporttest.Run(t)
 	r := reporttest.Build(t, m, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// No number looks like another that would say more: nothing is 0 or 1 by rounding, and there is no negative zero.
+// Rounding never turns a number into 0 or 1, and there is no negative zero.
 func TestDecimals(t *testing.T) {
 	for _, test := range []struct {
 		x      float64
@@ -28,8 +28,8 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-// A score of which less is better is maximised with its sign turned, which its name says; a best one says how many are equal to it, and,
-// while the search goes on, that there may be better.
+// A score for which less is better is maximised with its sign changed, and its name says so. A best
+// value is shown with the number of equal ones and, while the search goes on, as the best so far.
 func TestBestIsWhatItSays(t *testing.T) {
 	for objective, name := range map[string]string{"cv_error_rate": "negative cv_error_rate", "cv_auc": "cv_auc", "log_posterior": "log_posterior"} {
 		r := reporttest.Searched(objective)
@@ -56,7 +56,7 @@ func TestBestIsWhatItSays(t *testing.T) {
 	}
 }
 
-// A score that some folds do not have is not compared, and that is said.
+// A score that is undefined in some folds is not compared, and the text says so.
 func TestCompareTellsUndefinedScores(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	for _, l := range lines { // the second fold has one class, and no area under a curve
@@ -73,7 +73,7 @@ func TestCompareTellsUndefinedScores(t *testing.T) {
 	}
 }
 
-// A row of which jobs are missing, or folds failed, has no time beside those of which all are done.
+// A row with missing jobs or failed folds has no time beside complete rows.
 func TestPivotTimesOfWholeRows(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{
 		on("a", "probit", "laplace", 0.25, "test"), on("a", "probit", "ep", 0.25, "test"), on("a", "probit", "pl", 0.25, "test"),

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// planes are probabilities a + b x + c y.
+// planes returns the probabilities a + b x + c y on the lattice.
 func planes(axis []float64, of ...[3]float64) (proba [][]record.Number) {
 	for _, p := range of {
 		var z []record.Number
@@ -23,8 +23,8 @@ func planes(axis []float64, of ...[3]float64) (proba [][]record.Number) {
 	return proba
 }
 
-// The regions of x, y and 1-x-y in the unit square meet in (1/3, 1/3), from where the borders go to (1, 1), (1/2, 0) and (0, 1/2),
-// whatever the lattice.
+// The regions of x, y and 1-x-y in the unit square meet in (1/3, 1/3); from there the borders go to
+// (1, 1), (1/2, 0) and (0, 1/2), for any lattice.
 func TestBordersMeet(t *testing.T) {
 	for _, axis := range [][]float64{{0, 1}, {0, 0.3, 1}, {0, 0.1, 0.2, 0.4, 0.8, 1}} {
 		line := borders(axis, axis, planes(axis, [3]float64{0, 1, 0}, [3]float64{0, 0, 1}, [3]float64{1, -1, -1}))
@@ -55,7 +55,8 @@ func TestBordersMeet(t *testing.T) {
 	}
 }
 
-// Of more lines than can be told apart the best one is in every row, and each other one in a row, in their order.
+// If there are more lines than readers can distinguish, they are split into rows: the best line is
+// in every row, each other line in one, in order.
 func TestCurveRows(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		var group []Member
@@ -93,7 +94,7 @@ func TestCurveRows(t *testing.T) {
 	}
 }
 
-// What is the same everywhere is said, not drawn; an axis over decades is logarithmic.
+// A constant value is written, not drawn; an axis over decades is logarithmic.
 func TestOneLevelAndLogarithms(t *testing.T) {
 	p := figure.Panel{Layers: []figure.Layer{figure.Band{}, figure.Line{X: []float64{0.001, 0.05}, Y: []float64{3, 3}}, figure.Line{X: []float64{0.01}, Y: []float64{3}}}}
 	if v, is := oneLevel(p); v != 3 || !is {
@@ -114,7 +115,7 @@ func TestOneLevelAndLogarithms(t *testing.T) {
 	}
 }
 
-// Failures are told without what stands before the cause, and without remedies.
+// A failure is shown by its cause, without the prefixes and the advice.
 func TestCause(t *testing.T) {
 	for text, want := range map[string]string{
 		"approx: matrix is not positive definite: ep: the cavity of case 0 has variance -117.9; use damping": "the cavity of case 0 has variance -117.9",

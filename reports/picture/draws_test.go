@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// A surface is drawn as level lines over its lattice, the first input to the right, a panel for each draw.
+// A surface is drawn as contours over its lattice, with the first input horizontal, one panel per
+// draw.
 func TestSurfacePicture(t *testing.T) {
 	column := func(name string, values ...record.Number) record.Column {
 		return record.Column{Name: name, Values: values}
@@ -31,7 +32,8 @@ func TestSurfacePicture(t *testing.T) {
 	}
 }
 
-// Targets of +1 are at 1, those of -1 at 0, over the probability that they are drawn with.
+// Targets of +1 are drawn at 1 and those of -1 at 0, over the probability from which they were
+// drawn.
 func TestTargetsPicture(t *testing.T) {
 	column := func(name string, values ...record.Number) record.Column {
 		return record.Column{Name: name, Values: values}
@@ -49,7 +51,7 @@ func TestTargetsPicture(t *testing.T) {
 	}
 }
 
-// Of few places each is marked, for there is nothing between them.
+// With few places each is marked, because nothing is known between them.
 func TestFewPlacesAreMarked(t *testing.T) {
 	for places, want := range map[int]bool{mostMarked: true, mostMarked + 1: false} {
 		var x, f record.Column

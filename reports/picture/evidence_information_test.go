@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Two points of the grid of configuration 1 were scored in both folds: ½ bit where the log evidence is -6, ¾ where it is -5. The
-// best log evidence of all, -4, has no scores.
+// Two grid points of configuration 1 were scored in both folds: ½ bit at log evidence -6, ¾ at -5.
+// The point with the best log evidence, -4, has no scores.
 func TestEvidencePicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	figures := pictured(t, "evidence-information", reporttest.Build(t, m, lines))
@@ -34,7 +34,8 @@ func TestEvidencePicture(t *testing.T) {
 	}
 }
 
-// Three configurations on the same cases are compared by the log evidence of all their training data; a fourth has none.
+// Three configurations on the same cases are compared by their log evidence on all training data; a
+// fourth has none.
 func TestEvidenceOfConfigurations(t *testing.T) {
 	r := &reports.Report{}
 	for i, at := range [][2]float64{{-30, 0.5}, {-20, 0.25}, {math.NaN(), 0.9}, {-25, 0.75}} {

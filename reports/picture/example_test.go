@@ -37,7 +37,7 @@ evaluate: {kfold: {k: 3}}
 	return report
 }
 
-// Every figure that a report has data for, and one of them for print.
+// This example lists every figure that a report has data for, and draws one for print.
 func Example() {
 	r := crabs()
 	for _, f := range picture.All(r) {

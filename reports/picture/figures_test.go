@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// of lists the layers of a type.
+// of returns the layers of one type.
 func of[L figure.Layer](p figure.Panel) (out []L) {
 	for _, l := range p.Layers {
 		if l, ok := l.(L); ok {
@@ -30,7 +30,8 @@ func of[L figure.Layer](p figure.Panel) (out []L) {
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 
-// A grid has three panels over the logarithms of its hyperparameters, with the values at their places and the best points marked.
+// A grid has three panels over the logarithms of its hyperparameters, with each value at its place
+// and the best points marked.
 func TestGridPictures(t *testing.T) {
 	c := reporttest.Hill()
 	fs := only(&reports.Report{Experiment: "e", Missing: 3, Configurations: []reports.Configuration{c}}, "grid")
@@ -66,7 +67,8 @@ func TestGridPictures(t *testing.T) {
 				}
 			}
 		}
-		// The greatest evidence is at (5, -1), the information at (2, -1), the fewest errors at (3, -1).
+		// The largest evidence is at (5, -1), the largest information at (2, -1), the fewest errors
+		// at (3, -1).
 		marks := of[figure.Mark](p)
 		want := []figure.Mark{{Name: "best log evidence", X: 5, Y: -1}, {Name: "best of the panel", X: []float64{5, 2, 3}[k], Y: -1}}[:1+min(k, 1)]
 		if len(marks) != len(want) {
@@ -80,7 +82,8 @@ func TestGridPictures(t *testing.T) {
 	}
 }
 
-// A hyperparameter that is not positive is not drawn by its logarithm, and what no point has is no panel.
+// A hyperparameter that is not positive is not drawn on a logarithmic axis, and a score that no
+// point has gives no panel.
 func TestGridOfAnyNumbers(t *testing.T) {
 	c := reporttest.Hill()
 	c.Grid = nil
@@ -155,7 +158,7 @@ func TestLatticeOf(t *testing.T) {
 			}
 		}
 	}
-	// A point that failed is not there.
+	// A failed point is missing from the lattice.
 	grid := points(all, plane)
 	failed := reports.Number(math.NaN())
 	grid[5].LogEvidence = &failed
@@ -180,7 +183,7 @@ func TestCurvePictures(t *testing.T) {
 			t.Errorf("panel %q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 		lines := of[figure.Line](p)
-		const points = 91 // until ten cases are left, or are in a bin
+		const points = 91 // until ten cases are left, or share a bin
 		if kind.Diagonal {
 			if d := lines[0]; !d.Dashed || d.Name != "" || !slices.Equal(d.X, []float64{0, 0.9}) || !slices.Equal(d.Y, d.X) {
 				t.Errorf("the diagonal is %+v", d)
@@ -203,8 +206,9 @@ func TestCurvePictures(t *testing.T) {
 	}
 }
 
-// Up to three members have their intervals drawn, below all lines: a band at the points of the line, bars of the calibration. The
-// panel shows all of the lines, and of the bands what they are while a quarter of the cases is left.
+// With at most three members intervals are drawn, below all lines: a band along each line, bars for
+// the calibration. The axis covers all lines in full, and the bands while at least a quarter of the
+// cases is left.
 func TestCurveIntervals(t *testing.T) {
 	var r reports.Report
 	for i := range 4 {
@@ -244,7 +248,8 @@ func TestCurveIntervals(t *testing.T) {
 	}
 }
 
-// A picture has the evaluations by one name on one data set, and says what they share; too many have several.
+// A figure shows the evaluations of one name on one data set and says what they share; too many are
+// split into several figures.
 func TestGroups(t *testing.T) {
 	var r reports.Report
 	for i, inference := range []string{"laplace", "ep", "ep"} {
@@ -314,7 +319,7 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// Names are text, whatever they hold.
+// Any name is escaped.
 func TestHostileText(t *testing.T) {
 	for _, hostile := range []string{`<script>alert("x")</script>`, "</text></svg>", `"'&amp;`, "\x00\x1b\xff\ufffe", strings.Repeat("long ", 1000), "]]>", "%s%d", "../.."} {
 		grid, curves := reporttest.Hill(), reporttest.Evaluated(hostile, hostile, cv.Estimate{Value: 1}, "error_reject")
@@ -343,7 +348,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// Whatever the numbers are, coordinates are numbers.
+// Coordinates are finite for any input.
 func TestOddNumbers(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1, 1e-320, 1e300, -math.MaxFloat64, 1e149, -1e149, 1e-149, 1 + 1e-15, math.Pi}
 	r := rand.New(rand.NewPCG(7, 8))
@@ -386,7 +391,7 @@ func TestOddNumbers(t *testing.T) {
 	}
 }
 
-// only are the figures whose names begin with a word.
+// only returns the figures whose names begin with name.
 func only(r *reports.Report, name string) (out []figure.Figure) {
 	for _, f := range All(r) {
 		if strings.HasPrefix(f.Name, name) {

@@ -16,7 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// fittedRun is a run with one configuration of these classes: a fit on all of the training data, and folds.
+// fittedRun is a run with one configuration of the given classes: a fit on all training data, and
+// folds.
 func fittedRun(t *testing.T, classes []string, whole record.Fit, folds ...record.Fit) *reports.Report {
 	t.Helper()
 	c := record.Configuration{Dataset: "toy", Label: record.Label{Preprocess: "none", Kernel: reporttest.Declared("se"), Mean: reporttest.Declared("zero"), Likelihood: reporttest.Declared("logit"), Inference: reporttest.Declared("laplace")}, Tune: "none", Classes: classes}
@@ -43,7 +44,7 @@ func fittedRun(t *testing.T, classes []string, whole record.Fit, folds ...record
 	return reporttest.Build(t, record.Manifest{Configurations: []record.Configuration{c}}, lines)
 }
 
-// single is the only figure there is. It can be drawn.
+// single returns the only figure and checks that it can be drawn.
 func single(t *testing.T, figures []figure.Figure) figure.Figure {
 	t.Helper()
 	if len(figures) != 1 {
@@ -61,7 +62,7 @@ func alike(a, b []float64) bool {
 
 func sameAxis(a, b figure.Axis) bool { return a.Label == b.Label && a.Lo == b.Lo && a.Hi == b.Hi }
 
-// There are 5 cases for training: 4∛5 = 6.8 bins at most over -2.2 … 3.05, so their width is 1.
+// With 5 training cases there are at most 4∛5 = 6.8 bins over -2.2 … 3.05, so their width is 1.
 func TestLatentMeans(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{0, 0, 0, 1, 1}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
 	fold := record.Fit{Labels: []int{1, 0}, Proba: [][]record.Number{{0.3, 0.7}, {0.5, 0.5}}, LatentMean: [][]record.Number{{-1.5, 1}}, LatentVariance: [][]record.Number{{1, 1}}}
@@ -91,13 +92,14 @@ func TestLatentMeans(t *testing.T) {
 		}
 	}
 
-	// Of chains there is one fit to the training cases.
+	// After MCMC the latent means of the training cases come from one fit.
 	whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
 	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
 		t.Errorf("notes of chains %q", f.Notes)
 	}
 
-	// Without held-out cases there is one panel; without latent means, as of an old run or a comparator, nothing.
+	// Without held-out cases there is one panel; without latent means (an old run or a comparator)
+	// there is no figure.
 	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole))); f.Columns != 1 || len(f.Panels) != 1 {
 		t.Errorf("%d panels without held-out cases", len(f.Panels))
 	}
@@ -106,7 +108,8 @@ func TestLatentMeans(t *testing.T) {
 	}
 }
 
-// Of five classes the four with the most training cases have a row each; counts of all rows are those of all cases.
+// Of five classes only the four with the most training cases have a row; the counts of each row
+// cover all cases.
 func TestLatentMeansOfSeveralClasses(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{4, 3, 1, 0, 4, 3, 1, 0, 2}}
 	for c := range 5 {
@@ -143,7 +146,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 	}
 }
 
-// Bins end at 0, hold all values, and have a round width.
+// One edge of the bins is 0, and they contain all values and have a round width.
 func TestBinEdges(t *testing.T) {
 	for _, test := range []struct {
 		lo, hi, most float64
@@ -176,12 +179,13 @@ func TestBinEdges(t *testing.T) {
 	for v := range 10 {
 		many = append(many, float64(v))
 	}
-	if lo, hi := bulk(many); lo != -9 || hi != 18 { // twelve values: one is cut off at either end
+	if lo, hi := bulk(many); lo != -9 || hi != 18 { // twelve values: one is cut off at each end
 		t.Errorf("the bulk is from %v to %v", lo, hi)
 	}
 }
 
-// With the logistic function and without variance both are the same; a fold without them, of an older run, has no points.
+// With the logistic function and no variance both probabilities agree; a fold of an older run,
+// without them, has no points.
 func TestAveraged(t *testing.T) {
 	squash := func(f float64) record.Number { return record.Number(1 / (1 + math.Exp(-f))) }
 	fold := record.Fit{
@@ -203,12 +207,12 @@ func TestAveraged(t *testing.T) {
 		yes.Name != "class yes" || !alike(yes.X, []float64{1 / (1 + math.Exp(-2))}) || !alike(yes.Y, []float64{0.75}) {
 		t.Errorf("%+v, %+v", no, yes)
 	}
-	// The third case is wrong: surer than 0.95 at the latent mean, 0.875 averaged.
+	// The third case is wrong: above 0.95 at the latent mean, 0.875 averaged.
 	if wrong := p.Layers[3].(figure.Points); len(p.Layers) != 4 || wrong.Name != "class yes taken for no" || !alike(wrong.X, []float64{1 / (1 + math.Exp(4))}) || !alike(wrong.Y, []float64{0.125}) || wrong.Hollow {
 		t.Errorf("%+v", wrong)
 	}
 	all := f.Panels[1]
-	for k, places := range [][]int{{0, 10, 17}, {2, 10, 15}} { // of twenty bins, each with its lower end
+	for k, places := range [][]int{{0, 10, 17}, {2, 10, 15}} { // the indices of the bins, of twenty
 		want := make([]float64, 20)
 		for _, at := range places {
 			want[at]++
@@ -256,7 +260,8 @@ func TestDecisionsOverOneInput(t *testing.T) {
 		t.Errorf("%+v, %+v", b, mean)
 	}
 
-	// A comparator has no latent function. More classes have a curve each, and lines of cases below them.
+	// A comparator has no latent function. With more than two classes each has a curve, and the
+	// cases are drawn as ticks below.
 	comparator := two
 	comparator.Surface = &record.Surface{Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}}}
 	if f := single(t, decisions(fittedRun(t, []string{"no", "yes"}, comparator))); len(f.Panels) != 1 || f.Columns != 1 {
@@ -274,7 +279,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 		t.Errorf("axis %v", p.Y)
 	}
 
-	// Numbers have the band of a new target.
+	// Numeric targets have the band of a new target.
 	numbers := record.Fit{Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Targets: []record.Number{5, 6, 7}, Mean: []record.Number{1, 2, 3}, Variance: []record.Number{1, 4, 9}}}
 	p = single(t, decisions(fittedRun(t, nil, numbers))).Panels[0]
 	b, mean = p.Layers[0].(figure.Band), p.Layers[1].(figure.Line)
@@ -299,7 +304,8 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		t.Errorf("%+v", yes)
 	}
 
-	// The borders of decisions, and a panel for each of the four classes with the most cases, of five.
+	// The borders of decisions, and a panel for each of the four classes, of five, that have the
+	// most cases.
 	zero := make([]record.Number, 6)
 	five := record.Fit{TrainLabels: []int{4, 3, 1}, Surface: surface(rising, zero, zero, zero, zero)}
 	f := single(t, decisions(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five)))
@@ -315,7 +321,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		t.Errorf("the class a is ahead everywhere: %+v", border)
 	}
 
-	// Of numbers mean and standard deviation.
+	// Numeric targets have panels for mean and standard deviation.
 	numbers := record.Fit{Surface: surface()}
 	numbers.Surface.Targets, numbers.Surface.Mean, numbers.Surface.Variance = []record.Number{1, 2, 3}, rising, []record.Number{1, 4, 9, 16, 25, 36}
 	f = single(t, decisions(fittedRun(t, nil, numbers)))
@@ -324,8 +330,9 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	}
 }
 
-// Configurations of two classes on the same data share a figure, with the truth: over one input all curves are in its panels, with
-// bands as far as they are few; over two inputs each has a panel of its own.
+// Configurations of two classes on the same data share a figure, together with the truth. Over one
+// input their curves share panels, with bands if there are few; over two inputs each has its own
+// panel.
 func TestDecisionsTogether(t *testing.T) {
 	together := func(classes []string, n int, s func(i int) *record.Surface) []figure.Figure {
 		var m record.Manifest
@@ -384,8 +391,8 @@ func TestDecisionsTogether(t *testing.T) {
 		t.Errorf("%+v", levels)
 	}
 
-	// Of three classes every border of the truth is drawn once: the first class has those with both others, the second that with
-	// the third, as far as the first is not ahead.
+	// With three classes every border of the truth is drawn once: the first class has its borders
+	// with both others, the second its border with the third where the first class is not ahead.
 	three := func(int) *record.Surface {
 		truth := [][]record.Number{{0.8, 0.2, 0.3, 0}, {0.1, 0.6, 0.3, 0.3}, {0.1, 0.2, 0.4, 0.7}}
 		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1}, {0, 1}}, Inputs: [][]record.Number{{0, 1}, {0, 1}}, Proba: truth, Truth: truth}
@@ -404,7 +411,7 @@ func TestDecisionsTogether(t *testing.T) {
 	}
 }
 
-// Twelve configurations have a figure, and the last of them says how many more there are.
+// Only twelve configurations have a figure, and the last figure says how many more there are.
 func TestFiguresOfManyConfigurations(t *testing.T) {
 	var m record.Manifest
 	var lines []record.Line
@@ -423,7 +430,7 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 	}
 }
 
-// Every value of what a fit has for figures, one after the other, is replaced by something odd.
+// Each value that a fit records for figures is in turn replaced by an odd one.
 func TestDamagedFigures(t *testing.T) {
 	f := reporttest.ShownFit()
 	text, err := json.Marshal(record.Line{Key: "k", Fit: &f})

@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Worked out by hand: of four groups of four, in which the ranks are 0-3, 4-7, 8-11 and 12-15, 340 - 20 = 320 of the sum of squares
-// 340 lies between the groups; adjusted for their number 1 - 20/340 · 15/12. Of groups with the same mean nothing does.
+// By hand: in four groups of four with ranks 0-3, 4-7, 8-11 and 12-15, 340 - 20 = 320 of the sum of
+// squares 340 lies between the groups; adjusted for their number this is 1 - 20/340 · 15/12. If the
+// groups have the same mean, nothing lies between them.
 func TestImportance(t *testing.T) {
 	var x, same, values []float64
 	for i := range 16 {
@@ -22,7 +23,7 @@ func TestImportance(t *testing.T) {
 	if got, want := importance(x, values), 1-20./340*15/12; math.Abs(got-want) > 1e-12 {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// by i mod 4 the means of ranks are 6, 7, 8 and 9: 4·(2.25+0.25)·2 = 20 of 340
+	// grouped by i mod 4 the mean ranks are 6, 7, 8 and 9: 4·(2.25+0.25)·2 = 20 of 340
 	if got, want := importance(same, values), max(0, 1-(1-20./340)*15/12); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -51,7 +52,7 @@ func TestImportance(t *testing.T) {
 	}
 }
 
-// A search over three hyperparameters of which the first alone matters.
+// A search over three hyperparameters of which only the first matters.
 func TestImportanceAndParallelPictures(t *testing.T) {
 	c := reporttest.Hill()
 	c.Grid, c.Record.Hyperparameters = nil, nil

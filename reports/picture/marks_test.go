@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Cases that are decided rightly are hollow, of either class, and those decided wrongly are filled and say for what they are taken.
+// Rightly decided cases of either class are hollow; wrongly decided ones are filled, and their
+// names say for which class they were taken.
 func TestAveragedMarksWhatIsWrong(t *testing.T) {
 	right, wrong := []record.Number{0.75, 0.25}, []record.Number{0.25, 0.75}
 	fold := record.Fit{
@@ -34,7 +35,8 @@ func TestAveragedMarksWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Of more values than a reader tells apart every second has a line, from the largest on, and the figure says so.
+// If there are more values than readers can distinguish, every second one has a line, starting with
+// the largest, and the figure says so.
 func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	grid := func(inference string, gain float64) reports.Configuration {
 		c := reporttest.Hill()
@@ -67,7 +69,7 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	}
 }
 
-// An axis names what is maximised as tables do.
+// An axis names the objective like the tables do.
 func TestObjectiveLabel(t *testing.T) {
 	for objective, want := range map[string]string{
 		"log_evidence": "log evidence (nats)", "cv_information_bits": "cv information bits (bits per case)",

@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// tried is a configuration with an error rate, whose interval is as wide as it is, and a test information, of two evaluations: those
-// of the second are ten times these.
+// tried is a configuration with two evaluations, which have an error rate, with an interval as wide
+// as the rate, and an information in bits; the values of the second evaluation are ten times those
+// of the first.
 func tried(dataset, kernel, inference string, rate, bits float64) reports.Configuration {
 	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared(kernel), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "none", LogEvidence: record.Number(math.NaN())}
 	for k, name := range []string{"kfold", "training"} {
@@ -36,7 +37,8 @@ func tried(dataset, kernel, inference string, rate, bits float64) reports.Config
 	return c
 }
 
-// Three values of an option make a line for each evaluation, in the order of the values, and what has no such option is a level.
+// Three values of an option give a line for each evaluation, in the order of the values; a
+// configuration without the option is a horizontal line.
 func TestOptionPicture(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{
 		tried("a", "se", "{online: {seen: 40}}", 0.25, 1), tried("a", "se", "{online: {seen: 5}}", 0.5, 3), tried("a", "se", "ep", 0.125, 4), tried("a", "se", "{online: {seen: 10}}", 0.0625, 2),
@@ -73,7 +75,8 @@ func TestOptionPicture(t *testing.T) {
 	}
 }
 
-// A log evidence that three values of an option have makes a panel, in which those that have none are left out.
+// If three values of an option have a log evidence, there is a panel for it, which omits the
+// others.
 func TestOptionEvidence(t *testing.T) {
 	var r reports.Report
 	for k, order := range []string{"0", "1", "2", "3"} {
@@ -98,8 +101,8 @@ func TestOptionEvidence(t *testing.T) {
 	}
 }
 
-// Lines are told apart by all else that differs; of three lines no intervals are drawn, and a number that is not alone in
-// differing makes no line.
+// Lines are named by everything else that differs. With three lines no intervals are drawn. A
+// number that changes together with another one gives no line.
 func TestOptionLines(t *testing.T) {
 	var r reports.Report
 	for i, order := range []string{"1", "2", "3"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// pictured are the figures of one kind.
+// pictured returns the figures of one kind.
 func pictured(t *testing.T, kind string, r *reports.Report) []figure.Figure {
 	t.Helper()
 	for _, p := range pictureTable {
@@ -23,7 +23,8 @@ func pictured(t *testing.T, kind string, r *reports.Report) []figure.Figure {
 	return nil
 }
 
-// The hand-made run has two free hyperparameters in configuration 0, of which three restarts have paths and trial 0 has won. All others have one free hyperparameter or no path.
+// In the hand-made run configuration 0 has two free hyperparameters and three restarts with paths,
+// of which trial 0 won. All other configurations have one free hyperparameter or no path.
 func TestPathsPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -47,7 +48,7 @@ func TestPathsPicture(t *testing.T) {
 		t.Errorf("axes %q and %q", panel.X.Label, panel.Y.Label)
 	}
 
-	// Of many restarts one is told apart, and without a winner none is.
+	// Of many restarts only the winner is highlighted; without a winner none is.
 	for i := range 20 {
 		lines = append(lines, record.Line{Key: "more" + string(rune('a'+i)), Trial: &record.Trial{Index: 4 + i, Path: []record.Step{{Theta: []record.Number{0, 0}}, {Theta: []record.Number{1, 2}}}}})
 	}
@@ -82,8 +83,8 @@ func TestPathsPicture(t *testing.T) {
 	}
 }
 
-// Over a grid of the same model on the same data the paths are drawn on the grid's axes, whichever way round; over that of another
-// they are not.
+// Over a grid of the same model on the same data the paths are drawn on the grid's axes, in either
+// orientation; over another grid they are not drawn.
 func TestPathsOverAGrid(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)

@@ -9,8 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// By hand, of the predictions of TestROCPicture. Configuration 0: of 3 M and an F the precision is 1 at a recall of ⅓, ⅔ where an
-// M and the F share a probability, and ¾ at the end. Guessing has the share of M, ¾ and ½.
+// By hand, for the predictions of TestROCPicture. Configuration 0: with 3 M and an F the precision
+// is 1 at recall ⅓, ⅔ where an M and the F share a probability, and ¾ at the end. Guessing has the
+// share of M as its precision, ¾ and ½.
 func TestPrecisionRecallPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	figures := pictured(t, "precision-recall", reporttest.Build(t, m, lines))

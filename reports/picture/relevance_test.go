@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Ten inputs, whose length scales end at e^1, e^7, e^3, … (multiples of 7 modulo 11, all different), after a fixed amplitude and
-// before a noise that is of no input: the eight with the smallest have names, the smallest first, and lie on top.
+// Ten inputs with final length scales e^1, e^7, e^3, … (multiples of 7 modulo 11, all different),
+// after a fixed amplitude and before a noise that belongs to no input. The eight smallest have
+// names, the smallest first, and are drawn on top.
 func TestRelevancePicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	c := &m.Configurations[0]
@@ -68,7 +69,7 @@ func TestRelevancePicture(t *testing.T) {
 	if panel.Title != "1.se.length scale, the 8 most relevant of 10 in colour" {
 		t.Errorf("title %q", panel.Title)
 	}
-	// in the order of another configuration every input has the same look
+	// with the order of another configuration every input keeps its style
 	second := m.Configurations[0]
 	m.Configurations = append(m.Configurations, second)
 	other := slices.Clone(end)

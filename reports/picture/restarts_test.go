@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Of the four restarts of configuration 0 one panicked. The others, from the best: trial 0 with -3.25 after 12 evaluations, the
-// winner, trial 3 with -3.2503 after 15 and trial 1 with -3.5 after 9.
+// Of the four restarts of configuration 0 one panicked. The others, best first: trial 0 (the
+// winner) with -3.25 after 12 evaluations, trial 3 with -3.2503 after 15 and trial 1 with -3.5
+// after 9.
 func TestRestartsPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	figures := pictured(t, "restarts", reporttest.Build(t, m, lines))
@@ -36,14 +37,14 @@ func TestRestartsPicture(t *testing.T) {
 		t.Errorf("titles %q and %q, axis %+v", value.Title, cost.Title, value.Y)
 	}
 
-	// Where all agree there is nothing to see.
+	// If all restarts agree, there is no figure.
 	lines[1].Trial.Points[0].Value = -3.2504
 	if figures := pictured(t, "restarts", reporttest.Build(t, m, lines)); len(figures) > 0 {
 		t.Errorf("%d figures", len(figures))
 	}
 }
 
-// A run of very many configurations has few figures, and the last of them says how many are not drawn.
+// A run of very many configurations has few figures, and the last one says how many are not drawn.
 func TestFiguresAreFew(t *testing.T) {
 	r := &reports.Report{}
 	for range 100 {

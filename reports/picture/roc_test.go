@@ -9,9 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// By hand. Configuration 0: p(M) is 1 for an M, ½ for an F and an M, ¼ for an M. Configuration 1, both folds together: 1 for an M,
-// ½ for one of each, ¼ for an F. The areas are those of the score auc, ½ and 7/8. Configuration 2 has one of two folds,
-// so that its curve says so, comes last, however large the area, and has no interval.
+// By hand. Configuration 0: p(M) is 1 for an M, ½ for an F and an M, ¼ for an M. Configuration 1,
+// both folds pooled: 1 for an M, ½ for one of each, ¼ for an F. The areas equal the score auc, ½
+// and 7/8. Configuration 2 has one of two folds: its curve says so, comes last however large its
+// area, and has no interval.
 func TestROCPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	figures := pictured(t, "roc", reporttest.Build(t, m, lines))

@@ -10,8 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// Over the hill, a grid of 11 length scales and 3 amplitudes, another method finds i·j less than sampling does at the i-th length scale
-// and the j-th amplitude, and 0.001 i bits more, and has no point at the last length scale. One that is tuned to something else is not compared.
+// On the grid of 11 length scales and 3 amplitudes another method finds i·j less log evidence than
+// sampling at the i-th length scale and the j-th amplitude, and 0.001 i bits more; it has no point
+// at the last length scale. A method tuned by another objective is not compared.
 func TestSampledPictures(t *testing.T) {
 	sampled, method, other := reporttest.Hill(), reporttest.Hill(), reporttest.Hill()
 	sampled.Inference, method.Inference, other.Objective = reporttest.Declared("sampling"), reporttest.Declared("laplace"), "log_posterior"

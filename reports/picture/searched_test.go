@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// The four restarts of configuration 0 end at -3.25, -3.5, nowhere and -3.2503; the four points of configuration 1 have -6, -5, -4 and nothing,
-// at length scales of e^0, e^1, e^2 and e^3.
+// The four restarts of configuration 0 end at -3.25, -3.5, nowhere and -3.2503. The four points of
+// configuration 1, at length scales e^0, e^1, e^2 and e^3, have -6, -5, -4 and no value.
 func TestSearched(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -38,7 +38,7 @@ func TestSearched(t *testing.T) {
 	}
 }
 
-// Of two rivals the second has twice the log loss of the first, ½ ln 2 more, and there is no test.
+// Of two rivals the second has twice the log loss of the first, ½ ln 2 more; there is no test.
 func TestAgainst(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	figures := pictured(t, "against", reporttest.Build(t, m, lines))

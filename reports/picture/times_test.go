@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// The wall times of the journal's lines, added up by configuration, the longest first; none in a report without times,
-// and so none in files, which cannot be asked for it.
+// The wall times in the journal, added up by configuration, longest first. A report without times
+// has no such figure, and neither have files, which are built without times.
 func TestTimePicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	want := make([]float64, len(m.Configurations))

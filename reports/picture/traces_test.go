@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// climb is a configuration whose restart 1, of two, was chosen and came by the values given.
+// climb is a configuration with two restarts, of which restart 1 was chosen and passed through the
+// given values.
 func climb(dataset, inference string, values ...record.Number) reports.Configuration {
 	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference)}, Tune: "bfgs", Objective: "log_evidence", Status: reports.Done}
 	s := reports.Study{Fit: &record.Fit{Chosen: 1}, Trials: []*record.Trial{{Index: 0, Path: []record.Step{{Value: 7}, {Value: 8}}}, {Index: 1}}}
@@ -23,7 +24,8 @@ func climb(dataset, inference string, values ...record.Number) reports.Configura
 	return c
 }
 
-// All configurations on the same data are in one picture, those of another objective, and those without two steps, are not.
+// All configurations on the same data share a figure, except those with another objective or fewer
+// than two steps.
 func TestTraces(t *testing.T) {
 	other := climb("a", "laplace", -1, 0)
 	other.Objective = "log_posterior"
@@ -47,7 +49,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// A start far below what follows is beyond the axis, which says so.
+// A start far below the later values lies outside the axis, and the axis label says so.
 func TestTracesOfAStartFarBelow(t *testing.T) {
 	values := slices.Repeat([]record.Number{-10}, 19)
 	values[0], values[1], values[18] = -1e4, -20, 0
@@ -57,7 +59,7 @@ func TestTracesOfAStartFarBelow(t *testing.T) {
 	}
 }
 
-// Errors that are traced have a panel of their own, in which iterations without scores are left out.
+// Traced errors have their own panel, which omits iterations without scores.
 func TestTracedErrors(t *testing.T) {
 	classes, numbers := climb("a", "ep", -9, -4, -3.25), climb("b", "exact", -2, -1)
 	classes.Classes = []string{"no", "yes"}

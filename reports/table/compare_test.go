@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// undecided adds a configuration to the hand-made run: number 1 again, but that every case has the probabilities ½ : ½, and
-// that its log evidence is -6.5.
+// undecided adds a copy of configuration 1 to the hand-made run, in which every case has
+// probabilities ½ : ½ and the log evidence is -6.5.
 func undecided(t *testing.T) (m record.Manifest, lines []record.Line) {
 	m, lines = reporttest.Run(t)
 	_, again := reporttest.Run(t) // shares no memory
@@ -39,9 +39,10 @@ func undecided(t *testing.T) (m record.Manifest, lines []record.Line) {
 	return m, lines
 }
 
-// Log losses are ½ ln(4/3) + ½ ln 2 | ½ ln 2 in the two folds against ln 2 | ln 2. Two differences with n_test/n_train = ½ give
-// t = mean/s, and with one degree of freedom Student's t is Cauchy's distribution. Of four cases configuration 1 decides
-// the one of class M with p = 1 right, which the other, for which all are F, does not.
+// The log losses in the two folds are ½ ln(4/3) + ½ ln 2 | ½ ln 2 against ln 2 | ln 2. Two
+// differences with n_test/n_train = ½ give t = mean/s; with one degree of freedom Student's t is
+// Cauchy's distribution. Of four cases only configuration 1 decides the case of class M with p = 1
+// rightly; the other decides all cases for F.
 func TestCompare(t *testing.T) {
 	m, lines := undecided(t)
 	r := reporttest.Build(t, m, lines)
@@ -89,7 +90,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%+v", mc)
 	}
 
-	// Number 2 lacks a fold, and is compared over the other.
+	// Configuration 2 lacks a fold and is compared on the other.
 	var text bytes.Buffer
 	if err := ComparisonForms[0].Render(&text, c); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestCompareOnlyWhatIsTheSame(t *testing.T) {
 	for _, test := range []struct {
 		what string
 		do   func(m *record.Manifest, lines []record.Line)
-		want string // a note, or nothing in common
+		want string // part of a note; "" for ErrNothingInCommon
 	}{
 		{"other cases", func(_ *record.Manifest, lines []record.Line) {
 			for _, l := range lines {
@@ -160,7 +161,7 @@ func TestCompareOnlyWhatIsTheSame(t *testing.T) {
 			t.Errorf("%s: no note %q", test.what, test.want)
 		}
 	}
-	// A run beside itself: every configuration has itself to compare with, and does not differ.
+	// Comparing a run with itself pairs every configuration with itself, without differences.
 	r := reporttest.Build(t, m, lines)
 	c, err := reports.Compare(r, r)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// In the middle of a race's second round, which is the fourth fold, the scores are those at the end of the first, and have the
-// count; nobody has won. Of three contestants successive halving keeps two after ⌈5/4⌉ folds.
+// During the second round of a race, which ends with the fourth fold, the scores are those at the
+// end of the first round and show the number of folds; there is no winner yet. Of three contestants
+// successive halving keeps two after ⌈5/4⌉ folds.
 func TestRaceUnderWay(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	m.Contests = []record.Contest{{Evaluation: "kfold", Score: "log_loss", Race: "successive_halving", Options: []byte(`{"eta":2}`), Configurations: []int{0, 1, 2}, Folds: []int{1, 2, 3, 4, 5}}}
@@ -37,16 +38,16 @@ func TestRaceUnderWay(t *testing.T) {
 	}
 }
 
-// Where a contest is decided by the order in the file alone, it says so.
+// If only the order in the file decides a contest, the text says so.
 func TestContestsTellTies(t *testing.T) {
 	m, lines := reporttest.Rivals()
-	for _, l := range lines { // both have ½, 1 in each fold of both contests
+	for _, l := range lines { // both have probabilities ½, 1 in each fold of both contests
 		if f := l.Fit; f.Study > 0 && f.Study != 3 {
 			f.Proba = [][]record.Number{{0.5, 0.5}, {0, 1}}
 		}
 	}
 	m.Contests[1].Race, m.Contests[1].Options = "paired_t", []byte("{}")
-	again := *lines[len(lines)-1].Fit // of the race's second fold, which only one had
+	again := *lines[len(lines)-1].Fit // for the second fold of the race, which only the other contestant had
 	again.Configuration = 0
 	r := reporttest.Build(t, m, append(lines, record.Line{Key: "again", Fit: &again}))
 	var text bytes.Buffer

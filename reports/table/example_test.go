@@ -37,7 +37,7 @@ evaluate: {kfold: {k: 3}}
 	return report
 }
 
-// The summary as cells, and the scores as rows for programs.
+// This example prints cells of the summary, and the scores as CSV for programs.
 func Example() {
 	r := crabs()
 	summary := table.Summary(r)

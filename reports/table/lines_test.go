@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// The text of a report has a line for a line, whatever names it has.
+// A name with control characters does not add lines to the text of a report.
 func TestTextsKeepToTheirLines(t *testing.T) {
 	name := "F\nresults: done\t\x1b[1m"
 	for _, write := range []func(*bytes.Buffer) error{

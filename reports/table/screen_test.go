@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// A terminal gets lines that fit it, the answer as the last ones, and colours apart from the text, so that nothing in a name is one; where there
-// is no terminal the answer comes first, in at most six lines.
+// On a terminal lines fit its width, the answer comes last, and colours are separate from the text,
+// so that no name can set one. Without a terminal the answer comes first, in at most six lines.
 func TestTextOnScreen(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Configurations[0].Dataset = "\x1b[31mred"
@@ -46,7 +46,8 @@ func TestTextOnScreen(t *testing.T) {
 	}
 }
 
-// Words wrap, and tables leave out what can be spared, the last first, before words are cut.
+// Words wrap; a narrow table first omits the columns that can be spared, the last first, and then
+// cuts words.
 func TestNarrow(t *testing.T) {
 	if got := (Screen{Width: 9}).wrap("one two three four", "  "); got != "one two\n  three\n  four" {
 		t.Errorf("%q", got)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// What is exported as JSON is what is exported as CSV.
+// The JSON and the CSV export have the same content.
 func TestExports(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Contests = []record.Contest{
@@ -80,7 +80,8 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// Configurations 0 and 1 between them have every part: restarts that failed, a grid with a failed point, folds.
+// Configurations 0 and 1 together have every part: restarts that failed, a grid with a failed
+// point, folds.
 func TestShow(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -121,7 +122,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// The command that runs failed jobs again is told where there is one, and what to do next always.
+// The command that retries failed jobs is shown if there is one; the next step is always shown.
 func TestProgressTellsOfRetrying(t *testing.T) {
 	for _, retry := range []string{"", "gpc-tune run x.yaml --retry-failed"} {
 		var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// folded is a configuration with these error rates, two folds to a repeat.
+// folded is a configuration with the given error rates, two folds per repeat.
 func folded(dataset, inference string, cases int, rates ...float64) reports.Configuration {
 	label := record.Label{Likelihood: record.Plain("probit"), Inference: record.Plain(inference)}
 	c := reports.Configuration{Dataset: dataset, Cases: cases, Label: label,
@@ -22,8 +22,9 @@ func folded(dataset, inference string, cases int, rates ...float64) reports.Conf
 	return c
 }
 
-// A cell is the mean of its folds' error rates. Its error is that of two assignments to folds, whose variance is the mean over the
-// repeated methods of that between repeats; data sets count by their cases.
+// A cell is the mean of its folds' error rates. Its error is that of the difference of two
+// assignments to folds; its variance is the variance between repeats, averaged over the repeated
+// methods. Data sets are weighted by their cases.
 func TestMeasureByFolds(t *testing.T) {
 	run := func(configurations ...reports.Configuration) *Run {
 		return &Run{Report: &reports.Report{Configurations: configurations}}
@@ -54,7 +55,7 @@ func TestMeasureByFolds(t *testing.T) {
 	}
 }
 
-// Every cell of Table I names a model that the experiment has.
+// Every cell of Table I names a model of the experiment.
 func TestRowsOfTable1(t *testing.T) {
 	if got, want := rowOf("NT", "PEP"), (Of{Likelihood: "noisy_threshold",
 		Inference: "{ep: {schedule: parallel, quadrature: {order: 10}, max_iterations: 10, unconverged: accept}}"}); got != want {

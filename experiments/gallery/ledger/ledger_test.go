@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Every row of the ledger has one claim, and every claim a row.
+// Every row of the ledger has exactly one claim, and every claim a row.
 func TestClaims(t *testing.T) {
 	rows, err := Rows()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// What is printed is uncertain by half a unit of its last digit.
+// A printed value is uncertain by half a unit of its last digit.
 func TestFigure(t *testing.T) {
 	for _, c := range []struct {
 		published, digits  string
@@ -72,7 +72,7 @@ func made() *Run {
 	return &Run{Report: &reports.Report{Configurations: []reports.Configuration{configuration("laplace", -99.3), configuration("ep", -90.6)}}}
 }
 
-// A row is compared, explained, taken from before, or left without a verdict.
+// A row is compared, explained, taken from an earlier ledger, or left without a verdict.
 func TestJudge(t *testing.T) {
 	rows := []Row{{"A", "1", "", "x", "-99", "2", ""}, {"A", "2", "", "x", "-90", "2", ""}, {"A", "3", "", "x", "yes", "-", ""}, {"A", "4", "", "x", "1", "1", ""}}
 	figure := func(row, inference string) Claim {
@@ -96,7 +96,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%#v, %v", got, err)
 	}
 
-	// what is not run is taken from a finished run, or from before
+	// rows that are not run come from a finished run or an earlier ledger
 	want[0].Kept, want[1].Kept = keptRun, keptRun
 	want[3].Here, want[3].Verdict, want[3].Reason = "1.0", Agrees, ""
 	former := []Entry{want[3]}
@@ -126,7 +126,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A claim is of one row and says one way; a row has one claim.
+// A claim belongs to one row and has one kind; a row has one claim.
 func TestMatch(t *testing.T) {
 	rows := []Row{{Source: "A", Place: "1"}, {Source: "A", Place: "2"}}
 	one := Claim{Row: "1 |  | ", None: "a proof"}

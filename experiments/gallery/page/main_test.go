@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// short are the experiments that take no more than a second.
+// short are the experiments that take at most a second.
 var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "gpml_fig34", "garcia_fernandez_pair", "lecture_prior", "lecture_squashed"}
 
 // reported runs an experiment of the gallery.
@@ -38,7 +38,8 @@ func score(t *testing.T, c reports.Configuration, name string) float64 {
 	return e.Value
 }
 
-// The short ones run, fail nowhere, and give the values and the verdicts that the kept ledger has.
+// The short experiments run without failures and give the values and the verdicts of the stored
+// ledger.
 func TestShortExperiments(t *testing.T) {
 	kept := keptEntries(t)
 	b := book{file: filepath.Join(t.TempDir(), "docs", "page.md"), part: true, runs: ledger.Runs{}, former: ledger.Runs{}}
@@ -86,7 +87,7 @@ func TestShortExperiments(t *testing.T) {
 	}
 }
 
-// keptEntries are those of docs/gallery/ledger.csv.
+// keptEntries are the entries of docs/gallery/ledger.csv.
 func keptEntries(t *testing.T) []ledger.Entry {
 	t.Helper()
 	entries, err := (&book{file: filepath.Join("..", "..", "..", "docs", "gallery.md")}).formerEntries()
@@ -96,7 +97,7 @@ func keptEntries(t *testing.T) []ledger.Entry {
 	return entries
 }
 
-// The kept ledger has every row, in the order of the ledger, each with a verdict and its reason.
+// The stored ledger has every row, in the order of the ledger, each with a verdict and its reason.
 func TestKeptLedger(t *testing.T) {
 	rows, err := ledger.Rows()
 	if err != nil {
@@ -118,7 +119,7 @@ func TestKeptLedger(t *testing.T) {
 	}
 }
 
-// Every row of the ledger is shown in one place of the page, and every experiment is named there.
+// Every row of the ledger appears once on the page, and every experiment is named there.
 func TestExhibits(t *testing.T) {
 	rows, err := ledger.Rows()
 	if err != nil {
@@ -155,7 +156,7 @@ func TestExhibits(t *testing.T) {
 	}
 }
 
-// The page can be read: no long sentences, no long cells; and its links lead somewhere.
+// The page is readable: no long sentences and no long cells; its links work.
 func TestPage(t *testing.T) {
 	docs := filepath.Join("..", "..", "..", "docs")
 	pages, err := filepath.Glob(filepath.Join(docs, "gallery", "*.md"))
@@ -210,7 +211,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// On the line of GPML Figure 3.6 Laplace's method decides as EP does, and is too cautious.
+// On the data of GPML Figure 3.6 Laplace's method makes about the same decisions as EP, and is
+// underconfident.
 func TestLaplaceIsCautious(t *testing.T) {
 	c := reported(t, "gpml_fig36").Configurations
 	laplace, ep := c[0], c[1]
