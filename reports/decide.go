@@ -403,7 +403,8 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
 	if chosen := a.Competed + a.Absent[Cut]; of.nested == nil && of.score != nil && chosen > 1 {
-		add(chosen, "evaluate: nested, in another folder", "the score is optimistic: the best was selected on the same cases",
+		add(chosen, "evaluate: nested, in another folder",
+			"the score is optimistic: the best was selected on the same cases",
 			"the score is optimistic, because the best of %d was selected on the same cases", chosen)
 	}
 	return out

@@ -25,10 +25,11 @@ var HeadDocs = map[string]string{
 	"evaluation": "how cases are held out",
 	"log evidence": "log marginal likelihood of all training data at the tuned hyperparameters, in " +
 		"nats, as the inference method approximates it",
-	"loo":                "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats",
-	"free":               "free hyperparameters",
-	"trainings":          "number of training sets: all training data, and each fold",
-	"jobs":               "units of work that are computed and recorded separately: a trial, or the final fit of a training",
+	"loo":       "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats",
+	"free":      "free hyperparameters",
+	"trainings": "number of training sets: all training data, and each fold",
+	"jobs": "units of work that are computed and recorded separately: a trial, or " +
+		"the final fit of a training",
 	"inducing inputs":    "number of inducing inputs",
 	"95 % interval":      "95 % confidence interval of the number before it; none if folds are missing",
 	"cost":               "mean cost of a decision, the score mean_loss",
