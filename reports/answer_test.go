@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -58,6 +59,9 @@ func TestAnswer(t *testing.T) {
 	}
 	p := func(mean, variance float64) float64 {
 		return 1 - 2/math.Pi*math.Atan(math.Abs(mean)/math.Sqrt(0.75*variance))
+	}
+	if a.Place(1) != 0 || a.Place(2) != 1 || a.Place(0) != 2 || a.Place(3) <= 2 {
+		t.Errorf("places %d, %d, %d, %d", a.Place(0), a.Place(1), a.Place(2), a.Place(3))
 	}
 	near("the score", a.Score, 0.75)
 	near("the margin", a.Margin, 0.625)
@@ -124,8 +128,13 @@ func TestAnswerOfWhatIsWhole(t *testing.T) {
 }
 
 // The answer of nested cross-validation is the score of the chosen configurations on the outer
-// folds.
+// folds. If a race over the two inner folds cuts #1 after the first, one of four fits is saved.
 func TestAnswerOfNested(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	m.Contests[0].Race, m.Contests[0].Options = "successive_halving", []byte(`{"eta":2}`)
+	if n := built(t)(m, lines).Nested[0]; n.Fits != 4 || n.FitsSaved != 1 {
+		t.Errorf("%d of %d fits saved, want 1 of 4", n.FitsSaved, n.Fits)
+	}
 	a := built(t)(reporttest.Rivals()).Answer
 	if a.Configuration != 0 || a.By != "log_loss" || a.Score != 0 || a.Nested.Wins != 1 || a.Nested.Folds != 1 ||
 		math.Abs(float64(a.Margin)-math.Ln2/2) > 1e-12 {
@@ -185,6 +194,59 @@ func TestCauses(t *testing.T) {
 	causes := reporttest.Build(t, m, lines).FailureCauses()
 	if len(causes) != 1 || causes[0].Notices[0].String() != "kfold fold 0: not converged: ep stopped" {
 		t.Errorf("%+v", causes)
+	}
+}
+
+// A single restart that found the best optimum is a reason to doubt it, unless there was no other
+// restart or the restarts are Markov chains.
+func TestTrustInRestarts(t *testing.T) {
+	for _, test := range []struct {
+		ends   []record.Number
+		chains bool
+		want   int // restarts that ended elsewhere
+	}{
+		{[]record.Number{-2, -1, -3}, false, 2}, {[]record.Number{-1, -1, -3}, false, 0}, {[]record.Number{-1}, false, 0},
+		{[]record.Number{-2, -1}, true, 0}, {nil, false, 0},
+	} {
+		m, lines := contestants(t, [2][2]float64{{1, 1}, {1, 1}})
+		if test.chains {
+			lines[0].Fit.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
+		}
+		for i, end := range test.ends {
+			at := []record.Number{1}
+			lines = append(lines, record.Line{Key: strings.Repeat("t", i+1), Trial: &record.Trial{Index: i, Start: at,
+				Status: "converged", Points: []record.Point{{Theta: at, Natural: at, Value: end}}}})
+		}
+		r, got := reporttest.Build(t, m, lines), 0
+		for _, doubt := range r.Answer.Trust {
+			if doubt.Remedy == "raise restarts" {
+				got = doubt.Count
+			}
+		}
+		if o := r.Configurations[0].Optima(); o.Restarts != len(test.ends) || got != test.want {
+			t.Errorf("%v: of %d restarts %d ended elsewhere, want %d", test.ends, o.Restarts, got, test.want)
+		}
+	}
+}
+
+// Nested cross-validation is compared with that of another run, and its configurations with those of
+// the other run. The log evidence of #0 is that of the best sample of Markov chains.
+func TestCompareNested(t *testing.T) {
+	r := built(t)(reporttest.Rivals())
+	c, err := reports.Compare(r, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range c.Pairs {
+		got = append(got, fmt.Sprint(p.First.Name, " ", p.Second.Name, " ", p.Sampled))
+	}
+	want := []string{"A#0 B#0 true", "A#0 B#1 true", "A#1 B#0 true", "A#1 B#1 false", "A nested B nested false"}
+	if !slices.Equal(got, want) {
+		t.Fatalf("pairs %q, want %q", got, want)
+	}
+	if e := c.Pairs[4].Evaluations; len(e) != 1 || e[0].Name != "kfold" || e[0].McNemar.Cases != 2 {
+		t.Errorf("%+v", e)
 	}
 }
 

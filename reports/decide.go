@@ -381,7 +381,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			add(cause.Count, cause.Remedy, cause.Cause, "%s: %d", cause.Cause, cause.Count)
 		}
 	}
-	if o := c.Optima(); len(c.Posterior) == 0 && o.Restarts > 1 && o.AtBest == 1 {
+	if o := c.Optima(); len(c.Posterior) == 0 && o.AtBest == 1 {
 		add(o.Restarts-1, "raise restarts", "restarts ended elsewhere: one alone found the best optimum",
 			"only 1 of %d restarts found the best optimum", o.Restarts)
 	}

@@ -27,3 +27,36 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// A fold is named with its repeat, unless that is the first.
+func TestFolded(t *testing.T) {
+	for _, of := range []struct {
+		evaluation   string
+		repeat, fold int
+		want         string
+	}{{"kfold", 1, 2, "kfold repeat 1 fold 2"}, {"kfold", 0, 2, "kfold fold 2"}, {"test", 1, 2, "test"}} {
+		if got := Folded(of.evaluation, of.repeat, of.fold); got != of.want {
+			t.Errorf("%q, want %q", got, of.want)
+		}
+	}
+}
+
+// A positive surplus is overconfidence: of probabilities that are too large, or of variances that
+// are too small.
+func TestMiscalibration(t *testing.T) {
+	classes := Configuration{Classes: []string{"F", "M"}}
+	for _, of := range []struct {
+		of      Configuration
+		surplus float64
+		want    string
+	}{
+		{classes, 0.25, "its probabilities are overconfident, by 0.25 on average"},
+		{classes, -0.25, "its probabilities are underconfident, by 0.25 on average"},
+		{Configuration{}, 0.25, "predicted variances are too small"},
+		{Configuration{}, -0.25, "predicted variances are too large"},
+	} {
+		if got := miscalibration(of.of, of.surplus); got != of.want {
+			t.Errorf("%q, want %q", got, of.want)
+		}
+	}
+}
