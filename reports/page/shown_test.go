@@ -72,21 +72,3 @@ func TestCompareTellsUndefinedScores(t *testing.T) {
 		t.Errorf("%s", notes)
 	}
 }
-
-// A row with missing jobs or failed folds has no time beside complete rows.
-func TestPivotTimesOfWholeRows(t *testing.T) {
-	r := &reports.Report{Configurations: []reports.Configuration{
-		on("a", "probit", "laplace", 0.25, "test"), on("a", "probit", "ep", 0.25, "test"), on("a", "probit", "pl", 0.25, "test"),
-		on("b", "probit", "laplace", 0.5, "test"), on("b", "probit", "ep", 0.5, "test"), on("b", "probit", "pl", 0.5, "test"),
-	}}
-	r.Configurations[1].Missing = 1
-	r.Configurations[5].Evaluations[0].Status = reports.Failed
-	times := &reports.Timings{}
-	for _, seconds := range []float64{8, 1, 1, 8, 1, 1} {
-		times.Configurations = append(times.Configurations, reports.ConfigurationTimings{Seconds: seconds})
-	}
-	pivot, ok := table.Pivot(r, times)
-	if got := strings.Join(lines(pivot)[1:], "\n"); !ok || got != "inference|a|b|time\nlaplace|0.250|0.500|1.0\nep|0.250|0.500|\npl|0.250|0.500|" {
-		t.Errorf("%v\n%s", ok, got)
-	}
-}

@@ -72,7 +72,7 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 
 var long = regexp.MustCompile(`\d+\.\d{5,}`)
 
-// shortened has four significant digits of every number with more than five decimals.
+// shortened has four significant digits of every number with five decimals or more.
 func shortened(text string) string {
 	return long.ReplaceAllStringFunc(text, func(number string) string {
 		v, err := strconv.ParseFloat(number, 64)

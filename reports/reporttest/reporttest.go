@@ -354,3 +354,20 @@ func Evaluated(likelihood, inference string, information cv.Estimate, curves ...
 		Likelihood: Declared(likelihood), Inference: Declared(inference)}, Evaluations: []reports.Evaluation{e},
 		Curves: e.Curves}
 }
+
+// Scored is a configuration with error rate rate and 100 rate errors in every evaluation.
+func Scored(dataset, likelihood, inference string, rate float64, evaluations ...string) reports.Configuration {
+	c := reports.Configuration{Dataset: dataset, Tune: "bfgs", Classes: []string{"a", "b"},
+		Label: record.Label{Preprocess: "none", Kernel: Declared("{se: {amplitude: 2}}"), Mean: Declared("zero"),
+			Likelihood: Declared(likelihood), Inference: Declared(inference), TuneInference: Declared(inference)}}
+	for _, name := range evaluations {
+		e := reports.Evaluation{Name: name, Status: reports.Done}
+		for _, s := range cv.Scores {
+			if value, has := map[string]float64{"errors": 100 * rate, "error_rate": rate}[s.Name]; has {
+				e.Scores.Results = append(e.Scores.Results, cv.Result{Score: s, Estimate: cv.Estimate{Value: value}})
+			}
+		}
+		c.Evaluations = append(c.Evaluations, e)
+	}
+	return c
+}

@@ -152,7 +152,7 @@ func modelName(r *reports.Report, i int) string {
 func scoreText(a reports.Answer, beside string) string {
 	s, of := shown(a.By), a.Evaluation
 	if a.Nested != nil {
-		of = "nested " + of
+		of = strings.TrimSpace("nested " + of)
 	}
 	number := reports.Readable(s.factor * float64(a.Score))
 	if !a.Low.None() && beside != "" {
@@ -338,7 +338,8 @@ func difference(a reports.Answer, v float64) string {
 // quantity is a number with its unit.
 func quantity(number, unit string) string {
 	if number == "1" {
-		unit = strings.Replace(unit, "s per", " per", 1) // 1 bit per case
+		first, rest, _ := strings.Cut(unit, " ")
+		unit = strings.TrimSuffix(first, "s") + " " + rest // 1 bit per case
 	}
 	return strings.TrimSpace(number + " " + unit)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,55 @@ func TestShow(t *testing.T) {
 		if s, err := r.Show(none[0], none[1]); err == nil {
 			t.Errorf("configuration %d trial %d: %+v", none[0], none[1], s)
 		}
+	}
+}
+
+// Of more than eight reasons why blocks wait the first eight are listed, and the others counted.
+func TestProgressTellsOfTheQueue(t *testing.T) {
+	for n, want := range map[int]string{8: "next: ", 10: "slurm: and 2 more\nnext: "} {
+		q := reports.Queue{Engine: "slurm", Running: 1, Pending: 3, Suspended: 2}
+		for k := range n {
+			q.Messages = append(q.Messages, fmt.Sprintf("reason %d", k))
+		}
+		var b strings.Builder
+		if err := progressText(&b, &reports.Progress{Queue: &q}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, "\nslurm: 1 block running, 3 in the queue, 2 suspended\nslurm: reason 0\n") ||
+			!strings.Contains(text, "slurm: reason 7\n"+want) || strings.Count(text, "reason") != 8 {
+			t.Errorf("%d reasons: %s", n, text)
+		}
+	}
+}
+
+// Every held-out case has the ids of its row in the file that it comes from.
+func TestPredictionsHaveIDs(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	for _, of := range []struct {
+		hash   string
+		test   bool
+		values []string
+	}{{"d", false, []string{"a", "b", "c", "d"}}, {"d", true, []string{"p", "q", "r", "s"}}, {"other", false, []string{"1", "2", "3", "4"}}} {
+		m.IDs = append(m.IDs, record.IDs{DataHash: of.hash, Test: of.test, Rows: []int{0, 1, 2, 3},
+			Columns: []record.IDColumn{{Name: "name", Values: of.values}}})
+	}
+	var text bytes.Buffer
+	if err := PredictionsCSV(&text, reporttest.Build(t, m, lines)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&text).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range rows {
+		got = append(got, strings.Join([]string{row[0], row[1], row[3], row[4], row[5]}, " "))
+	}
+	want := []string{"configuration evaluation fold case name",
+		"0 test 0 0 p", "0 test 0 1 q", "0 test 0 2 r", "0 test 0 3 s", "1 kfold 0 0 a", "1 kfold 0 3 d",
+		"1 kfold 1 1 b", "1 kfold 1 2 c", "2 kfold 0 0 a", "2 kfold 0 3 d"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
