@@ -145,7 +145,7 @@ func leading(r *reports.Report, of []int) bool {
 
 // drawings are the figures in parts, and the number of those that are too large for the page.
 func drawings(figures []figure.Figure) (out []drawing, left int) {
-	total := 0
+	room := largestFigures
 	for _, f := range figures {
 		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of}
 		size := 0
@@ -163,11 +163,11 @@ func drawings(figures []figure.Figure) (out []drawing, left int) {
 		for i, name := range names {
 			p.Keys = append(p.Keys, key{name, draw(samples[i])})
 		}
-		if size > largestFigure || total+size > largestFigures {
+		if size > min(largestFigure, room) {
 			left++
 			continue
 		}
-		total += size
+		room -= size
 		out = append(out, p)
 	}
 	return out, left

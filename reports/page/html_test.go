@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -168,6 +169,25 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// If every remark is for information only, there are notes and no warnings.
+func TestNotesAreNoWarnings(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	for _, test := range []struct{ warning, want string }{
+		{"", "[]"}, {"ep went in circles", "[calm Notes: 1]"}, {"fits have not converged", "[warn Warnings: 1]"},
+	} {
+		if lines[0].Fit.Warnings = nil; test.warning != "" {
+			lines[0].Fit.Warnings = []string{test.warning}
+		}
+		got := []string{}
+		for _, a := range alerts(reporttest.Build(t, m, lines)) {
+			got = append(got, a.Class+" "+a.Title)
+		}
+		if fmt.Sprint(got) != test.want {
+			t.Errorf("%q is told as %q, want %s", test.warning, got, test.want)
+		}
+	}
+}
+
 // The page contains all figures in parts: every panel, and every legend sample beside its name.
 func TestHTMLFigures(t *testing.T) {
 	m, lines := reporttest.Run(t)
@@ -274,6 +294,28 @@ func TestHTMLIsCut(t *testing.T) {
 	}
 	if !strings.Contains(p.text, "20 more are not on this page: gpc-tune show DIR") || slices.Contains(p.links, fmt.Sprint("#c", mostDetailed)) || !slices.Contains(p.links, fmt.Sprint("#c", mostDetailed-1)) {
 		t.Error("the first configurations are linked to, and that others are not is said")
+	}
+}
+
+// A figure of more than 1 MiB is not on the page, nor are figures beyond 4 MiB in all.
+func TestLargeFiguresAreLeftOut(t *testing.T) {
+	var points figure.Points
+	for i := range 10000 {
+		points.X, points.Y = append(points.X, float64(i)), append(points.Y, float64(i))
+	}
+	of := func(panels int) figure.Figure {
+		return figure.Figure{Panels: slices.Repeat([]figure.Panel{{Layers: []figure.Layer{points}}}, panels)}
+	}
+	one, _ := drawings([]figure.Figure{of(1)})
+	size := len(one[0].Panels[0])
+	if panels := 1 << 20 / size; panels > 30 {
+		t.Fatalf("a panel has %d bytes, too few for this test", size)
+	} else if all, left := drawings([]figure.Figure{of(panels + 1), of(panels)}); len(all) != 1 || len(all[0].Panels) != panels || left != 1 {
+		t.Errorf("of a figure that is too large and another %d are drawn and %d left out", len(all), left)
+	}
+	fit := 4 << 20 / (10 * size)
+	if all, left := drawings(slices.Repeat([]figure.Figure{of(10)}, fit+2)); len(all) != fit || left != 2 {
+		t.Errorf("%d drawn and %d left out, want %d and 2", len(all), left, fit)
 	}
 }
 

@@ -89,7 +89,8 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 		"text": {"    kfold (2 of 5 folds): decisions cost ", "published, A: log_loss 0.5 (here 0.21 (2 of 5 folds))\n", "1  missing: 2/5 folds done  ep ", "2  failed: 4/5 folds done   pl "},
 		"html": {"<h3>decisions, kfold, 2 of 5 folds (rows: true classes)</h3>", "<td class=\"n partial\">0.21 (2 of 5 folds)</td></tr>",
 			"#1 ep (2 of 5 folds)</span>", "#2 pl (4 of 5 folds, 1 failed): AUC 0.969</span>", "#0 laplace: AUC 0.500 ("},
-		"compare": {"corrected t-test, folds 2 of 5\n", "McNemar, of 4 cases only #0 is right on 0, only #1 on 2\n"},
+		"markdown": {"\n## Published figures\n\n| "},
+		"compare":  {"corrected t-test, folds 2 of 5\n", "McNemar, of 4 cases only #0 is right on 0, only #1 on 2\n"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(texts[name], w) {
