@@ -299,23 +299,16 @@ func TestHTMLIsCut(t *testing.T) {
 
 // A figure of more than 1 MiB is not on the page, nor are figures beyond 4 MiB in all.
 func TestLargeFiguresAreLeftOut(t *testing.T) {
-	var points figure.Points
-	for i := range 10000 {
-		points.X, points.Y = append(points.X, float64(i)), append(points.Y, float64(i))
+	of := func(name int) figure.Figure {
+		return figure.Figure{Panels: []figure.Panel{{Layers: []figure.Layer{figure.Mark{Name: strings.Repeat("x", name)}}}}}
 	}
-	of := func(panels int) figure.Figure {
-		return figure.Figure{Panels: slices.Repeat([]figure.Panel{{Layers: []figure.Layer{points}}}, panels)}
-	}
-	one, _ := drawings([]figure.Figure{of(1)})
-	size := len(one[0].Panels[0])
-	if panels := 1 << 20 / size; panels > 30 {
-		t.Fatalf("a panel has %d bytes, too few for this test", size)
-	} else if all, left := drawings([]figure.Figure{of(panels + 1), of(panels)}); len(all) != 1 || len(all[0].Panels) != panels || left != 1 {
-		t.Errorf("of a figure that is too large and another %d are drawn and %d left out", len(all), left)
-	}
-	fit := 4 << 20 / (10 * size)
-	if all, left := drawings(slices.Repeat([]figure.Figure{of(10)}, fit+2)); len(all) != fit || left != 2 {
+	one, _ := drawings([]figure.Figure{of(1e5)})
+	fit := 4 << 20 / (len(one[0].Panels[0]) + len(one[0].Keys[0].Sample))
+	if all, left := drawings(slices.Repeat([]figure.Figure{of(1e5)}, fit+2)); len(all) != fit || left != 2 {
 		t.Errorf("%d drawn and %d left out, want %d and 2", len(all), left, fit)
+	}
+	if all, left := drawings([]figure.Figure{of(1 << 20), of(1)}); len(all) != 1 || left != 1 || len(all[0].Keys[0].Name) != 1 {
+		t.Errorf("of a figure that is too large and another %d are drawn and %d left out", len(all), left)
 	}
 }
 
