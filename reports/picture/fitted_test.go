@@ -127,6 +127,14 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 	if len(f.Panels) != 4 || !slices.Contains(f.Notes, "the 4 of 5 classes with the most training cases") {
 		t.Fatalf("%d panels, notes %q", len(f.Panels), f.Notes)
 	}
+	for k := range whole.TrainLabels {
+		whole.TrainLabels[k] = min(whole.TrainLabels[k], 3)
+	}
+	four := whole
+	four.TrainLatentMean = four.TrainLatentMean[:4]
+	if f := single(t, latentMeans(fittedRun(t, []string{"a", "b", "c", "d"}, four))); len(f.Panels) != 4 || len(f.Notes) != 1 {
+		t.Errorf("of four classes %d panels, notes %q", len(f.Panels), f.Notes)
+	}
 	for i, class := range []string{"a", "b", "d", "e"} {
 		p := f.Panels[i]
 		others, own := p.Layers[0].(figure.Bars), p.Layers[1].(figure.Bars)

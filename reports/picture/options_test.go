@@ -48,6 +48,10 @@ func TestOptionPicture(t *testing.T) {
 	if len(figures) != 1 || figures[0].Name != "option-seen" || len(figures[0].Panels) != 2 {
 		t.Fatalf("figures %+v", figures)
 	}
+	note := "kernel se, tune none; with 95 % intervals where two lines at most share a panel"
+	if notes := figures[0].Notes; !slices.Equal(notes, []string{note}) {
+		t.Errorf("notes %q, want %q", notes, note)
+	}
 	x, ends := []float64{5, 10, 40}, []float64{5, 40}
 	panel := func(y []float64, level float64) (layers []figure.Layer) {
 		scaled := func(by float64) (out []float64) {
@@ -73,6 +77,11 @@ func TestOptionPicture(t *testing.T) {
 			t.Errorf("%q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 	}
+	r.Configurations[0].Evaluations[0].Scores.Partial = &reports.Partial{Done: 2, Planned: 5}
+	note += "; 1 point is not drawn, of which not all folds are done"
+	if notes := pictured(t, "option", r)[0].Notes; !slices.Equal(notes, []string{note}) {
+		t.Errorf("notes %q, want %q", notes, note)
+	}
 }
 
 // If three values of an option have a log evidence, there is a panel for it, which omits the
@@ -94,6 +103,9 @@ func TestOptionEvidence(t *testing.T) {
 		figure.Line{Name: "ep", X: []float64{0, 3}, Y: []float64{-1.5, -1.5}}}
 	if len(p) != 3 || !reflect.DeepEqual(p[2].Layers, want) || p[2].Y.Label != "log evidence (nats)" {
 		t.Errorf("panels %+v", p)
+	}
+	if notes := pictured(t, "option", &r)[0].Notes; !slices.Equal(notes, []string{"kernel se, tune none"}) {
+		t.Errorf("notes %q", notes)
 	}
 	r.Configurations[0].LogEvidence = record.Number(math.NaN())
 	if p := pictured(t, "option", &r)[0].Panels; len(p) != 2 {

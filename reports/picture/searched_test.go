@@ -47,7 +47,8 @@ func TestAgainst(t *testing.T) {
 	}
 	p := figures[0].Panels[0]
 	rows := p.Layers[1].(figure.Intervals)
-	if len(rows.X) != 1 || math.Abs(rows.X[0]+math.Ln2/2) > 1e-12 || rows.Lo[0] != rows.X[0] || p.Y.Names[0] != "#1 ep" {
-		t.Errorf("%+v, %q", rows, p.Y.Names)
+	if len(rows.X) != 1 || math.Abs(rows.X[0]+math.Ln2/2) > 1e-12 || rows.Lo[0] != rows.X[0] || p.Y.Names[0] != "#1 ep" ||
+		!reflect.DeepEqual(figures[0].Notes, []string{"95 % intervals"}) {
+		t.Errorf("%+v, %q, notes %q", rows, p.Y.Names, figures[0].Notes)
 	}
 }
