@@ -132,6 +132,26 @@ func TestConstantColumnsAreOnlyCentred(t *testing.T) {
 	}
 }
 
+// Names are left as they are.
+func TestNamesAreNotStandardized(t *testing.T) {
+	x := rows([]float64{3, 1}, []float64{5, 2}, []float64{3, 3})
+	p, _, err := Fit(x, "standardize", "", true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, s := p.Apply(x), math.Sqrt(1.5)
+	if want := rows([]float64{3, -s}, []float64{5, 0}, []float64{3, s}); !mat.EqualApprox(z, want, 1e-15) {
+		t.Errorf("%v", mat.Formatted(z))
+	}
+}
+
+// 1, 2, 4 have the deviation √14/3 about their mean 7/3; a mean that is off by 1/3 changes nothing.
+func TestDeviationCorrectsTheMean(t *testing.T) {
+	if got, want := deviation([]float64{1, 2, 4}, 2), math.Sqrt(14)/3; math.Abs(got-want) > 1e-15 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestStandardizeExtremeScales(t *testing.T) {
 	for _, unit := range []float64{1e-300, 1e-160, 1, 1e99} {
 		x := rows([]float64{1 * unit}, []float64{2 * unit}, []float64{4 * unit})
@@ -261,8 +281,8 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 	still := rows([]float64{1, 2}, []float64{1, 2})
-	if p, _ := fit(t, still, "whiten", ""); mat.Norm(p.Apply(still), 1) != 0 {
-		t.Error("cases that do not vary are not all mapped to 0")
+	if p, _ := fit(t, still, "whiten", ""); mat.Norm(p.Apply(still), 1) != 0 || mat.Norm(p.Apply(off.Slice(0, 2, 0, 2).(*mat.Dense)), 1) != 0 {
+		t.Error("by cases that do not vary not everything is mapped to 0")
 	}
 }
 
@@ -311,11 +331,13 @@ func TestFitRefuses(t *testing.T) {
 		want         string
 	}{
 		"missing":          {rows([]float64{1, 2}, []float64{3, nan}), "none", "error", "case 2 has NaN as input 2"},
+		"missing at first": {rows([]float64{nan, 2}, []float64{3, 4}), "none", "error", "case 1 has NaN as input 1"},
+		"names in a mix":   {rows([]float64{1, 2}, []float64{3, 4}), "whiten", "", "whiten would mix input 2, which holds names"},
 		"infinite":         {rows([]float64{1, 2}, []float64{math.Inf(-1), 3}), "none", "mean", "case 2 has -Inf as input 1"},
 		"nothing to go by": {rows([]float64{1, nan}, []float64{3, nan}), "none", "median", "input 2 has no value in these 2 cases"},
 		"unknown":          {rows([]float64{1}), "standardise", "", `did you mean "standardize"?`},
 	} {
-		if _, _, err := Fit(f.x, f.how, f.missing); err == nil || !strings.Contains(err.Error(), f.want) {
+		if _, _, err := Fit(f.x, f.how, f.missing, false, true); err == nil || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
