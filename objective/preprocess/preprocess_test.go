@@ -163,6 +163,10 @@ func TestStandardizeExtremeScales(t *testing.T) {
 			}
 		}
 	}
+	// The deviation of the smallest number and 0 is half that number, which is 0.
+	if p, _ := fit(t, rows([]float64{0}, []float64{5e-324}), "standardize", ""); p.Scale[0] != 1 {
+		t.Errorf("scale %v", p.Scale[0])
+	}
 	// A small spread on a large offset loses no digits.
 	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
 	p, _ := fit(t, x, "standardize", "")
