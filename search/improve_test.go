@@ -12,7 +12,8 @@ import (
 )
 
 // TestDescentsEnd: on a flat function an iteration evaluates a reflection, a contraction and the d corners of a
-// shrunken simplex. A descent ends after 4 (d + 1) of them, of which the first is the simplex to start with; on a slope without end, after 50 (d + 1) evaluations.
+// shrunken simplex. A descent ends after 4 (d + 1) of them, of which the first is the simplex to start with; on a
+// slope without end, after 50 (d + 1) evaluations.
 func TestDescentsEnd(t *testing.T) {
 	for d := 1; d <= 3; d++ {
 		for _, c := range []struct {
