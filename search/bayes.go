@@ -153,8 +153,8 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	return at
 }
 
-// descend minimises f from start with a simplex (Nelder & Mead 1965), until 4 (d + 1) iterations have
-// improved f by no more than 0.01, or for 50 (d + 1) evaluations.
+// descend minimises f from start with a simplex (Nelder & Mead 1965), until 4 (d + 1) iterations
+// have improved f by no more than 0.01, or for 50 (d + 1) evaluations.
 func descend(f func(u []float64) float64, start []float64) (*optimize.Result, error) {
 	corners := len(start) + 1
 	return optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{

@@ -28,7 +28,7 @@ func TestStartDependsOnSeedAndIndexOnly(t *testing.T) {
 	if b := Start(specs(), 7, 3); !slices.Equal(a, b) {
 		t.Errorf("the same draw gave %v and %v", a, b)
 	}
-	for _, other := range [][]float64{Start(specs(), 7, 4), Start(specs(), 8, 3)} {
+	for _, other := range [][]float64{Start(specs(), 7, 4), Start(specs(), 8, 3), Start(specs(), 7, 0), Start(specs(), 7, 1)} {
 		for j := range a {
 			if a[j] == other[j] {
 				t.Errorf("coordinate %d is %v for two different draws", j, a[j])

@@ -388,6 +388,41 @@ func BenchmarkPreprocess(b *testing.B) {
 	}
 }
 
+// TestChoice: the method and the cases of every form of a choice, and what is refused.
+func TestChoice(t *testing.T) {
+	part, all := ofTraining, ofAll
+	for _, c := range []struct {
+		choice Choice
+		name   string // as tables show it
+		all    bool
+		want   string // part of the error
+	}{
+		{Choice{}, "none", false, ""},
+		{Choice{How: "whiten"}, "whiten", false, ""},
+		{Choice{Standardize: &part}, "standardize", false, ""},
+		{Choice{Standardize: &all}, "standardize(all)", true, ""},
+		{Choice{Whiten: &part}, "whiten", false, ""},
+		{Choice{Whiten: &all}, "whiten(all)", true, ""},
+		{Choice{Standardize: &all, Whiten: &part}, "standardize(all)", true, "standardize and whiten are both given"},
+		{Choice{How: "whitened"}, "whitened", false, `did you mean "whiten"?`},
+	} {
+		err := c.choice.Check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		if c.choice.String() != c.name || c.choice.All() != c.all {
+			t.Errorf("%v of all %v, want %s of all %v", c.choice, c.choice.All(), c.name, c.all)
+		}
+	}
+	var c Cases
+	if err := c.UnmarshalText([]byte("all")); err != nil || c != ofAll {
+		t.Errorf("all is %d, error %v", c, err)
+	}
+	if err := c.UnmarshalText([]byte("al")); err == nil || !strings.Contains(err.Error(), `did you mean "all"?`) {
+		t.Error(err)
+	}
+}
+
 func TestMapCheck(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{1, 2, 3, 5, 4, 4, 7, 1})
 	for _, how := range Table.Names() {
@@ -405,6 +440,9 @@ func TestMapCheck(t *testing.T) {
 		}
 	}
 	two := []float64{1, 2}
+	if err := (&Map{How: "standardize", Mean: two, Scale: []float64{1e-300, 0.5}}).Check(2); err != nil {
+		t.Error(err)
+	}
 	for _, p := range []Map{
 		{}, {How: "norm"}, {How: "none", Mean: two}, {How: "none", Root: two}, {How: "standardize", Mean: two}, {How: "standardize", Mean: two, Scale: []float64{1, 0}},
 		{How: "whiten"}, {How: "whiten", Mean: two, Root: []float64{1}}, {How: "whiten", Mean: two, Root: []float64{1, 2, 3, 4, 5, 6}}, {How: "whiten", Mean: two, Scale: two}, {How: "none", Impute: []float64{}},
