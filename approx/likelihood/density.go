@@ -145,7 +145,7 @@ func (b integratedConcave) Expected(y, mean, variance float64) (e float64, d [4]
 		w *= normalDensity(x)
 		add(to, w*logp, w*l1, w*l2, w*l3, w*l3*x/g.s)
 	})
-	return sum[0], [4]float64{sign * sum[1], min(sum[2], 0), sign * sum[3], sum[4]}
+	return sum[0], [4]float64{sign * sum[1], sum[2], sign * sum[3], sum[4]}
 }
 
 // DExpected implements LogConcave.
@@ -181,17 +181,17 @@ func (b integrated) centre(y float64) float64 {
 }
 
 // average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near x =
-// centre and, tilted, near a mode with some width. Contributions farther than reach from 0 and from
-// the mode are negligible.
+// centre and, tilted, near a mode. Contributions farther than reach from 0 and from the mode are
+// negligible.
 type average struct {
-	mean, s, centre    float64
-	mode, width, reach float64
-	noise              float64 // relative rounding error of what is averaged
+	mean, s, centre float64
+	mode, reach     float64
+	noise           float64 // relative rounding error of what is averaged
 }
 
 func newAverage(centre, mean, variance float64) average {
 	s := math.Sqrt(variance)
-	return average{mean: mean, s: s, centre: (centre - mean) / s, width: 1, reach: 9.5, noise: 1e-14}
+	return average{mean: mean, s: s, centre: (centre - mean) / s, reach: 9.5, noise: 1e-14}
 }
 
 func (g average) f(x float64) float64 { return g.mean + g.s*x }
@@ -227,9 +227,8 @@ func (b integrated) tilt(y, mean, variance float64) tilted {
 		}
 		t.mode = lo
 	}
-	logp, _, d2, _ := b.density.Derivs(y, t.f(t.mode))
+	logp, _, _, _ := b.density.Derivs(y, t.f(t.mode))
 	t.logp, t.top = logp, logp-t.mode*t.mode/2
-	t.width = 1 / math.Sqrt(max(1, 1-variance*d2))
 	t.noise += 0x1p-50 * (math.Abs(logp) + t.mode*t.mode)
 	return t
 }
@@ -244,7 +243,7 @@ func (t tilted) relative(x, logp float64) float64 {
 func (g average) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
 	from, to := min(g.mode, 0)-g.reach, max(g.mode, 0)+g.reach
 	ends := []float64{from, to}
-	for _, p := range [][2]float64{{g.centre, 1 / (16 * g.s)}, {g.mode, g.width}} {
+	for _, p := range [][2]float64{{g.centre, 1 / (16 * g.s)}, {g.mode, 1}} {
 		place := func(x float64) {
 			if x > from && x < to {
 				ends = append(ends, x)
