@@ -72,7 +72,7 @@ func TestFoldsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		n, folds int
 		good     bool
-	}{{7071, 7071, true}, {7072, 7072, false}, {10, 5_000_000, true}, {10, 5_000_001, false}, {0, 1 << 40, true}, {1 << 40, 1, false}} {
+	}{{7071, 7071, true}, {7072, 7072, false}, {10, 5_000_000, true}, {10, 5_000_001, false}, {1, 50_000_001, false}, {0, 1 << 40, true}, {1 << 40, 1, false}} {
 		if err := bounded(c.n, c.folds); (err == nil) != c.good {
 			t.Errorf("%d folds of %d cases: %v", c.folds, c.n, err)
 		}

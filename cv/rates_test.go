@@ -84,6 +84,58 @@ func TestMatthewsAgainstCovariances(t *testing.T) {
 	}
 }
 
+// The interval of the mean F1 is the normal one with the variance of the mean of the cases' influence
+// values: the derivatives, here by central differences, of F1 by the weight of a case. It stays
+// within [0, 1].
+func TestIntervalOfF1AgainstInfluenceValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 20 {
+		n, classes := 10+r.IntN(40), 3+r.IntN(2)
+		p := random(t, n, classes, r)
+		f := func(heavier int, by float64) (sum float64) {
+			k := 0.0
+			for c := range classes {
+				both, either := 0.0, 0.0
+				for i, label := range p.Labels {
+					w := 1.0
+					if i == heavier {
+						w += by
+					}
+					for _, is := range []bool{label == c, p.Decision(i) == c} {
+						if is {
+							either += w
+						}
+					}
+					if label == c && p.Decision(i) == c {
+						both += w
+					}
+				}
+				if either > 0 {
+					k, sum = k+1, sum+2*both/either
+				}
+			}
+			return sum / k
+		}
+		squares := 0.0
+		for i := range n { // the influence values are n times the derivatives, and sum to 0
+			d := (f(i, 1e-4) - f(i, -1e-4)) / 2e-4
+			squares += d * d
+		}
+		e := score(t, "f1", p)
+		half := z * math.Sqrt(squares*float64(n)/float64(n-1))
+		if !close(e.Value, f(-1, 0), 1e-12) || !close(e.Lo, max(0, e.Value-half), 1e-7) || !close(e.Hi, min(1, e.Value+half), 1e-7) {
+			t.Fatalf("%v, want %v ± %v", e, f(-1, 0), half)
+		}
+	}
+	labels := []int{0, 0, 0, 1, 1, 1, 2, 2, 2}
+	if e := score(t, "f1", decided(t, 3, labels, []int{0, 0, 0, 1, 1, 1, 2, 2, 0})); e.Hi != 1 || e.Lo > 0.9 {
+		t.Errorf("%v with one error", e)
+	}
+	if e := score(t, "f1", decided(t, 3, labels, []int{0, 1, 2, 2, 2, 2, 0, 1, 0})); e.Lo != 0 {
+		t.Errorf("%v with one case right", e)
+	}
+}
+
 // The area under the steps of the precision-recall curve is the average precision, which is by
 // definition the mean, over the cases of class 1, of the precision at the case's own probability.
 func TestAveragePrecisionAgainstCases(t *testing.T) {

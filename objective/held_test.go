@@ -10,6 +10,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
+// TestInducedMemoryOfNumbers: one more input takes 8 bytes a case, one more case to predict 8 bytes an inducing input.
+func TestInducedMemoryOfNumbers(t *testing.T) {
+	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+		Inference: approx.Laplace{Inducing: approx.Inducing{Points: 70}}}
+	of := func(held, dim int) int64 {
+		return m.Memory(approx.Size{Cases: 3000, Distinct: 3000, New: held, Classes: 2}, dim, objective.LogEvidence{}, true)
+	}
+	if got := of(9, 6) - of(9, 5); got != 8*3000 {
+		t.Errorf("an input takes %d bytes", got)
+	}
+	if got := of(10, 5) - of(9, 5); got != 8*70 {
+		t.Errorf("a case to predict takes %d bytes", got)
+	}
+}
+
 // TestExactMemory: an exact evaluation with its gradient holds a few n×n matrices: K, distances, a factor and the
 // adjoint. EP's adjoint reuses memory that the fit no longer needs.
 func TestExactMemory(t *testing.T) {

@@ -33,6 +33,8 @@ func TestNewDataNumbersLabelsOfAnyType(t *testing.T) {
 	check(d, err, nil, []int{2, 0, 1, 2}, "-1", "0.5", "1")
 	d, err = NewData(x, []any{"b", 'a', [2]int{3, 4}, "b"})
 	check(d, err, nil, []int{2, 0, 1, 2}, "97", "[3 4]", "b")
+	d, err = NewData(x, []any{true, 1.5, 0.5, false}) // truth values are the numbers 0 and 1
+	check(d, err, nil, []int{2, 3, 1, 0}, "false", "0.5", "true", "1.5")
 	x[0][0] = 7
 	if d.X.X.At(0, 0) != 1 {
 		t.Error("the inputs are not copied")

@@ -104,6 +104,24 @@ func TestPredictionsKnowNoBlocks(t *testing.T) {
 	}
 }
 
+// TestBatchesAreBounded: a set of up to batch cases is taken whole, the same inputs, so that they keep their
+// distances; a larger one in parts of that many.
+func TestBatchesAreBounded(t *testing.T) {
+	for _, n := range []int{batch, 2*batch + 5} {
+		all := &kernel.Inputs{X: mat.NewDense(n, 1, nil)}
+		next := 0
+		batches(all, func(first int, z *kernel.Inputs) {
+			if first != next || z.N() != min(batch, n-first) || n == batch && z != all {
+				t.Errorf("of %d cases %d from %d on", n, z.N(), first)
+			}
+			next += z.N()
+		})
+		if next != n {
+			t.Errorf("%d of %d cases", next, n)
+		}
+	}
+}
+
 func TestClassifierLearns(t *testing.T) {
 	train, test := ring(150, 1), ring(300, 2)
 	c := Classifier{

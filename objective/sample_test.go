@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -82,6 +83,48 @@ func TestSamplesOfAFlatEvidenceAreThePriors(t *testing.T) {
 		name, spread := fmt.Sprintf("%T", p), p.Spread()
 		expectation(t, name+": mean", chains, func(u []float64) float64 { return u[i] }, moments[1], 0.05*spread)
 		expectation(t, name+": square", chains, func(u []float64) float64 { return (u[i] - moments[1]) * (u[i] - moments[1]) }, moments[2]-moments[1]*moments[1], 0.2*spread*spread)
+	}
+}
+
+// After 8 moves, and at the end of the burn-in, the base has the moments of the later half of the states so far, with
+// three states' worth of the covariance before: the chain goes on as one does whose base is set so from outside.
+func TestBaseAdaptsToTheLaterHalf(t *testing.T) {
+	const burn, samples, seed = 11, 3, 5
+	start, flat := []float64{0.5, -1}, func([]float64) float64 { return 0 }
+	o := posterior(functionOf(t, wide(2), flat, nil, entry{noGradient: true}), param.Normal{Mean: 1, SD: 2}, param.Normal{SD: 0.5})
+	s, err := o.Sample(t.Context(), start, Chain{Burn: burn, Samples: samples, Thin: 1, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWalk(NewRun(t.Context(), o), o.Layout.FreeSpecs(), start, seed)
+	w.value = w.logDensity(start)
+	states, sigma := mat.NewDense(burn+samples, 2, nil), mat.NewSymDense(2, []float64{4, 0, 0, 0.25})
+	for i := range burn + samples {
+		w.move()
+		theta := w.at(w.d)
+		states.SetRow(i, theta)
+		if i >= burn && !mat.EqualApprox(mat.NewVecDense(2, s.Theta[i-burn]), mat.NewVecDense(2, theta), 1e-12) {
+			t.Errorf("sample %d is %v, want %v", i-burn, s.Theta[i-burn], theta)
+		}
+		first := map[int]int{8: 4, burn: 5}[i+1] // of the later half
+		if first == 0 {
+			continue
+		}
+		later, n := states.Slice(first, i+1, 0, 2), float64(i+1-first)
+		var covariance mat.SymDense
+		stat.CovarianceMatrix(&covariance, later, nil) // with the divisor n - 1
+		mu := []float64{stat.Mean(mat.Col(nil, 0, later), nil), stat.Mean(mat.Col(nil, 1, later), nil)}
+		for a := range 2 {
+			for b := range a + 1 {
+				sigma.SetSym(a, b, (3*sigma.At(a, b)+(n-1)*covariance.At(a, b))/(3+n))
+			}
+		}
+		// Σ = UᵀU by hand, θ = μ + Uᵀz
+		u00, d := math.Sqrt(sigma.At(0, 0)), []float64{theta[0] - mu[0], theta[1] - mu[1]}
+		u01 := sigma.At(0, 1) / u00
+		u11 := math.Sqrt(sigma.At(1, 1) - u01*u01)
+		w.mu, w.d, w.z = mu, d, []float64{d[0] / u00, (d[1] - u01*d[0]/u00) / u11}
+		copy(w.u.Data, []float64{u00, u01, 0, u11})
 	}
 }
 

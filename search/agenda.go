@@ -221,7 +221,7 @@ func (a *agenda) advance(s *tuning) error {
 			return err
 		}
 		expected := len(s.trials)
-		if s.Strategy != nil && !s.assessing {
+		if !s.assessing {
 			expected = max(expected, s.Strategy.Budget(s.Space).Trials)
 		}
 		a.summary.Total += expected - s.expected

@@ -140,21 +140,27 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	for _, i := range order[:climbs] {
 		starts = append(starts, candidates.RawRowView(i))
 	}
-	problem := optimize.Problem{Func: func(u []float64) float64 {
+	loss := func(u []float64) float64 {
 		inside := cube.clip(slices.Clone(u))
 		model.Predict(mean[:1], sd[:1], mat.NewDense(1, dim, inside))
 		return cube.outside(u) - logExpectedImprovement(mean[0]-best, sd[0])
-	}}
+	}
 	for _, start := range starts {
-		top, err := optimize.Minimize(problem, start, &optimize.Settings{
-			FuncEvaluations: 50 * (dim + 1),
-			Converger:       &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * (dim + 1)},
-		}, &optimize.NelderMead{SimplexSize: 0.05})
-		if err == nil && top.F < least {
+		if top, err := descend(loss, start); err == nil && top.F < least {
 			least, at = top.F, cube.clip(top.X)
 		}
 	}
 	return at
+}
+
+// descend minimises f from start with a simplex (Nelder & Mead 1965), until 4 (d + 1) iterations
+// have improved f by no more than 0.01, or for 50 (d + 1) evaluations.
+func descend(f func(u []float64) float64, start []float64) (*optimize.Result, error) {
+	corners := len(start) + 1
+	return optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{
+		FuncEvaluations: 50 * corners,
+		Converger:       &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * corners},
+	}, &optimize.NelderMead{SimplexSize: 0.05})
 }
 
 // logExpectedImprovement is log E[max(0, f)] for f normal with this mean and standard deviation,

@@ -170,6 +170,11 @@ func TestDesignCheck(t *testing.T) {
 			t.Errorf("trials = %d: %v", n, err)
 		}
 	}
+	for _, n := range []int{0, 1, maxTrials} {
+		if err := (Random{Design{Trials: n}}).Check(seSpace()); err != nil {
+			t.Errorf("trials = %d: %v", n, err)
+		}
+	}
 	if err := (Sobol{}).Check(unit(sobolDimensions)); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,24 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
+// TestDescentsEnd: on a flat function an iteration evaluates a reflection, a contraction and the d corners of a
+// shrunken simplex. A descent ends after 4 (d + 1) of them, of which the first is the simplex to start with; on a
+// slope without end, after 50 (d + 1) evaluations.
+func TestDescentsEnd(t *testing.T) {
+	for d := 1; d <= 3; d++ {
+		for _, c := range []struct {
+			slope float64
+			want  int
+		}{{0, d + 1 + (4*(d+1)-1)*(d+2)}, {1, 50 * (d + 1)}} {
+			n := 0
+			_, err := descend(func(u []float64) float64 { n++; return c.slope * u[0] }, make([]float64, d))
+			if err != nil || n != c.want {
+				t.Errorf("%d dimensions, slope %v: %d evaluations, want %d, error %v", d, c.slope, n, c.want, err)
+			}
+		}
+	}
+}
+
 // TestImproveEndsOnATop: the next trial is at a local maximum of the expected improvement, which is
 // no larger around it in any direction, up to the 0.01 nats at which a climb stops.
 func TestImproveEndsOnATop(t *testing.T) {

@@ -116,6 +116,25 @@ func one(n int, wait func()) Study {
 	}
 }
 
+// A strategy that converges before its budget is used has fewer jobs than were expected.
+func TestTotalOfAStrategyThatConverges(t *testing.T) {
+	s, n := one(1, nil), 0
+	s.Strategy = NelderMead{Evaluations: 1000}
+	s.Trial = func(_ context.Context, _ int, p Proposal) (record.Trial, error) {
+		n++
+		return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0])}}}, nil
+	}
+	var first Event
+	got := mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: 1, Progress: func(e Event) {
+		if e.Done == 0 {
+			first = e
+		}
+	}})
+	if first.Total != 1001 || n >= 1000 || got != (Summary{Done: n + 1, Total: n + 1}) {
+		t.Errorf("%d trials, %+v, at first %+v", n, got, first.Summary)
+	}
+}
+
 // TestWorkersDoNotMatter: the journal does not depend on the number of workers. The counts are
 // those of 8 studies, two each of 12, 6, 0 and 3 trials.
 func TestWorkersDoNotMatter(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
@@ -98,4 +99,20 @@ func TestTwinsFollow(t *testing.T) {
 	if len(order) != 8 || at("twin fit")[0] < at("first fit")[0] {
 		t.Errorf("%q", order)
 	}
+	var ended [3]atomic.Bool
+	for i, trial := range []func(index int){
+		func(index int) { time.Sleep(time.Millisecond); ended[index].Store(true) },
+		func(index int) {
+			if !ended[index].Load() {
+				t.Errorf("trial %d runs before that of its twin has ended", index)
+			}
+		},
+	} {
+		studies[i].Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+			trial(index)
+			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0])}}}, nil
+		}
+		studies[i].Assess = one(3, nil).Assess
+	}
+	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 8})
 }

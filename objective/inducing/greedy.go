@@ -41,7 +41,7 @@ func (Greedy) Select(ctx context.Context, k kernel.Kernel, theta []float64, x *k
 	}
 	why := fmt.Sprintf("there are %d cases", x.N())
 	if len(g.cases) < g.m {
-		why = "given these, the kernel leaves no case a variance beyond rounding"
+		why = "they explain the prior variance of every case up to rounding"
 	}
 	return chosen(x, g.cases, m, why), nil
 }

@@ -532,7 +532,7 @@ func TestMedianDistance(t *testing.T) {
 		slices.Sort(all)
 		return (all[len(all)/2] + all[(len(all)-1)/2]) / 2
 	}
-	small, large := normals(30, 3, 7), normals(2100, 2, 8)
+	small, more, large := normals(30, 3, 7), normals(1001, 2, 8), normals(2100, 2, 8)
 	for i := range 10 {
 		small.X.SetRow(i, small.X.RawRowView(29)) // pairs at distance 0
 	}
@@ -541,6 +541,7 @@ func TestMedianDistance(t *testing.T) {
 		want float64
 	}{
 		{small, brute(small.X, 1)},
+		{more, brute(more.X, 2)},
 		{large, brute(large.X, 3)},
 		{normals(1, 2, 9), 1},
 		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{4, 4, 4})}, 1},

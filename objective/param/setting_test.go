@@ -61,6 +61,19 @@ func TestSettingCheck(t *testing.T) {
 	}
 }
 
+// TestWordIsReadBack: only a bare number is written as a word, with all its digits.
+func TestWordIsReadBack(t *testing.T) {
+	for _, v := range []float64{0.1, -3, 1e-300, 1. / 3} {
+		var back Setting
+		if err := back.UnmarshalText([]byte(Setting{Bare: &v}.Word())); err != nil || *back.Bare != v {
+			t.Errorf("%v is written as %q, error %v", v, Setting{Bare: &v}.Word(), err)
+		}
+	}
+	if word := (Setting{Init: number(2)}).Word(); word != "" {
+		t.Errorf("{init: 2} is written as %q", word)
+	}
+}
+
 func say(s Setting) string {
 	var parts []string
 	for name, v := range map[string]*float64{"bare": s.Bare, "init": s.Init, "fixed": s.Fixed} {

@@ -15,6 +15,18 @@ func specs() []Spec {
 	}
 }
 
+// A dot within brackets is part of a class's or an input's name, also at the end.
+func TestThetaName(t *testing.T) {
+	for name, want := range map[string]string{
+		"amplitude": "log_amplitude", "1.se.length_scale[2]": "1.se.log_length_scale[2]", "se[a.b].rate": "se[a.b].log_rate",
+		"1.se.length_scale[a.b]": "1.se.log_length_scale[a.b]", "se.length_scale[.]": "se.log_length_scale[.]",
+	} {
+		if got := (Spec{Name: name}).ThetaName(); got != want {
+			t.Errorf("%s on the theta scale is %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestStartZeroIsInit(t *testing.T) {
 	want := []float64{0, 0, Logit.Theta(0.3), -4}
 	if got := Start(specs(), 7, 0); !slices.Equal(got, want) {
@@ -28,7 +40,7 @@ func TestStartDependsOnSeedAndIndexOnly(t *testing.T) {
 	if b := Start(specs(), 7, 3); !slices.Equal(a, b) {
 		t.Errorf("the same draw gave %v and %v", a, b)
 	}
-	for _, other := range [][]float64{Start(specs(), 7, 4), Start(specs(), 8, 3)} {
+	for _, other := range [][]float64{Start(specs(), 7, 4), Start(specs(), 8, 3), Start(specs(), 7, 0), Start(specs(), 7, 1)} {
 		for j := range a {
 			if a[j] == other[j] {
 				t.Errorf("coordinate %d is %v for two different draws", j, a[j])

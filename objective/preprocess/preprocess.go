@@ -230,9 +230,9 @@ func standardize(p *Map, x *mat.Dense) ([]string, error) {
 	for j := range d {
 		mat.Col(column, j, x)
 		p.Mean[j] = Mean(column)
-		p.Scale[j] = deviation(column, p.Mean[j])
-		if p.Scale[j] == 0 {
-			p.Scale[j] = 1
+		p.Scale[j] = 1
+		if s := deviation(column, p.Mean[j]); s > 0 {
+			p.Scale[j] = s
 		}
 	}
 	return nil, nil
@@ -299,14 +299,11 @@ func Mean(x []float64) float64 {
 }
 
 // deviation is the population standard deviation of x about its mean mu, corrected for the rounding
-// of mu; 0 if and only if all values are equal.
+// of mu; NaN if all values are equal to mu.
 func deviation(x []float64, mu float64) float64 {
 	largest := 0.0 // scales the squares, which could underflow
 	for _, v := range x {
 		largest = max(largest, math.Abs(v-mu))
-	}
-	if largest == 0 {
-		return 0
 	}
 	n, sum, squares := float64(len(x)), 0.0, 0.0
 	for _, v := range x {

@@ -132,6 +132,26 @@ func TestConstantColumnsAreOnlyCentred(t *testing.T) {
 	}
 }
 
+// Names are left as they are.
+func TestNamesAreNotStandardized(t *testing.T) {
+	x := rows([]float64{3, 1}, []float64{5, 2}, []float64{3, 3})
+	p, _, err := Fit(x, "standardize", "", true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, s := p.Apply(x), math.Sqrt(1.5)
+	if want := rows([]float64{3, -s}, []float64{5, 0}, []float64{3, s}); !mat.EqualApprox(z, want, 1e-15) {
+		t.Errorf("%v", mat.Formatted(z))
+	}
+}
+
+// 1, 2, 4 have the deviation √14/3 about their mean 7/3; a mean that is off by 1/3 changes nothing.
+func TestDeviationCorrectsTheMean(t *testing.T) {
+	if got, want := deviation([]float64{1, 2, 4}, 2), math.Sqrt(14)/3; math.Abs(got-want) > 1e-15 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestStandardizeExtremeScales(t *testing.T) {
 	for _, unit := range []float64{1e-300, 1e-160, 1, 1e99} {
 		x := rows([]float64{1 * unit}, []float64{2 * unit}, []float64{4 * unit})
@@ -142,6 +162,10 @@ func TestStandardizeExtremeScales(t *testing.T) {
 				t.Errorf("unit %v: %v, want %v", unit, z.At(i, 0), want)
 			}
 		}
+	}
+	// The deviation of the smallest number and 0 is half that number, which is 0.
+	if p, _ := fit(t, rows([]float64{0}, []float64{5e-324}), "standardize", ""); p.Scale[0] != 1 {
+		t.Errorf("scale %v", p.Scale[0])
 	}
 	// A small spread on a large offset loses no digits.
 	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
@@ -261,8 +285,8 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 	still := rows([]float64{1, 2}, []float64{1, 2})
-	if p, _ := fit(t, still, "whiten", ""); mat.Norm(p.Apply(still), 1) != 0 {
-		t.Error("cases that do not vary are not all mapped to 0")
+	if p, _ := fit(t, still, "whiten", ""); mat.Norm(p.Apply(still), 1) != 0 || mat.Norm(p.Apply(off.Slice(0, 2, 0, 2).(*mat.Dense)), 1) != 0 {
+		t.Error("by cases that do not vary not everything is mapped to 0")
 	}
 }
 
@@ -311,11 +335,13 @@ func TestFitRefuses(t *testing.T) {
 		want         string
 	}{
 		"missing":          {rows([]float64{1, 2}, []float64{3, nan}), "none", "error", "case 2 has NaN as input 2"},
+		"missing at first": {rows([]float64{nan, 2}, []float64{3, 4}), "none", "error", "case 1 has NaN as input 1"},
+		"names in a mix":   {rows([]float64{1, 2}, []float64{3, 4}), "whiten", "", "whiten would mix input 2, which holds names"},
 		"infinite":         {rows([]float64{1, 2}, []float64{math.Inf(-1), 3}), "none", "mean", "case 2 has -Inf as input 1"},
 		"nothing to go by": {rows([]float64{1, nan}, []float64{3, nan}), "none", "median", "input 2 has no value in these 2 cases"},
 		"unknown":          {rows([]float64{1}), "standardise", "", `did you mean "standardize"?`},
 	} {
-		if _, _, err := Fit(f.x, f.how, f.missing); err == nil || !strings.Contains(err.Error(), f.want) {
+		if _, _, err := Fit(f.x, f.how, f.missing, false, true); err == nil || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -362,6 +388,41 @@ func BenchmarkPreprocess(b *testing.B) {
 	}
 }
 
+// TestChoice: the method and the cases of every form of a choice, and what is refused.
+func TestChoice(t *testing.T) {
+	part, all := ofTraining, ofAll
+	for _, c := range []struct {
+		choice Choice
+		name   string // as tables show it
+		all    bool
+		want   string // part of the error
+	}{
+		{Choice{}, "none", false, ""},
+		{Choice{How: "whiten"}, "whiten", false, ""},
+		{Choice{Standardize: &part}, "standardize", false, ""},
+		{Choice{Standardize: &all}, "standardize(all)", true, ""},
+		{Choice{Whiten: &part}, "whiten", false, ""},
+		{Choice{Whiten: &all}, "whiten(all)", true, ""},
+		{Choice{Standardize: &all, Whiten: &part}, "standardize(all)", true, "standardize and whiten are both given"},
+		{Choice{How: "whitened"}, "whitened", false, `did you mean "whiten"?`},
+	} {
+		err := c.choice.Check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		if c.choice.String() != c.name || c.choice.All() != c.all {
+			t.Errorf("%v of all %v, want %s of all %v", c.choice, c.choice.All(), c.name, c.all)
+		}
+	}
+	var c Cases
+	if err := c.UnmarshalText([]byte("all")); err != nil || c != ofAll {
+		t.Errorf("all is %d, error %v", c, err)
+	}
+	if err := c.UnmarshalText([]byte("al")); err == nil || !strings.Contains(err.Error(), `did you mean "all"?`) {
+		t.Error(err)
+	}
+}
+
 func TestMapCheck(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{1, 2, 3, 5, 4, 4, 7, 1})
 	for _, how := range Table.Names() {
@@ -379,6 +440,9 @@ func TestMapCheck(t *testing.T) {
 		}
 	}
 	two := []float64{1, 2}
+	if err := (&Map{How: "standardize", Mean: two, Scale: []float64{1e-300, 0.5}}).Check(2); err != nil {
+		t.Error(err)
+	}
 	for _, p := range []Map{
 		{}, {How: "norm"}, {How: "none", Mean: two}, {How: "none", Root: two}, {How: "standardize", Mean: two}, {How: "standardize", Mean: two, Scale: []float64{1, 0}},
 		{How: "whiten"}, {How: "whiten", Mean: two, Root: []float64{1}}, {How: "whiten", Mean: two, Root: []float64{1, 2, 3, 4, 5, 6}}, {How: "whiten", Mean: two, Scale: two}, {How: "none", Impute: []float64{}},

@@ -11,8 +11,8 @@ import (
 var HeadDocs = map[string]string{
 	"":  "remark",
 	"#": "number of the configuration, in the order of the file; show and fit select it by this number",
-	"status": "best, ≈ best (not significantly worse), or failed, cut by a race, missing or " +
-		"not converged, with the number of folds that are done",
+	"status": "best, ≈ best (not significantly worse), or what is wrong with it: failed, cut by a race, missing, " +
+		"with the number of folds that are done",
 	"dataset":    "data set or file",
 	"preprocess": "transformation of the inputs before the model",
 	"kernel":     "covariance function",
