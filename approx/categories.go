@@ -67,10 +67,10 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 
 // newCategories checks the arguments except for the covariances.
 func newCategories(tolerance float64, points int, cov []Cov, y Targets, lik likelihood.Bound) *categories {
-	n, classes := y.Len(), y.Classes
-	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
+	n, classes := len(y.Index), y.Classes
+	if classes < 3 || len(cov) != 1 && len(cov) != classes || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, "+
-			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
+			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, n))
 	}
 	v := func(n int) []float64 { return make([]float64, n) }
 	p := &categories{

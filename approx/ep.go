@@ -61,9 +61,10 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	// rule.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
+	cavities := e.Inducing.cavities(1)
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), Unconverged: e.accepts(),
-		LeaveOneOut: e.Inducing.cavities(1), LeaveOneOutGradient: e.Inducing.cavities(1) && params && implicit,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && params && implicit,
 	}, nil
 }
 

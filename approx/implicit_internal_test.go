@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -60,6 +61,49 @@ func TestNewtonOfSites(t *testing.T) {
 				t.Errorf("%s, %T: distance %.2g before and %.2g after", name, lik, before.distance, after.distance)
 			}
 		}
+	}
+}
+
+// TestTargetOfSites: the distance at which an iteration ends is the tolerance over what the log evidence changes by
+// when all marginals and sites do by one unit: √v for μ, v for v, 1/√v for ν and 1/v for τ at fixed ν - τμ. Here the
+// changes, which for PL are not 0, are differences of
+//
+//	log ∫ p(y|f) exp(½τf² - νf) N(f; μ, v) df + ν μ₀ - ½τ (v₀ + μ₀²)
+//
+// with μ₀ and v₀ those of the fit: the last two are what the sites' own log evidence changes by.
+func TestTargetOfSites(t *testing.T) {
+	const n, h = 30, 1e-5
+	k, y := mat.NewSymDense(n, nil), make([]float64, n)
+	for i := range n {
+		y[i] = math.Copysign(1, math.Sin(0.3*float64(i))+math.Cos(float64(i*i)))
+		for j := range i + 1 {
+			d := 0.3 * float64(i-j)
+			k.SetSym(i, j, 9*math.Exp(-d*d/2))
+		}
+	}
+	p, err := PL{}.begin([]Cov{{K: k}}, Targets{Classes: 2, Value: y}, likelihood.Probit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.run(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	reach := 0.0
+	for i, v := range slices.Clone(p.sigma) {
+		mean, tau, b := p.mu[i], p.tau[i], p.b[i]
+		at := func(dMean, dV, dTau, dB float64) float64 { // b = ν - τμ, with ν and τ the site's
+			p.mu[i], p.sigma[i], p.tau[i] = mean+dMean, v+dV, tau+dTau
+			nu := b + dB + p.tau[i]*mean
+			p.b[i] = nu - p.tau[i]*p.mu[i]
+			return p.rule.term(i).value + p.tau[i]*p.mu[i]*p.mu[i]/2 - nu*p.mu[i] + nu*mean - p.tau[i]*(v+mean*mean)/2
+		}
+		for _, d := range [][4]float64{{math.Sqrt(v)}, {0, v}, {0, 0, 1 / v}, {0, 0, 0, 1 / math.Sqrt(v)}} {
+			reach += math.Abs(at(h*d[0], h*d[1], h*d[2], h*d[3])-at(-h*d[0], -h*d[1], -h*d[2], -h*d[3])) / (2 * h)
+		}
+		at(0, 0, 0, 0)
+	}
+	if want := p.options.Tolerance / reach; !(reach > 1.5) || !(math.Abs(p.target/want-1) < 1e-6) {
+		t.Errorf("the target is %v, want %v, for a change of %v", p.target, want, reach)
 	}
 }
 

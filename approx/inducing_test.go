@@ -314,6 +314,13 @@ func TestInducingLeaveOneOut(t *testing.T) {
 				if err != nil || !caps.LeaveOneOut {
 					t.Fatalf("%+v, %v", caps, err)
 				}
+				own := caps // FITC is the methods' own correction, but VFE, with a bound, that of the variational method
+				if _, bound := m.(approx.Variational); bound {
+					own.LeaveOneOut, own.LeaveOneOutGradient, own.LowerBound = false, false, true
+				}
+				if caps, err := of.of(approx.Inducing{Points: 1}).Uses(of.lik, of.classes); err != nil || caps != own {
+					t.Errorf("without a correction %+v, %v, want %+v", caps, err, own)
+				}
 				sum := func(p approx.Posterior) approx.Functional {
 					f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
 					if err != nil {

@@ -158,9 +158,9 @@ func (p *laplacePosterior) implicit(inverse *mat.SymDense, at *point) (u, ku, va
 		}
 		u[i] = variance[i] / 2 * at.d3[i]
 	}
-	linalg.Symv(1, p.k, u, 0, ku)
+	p.multiply(ku, u)
 	p.moving.shrink(u, u, ku)
-	linalg.Symv(1, p.k, u, 0, ku)
+	p.multiply(ku, u)
 	return u, ku, variance
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -117,6 +118,30 @@ func TestToleranceBeyondRounding(t *testing.T) {
 		if a, b := moderate.evidence.value, small.evidence.value; !(math.Abs(a-b) <= 2*bound) {
 			t.Errorf("log σ = %v: log evidence %.15g at a tolerance of 1e-9, %.15g at 1e-16, want within %.2g", logAmp, a, b, 2*bound)
 		}
+	}
+}
+
+// TestCategoriesRefuse: two classes, covariances that are neither one nor one of each class, and targets without
+// labels panic with the numbers that were given.
+func TestCategoriesRefuse(t *testing.T) {
+	cov, y := softmaxOnLine(6, 3, 0, false)
+	for want, c := range map[string]struct {
+		cov []Cov
+		y   Targets
+	}{
+		"1 covariances, 2 classes, 6 labels": {cov[:1], Targets{Classes: 2, Index: y.Index}},
+		"2 covariances, 3 classes, 6 labels": {cov[:2], y},
+		"3 covariances, 3 classes, 0 labels": {cov, Targets{Classes: 3, Value: make([]float64, 6)}},
+		"0 covariances, 3 classes, 6 labels": {nil, y},
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}()
+			newCategories(1, 1, c.cov, c.y, likelihood.Softmax{})
+		}()
 	}
 }
 

@@ -53,9 +53,10 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	slopes := knowsParameters(lik) && !l.accepts()
+	cavities := l.Inducing.cavities(1)
 	return Caps{
 		Gradient: slopes && smooth, Unconverged: l.accepts(),
-		LeaveOneOut: l.Inducing.cavities(1), LeaveOneOutGradient: l.Inducing.cavities(1) && slopes,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && slopes,
 	}, nil
 }
 

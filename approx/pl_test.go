@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -241,6 +242,33 @@ func TestSchedules(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMixedTakesBack: the mixed schedule undoes the parallel update after which it goes on one by one. So after some
+// parallel updates, and one more that is lost, it goes the way of the sequential schedule from there, bit by bit.
+func TestMixedTakesBack(t *testing.T) {
+	const n = 12
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], y[i] = []float64{0.1 * float64(i)}, 1
+	}
+	k, _, _ := seGram(x, 0, 1)
+	fit := func(o approx.Iteration, start approx.State) approx.Posterior {
+		post, err := approx.EP{Iteration: o}.Fit(t.Context(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, noisyThreshold, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return post
+	}
+	mixed := fit(approx.Iteration{Schedule: approx.Mixed}, nil)
+	for updates := 1; updates < 10; updates++ {
+		parallel := fit(approx.Iteration{Schedule: approx.Parallel, MaxIterations: updates, Unconverged: approx.AcceptUnconverged}, nil)
+		rest := fit(approx.Iteration{}, parallel.State())
+		if mixed.Diagnostics().Iterations == updates+1+rest.Diagnostics().Iterations && slices.Equal(mixed.State(), rest.State()) {
+			return
+		}
+	}
+	t.Errorf("%d iterations that are no parallel updates and then sequential ones", mixed.Diagnostics().Iterations)
 }
 
 // TestTwoFixedPoints: with the noisy threshold EP may have several fixed points, and the schedule decides which one

@@ -2,6 +2,7 @@ package likelihood_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -65,6 +66,30 @@ func (s steep) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
 	logp[0], d1[0], d2[0] = f*a, a+f*b, 2*b+f*c
 }
 
+// biased is p(y|f) = σ(y(cf + b)), steep with a second parameter b, which treats the labels differently.
+type biased struct {
+	steep
+	bias float64
+}
+
+func (biased) Params() []param.Spec {
+	return append(steep{}.Params(), param.Spec{Name: "bias", Map: param.Identity, Init: 0.5, Lo: -5, Hi: 5})
+}
+func (biased) At(theta []float64) likelihood.Bound {
+	return likelihood.ByQuadrature(biased{}, biased{steep{math.Exp(theta[0])}, theta[1]})
+}
+func (biased) Shape() likelihood.Shape { return likelihood.Shape{LogConcave: true} }
+
+func (s biased) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	return s.steep.Derivs(y, f+s.bias/s.slope)
+}
+
+func (s biased) ParamDerivs(logp, d1, d2 []float64, y, f float64) { // cf + b has the slopes cf and 1 of log c and b
+	_, a, b, c := s.Derivs(y, f)
+	logp[0], d1[0], d2[0] = f*a, a+f*b, 2*b+f*c
+	logp[1], d1[1], d2[1] = a/s.slope, b/s.slope, c/s.slope
+}
+
 // TestByQuadrature: likelihoods given only as log p pass all checks.
 func TestByQuadrature(t *testing.T) {
 	traits := likelihoodtest.Traits{AverageError: 1e-11}
@@ -73,6 +98,45 @@ func TestByQuadrature(t *testing.T) {
 	t.Run("from its log density", func(t *testing.T) {
 		likelihoodtest.Check(t, likelihood.FromLogDensity(likelihood.Binary, steep{}.Shape(), steep{1}.Derivs), traits)
 	})
+}
+
+// TestByQuadratureOfTwoParameters: the derivatives of averages with respect to either parameter agree with
+// differences.
+func TestByQuadratureOfTwoParameters(t *testing.T) {
+	const h = 1e-3
+	theta := []float64{0.2, 0.5}
+	at := func(j int, by float64) likelihood.LogConcave {
+		moved := slices.Clone(theta)
+		moved[j] += by
+		return biased{}.At(moved).(likelihood.LogConcave)
+	}
+	byMoments, byExpected := [3][]float64{{0, 0}, {0, 0}, {0, 0}}, [3][]float64{{0, 0}, {0, 0}, {0, 0}}
+	for _, y := range []float64{1, -1} {
+		lik := at(0, 0).(interface {
+			likelihood.Parametric
+			likelihood.LogConcave
+		})
+		lik.DMoments(byMoments[0], byMoments[1], byMoments[2], y, 0.7, 2)
+		lik.DExpected(byExpected[0], byExpected[1], byExpected[2], y, 0.7, 2)
+		for j := range theta {
+			for k := range 3 {
+				want := slope(func(x float64) float64 {
+					log, d := at(j, x).Moments(y, 0.7, 2)
+					return [...]float64{log, d[0], d[1]}[k]
+				}, 0, h)
+				if got := byMoments[k][j]; !(math.Abs(got-want) <= 1e-9) {
+					t.Errorf("y = %v, parameter %d: d%d of log Z is %v, want %v", y, j, k, got, want)
+				}
+				want = slope(func(x float64) float64 {
+					e, d := at(j, x).Expected(y, 0.7, 2)
+					return [...]float64{e, d[0], d[1]}[k]
+				}, 0, h)
+				if got := byExpected[k][j]; !(math.Abs(got-want) <= 1e-9) {
+					t.Errorf("y = %v, parameter %d: d%d of the expected log p is %v, want %v", y, j, k, got, want)
+				}
+			}
+		}
+	}
 }
 
 // TestByQuadratureAgainstLogit: σ(cf) averaged over N(m, v) is σ(f) averaged over N(cm, c²v).

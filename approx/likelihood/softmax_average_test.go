@@ -146,8 +146,33 @@ func binomialQuantile(n int, p, probability float64) int {
 	return k
 }
 
+// TestSoftmaxAverageOfManyAxes: of 20 classes with a dozen directions of falling size, the grid that refines the
+// largest difference reaches 1e-5, where a lattice of the default number of points does not; both agree.
+func TestSoftmaxAverageOfManyAxes(t *testing.T) {
+	const classes = 20
+	rng := rand.New(rand.NewPCG(4, 0))
+	covariance, mean, direction := mat.NewSymDense(classes, nil), make([]float64, classes), mat.NewVecDense(classes, nil)
+	for size := 2.0; size > 0.1; size *= 0.8 {
+		for c := range classes {
+			direction.SetVec(c, size*rng.NormFloat64()/math.Sqrt(classes))
+		}
+		covariance.SymRankOne(covariance, 1, direction)
+	}
+	for c := range classes {
+		mean[c] = rng.NormFloat64()
+		covariance.SetSym(c, c, covariance.At(c, c)+1)
+	}
+	p, q := make([]float64, classes), make([]float64, classes)
+	grid := likelihood.Softmax{}.Average(p, mean, covariance, 0)
+	lattice := likelihood.Softmax{}.Average(q, mean, covariance, likelihood.DefaultPoints)
+	if d := difference(p, q); !(grid <= 1e-5 && lattice > 1e-5 && d <= grid+lattice) {
+		t.Errorf("estimates %.1e of the grid and %.1e of the lattice, which differ by %.1e", grid, lattice, d)
+	}
+}
+
 // TestSoftmaxAveragePoints: more points lower the error estimate in a case where the default is not exact, and the
-// same arguments give the same bytes.
+// same arguments give the same bytes. The estimate is no more than 30 times the error: of t with 7 degrees of freedom,
+// 94 of 100 values are above a 30th of its 95 % quantile.
 func TestSoftmaxAveragePoints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	c := factorCase(rng, 6)
@@ -156,7 +181,7 @@ func TestSoftmaxAveragePoints(t *testing.T) {
 		p, q := make([]float64, 6), make([]float64, 6)
 		deviation := likelihood.Softmax{}.Average(p, c.mean, c.covariance, points)
 		likelihood.Softmax{}.Average(q, c.mean, c.covariance, points)
-		if d := difference(p, c.want); !(d <= deviation && deviation < last) || !slices.Equal(p, q) {
+		if d := difference(p, c.want); !(d <= deviation && deviation <= 30*d && deviation < last) || !slices.Equal(p, q) {
 			t.Errorf("%s, %d points: off by %.1e, estimated %.1e after %.1e", c.name, points, d, deviation, last)
 		}
 		last = deviation

@@ -87,6 +87,7 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 		"positive of three":  {Spec{Positive: "M"}, three, []string{"data.positive: only two classes have a positive one, and there are 3 (F, M, N)"}},
 		"too small a part":   {Spec{Subsample: 2}, three + "1,1,M\n", []string{`data.subsample: 2 of 4 cases would leave none of class "N"`}},
 		"too many levels":    {Spec{Categorical: "one_hot", Label: "label"}, "a,label\n" + distinct(101), []string{`f.csv:2: column "a" has 101 different texts ("t0" here)`}},
+		"no input":           {Spec{Columns: []Name{"a"}, Categorical: "one_hot", Categories: []Name{"b"}}, good, []string{`data.categories: column "b" is not an input; remove it here, or add it to columns`}},
 		"text under one_hot": {Spec{}, "a,label\nu,M\nv,F\n", []string{`f.csv:1:1: column "x1": "a" is not a number`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,6 +314,25 @@ func TestOneHot(t *testing.T) {
 	}
 	if _, err := load(t, Spec{Categorical: "one_hot"}, train, ""); err == nil || !strings.Contains(err.Error(), `f.csv:4:1: column "colour" has no value`) {
 		t.Errorf("a missing level gives %v", err)
+	}
+}
+
+// Under categorical: kernel a category is one column of the positions of its levels in order; a missing value and an
+// unknown one have positions of their own. A column under categories has levels though it holds numbers.
+func TestCategoriesOfTheKernel(t *testing.T) {
+	train := "colour,size,label\nred,10,M\nblue,9,F\nred,8,M\nred,8,F\n"
+	d, err := load(t, Spec{Categorical: "kernel", Categories: []Name{"size"}, Missing: "mean"}, train,
+		"colour,size,label\ngreen,8,M\n,10,F\nblue,9,F\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	warning := `values of "colour" that do not occur in the training file (cases: 1)`
+	if !mat.Equal(d.X, rows([]float64{1, 0}, []float64{0, 2}, []float64{1, 1}, []float64{1, 1})) || len(d.Warnings) > 0 {
+		t.Errorf("read %v, warnings %q", mat.Formatted(d.X), d.Warnings)
+	}
+	if !mat.Equal(d.Test.X, rows([]float64{3, 1}, []float64{2, 0}, []float64{0, 2})) || len(d.Test.Warnings) != 1 ||
+		!strings.HasPrefix(d.Test.Warnings[0], warning) {
+		t.Errorf("test %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
 }
 

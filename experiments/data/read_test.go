@@ -179,6 +179,7 @@ func TestFaultyFiles(t *testing.T) {
 		"hexadecimal":          {Spec{}, "a,b,label\n1,2,M\n0x10,4,F\n", []string{`f.csv:3:1: column "a": "0x10" is not a number`}},
 		"infinite":             {Spec{}, "a,b,label\n1,2,M\n-Inf,4,F\n", []string{`f.csv:3:1: column "a": "-Inf" is not finite`}},
 		"overflow":             {Spec{}, "a,b,label\n1,2,M\n1e999,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
+		"negative overflow":    {Spec{}, "a,b,label\n1,2,M\n-1e999,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
 		"huge":                 {Spec{}, "a,b,label\n1,2,M\n1e101,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
 		"missing":              {Spec{}, "a,b,label\n1,2,M\n3,,F\nNA,NaN,F\n5,?,M\n", []string{`f.csv:3:3: column "b" has no value`, "missing: drop, mean or median", "or median; likewise in lines 4 and 5\n", "f.csv:4:1:"}},
 		"missing label":        {Spec{Missing: "mean"}, "a,b,label\n1,2,M\n3,4,\n5,6,F\n", []string{`f.csv:3:5: the label (column "label") is missing`, "missing: drop"}},
@@ -212,6 +213,7 @@ func TestFaultyFiles(t *testing.T) {
 		"text, regression":     {Spec{Regression: true}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
 		"long text":            {Spec{}, "a,b,label\n1,2,M\n" + strings.Repeat("é", 50) + ",4,F\n", []string{`f.csv:3:1: column "a": "` + strings.Repeat("é", 20) + `…" is not a number`}},
 		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 row of 1048577 columns are more than can be held"}},
+		"a line of too many":   {Spec{}, "1,2,M\n" + strings.Repeat("1,", 1<<20+1) + "M\n", []string{"f.csv:2: has more than 1048576 fields"}},
 		"passed over":          {Spec{Classes: []Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
 		"one side of above":    {Spec{Above: new(25.0)}, "a,label\n1,20\n2,21\n", []string{`only cases of class "not above 25"`}},
 	} {
@@ -365,10 +367,11 @@ func TestDelimiterNotes(t *testing.T) {
 	}
 }
 
+// No memory is asked for the cases of blank lines: 2000 cases of so many columns would be refused.
 func TestManyColumns(t *testing.T) {
 	const columns = 100_000
 	line := strings.Repeat("1.5,", columns)
-	d, err := load(t, Spec{}, line+"M\n"+line+"F\n"+line+"M\n", "")
+	d, err := load(t, Spec{}, line+"M\n"+line+"F\n"+strings.Repeat("\n", 2000)+line+"M\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 const streamBytes = 1 << 21
 
 // Stream reads cases to predict like Read, but in parts: each receives at most this many records,
-// in order, with Rows counted from the beginning. Only one part is in memory. name is a file, or -
-// for r.
+// in order, with Rows counted from the beginning; the first has both records that determine the
+// columns. Only one part is in memory. name is a file, or - for r.
 func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) error) error {
 	if name != "-" {
 		f, err := os.Open(name)
@@ -34,8 +34,8 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	head, lines, rows, named := "", 0, 0, 0 // the first record, and the number of records that are not cases
 	for {
 		part, err := p.next(records)
-		if head == "" && err == nil { // the columns are determined by the first records
-			part, err = p.more(part, 3)
+		if head == "" && err == nil { // the columns are determined by the first two records
+			part, err = p.more(part, 2)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

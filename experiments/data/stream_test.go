@@ -10,7 +10,8 @@ import (
 )
 
 // Reading a file in parts gives the cases of the whole file, for parts of any size: with quotes
-// over several lines, comments, blank lines, a header or none. Errors name their line.
+// over several lines, comments, blank lines, a header or none. Errors name their line. No part has more records than asked
+// for, but the first may have two.
 func TestStreamIsTheFile(t *testing.T) {
 	train := filepath.Join(t.TempDir(), "train.csv")
 	text := "# a comment\nname,x,y,state\n\"a\nb\",1,2,ill\nc,3,4,well\n\n# more\n\"d \"\"e\"\"\",5,6,ill\nf,7,8,well\ng,9,10,ill\n"
@@ -36,6 +37,9 @@ func TestStreamIsTheFile(t *testing.T) {
 			var x []float64
 			err := all.Schema.Stream("-", strings.NewReader(text), records, func(d *Data) error {
 				rows, labels, ids = append(rows, d.Rows...), append(labels, d.Labels...), append(ids, d.IDs[0].Values...)
+				if len(d.Rows) > max(records, 2) || len(d.Rows) > records && d.Rows[0] > 0 {
+					t.Errorf("%d records: a part of %d cases", records, len(d.Rows))
+				}
 				for i := range d.Rows {
 					x = append(x, d.X.RawRowView(i)...)
 				}
