@@ -86,12 +86,13 @@ type Trust struct {
 const (
 	Winner     = "best"
 	AsGood     = "≈ best"
+	BelowBase  = "below base rate"
 	notRanked  = ""
 	afterThese = 1 << 30
 )
 
-// Of returns the rank of a configuration: Winner, AsGood if it is neither significantly different
-// from the best nor below the base rate, or "".
+// Of returns the rank of a configuration: Winner, BelowBase if it scores below the base rate,
+// AsGood if it is not significantly different from the best, or "".
 func (a *Answer) Of(configuration int) string {
 	if a == nil {
 		return notRanked
@@ -100,7 +101,11 @@ func (a *Answer) Of(configuration int) string {
 		return Winner
 	}
 	for _, v := range a.Rivals {
-		if v.Configuration == configuration && !v.Told && !v.Unskilled {
+		switch {
+		case v.Configuration != configuration:
+		case v.Unskilled:
+			return BelowBase
+		case !v.Told:
 			return AsGood
 		}
 	}

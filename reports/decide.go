@@ -394,7 +394,11 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	if len(surplus) > 0 {
 		if t := cv.CaseT(surplus, cases); t.P <= calibrated {
 			cause := miscalibration(c, t.Value)
-			add(len(surplus), "look at the calibration curve", cause, "%s", cause)
+			remedy := "see the calibration curve"
+			if len(c.Classes) > 0 {
+				remedy = "predict: {calibrate: platt}"
+			}
+			add(len(surplus), remedy, cause, "%s", cause)
 		}
 	}
 	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
@@ -403,9 +407,9 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
 	if chosen := a.Competed + a.Absent[Cut]; of.nested == nil && of.score != nil && chosen > 1 {
-		add(chosen, "evaluate: nested, in another folder",
-			"the score is optimistic: the best was selected on the same cases",
-			"the score is optimistic, because the best of %d was selected on the same cases", chosen)
+		add(chosen, "nested cross-validation, evaluate: nested, in another folder",
+			"the score is optimistic: the best was selected on the same held-out cases",
+			"the score is optimistic, because the best of %d was selected on the same held-out cases", chosen)
 	}
 	return out
 }

@@ -86,9 +86,9 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	switch {
 	case a.Skill == nil || !a.Skill.Better:
 	case a.Skill.P.None():
-		out = append(out, Fact{"base rate", fmt.Sprintf("%s better than %s", skillText(a), base)})
+		out = append(out, Fact{"skill", fmt.Sprintf("%s better than %s", skillText(a), base)})
 	default:
-		out = append(out, Fact{"base rate", fmt.Sprintf("significantly better than %s (%s)", base, skillText(a))})
+		out = append(out, Fact{"skill", fmt.Sprintf("significantly better than %s (%s)", base, skillText(a))})
 	}
 	return append(out, Fact{"trust", trustText(r, a)}, Fact{"keep it", a.Keep})
 }
@@ -199,7 +199,11 @@ func marginText(a reports.Answer) string {
 		text += " on the inner folds"
 	}
 	if !a.P.None() {
-		text += " (" + tested(a.P) + ")"
+		corrected := ""
+		if len(a.Rivals) > 1 {
+			corrected = "corrected "
+		}
+		text += " (" + corrected + tested(a.P) + ")"
 	}
 	const most = 4
 	var numbers []string
@@ -212,15 +216,19 @@ func marginText(a reports.Answer) string {
 	}
 	switch {
 	case len(a.Rivals) == 1:
-		return fmt.Sprintf("%s: it is %s", text, verdict(of.By, n == 0))
+		found := verdict(of.By, n == 0)
+		if a.Rivals[0].Unskilled {
+			found += ", but below the base rate"
+		}
+		return fmt.Sprintf("%s: it is %s", text, found)
 	case n == 0:
 		return fmt.Sprintf("%s; all others are %s", text, verdict(of.By, true))
 	case n == len(a.Rivals):
-		others := "the others"
+		finished := ""
 		if len(a.Absent) > 0 {
-			others = "the others that competed"
+			finished = " that finished"
 		}
-		return fmt.Sprintf("%s; none of %s is %s", text, others, verdict(of.By, true))
+		return fmt.Sprintf("%s; none of the other %d%s is %s", text, n, finished, verdict(of.By, true))
 	}
 	return fmt.Sprintf("%s; %s %s %s", text, series(numbers), map[bool]string{true: "is", false: "are"}[n == 1],
 		verdict(of.By, false))

@@ -38,7 +38,7 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	} {
 		r := reporttest.Build(t, m, lines)
 		r.Answer.Skill = test.skill
-		if got := fact(r, "base rate"); got != test.want {
+		if got := fact(r, "skill"); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.skill, got, test.want)
 		}
 	}
