@@ -48,7 +48,7 @@ func main() {
 
 func run() error {
 	seed := flag.Uint64("seed", 1, "of the draw")
-	each := flag.Int("each", 36, "mutants of a package")
+	each := flag.Int("each", 18, "mutants of a package")
 	only := flag.String("only", mutated, "the packages that mutants are drawn from")
 	tests := flag.String("tests", tested, "the packages whose tests run")
 	match := flag.String("match", "", "run only mutants whose file:line has this in it")
