@@ -38,8 +38,10 @@ func against(a reports.Answer) Titled {
 		if v.Told && v.Difference > 0 {
 			found = strings.Replace(found, "worse", "better", 1)
 		}
-		if v.Unskilled {
-			found += ", below the base rate"
+		if v.Unskilled && v.Told {
+			found += ", " + reports.BelowBase
+		} else if v.Unskilled {
+			found = reports.BelowBase
 		}
 		between := Cell{}
 		if !v.Low.None() {

@@ -84,7 +84,7 @@ func TestAgainst(t *testing.T) {
 	}
 	want := []string{"#|difference|95 % interval|p|p (Holm)|verdict", "1|-0.500|-1.500 – 0.500|0.25|1|significantly worse",
 		"2|0.250|-0.750 – 1.250|0.25|1|significantly better", "3|-0.125|-1.125 – 0.875|0.25|1|not significantly worse",
-		"4|-0.250|-1.250 – 0.750|0.25|1|significantly worse, below the base rate"}
+		"4|-0.250|-1.250 – 0.750|0.25|1|significantly worse, below base rate"}
 	if got := lines(all[0].Table)[1:]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
