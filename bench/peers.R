@@ -34,5 +34,6 @@ while (length(line <- readLines(input, n = 1)) == 1) {
   words <- strsplit(line, " ")[[1]]
   pairs <- strsplit(words[-1], "=")
   a <- setNames(lapply(pairs, `[`, 2), sapply(pairs, `[`, 1))
-  cat(tryCatch(ops[[words[1]]](a), error = function(e) sprintf('{"error":"%s"}', gsub('"', "'", conditionMessage(e)))), "\n", sep = "")
+  failed <- function(e) sprintf('{"error":"%s"}', gsub('"', "'", conditionMessage(e)))
+  cat(tryCatch(ops[[words[1]]](a), error = failed), "\n", sep = "")
 }

@@ -131,7 +131,10 @@ def tune(set, theta, lo, hi):
 
 
 def tune_gpboost(set, theta, lo, hi):
-    """GPBoost's fit with its own optimiser, from theta; it takes no bounds. Its covariance is variance · exp(-d²/range²), so range² = 2 length²."""
+    """GPBoost's fit with its own optimiser, from theta; it takes no bounds.
+
+    Its covariance is variance · exp(-d²/range²), so range² = 2 length².
+    """
     x, y, _ = SETS[set]
     variance, length = np.exp(numbers(theta))
 
@@ -146,7 +149,10 @@ def tune_gpboost(set, theta, lo, hi):
 
 
 def fitc_gpboost(set, points, answers, workers):
-    """GPBoost's fit with inducing inputs from σ = 1, l = 1, and the log loss on the test cases, whose labels are in a file."""
+    """GPBoost's fit with inducing inputs from σ = 1, l = 1, and the log loss on the test cases.
+
+    Their labels are in a file.
+    """
     x, y, z = SETS[set]
     truth = np.fromfile(answers)
 
@@ -245,7 +251,10 @@ def ep_sequential(set, theta, tolerance):
 
 
 def ep_parallel(set, theta, tolerance):
-    """All sites at once on the same marginals, one factorisation a time, and the predictive probabilities, GPML (3.60)-(3.63)."""
+    """All sites at once on the same marginals, one factorisation a time.
+
+    It returns the predictive probabilities too, GPML (3.60)-(3.63).
+    """
     x, y, z = SETS[set]
     theta, tolerance = numbers(theta), float(tolerance)
 
