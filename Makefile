@@ -1,4 +1,4 @@
-.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
+.PHONY: help lines test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -11,13 +11,19 @@ build: ## the program, linked statically
 	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
 
 release: ## archives of the program for six systems, with checksums, in dist; the same bytes for the same commit (ARGS="-help" for more)
-	go run ./internal/release $(ARGS)
+	go run ./tools/release $(ARGS)
 
 notice: ## write NOTICE, the licences of what is linked into the program, anew
 	go test -count 1 -run TestNotice ./cmd/gpc-tune -args -write-notice
 
 test: ## run all tests
 	go test ./...
+
+lines: ## lines of Go: the product, tools, conformance kits with what tests share, and tests
+	@git ls-files -z '*.go' | xargs -0 wc -l | awk '$$2 == "total" {next} \
+		{part = "product"} $$2 ~ /^(tools|docs)\/|\/testdata\// {part = "tools"} $$2 ~ /(test|testing\/[a-z]*)\/[^\/]*$$/ {part = "kits"} \
+		$$2 ~ /_test\.go$$/ {part = "tests"} {n[part] += $$1; all += $$1} \
+		END {for (part in n) print part "\t" n[part]; print "total\t" all}' | sort
 
 FUZZ ?= 20s
 
@@ -53,7 +59,7 @@ test-digits: ## Bayesian optimisation beside random search on the USPS digits (D
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
 
 mutants: ## change the code in over 200 small ways and count those that a test notices; writes docs/mutants.md (ARGS="-help" for more)
-	go run ./internal/mutants -o docs/mutants.md $(ARGS)
+	go run ./tools/mutants -o docs/mutants.md $(ARGS)
 
 test-slurm: ## submit to a Slurm of this machine, as root, with the packages slurm-wlm and munge
 	go test -v -count 1 -run 'TestSlurm' ./cmd/gpc-tune
@@ -86,10 +92,10 @@ bench: ## time the hot paths (compare two runs with benchstat)
 	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search
 
 bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
-	go run ./bench $(ARGS)
+	go run ./tools/bench $(ARGS)
 
 gallery: ## run the published experiments, write docs/gallery.md and docs/gallery, end with the counts of the ledger (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md
-	go run ./experiments/gallery/page -digits $(DIGITS) $(if $(NAME),-o runs/page.md) $(ARGS) $(NAME)
+	go run ./tools/gallery -digits $(DIGITS) $(if $(NAME),-o runs/page.md) $(ARGS) $(NAME)
 
 gallery-full: ## the same with the longest in place of the others, which keep their pages and rows: one takes most of an hour, one many; runs/gallery keeps what is done
-	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery $(ARGS)
+	go run ./tools/gallery -digits $(DIGITS) -full -runs runs/gallery $(ARGS)

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/internal/bigmath"
+	"github.com/gpc-tune/gpc-tune/internal/testing/bigmath"
 )
 
 // softmaxBig returns log p(y|f) and the probabilities.

@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/elliptical"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 )
 
 var (
@@ -384,7 +384,7 @@ func (w *annealing) move() {
 	for c, rng := range w.rng {
 		z, d, zeta, nu := w.row(w.z, c), w.row(w.d, c), w.row(w.zeta, c), w.row(w.nu, c)
 		level := w.beta*w.logW[c] + math.Log(rng.Float64())
-		elliptical.Slice(rng, func(sin, cos float64) bool {
+		random.EllipticalSlice(rng, func(sin, cos float64) bool {
 			for i, di := range d {
 				w.trial[i] = di*cos + nu[i]*sin
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 )
 
 const small = `
@@ -69,7 +69,7 @@ func TestFoldsOfATrainingSet(t *testing.T) {
 			set.Train = append(set.Train, row)
 		}
 	}
-	folds, err := set.Split(cv.KFold{K: 4}, seed.Derive(set.Seed, "cv", "kfold"), "cv kfold")
+	folds, err := set.Split(cv.KFold{K: 4}, random.Derive(set.Seed, "cv", "kfold"), "cv kfold")
 	if err != nil || len(folds) != 4 {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}

@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/internal/ask"
-	"github.com/gpc-tune/gpc-tune/internal/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0,

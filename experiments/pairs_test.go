@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 func TestDocumentedPairsAreThoseOfTheMethods(t *testing.T) {

@@ -20,14 +20,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/ask"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
@@ -514,7 +514,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		"tune: none\nevaluate: {test: {}, kfold: {k: 4}}\n", dir, dir, "KERNEL")
 	text = strings.Replace(text, `"KERNEL"`, q.Kernel, 1)
 	r := runs(t, text)
-	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, seed.Derive(0, "split", "kfold"))
+	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, random.Derive(0, "split", "kfold"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gpc-tune/gpc-tune/internal/elliptical"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -170,7 +170,7 @@ func (w *walk) move() {
 	}
 	w.multiply(w.nu, w.zeta)
 	level := w.residual(w.value, w.z) - w.rng.ExpFloat64()
-	elliptical.Slice(w.rng, func(sin, cos float64) bool {
+	random.EllipticalSlice(w.rng, func(sin, cos float64) bool {
 		for i := range w.d {
 			w.nextD[i] = w.d[i]*cos + w.nu[i]*sin
 			w.nextZ[i] = w.z[i]*cos + w.zeta[i]*sin

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/allocated"
+	"github.com/gpc-tune/gpc-tune/internal/testing/allocated"
 )
 
 // MemoryProblem is a fit whose memory is measured.

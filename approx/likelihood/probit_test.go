@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/bigmath"
+	"github.com/gpc-tune/gpc-tune/internal/testing/bigmath"
 )
 
 // The closed form in arbitrary precision, at every amplitude; variance 0 tests Derivs.

@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/internal/doctor"
+	"github.com/gpc-tune/gpc-tune/experiments/doctor"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 // lattice is an experiment of some hundreds of short jobs: rows of two grids on six training sets.

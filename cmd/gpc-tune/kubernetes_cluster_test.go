@@ -26,7 +26,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 var controlPlane = flag.String("controlplane", "", "the program of testdata/kubernetes/controlplane, for the tests on a Kubernetes cluster")

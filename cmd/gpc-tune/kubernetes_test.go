@@ -16,8 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 // manifest has the fields of a Job that the tests check; the schema checks that there are no

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 var update = flag.Bool("update", false, "write what is compared with files")

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 // array is an experiment of some seconds: rows of a grid under Laplace's method.

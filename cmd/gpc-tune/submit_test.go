@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 // children lists the running child processes of a process.

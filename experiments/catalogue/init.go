@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/ask"
-	"github.com/gpc-tune/gpc-tune/internal/rates"
 )
 
 // notInNames matches characters that the name of a run must not contain.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 var update = flag.Bool("update", false, "write docs/file.md and docs/names.md")

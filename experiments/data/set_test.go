@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 // shared returns the path of a file among the data sets that are not bundled, and skips the test

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
@@ -19,7 +19,7 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 	if j.Adjust == nil {
 		return nil
 	}
-	inner, err := j.Set.Split(cv.KFold{K: innerFolds}, seed.Derive(j.Adjust.Seed, "predict"), "predict")
+	inner, err := j.Set.Split(cv.KFold{K: innerFolds}, random.Derive(j.Adjust.Seed, "predict"), "predict")
 	if err != nil {
 		return fmt.Errorf("predict: threshold and calibrate need %d folds of the training cases: %w", innerFolds, err)
 	}
@@ -71,7 +71,7 @@ func (j *Job) within(ctx context.Context, set *Set, free []float64, trials []rec
 		return cv.Predictions{}, err
 	}
 	if j.Comparator != nil {
-		learnt, err := j.Comparator.Fit(ctx, p.Data, seed.Derive(j.Adjust.Seed, "comparator"))
+		learnt, err := j.Comparator.Fit(ctx, p.Data, random.Derive(j.Adjust.Seed, "comparator"))
 		if err != nil {
 			return cv.Predictions{}, err
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -349,7 +349,7 @@ func (j *Job) FitComparator(ctx context.Context, p *Prepared) (comparator.Fitted
 	if j.kept != nil {
 		return j.kept, nil
 	}
-	learnt, err := j.Comparator.Fit(ctx, p.Data, seed.Derive(j.Set.Seed, "comparator"))
+	learnt, err := j.Comparator.Fit(ctx, p.Data, random.Derive(j.Set.Seed, "comparator"))
 	if err != nil {
 		return nil, err
 	}

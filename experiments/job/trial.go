@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -204,7 +204,7 @@ func (of *part) trace(ctx context.Context, t *record.Trial) error {
 func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, start []float64) (record.Trial, error) {
 	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
 	c := *j.Chain
-	c.Seed = seed.Derive(j.Set.Seed, "chain", fmt.Sprint(index))
+	c.Seed = random.Derive(j.Set.Seed, "chain", fmt.Sprint(index))
 	samples, err := o.Sample(ctx, start, c)
 	if ctx.Err() != nil {
 		return t, ctx.Err()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/browser"
+	"github.com/gpc-tune/gpc-tune/internal/testing/browser"
 )
 
 // In a browser an open page grows with the journal and never reloads: sorting, folding, scrolling,

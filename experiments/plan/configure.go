@@ -9,11 +9,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/rates"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -239,7 +239,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		j := p.job(c, i, set)
 		if t.Cross != nil {
 			var err error
-			if j.Folds, err = set.Split(t.Cross.Splitter, seed.Derive(set.Seed, "cv", t.Cross.Name), "cv "+
+			if j.Folds, err = set.Split(t.Cross.Splitter, random.Derive(set.Seed, "cv", t.Cross.Name), "cv "+
 				t.Cross.Name); err != nil {
 				p.AtPlace(t.Cross.Place, "%s: %s: %v", c.Dataset, j.Where(), err)
 			}

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/internal/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
 )
 
 // illustrate computes every illustration of every model; equal ones once.
@@ -31,7 +31,7 @@ func (p *planner) illustrate(ctx context.Context) error {
 			p.AtPlace(i.Place, "more than %d illustrations; split the experiment", illustrate.MaxIllustrations)
 			return nil
 		}
-		seed := seed.Derive(p.Spec.Seed, "illustrate", strconv.Itoa(entry))
+		seed := random.Derive(p.Spec.Seed, "illustrate", strconv.Itoa(entry))
 		for k, of := range all {
 			of.Kind, of.Entry = i.Kind, entry
 			if err := i.Fill(ctx, &of, models[k], seed); err != nil {

@@ -3,7 +3,7 @@ package plan
 import (
 	"reflect"
 
-	"github.com/gpc-tune/gpc-tune/internal/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 

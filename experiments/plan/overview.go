@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/internal/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -36,7 +36,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 		default:
 			// Folds depend on the experiment's seed and the kind of split only, so that all models
 			// use the same folds.
-			folds, err := first.Split(e.Splitter, seed.Derive(p.Spec.Seed, "split", e.Name), e.Name)
+			folds, err := first.Split(e.Splitter, random.Derive(p.Spec.Seed, "split", e.Name), e.Name)
 			if err != nil {
 				p.AtPlace(e.Place, "%s: %v", ds.Name, err)
 			}
@@ -47,7 +47,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 		first.Evaluation = "test"
 	}
 	for _, set := range sets {
-		set.Seed = seed.Derive(p.Spec.Seed, "study", set.Evaluation, fmt.Sprint(set.Repeat), fmt.Sprint(set.Fold))
+		set.Seed = random.Derive(p.Spec.Seed, "study", set.Evaluation, fmt.Sprint(set.Repeat), fmt.Sprint(set.Fold))
 	}
 	if training { // last, because its scores are least informative; its fit is that of the first
 		set := job.WholeSet(ds, section.Spec)
@@ -61,7 +61,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 // inner sets.
 func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set) {
 	ds := whole.Source
-	outer, err := whole.Split(e.Nested.Outer, seed.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
+	outer, err := whole.Split(e.Nested.Outer, random.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
 	if err != nil {
 		p.AtPlace(e.Place, "%s: outer: %v", ds.Name, err)
 		return nil
@@ -81,7 +81,7 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 		if o.Repeat > 0 {
 			within = fmt.Sprintf("%s repeat %d fold %d", e.Name, o.Repeat, o.Fold)
 		}
-		inner, err := o.Split(e.Nested.Inner, seed.Derive(p.Spec.Seed, "split", within, e.Nested.Inner.Name), within)
+		inner, err := o.Split(e.Nested.Inner, random.Derive(p.Spec.Seed, "split", within, e.Nested.Inner.Name), within)
 		if err != nil {
 			p.AtPlace(e.Place, "%s: inner, in outer fold %d: %v", ds.Name, o.Fold, err)
 			return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/model"
-	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
@@ -67,7 +67,7 @@ func ReadAverage(found *strictyaml.Findings, text string, from uint64) objective
 // seeded adds the seed to an averaging that uses random numbers.
 func seeded(a objective.Average, from uint64) objective.Average {
 	if r, ok := a.(objective.Random); ok {
-		return r.Seeded(seed.Derive(from, "predict"))
+		return r.Seeded(random.Derive(from, "predict"))
 	}
 	return a
 }

@@ -20,8 +20,8 @@ var library = []string{
 
 // forTests lists the packages that only tests import.
 var forTests = []string{
-	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/allocated", "internal/bigmath",
-	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
+	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/testing/allocated", "internal/testing/bigmath",
+	"internal/testing/browser", "internal/testing/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
 }
 
 // kept lists exports that only tests of other packages use, or that users need to handle an error or a result.
@@ -32,7 +32,7 @@ var kept = map[string]string{
 	"internal/panicked.Error":        "errors.As finds the value of the panic",
 	"internal/strictyaml.NewDecoder": "tests read manifests of Kubernetes",
 	"internal/strictyaml.Unmarshal":  "tests read files as the library does",
-	"internal/rates.Times":           "what Rates.Phases returns",
+	"experiments/rates.Times":        "what Rates.Phases returns",
 	"internal/registry.CheckName":    "packages of the library register by it",
 	"internal/registry.Register":     "packages of the library register by it",
 }
@@ -84,10 +84,10 @@ var filled = map[string]string{
 	"reports/page.page": "the templates", "reports/page.drawing": "the templates", "reports/page.key": "the templates",
 	"reports/page.fileSet":               "the templates",
 	"experiments/plan.hyperparameterKey": "the JSON that keys hash",
-	"bench.answer":                       "JSON of the peers",
+	"tools/bench.answer":                 "JSON of the peers",
 	"experiments/submit.listed":          "JSON of Kubernetes", "experiments/submit.condition": "JSON of Kubernetes",
-	"experiments/submit.clusterEvent": "JSON of Kubernetes",
-	"internal/browser.message":        "JSON of the DevTools protocol",
+	"experiments/submit.clusterEvent":  "JSON of Kubernetes",
+	"internal/testing/browser.message": "JSON of the DevTools protocol",
 }
 
 // TestFieldsOfUnexportedTypes finds exported fields that no other package can name.

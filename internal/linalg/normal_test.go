@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/bigmath"
+	"github.com/gpc-tune/gpc-tune/internal/testing/bigmath"
 )
 
 // bigTruncated evaluates the definitions of Truncated literally, with enough precision to absorb their cancellation.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-//go:generate go run ./gen
+//go:generate go run ../../tools/assembly
 
 // supported lists the instruction sets this machine and its operating system offer, best first.
 func supported() []simd {

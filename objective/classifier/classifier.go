@@ -43,8 +43,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/flow"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	derive "github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -159,7 +159,7 @@ func (o *options) check(dim int) error {
 
 func seeded(a objective.Average, seed uint64) objective.Average {
 	if r, draws := a.(objective.Random); draws {
-		return r.Seeded(derive.Derive(seed, "predict"))
+		return r.Seeded(random.Derive(seed, "predict"))
 	}
 	return a
 }

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/internal/allocated"
+	"github.com/gpc-tune/gpc-tune/internal/testing/allocated"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 

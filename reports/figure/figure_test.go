@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 var pictures = flag.String("pictures", "", "folder for the pictures that the tests draw, as SVG and PNG")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/browser"
+	"github.com/gpc-tune/gpc-tune/internal/testing/browser"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/internal/browser"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/testing/browser"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 

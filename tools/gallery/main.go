@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
+	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
 func main() {

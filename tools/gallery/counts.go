@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
+	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
 // counts are the numbers of entries by verdict.

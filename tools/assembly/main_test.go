@@ -4,11 +4,11 @@ import (
 	"os"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
 func TestKernelsAreCurrent(t *testing.T) {
-	got, err := os.ReadFile("../kernels_amd64.s")
+	got, err := os.ReadFile("../../internal/linalg/kernels_amd64.s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func summary(results []result, seed uint64, each int) (page string, rate float64
 Written by `+"`make mutants`"+`. Seed %d, %d mutants of each package, all of which compile. A mutant
 is one small change of the code: an operator, a comparison, a condition, a number, or a statement left out. It is killed
 when a test fails, or takes far longer than without it. What counts as a change, and how they are tried:
-internal/mutants.
+tools/mutants.
 
 | package | mutants | killed | of these by time | equivalent | alive | killed of those not equivalent |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |

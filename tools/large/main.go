@@ -4,7 +4,7 @@
 // FITC, with VFE, and with as many as a tolerance asks for. Every number on the page is of these
 // runs, of which those that the folder has are not made again:
 //
-//	go run ./experiments/large -cases spam.csv.gz -runs FOLDER
+//	go run ./tools/large -cases spam.csv.gz -runs FOLDER
 package main
 
 import (

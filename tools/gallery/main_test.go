@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
 // short are the experiments that take at most a second.
@@ -90,7 +90,7 @@ func TestShortExperiments(t *testing.T) {
 // keptEntries are the entries of docs/gallery/ledger.csv.
 func keptEntries(t *testing.T) []ledger.Entry {
 	t.Helper()
-	entries, err := (&book{file: filepath.Join("..", "..", "..", "docs", "gallery.md")}).formerEntries()
+	entries, err := (&book{file: filepath.Join("..", "..", "docs", "gallery.md")}).formerEntries()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestExhibits(t *testing.T) {
 
 // The page is readable: no long sentences and no long cells; its links work.
 func TestPage(t *testing.T) {
-	docs := filepath.Join("..", "..", "..", "docs")
+	docs := filepath.Join("..", "..", "docs")
 	pages, err := filepath.Glob(filepath.Join(docs, "gallery", "*.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,8 @@ func drawn(rows []row) figure.Figure {
 	return f
 }
 
-// beside is what `go run ./bench -only large` measured, and ten what runs of the digits came to.
+// beside is what `go run ./tools/bench -only large` measured, and ten is what runs of the digits
+// came to.
 //
 //go:embed beside.md
 var beside string
@@ -149,7 +150,7 @@ include the search. These numbers were tried, each by a climb of at most 20 eval
 `
 
 const origin = `
-Run on %s with ` + "`go run ./experiments/large`" + `, whose comment says more; %s, %d threads.
+Run on %s with ` + "`go run ./tools/large`" + `, whose comment says more; %s, %d threads.
 
 `
 

@@ -1,5 +1,6 @@
-// Package seed derives seeds.
-package seed
+// Package random has what several rooms draw random numbers with: derived seeds, and a transition
+// of elliptical slice sampling.
+package random
 
 import (
 	"crypto/sha256"

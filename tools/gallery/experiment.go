@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
 	"github.com/gpc-tune/gpc-tune/reports"
 	pages "github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/table"
+	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
 // own returns the files of an experiment by name: its figures and its page, which has a

@@ -4,7 +4,7 @@
 // scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
 // It checks that the results agree before it compares times, and writes the page
 // docs/performance.md with a second one beside it. A section alone, on standard output:
-// go run ./bench -only threads -o -
+// go run ./tools/bench -only threads -o -
 //
 // Python, scikit-learn, R and kernlab must be there. GPBoost is optional: its Python package
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
+	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
 // overview returns the overview: counts, then the exhibits in the order of their sources, each with
