@@ -8,7 +8,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0,
@@ -65,7 +64,7 @@ model: {kernel: se, likelihood: logit, inference: {laplace: {inducing: %s}}}
 tune: {method: bfgs, restarts: 1}
 `
 	costs := func(inducing string) plan.Costs {
-		c, ok := plantest.Planned(t, fmt.Sprintf(file, inducing)).Studies[0].Costs(rates.Nominal)
+		c, ok := plantest.Planned(t, fmt.Sprintf(file, inducing)).Studies[0].Costs(plan.Nominal)
 		if !ok {
 			t.Fatal("no costs")
 		}

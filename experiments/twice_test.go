@@ -16,7 +16,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -192,8 +191,8 @@ func TestCostsCountOnce(t *testing.T) {
 			if s.Lead != want[i] {
 				t.Errorf("%s: study %d does the trials of study %d, want %d", name, s.Lead, i, want[i])
 			}
-			c, _ := s.Costs(rates.Nominal)
-			of, _ := alone.Studies[s.Lead].Costs(rates.Nominal)
+			c, _ := s.Costs(plan.Nominal)
+			of, _ := alone.Studies[s.Lead].Costs(plan.Nominal)
 			if s.Lead == i && (c.Trials != of.Trials || c.All < of.All) || s.Lead < i && c.Trials != 0 {
 				t.Errorf("%s: study %d takes %+v", name, i, c)
 			}

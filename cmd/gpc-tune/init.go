@@ -52,12 +52,8 @@ func initCommand() *cobra.Command {
 
 // lasting describes the expected time of a run.
 func lasting(s catalogue.Started) string {
-	switch {
-	case s.Seconds == 0:
+	if s.Seconds == 0 {
 		return ""
-	case s.Measured:
-		return fmt.Sprintf(", which takes about %v here", reports.Duration(s.Seconds))
 	}
-	return fmt.Sprintf(", which takes perhaps %v (gpc-tune doctor measures this machine, for a better estimate)",
-		reports.Duration(s.Seconds))
+	return fmt.Sprintf(", which takes perhaps %v (gpc-tune plan measures it)", reports.Duration(s.Seconds))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -87,9 +86,9 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 		return err
 	}
 	out := c.OutOrStdout()
-	rates, note := rates.LoadRates()
+	rates := plan.Measured(c.Context())
 	overview := p.Overview(rates)
-	if err := printOverview(out, overview, rates != nil); err != nil {
+	if err := printOverview(out, overview); err != nil {
 		return err
 	}
 	warnAll(c, p.Manifest.Warnings)
@@ -110,9 +109,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	}
 	counted := table.Counted(jobs, "job", "jobs")
 	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], counted, contested, shared, state)
-	if seconds, known := plan.Expected(overview, workers); rates == nil {
-		fmt.Fprintln(out, note)
-	} else if known {
+	if seconds, known := plan.Expected(overview, workers); known {
 		fmt.Fprintf(out, "%sabout %v for all of them with -j %d\n", atMost[most], reports.Duration(seconds), workers)
 	}
 	return errors.Join(err, runs.Admit(p.Search(), memory))
@@ -143,25 +140,21 @@ func stateOf(plan *plan.Plan, dir string) (string, error) {
 
 // printOverview prints the configurations of a plan, with their expected times if these were
 // measured.
-func printOverview(out io.Writer, overview []plan.Overview, measured bool) error {
+func printOverview(out io.Writer, overview []plan.Overview) error {
 	if len(overview) == 0 {
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
-	if measured {
-		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job\t"+
+		"time of one evaluation\tevaluations of a job\ttime of a job\tof all")
 	for _, r := range overview {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s",
 			terminal.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
 			atMost[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
-		switch {
-		case measured && r.All > 0:
+		if r.All > 0 {
 			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations,
 				reports.Duration(r.Longest), atMost[r.AtMost], reports.Duration(r.All))
-		case measured:
+		} else {
 			fmt.Fprint(w, "\t?\t?\t?\t?")
 		}
 		fmt.Fprintln(w)

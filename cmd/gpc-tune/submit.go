@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -37,14 +38,15 @@ byte-identical to that of gpc-tune run, even if workers were killed or restarted
 
 // once lists the flags that are not repeated when submitting again, or that the run folder stores
 // elsewhere.
-var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-run", "force"}
+var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-run", "force", "measure"}
 
 func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {
 	var (
-		asked  experiment
-		blocks int
-		laying = runs.LayOutOptions{Engine: e.Name}
-		run    submit.Run
+		asked   experiment
+		blocks  int
+		measure bool
+		laying  = runs.LayOutOptions{Engine: e.Name}
+		run     submit.Run
 	)
 	engine, _ := e.New(nil)
 	c := &cobra.Command{
@@ -58,7 +60,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 			if run.Jobs < 1 || blocks < 0 || run.Timeout < 0 {
 				return usage("-j must be at least 1, --blocks and --trial-timeout not negative")
 			}
-			plan, err := asked.plan(c, args[0])
+			p, err := asked.plan(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -68,7 +70,10 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				}
 			})
 			laying.Blocks, laying.Jobs, laying.DryRun, laying.Warn = blocks, run.Jobs, run.DryRun, warner(c)
-			if run.LaidOut, err = runs.LayOut(plan, asked.dir, laying); err != nil {
+			if measure {
+				laying.Rates = plan.Measured(c.Context())
+			}
+			if run.LaidOut, err = runs.LayOut(p, asked.dir, laying); err != nil {
 				return err
 			}
 			if run.Workload, err = run.Missing(); err != nil {
@@ -89,7 +94,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				fmt.Fprintf(run.Log, "in %s only the report is missing\n", asked.dir)
 				return nil
 			}
-			report, summary, err := runs.Run(c.Context(), plan, asked.dir,
+			report, summary, err := runs.Run(c.Context(), p, asked.dir,
 				runs.Options{Resume: true, Process: true, Warn: warner(c),
 					Options: search.Options{TrialTimeout: run.Timeout}})
 			undrain()
@@ -103,8 +108,10 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 	}
 	asked.flags(c)
 	f := c.Flags()
-	f.IntVar(&blocks, "blocks", 0, "number of blocks (default: as before, or blocks of about an hour; 16 if "+
-		"times are unknown, see gpc-tune doctor)")
+	f.IntVar(&blocks, "blocks", 0, "number of blocks (default: as before, or 16; with --measure blocks of about "+
+		"an hour)")
+	f.BoolVar(&measure, "measure", false, "time the models on this machine first, for the number of blocks and for "+
+		"the time limits that are asked of a queue")
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "number of jobs that a block runs at the same time")
 	trialTimeoutFlag(c, &run.Timeout)
 	extendFlag(c, &laying.Extend)

@@ -12,7 +12,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
@@ -21,15 +20,14 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Started is an experiment to start with.
 type Started struct {
-	Text     string  // of the configuration file
-	Seconds  float64 // expected duration on this machine, with a worker for every core; 0: unknown
-	Measured bool    // based on measurements of gpc-tune doctor on this machine rather than on nominal rates
+	Text    string  // of the configuration file
+	Seconds float64 // expected duration at nominal rates, with a worker for every core; 0: unknown
 }
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes what each column was taken to be. label is
 // the label's column, by name or number; empty: determined from the file. Of several studies it
-// takes the largest with an expected time of at most two minutes on this machine.
+// takes the largest with an expected time of at most two minutes.
 func Starter(ctx context.Context, path, name, label string) (Started, error) {
 	from, err := ask.Source(name)
 	if err != nil {
@@ -66,12 +64,8 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 		size = problem{cases: s.Cases, inputs: len(s.Inputs), classes: s.Classes, test: s.Test}
 		w.writeSet(from, s)
 	}
-	r, note := rates.LoadRates()
-	if r == nil {
-		r = rates.Nominal
-	}
-	text, seconds, err := w.choose(ctx, r, size)
-	return Started{text, seconds, note == ""}, err
+	text, seconds, err := w.choose(ctx, size)
+	return Started{text, seconds}, err
 }
 
 // sizeOf is the size of the problem for a table.

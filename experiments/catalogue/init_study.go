@@ -10,7 +10,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -80,7 +79,7 @@ var studies = []study{
 }
 
 // choose writes the first study whose expected time is short enough, or else the smallest.
-func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text string, seconds float64, err error) {
+func (w *starter) choose(ctx context.Context, p problem) (text string, seconds float64, err error) {
 	larger := ""
 	for k, s := range studies {
 		if s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
@@ -88,7 +87,7 @@ func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text s
 			continue
 		}
 		text = w.String() + s.write(p, larger)
-		seconds, err = expected(ctx, r, w.path, text)
+		seconds, err = expected(ctx, w.path, text)
 		if err != nil || seconds <= patience || k == len(studies)-1 {
 			break
 		}
@@ -97,13 +96,14 @@ func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text s
 	return text, seconds, err
 }
 
-// expected is the expected time of an experiment on this machine, in seconds.
-func expected(ctx context.Context, r *rates.Rates, path, text string) (float64, error) {
+// expected is the expected time of an experiment at nominal rates, in seconds: the same file is
+// written everywhere.
+func expected(ctx context.Context, path, text string) (float64, error) {
 	p, err := plan.Parse(ctx, path, []byte(text), nil)
 	if err != nil {
 		return 0, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
-	seconds, _ := plan.Expected(p.Overview(r), runtime.GOMAXPROCS(0))
+	seconds, _ := plan.Expected(p.Overview(plan.Nominal), runtime.GOMAXPROCS(0))
 	return seconds, nil
 }
 

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,21 +8,19 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Advice names configurations that inducing inputs would make much faster, at these rates; nil: at
-// nominal rates.
-func (p *Plan) Advice(r *rates.Rates) (lines []string) {
+// Advice names configurations that inducing inputs would make much faster, at these rates.
+func (p *Plan) Advice(r *Rates) (lines []string) {
 	for _, s := range p.Studies {
 		if s.Index > 0 || s.Job.Comparator != nil {
 			continue
 		}
 		_, dim := s.Job.Set.Source.X.Dims()
 		size := s.Job.Set.Size(false)
-		with, from, ok := cmp.Or(r, rates.Nominal).InducingFrom(s.Job.Model, size, dim)
-		if !ok || size.Cases < from {
+		with, from, err := r.inducingFrom(s.Job.Model, size, dim)
+		if err != nil || size.Cases < from {
 			continue
 		}
 		line := fmt.Sprintf("note: with about %d or more cases, inference: %s takes at most a tenth of the time "+
@@ -42,7 +39,7 @@ func less(j *job.Job, s approx.Size, memory int64) string {
 	models := [2]objective.Model{j.Model, j.Tuned}
 	for i := range models {
 		m, ok := &models[i], false
-		if m.Inference, ok = approx.Induced(m.Inference, rates.Points); !ok {
+		if m.Inference, ok = approx.Induced(m.Inference, inducing); !ok {
 			return ""
 		}
 		if _, err := m.Check(s.Classes); err != nil {
@@ -59,13 +56,5 @@ func less(j *job.Job, s approx.Size, memory int64) string {
 
 // written is a method with inducing inputs in the notation of the file.
 func written(m objective.Model) string {
-	return fmt.Sprintf("{%s: {inducing: %d}}", approx.Table.NameOf(plain(m)), rates.Points)
-}
-
-// plain is the method of the table, without options.
-func plain(m objective.Model) approx.Approximation {
-	if each, ok := m.Inference.(approx.OneVsRest); ok {
-		return each.Binary
-	}
-	return m.Inference
+	return fmt.Sprintf("{%s: {inducing: %d}}", approx.Table.NameOf(plain(m)), inducing)
 }

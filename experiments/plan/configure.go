@@ -9,7 +9,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -257,10 +256,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
-			Costs: func(r *rates.Rates) (Costs,
-				bool) {
-				return studyCosts(r, j, size, t.Criterion, len(c.space), trials)
-			},
+			Costs: func(r *Rates) (Costs, bool) { return studyCosts(r, j, size, len(c.space), trials) },
 		}, budget)
 	}
 	p.finish(c)
@@ -355,8 +351,9 @@ func (p *planner) compare(c *candidate) error {
 		p.addStudy(c, set, Study{Job: j,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
 				Assess: j.Assess},
-			Costs: func(r *rates.Rates) (Costs, bool) {
-				return Costs{All: rates.NominalMethod.Fit.Of(rates.MethodTerms(len(set.Train)))}, r == rates.Nominal
+			Costs: func(r *Rates) (Costs, bool) {
+				x := float64(len(set.Train))
+				return Costs{All: 1e-10*x*x*x + 2e-8*x*x + 1e-6*x}, r == Nominal
 			},
 		}, search.Budget{})
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -55,7 +54,7 @@ const perMove = 2.5
 
 // choosing is an upper bound, in seconds, of the time to find the number of inducing inputs for a
 // tolerance; 0 if no tolerance is given.
-func choosing(r *rates.Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
+func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
 	option := approx.InducingOf(m.Inference)
 	if option.Tolerance == 0 || option.Points >= s.Cases {
 		return 0
@@ -64,18 +63,17 @@ func choosing(r *rates.Rates, m objective.Model, s approx.Size, dim, free int) (
 	exact := approx.Exactly(m.Inference)
 	for _, k := range points {
 		m.Inference, _ = approx.Induced(exact, k)
-		t, _ := r.Phases(m, s, dim, "log_evidence")
+		t, _ := r.Times(m, s, dim)
 		seconds += t.First + min(evaluations(free), float64(most))*t.Evaluation()
 	}
 	return seconds
 }
 
 // studyCosts are the costs of one study with these trials.
-func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs,
-	ok bool) {
+func studyCosts(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (c Costs, ok bool) {
 	_, dim := j.Set.Source.X.Dims()
-	tuned, ok1 := r.Phases(j.Tuned, s, dim, criterion)
-	model, ok2 := r.Phases(j.Model, s, dim, "loo_log_probability")
+	tuned, ok1 := r.Times(j.Tuned, s, dim)
+	model, ok2 := r.Times(j.Model, s, dim)
 	if !ok1 || !ok2 {
 		return c, false
 	}
@@ -110,7 +108,7 @@ func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, fre
 		case j.Score != nil:
 			sum := 0.0
 			for _, set := range j.Folds {
-				fold, _ := r.Phases(j.Tuned, set.Size(s.Distinct < s.Cases), dim, criterion)
+				fold, _ := r.Times(j.Tuned, set.Size(s.Distinct < s.Cases), dim)
 				sum += fold.First + fold.Fit + (n-1)*fold.Again + n*(fold.Gram+fold.Predict)
 			}
 			add(b, n*float64(len(j.Folds)), sum)

@@ -3,7 +3,6 @@ package plan
 import (
 	"reflect"
 
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -43,7 +42,7 @@ func (s *Study) asksAs(t *Study) bool {
 // follow subtracts from the costs what another study computes.
 func (s *Study) follow() {
 	costs := s.Costs
-	s.Costs = func(r *rates.Rates) (Costs, bool) {
+	s.Costs = func(r *Rates) (Costs, bool) {
 		c, ok := costs(r)
 		c.All, c.Trials = c.All-c.Trials, 0
 		if s.Twin != "" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
@@ -37,7 +36,7 @@ func (o Overview) String() string {
 
 // Overview lists what would run, one row per configuration, with expected times at these rates;
 // nil: no times.
-func (p *Plan) Overview(rates *rates.Rates) []Overview {
+func (p *Plan) Overview(rates *Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
 		rows[i].Configuration, rows[i].Comparator = c, p.Models[i].Comparator != nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/experiments/job"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -26,9 +25,9 @@ type Plan struct {
 type Study struct {
 	search.Study
 	Job   *job.Job
-	First int                              // number of trials if all are in the first batch; else 0
-	Lead  int                              // index of the study that runs its trials: itself or another
-	Costs func(*rates.Rates) (Costs, bool) // costs at these rates; false if a rate is missing
+	First int                        // number of trials if all are in the first batch; else 0
+	Lead  int                        // index of the study that runs its trials: itself or another
+	Costs func(*Rates) (Costs, bool) // costs at these rates; false if a rate is missing
 }
 
 // Configured is a model of the plan with all of its training data.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -36,7 +35,7 @@ type Estimate struct {
 
 // estimate returns the estimates of all studies. measured reports whether r, which may be nil, had
 // all rates.
-func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
+func estimate(p *plan.Plan, r *plan.Rates) (all []Estimate, measured bool) {
 	measured = r != nil
 	for _, s := range p.Studies {
 		c, ok := plan.Costs{}, false
@@ -45,7 +44,7 @@ func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
 		}
 		if !ok {
 			measured = false
-			c, _ = s.Costs(rates.Nominal)
+			c, _ = s.Costs(plan.Nominal)
 		}
 		all = append(all, Estimate{c.Trials, c.All - c.Trials})
 	}

@@ -16,7 +16,6 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
@@ -63,6 +62,7 @@ type LayOutOptions struct {
 	Blocks  int                              // 0: the previous number, or a suggested one
 	Jobs    int                              // concurrent jobs of a block
 	Engine  string                           // engine that will run the blocks
+	Rates   *plan.Rates                      // nil: nominal ones, which suffice to divide the work
 	Options []string                         // command-line options to keep for the next submission
 	Extend  bool                             // the folder may have a plan that this one extends
 	Retry   bool                             // run recorded failed jobs again
@@ -111,10 +111,9 @@ func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 		return nil, err
 	}
 	if err != nil || l.Key != p.Manifest.Key || len(l.Estimates) != len(p.Studies) {
-		rates, _ := rates.LoadRates()
 		sum := sha256.Sum256([]byte(p.Manifest.Key + "\x00" + absolute))
 		l.Layout = Layout{Schema: layoutSchema, Key: p.Manifest.Key, ID: fmt.Sprintf("%x", sum[:4])}
-		l.Estimates, l.Measured = estimate(p, rates)
+		l.Estimates, l.Measured = estimate(p, o.Rates)
 	}
 	l.Build, l.Engine, l.Options = build.This(), o.Engine, o.Options
 	l.File, l.Folder, l.Text, l.Settings = p.Spec.File, folder, p.Spec.Text, p.Spec.Settings

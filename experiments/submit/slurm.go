@@ -324,7 +324,7 @@ func (s *sending) rest() error {
 	}
 	if s.time == "" && !s.r.Measured {
 		fmt.Fprintln(s.r.Log, "warning: times are unknown, so no time limit is requested, and the default of the "+
-			"cluster applies; gpc-tune doctor measures times, --time sets the limit")
+			"cluster applies; --measure times the models, --time sets the limit")
 	}
 	return s.sbatch(rest, "--output="+slurmFolder+"/%x.%A.log", s.r.Workload.Rest/float64(s.r.Jobs), after, "--block",
 		rest)

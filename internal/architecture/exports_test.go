@@ -27,12 +27,12 @@ var forTests = []string{
 // kept lists exports that only tests of other packages use, or that users need to handle an error or a result.
 var kept = map[string]string{
 	"experiments/catalogue.Pairs":    "docs/inference.md ends with it",
+	"experiments/plan.Times":         "what Rates.Times returns",
 	"experiments/data.FileError":     "errors.As finds the faults of a file",
 	"internal/atomicfile.Prefix":     "tests look for files that were left",
 	"internal/panicked.Error":        "errors.As finds the value of the panic",
 	"internal/strictyaml.NewDecoder": "tests read manifests of Kubernetes",
 	"internal/strictyaml.Unmarshal":  "tests read files as the library does",
-	"experiments/rates.Times":        "what Rates.Phases returns",
 	"internal/registry.CheckName":    "packages of the library register by it",
 	"internal/registry.Register":     "packages of the library register by it",
 }
