@@ -224,7 +224,7 @@ func TestPagesRun(t *testing.T) {
 			done := 0
 			for _, c := range calls {
 				switch c.args[0] {
-				case "serve", "serve-model", "submit", "doctor": // they do not end, need a cluster, or take minutes
+				case "serve", "serve-model", "submit": // they do not end, or need a cluster
 					continue
 				case "run", "fit", "plan":
 					c.args = append(c.args, small...)

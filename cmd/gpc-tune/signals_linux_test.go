@@ -229,7 +229,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	add(interruption{name: "reading", args: []string{"worker", "run", "--block", "0/2"}, prepare: folder("plan.json"), ready: reading("run/plan.json")})
 
 	for _, args := range [][]string{
-		{"doctor"}, {"check", file("long.yaml"), "-j", "1"}, {"fit", file("long.yaml"), "-m", "m.json", "-j", "1"}, {"sample", "--grid", "-5:5:4000"},
+		{"check", file("long.yaml"), "-j", "1"}, {"fit", file("long.yaml"), "-m", "m.json", "-j", "1"}, {"sample", "--grid", "-5:5:4000"},
 		{"evidence", "--data", "digits", "--classes", "one_vs_rest", "--likelihood", "probit", "--inference", "ep", "--theta", "log_length_scale=3,log_amplitude=1"},
 	} {
 		add(interruption{name: "computing", args: args, ready: computing})
