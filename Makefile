@@ -58,7 +58,7 @@ $(AXE):
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
 
-mutants: ## change the code in over 200 small ways and count those that a test notices; writes docs/mutants.md (ARGS="-help" for more)
+mutants: ## change the code in small ways, other ones each time, and count those that a test notices; writes docs/mutants.md (ARGS="-help" for more)
 	go run ./tools/mutants -o docs/mutants.md $(ARGS)
 
 test-slurm: ## submit to a Slurm of this machine, as root, with the packages slurm-wlm and munge

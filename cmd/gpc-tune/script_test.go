@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -40,5 +41,11 @@ func TestScripts(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error { // mutation tests reach the commands of scripts too
+			for _, name := range []string{"MUTANT", "MUTANT_TRACE"} {
+				env.Setenv(name, os.Getenv(name))
+			}
+			return nil
+		},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -28,6 +27,31 @@ const module = "github.com/gpc-tune/gpc-tune/"
 type source struct {
 	*packages.Package
 	text map[string]string // by file name
+}
+
+// packagesOf lists the packages of the product, without tools, conformance kits and what tests
+// share, and all packages with tests.
+func packagesOf(ctx context.Context) (product, tested []string, err error) {
+	all, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.NeedName | packages.NeedFiles | packages.NeedForTest,
+		Tests: true}, "./...")
+	for _, p := range all {
+		folder, inside := strings.CutPrefix(p.PkgPath, module)
+		switch name := path.Base(folder); {
+		case !inside || strings.HasSuffix(p.ID, ".test"):
+		case p.ForTest != "":
+			if of := strings.TrimPrefix(p.ForTest, module); !slices.Contains(tested, of) {
+				tested = append(tested, of)
+			}
+		case !strings.HasPrefix(folder, "tools/") && !strings.HasPrefix(folder, "internal/testing/") &&
+			!strings.HasSuffix(name, "test") && len(p.GoFiles) > 0:
+			product = append(product, folder)
+		}
+	}
+	tested = slices.DeleteFunc(tested, func(folder string) bool { // only tests of the product
+		return strings.HasPrefix(folder, "tools/") || strings.HasPrefix(folder, "internal/testing/") ||
+			folder == "internal/architecture"
+	})
+	return product, tested, err
 }
 
 // load reads a package with its types.
@@ -65,7 +89,7 @@ func (s *source) mutants() (all []mutant) {
 
 // draw chooses mutants that do not overlap and that each compile alone, and numbers them from first
 // on.
-func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, error) {
+func (s *source) draw(found []mutant, seed uint64, each, first int) []mutant {
 	slices.SortStableFunc(found, func(a, b mutant) int { return strings.Compare(a.rank(seed), b.rank(seed)) })
 	var drawn []mutant
 	for _, m := range found {
@@ -80,10 +104,7 @@ func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, e
 			drawn = append(drawn, m)
 		}
 	}
-	if len(drawn) < each {
-		return nil, fmt.Errorf("%s has only %d places for mutants", s.PkgPath, len(drawn))
-	}
-	return drawn, nil
+	return drawn
 }
 
 // with returns the files of the package with mutants, and the file that these need.

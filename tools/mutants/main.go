@@ -27,13 +27,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-)
-
-// mutated are the packages from which mutants are drawn, and tested those whose tests run.
-const (
-	mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data," +
-		"objective/preprocess,reports,reports/table,reports/picture,reports/page"
-	tested = mutated + ",objective/comparator,experiments,experiments/live"
+	"time"
 )
 
 //go:embed equivalent.txt
@@ -47,12 +41,12 @@ func main() {
 }
 
 func run() error {
-	seed := flag.Uint64("seed", 1, "of the draw")
-	each := flag.Int("each", 18, "mutants of a package")
-	only := flag.String("only", mutated, "the packages that mutants are drawn from")
-	tests := flag.String("tests", tested, "the packages whose tests run")
+	seed := flag.Uint64("seed", uint64(time.Now().Unix()), "of the draw (default: another one every time)")
+	each := flag.Int("each", 6, "mutants of a package, or as many as a small one has")
+	only := flag.String("only", "", "the packages that mutants are drawn from (default: all of the product)")
+	tests := flag.String("tests", "", "the packages whose tests run (default: all)")
 	match := flag.String("match", "", "run only mutants whose file:line has this in it")
-	least := flag.Float64("least", 0.95, "fail where a smaller part of the mutants is killed")
+	least := flag.Float64("least", 0.92, "fail where a smaller part of the mutants is killed")
 	out := flag.String("o", "", "write the figures to this Markdown file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -61,9 +55,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	product, tested, err := packagesOf(ctx)
+	if err != nil {
+		return err
+	}
+	folders := named(*only, product)
 	var drawn []mutant
 	known, text := map[[3]string]bool{}, map[string]string{}
-	for folder := range strings.SplitSeq(*only, ",") {
+	for _, folder := range folders {
 		s, err := load(ctx, folder)
 		if err != nil {
 			return err
@@ -72,10 +71,7 @@ func run() error {
 		for _, m := range all {
 			known[m.key()] = true
 		}
-		here, err := s.draw(all, *seed, *each, 1+len(drawn))
-		if err != nil {
-			return err
-		}
+		here := s.draw(all, *seed, *each, 1+len(drawn))
 		drawn = append(drawn, here...)
 		maps.Copy(text, s.with(here...))
 	}
@@ -85,8 +81,8 @@ func run() error {
 	}
 	defer os.RemoveAll(temporary)
 	t := &trial{temporary: temporary, reach: map[int][]test{}}
-	folders := strings.Split(*tests, ",")
-	fmt.Printf("%d mutants drawn; building the tests of %d packages\n", len(drawn), len(folders))
+	folders = named(*tests, tested)
+	fmt.Printf("%d mutants drawn with seed %d; building the tests of %d packages\n", len(drawn), *seed, len(folders))
 	if err := t.build(ctx, folders, text); err != nil {
 		return err
 	}
@@ -116,11 +112,19 @@ func run() error {
 		}
 	}
 	for key := range reasons {
-		if *only == mutated && !known[key] {
+		if *only == "" && !known[key] {
 			fmt.Printf("equivalent.txt lists what is no more in the code: %s: %s (%s)\n", key[0], key[1], key[2])
 		}
 	}
 	return verdict(results, t.failing, rate, *least)
+}
+
+// named are the packages of a list, or all.
+func named(list string, all []string) []string {
+	if list == "" {
+		return all
+	}
+	return strings.Split(list, ",")
 }
 
 // verdict returns an error if tests fail without a mutant, if a mutant listed as equivalent is

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -96,15 +97,14 @@ func TestEverySiteCompiles(t *testing.T) {
 			t.Errorf("%s: %v", m.change, err)
 		}
 	}
-	drawn, err := l.draw(l.mutants(), 1, 6, 1)
-	if err != nil {
-		t.Fatal(err)
+	few, all := l.draw(l.mutants(), 1, 6, 1), l.draw(l.mutants(), 1, 100, 1)
+	if len(few) != 6 || len(all) <= 6 || len(all) > len(l.mutants()) {
+		t.Errorf("%d of six, and %d of a hundred mutants of sixteen lines", len(few), len(all))
 	}
-	if err := l.check(l.with(drawn...)); err != nil {
-		t.Error(err)
-	}
-	if _, err := l.draw(l.mutants(), 1, 100, 1); err == nil {
-		t.Error("a hundred mutants of sixteen lines")
+	for _, drawn := range [][]mutant{few, all} {
+		if err := l.check(l.with(drawn...)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -113,11 +113,7 @@ func TestEverySiteCompiles(t *testing.T) {
 func TestDrawSurvivesEdits(t *testing.T) {
 	keys := func(text string, seed uint64) (all [][3]string) {
 		l := loaded(t, text)
-		drawn, err := l.draw(l.mutants(), seed, 5, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range drawn {
+		for _, m := range l.draw(l.mutants(), seed, 5, 1) {
 			all = append(all, m.key())
 		}
 		return all
@@ -128,6 +124,28 @@ func TestDrawSurvivesEdits(t *testing.T) {
 	}
 	if a, b := keys(sample, 1), keys(sample, 2); slices.Equal(a, b) {
 		t.Errorf("two seeds draw %v", a)
+	}
+}
+
+// The product is what users get; its tests are everywhere.
+func TestPackages(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	product, tested, err := packagesOf(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"approx", "cmd/gpc-tune", "experiments/plan", "internal/journal"} {
+		if !slices.Contains(product, folder) {
+			t.Errorf("%s is not among %v", folder, product)
+		}
+	}
+	for _, folder := range []string{"tools/mutants", "internal/testing/golden", "approx/approxtest", "internal/architecture"} {
+		if slices.Contains(product, folder) || slices.Contains(tested, folder) {
+			t.Errorf("%s is among %v or %v", folder, product, tested)
+		}
+	}
+	if !slices.Contains(tested, "experiments") || !slices.Contains(tested, "cmd/gpc-tune") {
+		t.Errorf("tested %v", tested)
 	}
 }
 
