@@ -32,8 +32,8 @@ type source struct {
 // packagesOf lists the packages of the product, without tools, conformance kits and what tests
 // share, and all packages with tests.
 func packagesOf(ctx context.Context) (product, tested []string, err error) {
-	all, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.NeedName | packages.NeedFiles | packages.NeedForTest,
-		Tests: true}, "./...")
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedForTest
+	all, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Tests: true}, "./...")
 	for _, p := range all {
 		folder, inside := strings.CutPrefix(p.PkgPath, module)
 		switch name := path.Base(folder); {
