@@ -1,53 +1,15 @@
 package figure
 
 import (
-	"bytes"
 	"fmt"
-	"html"
 	"image/color"
 	"io"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
-
-// SVG writes figures, one below the other, as one svg element, for a file or a part of a page.
-func SVG(w io.Writer, figures ...Figure) error {
-	p := stack(figures)
-	c := vgsvg.New(p.width, p.depth)
-	p.draw(draw.New(c))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return err
-	}
-	_, body, _ := strings.Cut(b.String(), "<g ") // the part before it is written below
-	body = strings.NewReplacer(
-		"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
-		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
-		"\n\t", " ", "font-size:8px;", "").Replace(body)
-	var titles, alts []string
-	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
-	for _, f := range figures {
-		titles, alts = append(titles, f.Title), append(alts, f.alt())
-		if f.part != 0 {
-			// inside a page it has no background, and shrinks only as far as it stays legible
-			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
-		}
-	}
-	title := html.EscapeString(clean(strings.Join(titles, "; ")))
-	alt := html.EscapeString(clean(strings.Join(alts, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[8]gpt" height="%[9]gpt" `+
-		`viewBox="0 0 %[1]g %[2]g"%[3]s role="img" aria-label="%[5]s" `+
-		`font-family="Liberation Sans,Arial,Helvetica,sans-serif" font-size="8px">`+
-		"\n<title>%[4]s</title>%[6]s\n<g %[7]s",
-		p.width.Points(), p.depth.Points(), style, title, alt, paper, shorter(body),
-		(p.scale * p.width).Points(), (p.scale * p.depth).Points())
-	return err
-}
 
 // PNG writes figures, one below the other, as one image with 192 dots per inch: twice the size in
 // pixels of the SVG in a page.
