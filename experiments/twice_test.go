@@ -139,7 +139,7 @@ func difference(got, want string) string {
 }
 
 // A run computes nothing twice, and its records equal those of a run in which every study computes
-// everything itself. A folder written by such an earlier version resumes from any point.
+// everything itself. The folder of such a run resumes from any point.
 func TestNothingIsComputedTwice(t *testing.T) {
 	for name := range repetitive {
 		t.Run(name, func(t *testing.T) {

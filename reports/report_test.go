@@ -197,6 +197,27 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// Results do not contain times, whatever the clock did.
+func TestResultsHaveNoTimes(t *testing.T) {
+	var want, got bytes.Buffer
+	m, lines := reporttest.Run(t)
+	for _, out := range []*bytes.Buffer{&want, &got} {
+		r, err := reports.Build(m, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reports.WriteJSON(out, r); err != nil {
+			t.Fatal(err)
+		}
+		for i := range lines {
+			lines[i].Seconds = -3600
+		}
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Error("results.json depends on how long jobs took")
+	}
+}
+
 func TestTimings(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	again := lines[0]

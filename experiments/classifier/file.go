@@ -205,25 +205,11 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 		if err := c.average.Uses(m.Likelihood); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.average", "%w", err))
 		}
-		if m, err = onColumns(f, m); err != nil {
+		if m, err = m.OnColumns(f.Columns.Sources()); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.kernel", "%w", err))
 		}
 	}
 	return m, nil
-}
-
-// onColumns is the model for the file's inputs. In older files, the indicators of a category have
-// separate length scales, so there are more hyperparameters.
-func onColumns(f *ModelFile, m model.Model) (model.Model, error) {
-	source, categories := f.Columns.Sources()
-	on, err := m.OnColumns(source, categories)
-	size := func(m model.Model) int {
-		return len(m.On(len(f.Columns.Classes)).Layout(len(source), nil, math.NaN()).Specs)
-	}
-	if err == nil && size(on) != len(f.Theta) && size(m) == len(f.Theta) {
-		return m, nil
-	}
-	return on, err
 }
 
 // readCases reads the training cases.

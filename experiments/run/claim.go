@@ -27,7 +27,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 		begun, err = mend(p, dir, err, o)
 	case errors.As(err, &extends) && o.Extend:
 		m, replaces := p.Manifest, begun.Key
-		m.Build, m.Unprotected = begun.Build, begun.Unprotected
+		m.Build = begun.Build
 		begun, err = m, journal.WriteManifest(dir, m, replaces)
 	}
 	if errors.Is(err, fs.ErrExist) { // another process created it
@@ -43,7 +43,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 // journalOptions are the options for the journal of a folder with the manifest begun, for the jobs
 // of a plan.
 func journalOptions(begun, plan record.Manifest) journal.Options {
-	return journal.Options{Plan: plan.Key, Unprotected: begun.Unprotected, Begun: begun.Build.String(),
+	return journal.Options{Plan: plan.Key, Begun: begun.Build.String(),
 		Build: build.This().String(), Check: reports.Checker(plan)}
 }
 
@@ -51,11 +51,6 @@ func journalOptions(begun, plan record.Manifest) journal.Options {
 // journal is continued, unless it belongs to another plan.
 func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, error) {
 	m, replaces := p.Manifest, ""
-	sealed, err := journal.Sealed(dir)
-	if err != nil {
-		return m, err
-	}
-	m.Unprotected = !sealed
 	if errors.Is(found, journal.ErrDamaged) {
 		j, err := journal.Open(dir, journalOptions(m, m))
 		if err != nil {
@@ -88,10 +83,10 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 		return found, fmt.Errorf("%w: %w; or choose another folder with -o", ErrOtherConfiguration, err)
 	case found.Key == p.Manifest.Key:
 		return found, nil
-	case max(1, found.KeyForm) != plan.KeyForm:
+	case found.KeyForm != plan.KeyForm:
 		return found, fmt.Errorf("%s: %w: its job keys have format %d, and this version of gpc-tune uses format "+
 			"%d; continue with the version that started it (%v), or choose another folder with -o",
-			dir, ErrOtherConfiguration, max(1, found.KeyForm), plan.KeyForm, found.Build)
+			dir, ErrOtherConfiguration, found.KeyForm, plan.KeyForm, found.Build)
 	}
 	if changed := changed(p, found); len(changed) > 0 {
 		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir,
@@ -233,14 +228,10 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 }
 
 // notes lists problems of the records of a run folder that do not prevent continuing.
-func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
+func notes(j *journal.Journal) (notes []string) {
 	if damaged := j.Damaged(); len(damaged) > 0 {
 		notes = append(notes, fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
 			"gpc-tune run with --resume repeats these jobs", len(damaged), damaged[0]))
-	}
-	if n := j.Unsealed(); m.Unprotected || n > 0 {
-		notes = append(notes, fmt.Sprintf("%s was started by a version of gpc-tune without checksums: damage to "+
-			"its manifest, or to %d lines of its journal, may go unnoticed", dir, n))
 	}
 	return notes
 }

@@ -47,7 +47,7 @@ type Layout struct {
 
 const (
 	layoutName   = "plan.json"
-	layoutSchema = "gpc-tune/plan/2" // 1 had no checksum
+	layoutSchema = "gpc-tune/plan/2"
 )
 
 // LaidOut is a plan with the folder that its workers share.
@@ -177,7 +177,7 @@ func decodeLayout(text []byte) (l Layout, err error) {
 		return l, err
 	}
 	if !sealed {
-		return l, fmt.Errorf("%w, or of a version before checksums: it has none", journal.ErrDamaged)
+		return l, fmt.Errorf("%w: it has no checksum", journal.ErrDamaged)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -89,7 +89,7 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 		o.Warn("%s was started by another build (%v; this is %v); its results may differ in the last digits from "+
 			"those of one build", dir, begun.Build, p.Manifest.Build)
 	}
-	for _, note := range notes(dir, begun, j) {
+	for _, note := range notes(j) {
 		o.Warn("%s", note)
 	}
 	if o.Retry {

@@ -62,7 +62,7 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	options := pflag.NewFlagSet("", pflag.ContinueOnError)
 	options.ParseErrorsAllowlist.UnknownFlags = true // some are options of submit itself
 	if engine.Flags(options); options.Parse(l.Options) != nil {
-		return nil // options of another version
+		return nil // not options of this engine
 	}
 	if e, ok := engine.(interface {
 		Queue(ctx context.Context, id string) (reports.Queue, error)

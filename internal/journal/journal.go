@@ -37,11 +37,10 @@ var (
 
 // Options are options of a Journal.
 type Options struct {
-	Plan        string                  // key of the manifest to which the jobs belong
-	Unprotected bool                    // lines without a checksum are accepted; otherwise they are damaged
-	Begun       string                  // the build for lines that do not name one
-	Build       string                  // the build of this process
-	Check       func(record.Line) error // checks a line of the plan; nil: no check
+	Plan  string                  // key of the manifest to which the jobs belong
+	Begun string                  // the build for lines that do not name one
+	Build string                  // the build of this process
+	Check func(record.Line) error // checks a line of the plan; nil: no check
 }
 
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
@@ -65,8 +64,6 @@ type Journal struct {
 	others   ledger             // of other plans, for jobs that are not in own
 	segments map[string]segment // position up to which each has been read
 	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
-	sealed   int                // number of lines read with a checksum
-	unsealed int                // number of lines read without one
 	retry    bool               // failures of other plans are not used
 	file     *os.File           // this process's segment
 	written  int                // lines in file
@@ -213,21 +210,12 @@ func (j *Journal) decode(text []byte) (record.Line, error) {
 	if err != nil {
 		return record.Line{}, err
 	}
-	if !sealed && !j.Unprotected {
+	if !sealed {
 		return record.Line{}, fmt.Errorf("%w: it has no checksum", ErrDamaged)
 	}
 	line, err := decodeLine(text)
-	switch {
-	case sealed && err != nil:
+	if err != nil {
 		return line, err
-	case err != nil:
-		return line, fmt.Errorf("%w: %w", ErrDamaged, err)
-	case !sealed && line.Sum != "":
-		return line, fmt.Errorf("%w: its checksum is none", ErrDamaged)
-	case sealed:
-		j.sealed++
-	default:
-		j.unsealed++
 	}
 	line.Sum = ""
 	if line.Build == "" {
@@ -492,13 +480,6 @@ func (j *Journal) Others() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.others.jobs)
-}
-
-// Unsealed counts the lines without a checksum.
-func (j *Journal) Unsealed() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.unsealed
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, independent

@@ -13,16 +13,11 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 const (
-	manifestName = "manifest.json"
-	// ManifestSchema is the version of the manifest. Two older versions are read too: version 3 has
-	// no table of components, so their texts are parsed, and version 2 has no checksum either.
-	ManifestSchema = "gpc-tune/manifest/4"
-	textsSchema    = "gpc-tune/manifest/3"
-	unsealedSchema = "gpc-tune/manifest/2"
+	manifestName   = "manifest.json"
+	ManifestSchema = "gpc-tune/manifest/4" // the only form that is read
 )
 
 // Unreadable, as the argument replaces of WriteManifest, stands for the key of a damaged manifest.
@@ -77,16 +72,8 @@ func writeManifest(dir string, text []byte, replaces string) error {
 // StatManifest describes the file dir/manifest.json, so that a change can be detected.
 func StatManifest(dir string) (os.FileInfo, error) { return os.Stat(filepath.Join(dir, manifestName)) }
 
-// Sealed reports whether a line of the journal in dir has a checksum, or there are no lines without
-// one.
-func Sealed(dir string) (bool, error) {
-	j, err := Open(dir, Options{Unprotected: true})
-	return err != nil || j.sealed > 0 || j.unsealed == 0, err
-}
-
 // ReadManifest reads dir/manifest.json, strictly. If there is none, the error is fs.ErrNotExist; if
-// it is damaged, ErrDamaged. A manifest of a version without checksums is Unprotected, as is its
-// journal.
+// it is damaged, ErrDamaged.
 func ReadManifest(dir string) (record.Manifest, error) {
 	name := filepath.Join(dir, manifestName)
 	text, err := os.ReadFile(name)
@@ -109,14 +96,13 @@ func decodeManifest(text []byte) (m record.Manifest, err error) {
 	if err := json.Unmarshal(text, &header); err != nil {
 		return m, fmt.Errorf("%w: not a manifest: %w", ErrDamaged, err)
 	}
-	protected := header.Schema == ManifestSchema || header.Schema == textsSchema
-	switch known := protected || header.Schema == unsealedSchema; {
-	case !known && strings.HasPrefix(header.Schema, "gpc-tune/manifest/"), sealed && !protected:
+	switch known := header.Schema == ManifestSchema; {
+	case !known && strings.HasPrefix(header.Schema, "gpc-tune/manifest/"):
 		return m, fmt.Errorf("its schema is %q, want %q: it was written by another version of gpc-tune; "+
 			"use that version", header.Schema, ManifestSchema)
 	case !known:
 		return m, fmt.Errorf("%w: not a manifest: its schema is %q, want %q", ErrDamaged, header.Schema, ManifestSchema)
-	case !sealed && protected:
+	case !sealed:
 		return m, fmt.Errorf("%w: it has lost its checksum", ErrDamaged)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -124,17 +110,7 @@ func decodeManifest(text []byte) (m record.Manifest, err error) {
 	if err := d.Decode(&m); err != nil {
 		return m, fmt.Errorf("%w: not a manifest: %w", ErrDamaged, err)
 	}
-	if !sealed {
-		if m.Sum != "" || len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
-			return m, fmt.Errorf("%w: not a manifest: more than one value, or a checksum that is none", ErrDamaged)
-		}
-		m.Unprotected = true
-	}
 	m.Sum = ""
-	var parse func(string) record.Component
-	if header.Schema != ManifestSchema {
-		parse = strictyaml.ComponentOf
-	}
-	m.Link(parse)
+	m.Link(nil)
 	return m, nil
 }

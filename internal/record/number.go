@@ -29,13 +29,13 @@ func (Number) JSONSchema() map[string]any {
 	}}
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and "NaN" of older journals.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	s := string(text)
 	switch {
 	case s == "null":
 		s = "NaN"
-	case s == `"NaN"`, s == `"+Inf"`, s == `"-Inf"`:
+	case s == `"+Inf"`, s == `"-Inf"`:
 		s = s[1 : len(s)-1]
 	case !json.Valid(text) || s[0] != '-' && (s[0] < '0' || s[0] > '9'):
 		return fmt.Errorf("record: %s is not a number", s)
@@ -82,4 +82,10 @@ func (Spelled) JSONSchema() map[string]any {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (n *Spelled) UnmarshalJSON(text []byte) error { return (*Number)(n).UnmarshalJSON(text) }
+func (n *Spelled) UnmarshalJSON(text []byte) error {
+	if string(text) == `"NaN"` {
+		*n = Spelled(math.NaN())
+		return nil
+	}
+	return (*Number)(n).UnmarshalJSON(text)
+}

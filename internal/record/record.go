@@ -18,12 +18,12 @@ type Manifest struct {
 	Source   string    `json:"source,omitempty"`
 	Settings []string  `json:"settings,omitempty"` // path=value assignments that changed it
 	Seed     uint64    `json:"seed"`
-	Key      string    `json:"key"`                // content hash of everything that determines the results
-	KeyForm  int       `json:"key_form,omitempty"` // version of the content of keys; 0 means 1
-	Build    Build     `json:"build"`              // the build that began the run
-	Tune     string    `json:"tune"`               // the section, as YAML flow text
-	Average  Component `json:"average"`            // empty: averaged
-	Reject   string    `json:"reject"`             // max_probability | gap
+	Key      string    `json:"key"`      // content hash of everything that determines the results
+	KeyForm  int       `json:"key_form"` // version of the content of keys
+	Build    Build     `json:"build"`    // the build that began the run
+	Tune     string    `json:"tune"`     // the section, as YAML flow text
+	Average  Component `json:"average"`  // empty: averaged
+	Reject   string    `json:"reject"`   // max_probability | gap
 	Curves   []string  `json:"curves"`
 	Formats  []string  `json:"formats"`
 	Figures  []string  `json:"figures,omitempty"` // figures drawn into files; empty: all
@@ -36,9 +36,7 @@ type Manifest struct {
 	// for an experiment without data, which has no configurations
 	Illustrations []Illustration `json:"illustrations,omitempty"`
 	Warnings      []string       `json:"warnings,omitempty"`
-	// the run was begun by a version without checksums: lines of its journal may have none
-	Unprotected bool   `json:"unprotected,omitempty"`
-	Sum         string `json:"sum,omitempty"` // checksum of the bytes before it
+	Sum           string         `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
 // Print configures figures for print, lengths in points; zero values mean as on a screen.
