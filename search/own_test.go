@@ -108,7 +108,7 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 		go func() {
 			// The first owner has the trials, the second the assessments that follow them.
 			var err error
-			for deadline := time.Now().Add(10 * time.Second); err == nil && done[mine] < []int{24, 8}[mine] && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(2 * time.Minute); err == nil && done[mine] < []int{24, 8}[mine] && time.Now().Before(deadline); {
 				var s Summary
 				s, err = Run(t.Context(), sweepOf(8), j, Options{Own: func(_, trial int) bool { return (trial == Later) == (mine == 1) }})
 				done[mine] += s.Done

@@ -187,12 +187,10 @@ func TestReadOnlyFolders(t *testing.T) {
 
 // A crash of the Go runtime is not reported as a usage error.
 func TestCrashIsNoUsageError(t *testing.T) {
-	p := start(t, write(t, "long.yaml", `{data: {dataset: housing_binary, preprocess: standardize}, model: {kernel: {se: {ard: true}}, likelihood: probit, inference: ep}, tune: {method: bfgs, restarts: 8}}`), "run", "long.yaml", "-o", "run")
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(p.Dir, "run", "manifest.json")); err == nil {
-			break
-		}
-	}
+	dir := write(t, "waits.yaml", waits)
+	t.Setenv(heldIn, dir)
+	p := start(t, dir, "run", "waits.yaml", "-o", "run")
+	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
 	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // on which the runtime ends like on any fatal error
 		t.Fatal(err)
 	}

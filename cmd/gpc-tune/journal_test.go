@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -108,7 +109,7 @@ func journalled(t testing.TB, dir string) (lines, jobs int) {
 // process is a running command.
 type process struct {
 	*exec.Cmd
-	out   bytes.Buffer
+	out   transcript
 	err   error         // how it ended
 	ended chan struct{} // closed when it has
 }
@@ -142,57 +143,63 @@ func (p *process) kill(t testing.TB) bool {
 	return true
 }
 
-// A sweep in one process that is killed 30 times at random, or in three processes that share the
-// folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
-// comes when the journal has grown by a random length, so that most of them hit between a process's
-// first and last job.
-func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
-	dir := write(t, "lattice.yaml", lattice)
-	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1")
-	want, whole := results(t, filepath.Join(dir, "whole")), journalSize(filepath.Join(dir, "whole"))
+// wholeLattice runs lattice undisturbed with the kernel held, in the folder "whole" of dir, and
+// returns the size of its journal. Processes of the test that start later compute a few jobs each
+// before they are held in dir.
+func wholeLattice(t *testing.T, dir string) int64 {
+	t.Helper()
+	t.Setenv(heldIn, dir)
+	t.Setenv(heldAfter, "1000000")
+	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1", "--set", "model.kernel=held")
 	if lines, jobs := journalled(t, filepath.Join(dir, "whole")); lines != latticeJobs || jobs != latticeJobs {
 		t.Fatalf("%d lines of %d jobs, want %d", lines, jobs, latticeJobs)
 	}
+	t.Setenv(heldAfter, "30")
+	return journalSize(filepath.Join(dir, "whole"))
+}
+
+// A sweep in one process that is killed 30 times at random, or in three processes that share the
+// folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
+// comes when the journal has grown by a random length. No process has time for all jobs before the
+// last kill.
+func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	whole := wholeLattice(t, dir)
+	want := results(t, filepath.Join(dir, "whole"))
 	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 30}, "three": {3, 30}, "unharmed": {3, 0}} {
 		t.Run(name, func(t *testing.T) {
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))
-			folder := filepath.Join(dir, name)
+			folder, here := filepath.Join(dir, name), t.TempDir()
+			t.Setenv(heldIn, here)
 			run := func() *process {
-				return start(t, dir, "run", "lattice.yaml", "-o", name, "-j", strconv.Itoa(3-min(processes, 2)), "--resume")
+				return start(t, dir, "run", "lattice.yaml", "-o", name, "-j", strconv.Itoa(3-min(processes, 2)), "--resume", "--set", "model.kernel=held")
 			}
 			var running []*process
 			for range processes {
 				running = append(running, run())
 			}
-			hits, grown, size := 0, 0, int64(0)
+			hits, grown := 0, 0
 			for killed := 0; killed < kills; killed++ {
-				enough := size + random.Int64N(max(whole-size, 1000)/int64(2*(kills-killed)))
-				for deadline := time.Now().Add(10 * time.Second); journalSize(folder) < enough && time.Now().Before(deadline); {
-					time.Sleep(time.Millisecond)
-				}
+				size := journalSize(folder)
+				enough, victim := size+1+random.Int64N(3*whole/latticeJobs), random.IntN(processes)
+				running[victim].until(t, "new jobs", func() bool {
+					return journalSize(folder) >= enough || !slices.ContainsFunc(running, func(p *process) bool { return !isHeld(here, p.Process.Pid) })
+				})
 				time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond))))
-				for _, p := range running { // the others are stopped, so that they do not finish while this machine is busy elsewhere
-					_ = p.Process.Signal(syscall.SIGSTOP)
-				}
-				victim := random.IntN(processes)
 				if !running[victim].kill(t) {
-					break // it had finished
+					t.Fatalf("ended before it was killed:\n%s", &running[victim].out)
 				}
-				if now := journalSize(folder); now > size {
-					size = now
+				if journalSize(folder) > size {
 					grown++
 				}
 				if _, jobs := journalled(t, folder); jobs < latticeJobs {
 					hits++
 				}
 				running[victim] = run()
-				for _, p := range running {
-					_ = p.Process.Signal(syscall.SIGCONT)
-				}
 			}
+			release(t, here)
 			for _, p := range running {
-				_ = p.Process.Signal(syscall.SIGCONT)
 				if <-p.ended; p.err != nil {
 					t.Fatalf("%v\n%s", p.err, &p.out)
 				}
@@ -200,7 +207,7 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 			lines, jobs := journalled(t, folder)
 			segments, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl"))
 			t.Logf("%d kills of an unfinished sweep, %d of them after new jobs; %d segments, %d lines of %d jobs", hits, grown, len(segments), lines, jobs)
-			if hits < kills*2/3 || grown < kills/2 {
+			if hits < kills || grown < kills/2 {
 				t.Errorf("only %d kills hit an unfinished sweep, %d with new jobs", hits, grown)
 			}
 			if jobs != latticeJobs || lines > 4*latticeJobs/3 {
@@ -216,26 +223,22 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 
 func TestInterruptEndsResumable(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
-	c := gpcTune(t, dir, "run", "lattice.yaml", "-j", "1")
-	if err := c.Start(); err != nil {
+	t.Setenv(heldIn, dir)
+	t.Setenv(heldAfter, "20")
+	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1", "--set", "model.kernel=held")
+	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
+	if err := p.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	journal := filepath.Join(dir, "runs", "lattice", "journal")
-	for range 1000 { // until the first job is recorded
-		if entries, _ := os.ReadDir(journal); len(entries) > 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
+	p.says(t, finishing, 1)
+	release(t, dir)
+	if <-p.ended; p.ProcessState.ExitCode() != 128+int(syscall.SIGINT) {
+		t.Fatalf("interrupted run ended with %v, want exit code 130", p.err)
 	}
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	if lines, _ := journalled(t, filepath.Join(dir, "run")); lines == 0 || lines == latticeJobs {
+		t.Errorf("%d jobs were done", lines)
 	}
-	err := c.Wait()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 128+int(syscall.SIGINT) {
-		t.Fatalf("interrupted run ended with %v, want exit code 130", err)
-	}
-	succeeds(t, dir, "run", "lattice.yaml", "--resume")
+	succeeds(t, dir, "run", "lattice.yaml", "-o", "run", "--resume", "--set", "model.kernel=held")
 }
 
 // In a folder without write permission no job runs.
@@ -284,13 +287,14 @@ func TestReadOnlyFolder(t *testing.T) {
 // Moving the folder away ends the run, because later results would not be found again.
 func TestFolderVanishes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
-	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
-	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	t.Setenv(heldIn, dir)
+	t.Setenv(heldAfter, "20")
+	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1", "--set", "model.kernel=held")
+	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
 	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
 	}
+	release(t, dir)
 	if <-p.ended; p.ProcessState.ExitCode() != exitStopped || !strings.Contains(p.out.String(), "the run folder was moved or deleted during the run; restore it") {
 		t.Errorf("%v: %s", p.err, &p.out)
 	}

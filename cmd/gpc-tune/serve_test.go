@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/reports/page"
@@ -36,43 +35,31 @@ func TestServeBesideARun(t *testing.T) {
 		t.Fatalf("%q, %v: %s", url, err, &log)
 	}
 	url = strings.TrimSuffix(url, "\n")
-	// until polls until the answer is as expected
-	until := func(what string, is func(page.Live) bool) {
+	shows := func(what string, is func(page.Live) bool) {
 		t.Helper()
-		var l page.Live
-		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		until(t, what, func() bool {
 			answer, err := http.Get(url + "status.json")
 			if err != nil {
 				t.Fatal(err)
 			}
-			l = page.Live{}
-			err = json.NewDecoder(answer.Body).Decode(&l)
-			answer.Body.Close()
-			if err != nil {
+			defer answer.Body.Close()
+			var l page.Live
+			if err = json.NewDecoder(answer.Body).Decode(&l); err != nil {
 				t.Fatal(err)
 			}
-			if is(l) {
-				return
-			}
-		}
-		t.Fatalf("not %s: %+v", what, l)
+			return is(l)
+		})
 	}
-	until("waiting", func(l page.Live) bool { return l.Status == nil && l.Class == "warn" })
-	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
+	shows("waiting", func(l page.Live) bool { return l.Status == nil && l.Class == "warn" })
+	t.Setenv(heldIn, dir)
+	t.Setenv(heldAfter, "20")
+	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1", "--set", "model.kernel=held")
 	defer p.Process.Kill()
-	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil { // so that it does not finish while this machine is busy elsewhere
-		t.Fatal(err)
-	}
-	until("under way", func(l page.Live) bool {
+	shows("under way", func(l page.Live) bool {
 		return l.Status != nil && l.Status.Done > 0 && l.Status.Done < latticeJobs && l.Status.Known == latticeJobs
 	})
-	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	until("finished", func(l page.Live) bool {
+	release(t, dir)
+	shows("finished", func(l page.Live) bool {
 		return l.Status.Finished && l.Status.Done == latticeJobs && len(l.Text) == 0
 	})
 	if <-p.ended; p.err != nil {

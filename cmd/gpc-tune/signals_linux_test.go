@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,14 +17,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
-// patience is how long a test waits for what happens at once on an idle machine. What it has to be
+// patience is how long a command may take to end once it is told to. What that has to be
 // distinguished from takes longer: the grace period, or forever.
 const patience = 15 * time.Second
 
-// long is an experiment whose jobs take minutes, short one that takes no time.
+// waits is an experiment whose jobs do not end, short one that takes no time.
 const (
-	long = `{data: {dataset: housing_binary, preprocess: standardize}, model: {kernel: {se: {ard: true}}, likelihood: probit, inference: ep},
-		tune: {method: bfgs, restarts: 8}, evaluate: {hold_out: {}}}`
+	waits = `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: held, likelihood: probit, inference: laplace}, tune: {method: bfgs, restarts: 4}, evaluate: {hold_out: {}}}`
 	short = `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`
 )
 
@@ -37,11 +35,10 @@ func pipe(t *testing.T, name string, flags int) *os.File {
 	}
 	var fd int
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if fd, err = syscall.Open(name, flags|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0); err != syscall.ENXIO { // nobody reads yet
-			break
-		}
-	}
+	until(t, "a reader of "+name, func() bool {
+		fd, err = syscall.Open(name, flags|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+		return err != syscall.ENXIO
+	})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -75,28 +72,17 @@ func full(t *testing.T, name string) *os.File {
 	return w
 }
 
-// ticks is the processor time of a process in 1/100 s.
-func ticks(pid int) int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, after, _ := bytes.Cut(text, []byte(") "))
-	fields := strings.Fields(string(after))
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return user + system
-}
-
 // interruption is a command that is told to stop.
 type interruption struct {
 	name    string
 	args    []string
 	ready   func(t *testing.T, p *process, dir string) // returns when the command is where the signal has to reach it
 	prepare func(t *testing.T, p *process, dir string)
-	signals int
-	code    int // 0: that of the signal
-	done    bool
+	heard   func(t *testing.T, p *process, dir string) // returns when the command knows of the first signal and goes on; nil: it ends
+	// the signal is repeated, because nothing shows that the command knows of the first
+	repeated bool
+	code     int // 0: that of the signal
+	done     bool
 }
 
 // reading waits until the command reads the FIFO with this name in its folder, which never gets any
@@ -105,69 +91,34 @@ func reading(name string) func(*testing.T, *process, string) {
 	return func(t *testing.T, _ *process, dir string) { pipe(t, filepath.Join(dir, name), syscall.O_WRONLY) }
 }
 
-// computing waits until the command has used 0.3 s of processor time.
-func computing(t *testing.T, p *process, _ string) { used(t, p, 30) }
-
-// draining waits until the command computes jobs, after it has created its run folder.
-func draining(t *testing.T, p *process, dir string) {
-	for deadline := time.Now().Add(2 * patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "run", "manifest.json")); err == nil {
-			break
-		}
-	}
-	computing(t, p, dir)
+// computing waits until the command computes what does not end.
+func computing(t *testing.T, p *process, dir string) {
+	p.until(t, "a matrix that is held", func() bool { return isHeld(dir, p.Process.Pid) })
 }
 
-// used waits until the command has used the given processor time, in 1/100 s.
-func used(t *testing.T, p *process, least int) {
-	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
-		if ticks(p.Process.Pid) >= least {
-			return
-		}
-		select {
-		case <-p.ended:
-			t.Fatalf("ended before it was told to: %v\n%s", p.err, &p.out)
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it does not compute")
-		}
-	}
-}
+// saying waits until the command has said that it finishes its jobs.
+func saying(t *testing.T, p *process, _ string) { p.says(t, finishing, 1) }
 
 // writing waits until the command is blocked in a write.
 func writing(t *testing.T, p *process, _ string) {
-	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
+	p.until(t, "a write", func() bool {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.Process.Pid))
-		for _, task := range tasks {
-			if text, _ := os.ReadFile(task); strings.HasPrefix(string(text), strconv.Itoa(syscall.SYS_WRITE)+" ") {
-				return
-			}
-		}
-		select {
-		case <-p.ended:
-			t.Fatalf("ended before it was told to: %v\n%s", p.err, &p.out)
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it does not write")
-		}
-	}
+		return slices.ContainsFunc(tasks, func(task string) bool {
+			text, _ := os.ReadFile(task)
+			return strings.HasPrefix(string(text), strconv.Itoa(syscall.SYS_WRITE)+" ")
+		})
+	})
 }
 
 // opened waits until the command has opened the FIFO.
 func opened(t *testing.T, p *process, dir string) {
-	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
+	p.until(t, "opening the FIFO", func() bool {
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.Process.Pid))
-		for _, file := range files {
-			if to, _ := os.Readlink(file); to == filepath.Join(dir, "fifo") {
-				return
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it does not open the FIFO")
-		}
-	}
+		return slices.ContainsFunc(files, func(file string) bool {
+			to, _ := os.Readlink(file)
+			return to == filepath.Join(dir, "fifo")
+		})
+	})
 }
 
 // serving waits until the command has printed an address.
@@ -188,7 +139,7 @@ func stderrFull(t *testing.T, p *process, dir string) {
 // has nothing to finish, otherwise at the second. It leaves no partly written file.
 func TestEveryCommandStopsWhenTold(t *testing.T) {
 	made := write(t, "short.yaml", short)
-	if err := os.WriteFile(filepath.Join(made, "long.yaml"), []byte(long), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(made, "waits.yaml"), []byte(waits), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	succeeds(t, made, "submit", "local", "short.yaml", "-o", "done", "--blocks", "2")
@@ -229,14 +180,14 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	add(interruption{name: "reading", args: []string{"worker", "run", "--block", "0/2"}, prepare: folder("plan.json"), ready: reading("run/plan.json")})
 
 	for _, args := range [][]string{
-		{"check", file("long.yaml"), "-j", "1"}, {"fit", file("long.yaml"), "-m", "m.json", "-j", "1"}, {"sample", "--grid", "-5:5:4000"},
-		{"evidence", "--data", "digits", "--classes", "one_vs_rest", "--likelihood", "probit", "--inference", "ep", "--theta", "log_length_scale=3,log_amplitude=1"},
+		{"check", file("waits.yaml"), "-j", "1"}, {"fit", file("waits.yaml"), "-m", "m.json", "-j", "1"}, {"sample", "--grid", "-5:5:3", "--kernel", "held"},
+		{"evidence", "--data", "crabs", "--kernel", "held"},
 	} {
 		add(interruption{name: "computing", args: args, ready: computing})
 	}
-	for _, args := range [][]string{{"run", file("long.yaml"), "-o", "run", "-j", "1"}, {"fit", file("long.yaml"), "-m", "m.json", "-o", "run", "-j", "1"}} {
-		add(interruption{name: "computing", args: args, ready: draining, signals: 2, done: true})
-		add(interruption{name: "computing, nobody reads stderr", args: args, prepare: stderrFull, ready: draining, signals: 2, done: true})
+	for _, args := range [][]string{{"run", file("waits.yaml"), "-o", "run", "-j", "1"}, {"fit", file("waits.yaml"), "-m", "m.json", "-o", "run", "-j", "1"}} {
+		add(interruption{name: "computing", args: args, ready: computing, heard: saying, done: true})
+		add(interruption{name: "computing, nobody reads stderr", args: args, prepare: stderrFull, ready: computing, heard: writing, done: true})
 	}
 
 	for _, args := range [][]string{
@@ -252,7 +203,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	add(interruption{name: "writing", args: []string{"predict", model, "crabs", "-o", "fifo"}, prepare: into, ready: opened})
 	add(interruption{name: "writing", args: []string{"fit", file("short.yaml"), "-m", "fifo"}, prepare: into, ready: opened})
 	add(interruption{name: "writing to stderr", args: []string{"init", "new.yaml"}, prepare: stderrFull, ready: writing})
-	add(interruption{name: "writing to stderr", args: []string{"worker", done, "--block", "0/2"}, prepare: stderrFull, ready: writing, signals: 2})
+	add(interruption{name: "writing to stderr", args: []string{"worker", done, "--block", "0/2"}, prepare: stderrFull, ready: writing, repeated: true})
 	add(interruption{name: "serving", args: []string{"serve", done}, prepare: func(t *testing.T, p *process, dir string) {
 		p.Stdout = pipe(t, filepath.Join(dir, "stdout"), syscall.O_RDWR)
 	}, ready: serving, code: -1})
@@ -269,7 +220,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 				p := &process{Cmd: gpcTune(t, dir, i.args...), ended: make(chan struct{})}
 				p.Stdout, p.Stderr = &p.out, &p.out
 				p.WaitDelay = time.Second
-				p.Env = append(os.Environ(), "GOMAXPROCS=1")
+				p.Env = append(os.Environ(), "GOMAXPROCS=1", heldIn+"="+dir)
 				if i.prepare != nil {
 					i.prepare(t, p, dir)
 				}
@@ -297,24 +248,29 @@ func (i interruption) stop(t *testing.T, p *process, dir string, signal syscall.
 	}()
 	defer p.Process.Kill() // if the test fails
 	i.ready(t, p, dir)
-	for k := range max(1, i.signals) {
-		if k > 0 {
-			select {
-			case <-p.ended:
-				t.Fatalf("ended at the first signal: %v\n%s", p.err, &p.out)
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
+	if err := p.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	if i.heard != nil {
+		i.heard(t, p, dir)
 		if err := p.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told := time.Now()
-	select {
-	case <-p.ended:
-		t.Logf("ended after %v", time.Since(told))
-	case <-time.After(patience):
-		t.Fatal("it goes on")
+	for last := time.Now(); ; {
+		select {
+		case <-p.ended:
+			t.Logf("ended after %v", time.Since(last))
+		case <-time.After(20 * time.Millisecond):
+			if i.repeated {
+				_ = p.Process.Signal(signal) // it may just have ended
+			}
+			if time.Since(last) > patience {
+				t.Fatal("it goes on")
+			}
+			continue
+		}
+		break
 	}
 	want := map[bool]int{true: 0, false: 128 + int(signal)}[i.code < 0]
 	if code := p.ProcessState.ExitCode(); code != want {
@@ -335,26 +291,20 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, "long.yaml", long)
-			submitted := interruption{signals: 2, ready: func(t *testing.T, p *process, dir string) {
-				computes := func(pid int) bool { return ticks(pid) >= 100 } // it has passed its start, during which the first signal ends it
-				for deadline := time.Now().Add(4 * patience); !slices.ContainsFunc(workers(t, dir), computes); time.Sleep(10 * time.Millisecond) {
-					if time.Now().After(deadline) {
-						t.Fatal("no worker is started")
-					}
-				}
-			}}
-			p := &process{Cmd: gpcTune(t, dir, "submit", "local", "long.yaml", "-o", "run", "--blocks", "2", "--parallel", "2"), ended: make(chan struct{})}
-			p.Stdout, p.Stderr = &p.out, &p.out
-			submitted.stop(t, p, dir, signal)
-			for deadline := time.Now().Add(patience); len(workers(t, dir)) > 0; time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("workers %v go on", workers(t, dir))
-				}
+			dir := write(t, "waits.yaml", waits)
+			command := func(args ...string) *process {
+				p := &process{Cmd: gpcTune(t, dir, args...), ended: make(chan struct{})}
+				p.Stdout, p.Stderr, p.Env = &p.out, &p.out, append(os.Environ(), heldIn+"="+dir)
+				return p
 			}
-			p = &process{Cmd: gpcTune(t, dir, "worker", "run", "--block", "0/1", "-j", "1"), ended: make(chan struct{})}
-			p.Stdout, p.Stderr = &p.out, &p.out
-			interruption{signals: 2, ready: func(t *testing.T, p *process, _ string) { used(t, p, 200) }}.stop(t, p, dir, signal)
+			interruption{ready: func(t *testing.T, p *process, dir string) {
+				p.until(t, "two workers that are held", func() bool {
+					running := workers(t, dir)
+					return len(running) == 2 && areHeld(dir, running)
+				})
+			}, heard: func(t *testing.T, p *process, _ string) { p.says(t, finishing, 3) }}.stop(t, command("submit", "local", "waits.yaml", "-o", "run", "--blocks", "2", "--parallel", "2"), dir, signal)
+			until(t, "the end of the workers", func() bool { return len(workers(t, dir)) == 0 })
+			interruption{ready: computing, heard: saying}.stop(t, command("worker", "run", "--block", "0/1", "-j", "1"), dir, signal)
 		})
 	}
 }

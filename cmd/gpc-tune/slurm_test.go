@@ -205,16 +205,6 @@ func (c *cluster) kill(task string) {
 // drained says whether the queue is empty.
 func (c *cluster) drained() bool { return c.must("squeue", "--noheader") == "" }
 
-// until waits until done returns true, for at most two minutes.
-func until(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited two minutes for %s", what)
-		}
-	}
-}
-
 // A run on a cluster whose controller loses all its jobs, and is later killed once more, while
 // tasks are killed, requeued and run twice, gives the bytes of a run in one process, with every job
 // recorded.

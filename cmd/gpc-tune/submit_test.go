@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,45 +40,41 @@ func children(t testing.TB, pid int) (pids []int) {
 }
 
 // 30 workers are killed at random, while other workers run the same blocks. The run gives the bytes
-// of an undivided run, loses no job, and records no job twice with different results.
+// of an undivided run, loses no job, and records no job twice with different results. No worker has
+// time for its block before all kills.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())); err != nil {
 		t.Skip("needs the list of a process's children in /proc: run it on Linux")
 	}
 	dir := write(t, "lattice.yaml", lattice)
-	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1")
-	whole := journalSize(filepath.Join(dir, "whole"))
+	whole := wholeLattice(t, dir)
 	const kills, blocks = 30, 6
 	random := rand.New(rand.NewPCG(8, kills))
 	folder := filepath.Join(dir, "twin")
-	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills))
+	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills), "--set", "model.kernel=held")
 	var twice []*process
-	workers := func() (pids []int) { return children(t, submitted.Process.Pid) }
-	hits, size := 0, int64(0)
+	hits := 0
 	for killed := 0; killed < kills; killed++ {
-		enough := size + random.Int64N(max(whole-size, 1000)/int64(2*(kills-killed)))
-		for deadline := time.Now().Add(10 * time.Second); (journalSize(folder) < enough || len(workers()) == 0) && time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond)
-		}
+		enough := journalSize(folder) + random.Int64N(3*whole/latticeJobs)
+		var running []int
+		submitted.until(t, "new jobs", func() bool {
+			running = children(t, submitted.Process.Pid)
+			return len(running) > 0 && (journalSize(folder) >= enough || areHeld(dir, running))
+		})
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond))))
 		if killed == kills/2 { // the run is laid out by now: two of its blocks run twice
 			for _, block := range []string{"1/6", "4/6"} {
 				twice = append(twice, start(t, dir, "worker", "twin", "--block", block, "-j", "1"))
 			}
 		}
-		running := workers()
-		for _, p := range running { // the others are stopped, so that they do not finish while this machine is busy elsewhere
-			_ = syscall.Kill(p, syscall.SIGSTOP)
-		}
-		hit := len(running) > 0 && syscall.Kill(running[random.IntN(len(running))], syscall.SIGKILL) == nil // it may have finished already
-		size = max(size, journalSize(folder))
-		if _, jobs := journalled(t, folder); jobs < latticeJobs && hit {
+		victim := running[random.IntN(len(running))]
+		_ = syscall.Kill(victim, syscall.SIGKILL) // it may just have ended
+		submitted.until(t, "the end of a worker", func() bool { return !slices.Contains(children(t, submitted.Process.Pid), victim) })
+		if _, jobs := journalled(t, folder); jobs < latticeJobs {
 			hits++
 		}
-		for _, p := range running {
-			_ = syscall.Kill(p, syscall.SIGCONT)
-		}
 	}
+	release(t, dir)
 	for _, p := range append(twice, submitted) {
 		if <-p.ended; p.err != nil {
 			t.Fatalf("%v\n%s", p.err, &p.out)
@@ -85,7 +83,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	lines, jobs := journalled(t, folder)
 	again := strings.Count(submitted.out.String(), "ended with signal: killed; restarting it")
 	t.Logf("%d kills of workers of an unfinished run, %d heard of; %d lines of %d jobs", hits, again, lines, jobs)
-	if hits < kills*2/3 || again < kills/2 { // some have ended already when they are killed
+	if hits < kills || again < kills*2/3 { // a worker of a block that is nearly done may end before it is killed
 		t.Errorf("%d kills hit an unfinished run, %d workers were started again:\n%s", hits, again, &submitted.out)
 	}
 	if jobs != latticeJobs {
@@ -98,19 +96,25 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 // the missing jobs run.
 func TestSubmitIsStoppedAndGoesOn(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
-	p := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "3", "--parallel", "2")
+	t.Setenv(heldIn, dir)
+	t.Setenv(heldAfter, "20")
+	const held = "model.kernel=held"
+	p := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "3", "--parallel", "2", "--set", held)
 	folder := filepath.Join(dir, "twin")
-	for deadline := time.Now().Add(10 * time.Second); journalSize(folder) == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	p.until(t, "workers that are held", func() bool {
+		running := children(t, p.Process.Pid)
+		return len(running) == 2 && areHeld(dir, running)
+	})
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	p.says(t, finishing, 3)
+	release(t, dir)
 	if <-p.ended; p.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Fatalf("%v, want exit code 143\n%s", p.err, &p.out)
 	}
 	before, _ := journalled(t, folder)
-	succeeds(t, dir, "submit", "local", "lattice.yaml", "-o", "twin")
+	succeeds(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--set", held)
 	if lines, jobs := journalled(t, folder); before == 0 || before == latticeJobs || lines != latticeJobs || jobs != latticeJobs {
 		t.Errorf("%d lines before, %d of %d jobs after", before, lines, jobs)
 	}
@@ -119,17 +123,20 @@ func TestSubmitIsStoppedAndGoesOn(t *testing.T) {
 // A worker that is told to end records its finished jobs first.
 func TestWorkerIsStopped(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
-	succeeds(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "2")
-	if err := os.RemoveAll(filepath.Join(dir, "twin", "journal")); err != nil {
+	t.Setenv(heldIn, dir)
+	release(t, dir)
+	succeeds(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", "2", "--set", "model.kernel=held")
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "twin", "journal")), os.Remove(filepath.Join(dir, "released"))); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv(heldAfter, "20")
 	p := start(t, dir, "worker", "twin", "--block", "0/2", "-j", "1")
-	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "twin")) == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	p.says(t, finishing, 1)
+	release(t, dir)
 	if <-p.ended; p.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Fatalf("%v, want exit code 143\n%s", p.err, &p.out)
 	}
