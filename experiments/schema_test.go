@@ -22,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -402,7 +403,7 @@ func TestEveryOptionHasARange(t *testing.T) {
 				visit(kind)
 			case k >= reflect.Int && k <= reflect.Float64:
 				checked++
-				if _, ok := spec.Within(field); !ok && !slices.Contains(free, name) {
+				if _, ok := declared.Within(field); !ok && !slices.Contains(free, name) {
 					t.Errorf("%v has no range of %s: give the field a tag such as within:\"[1,1000]\"", of, name)
 				}
 			}

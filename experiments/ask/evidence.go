@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -58,7 +59,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if q.Test != noTest {
 		from.Test = q.Test
 	}
-	m := spec.ReadModel(found, q.parts(), "--", true)
+	m := declared.ReadModel(found, q.parts(), "--", true)
 	if m.Comparator != nil {
 		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to set and no "+
 			"posterior; gpc-tune run evaluates it", m.Written.Inference)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -34,7 +34,7 @@ type Query struct {
 
 // load reads the data of the flags and checks that they fit the model.
 func (q Query) load(
-	found *strictyaml.Findings, from data.Spec, m model.Model, test bool,
+	found *strictyaml.Findings, from data.Spec, m declared.Model, test bool,
 ) (*data.Data, *job.Prepared, error) {
 	from.Regression = m.Numeric()
 	from.Label, from.Positive, from.Preprocess.How = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
@@ -106,7 +106,7 @@ func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[st
 const noTest = "none"
 
 // parts are those of the model.
-func (q Query) parts() spec.Texts {
-	return spec.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference,
+func (q Query) parts() declared.Texts {
+	return declared.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference,
 		Classes: q.Classes}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -50,7 +51,7 @@ const maxGridCases = 10_000
 func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	found := strictyaml.NewFindings("--grid")
 	out := &Drawn{Theta: map[string]record.Number{}, Warnings: []string{}}
-	m := spec.ReadModel(found, s.parts(), "--", false)
+	m := declared.ReadModel(found, s.parts(), "--", false)
 	var cases objective.Data
 	switch {
 	case (s.Data == "") == (s.Grid == ""):

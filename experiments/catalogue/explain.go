@@ -12,8 +12,10 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -218,7 +220,7 @@ func describeDefault(v reflect.Value) string {
 
 // describeInterval describes the range of a number, if it is limited.
 func describeInterval(of reflect.StructField) string {
-	if i, ok := spec.Within(of); ok {
+	if i, ok := declared.Within(of); ok {
 		return ", " + i.String()
 	}
 	return ""
@@ -241,8 +243,11 @@ func describeType(t reflect.Type) string {
 	case reflect.Interface:
 		return "a prior (gpc-tune list priors)"
 	case reflect.Struct:
-		if t == reflect.TypeFor[param.Setting]() {
+		switch t {
+		case reflect.TypeFor[param.Setting]():
 			return "a hyperparameter"
+		case reflect.TypeFor[kernel.Named]():
+			return "a kernel"
 		}
 		var parts []string
 		registry.Options(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
@@ -261,7 +266,7 @@ func describeType(t reflect.Type) string {
 		}
 		return text
 	}
-	return spec.TypeName(t.Kind())
+	return declared.TypeName(t.Kind())
 }
 
 // example is the entry as a file uses it.

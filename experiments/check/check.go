@@ -17,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
-	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -195,7 +195,8 @@ func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subjec
 		if reference == nil && !noSampling {
 			c := g[0]
 			sampling := approx.Table.Default("sampling")
-			c.Model.Inference, c.Model.Written.Inference.Component = model.OfClasses(sampling, record.Plain("sampling"),
+			c.Model.Inference, c.Model.Written.Inference.Component = declared.OfClasses(
+				sampling, record.Plain("sampling"),
 				c.Model.Classes)
 			add(c)
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -189,14 +189,14 @@ func (c *Classifier) checkAdjustment() error {
 }
 
 // readModel reads the model and the averaging of class probabilities.
-func (c *Classifier) readModel() (m model.Model, err error) {
+func (c *Classifier) readModel() (m declared.Model, err error) {
 	f, prefix := c.file, c.name+": model."
 	found := strictyaml.NewFindings(c.name)
-	m = spec.ReadModel(found, spec.Texts{
+	m = declared.ReadModel(found, declared.Texts{
 		Kernel: f.Model.Kernel, Mean: f.Model.Mean, Likelihood: f.Model.Likelihood,
 		Inference: f.Model.Inference, Classes: f.Model.Classes,
 	}, prefix, true)
-	c.average = spec.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
+	c.average = declared.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
 	if err := found.Err(); err != nil {
 		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with "+
 			"gpc-tune fit", err)
@@ -213,7 +213,7 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 }
 
 // readCases reads the training cases.
-func (c *Classifier) readCases(m model.Model) (err error) {
+func (c *Classifier) readCases(m declared.Model) (err error) {
 	f := c.file
 	if classes := f.Columns.Classes; m.Numeric() != (len(classes) == 0) {
 		return modelfile.Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes),
@@ -228,7 +228,7 @@ func (c *Classifier) readCases(m model.Model) (err error) {
 
 // fits checks that the parts of the model are compatible, and that there is memory for its
 // posterior.
-func (c *Classifier) fits(m model.Model) error {
+func (c *Classifier) fits(m declared.Model) error {
 	n, dim := c.data.X.X.Dims()
 	classes := c.data.Y.Classes
 	size := approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
@@ -253,7 +253,7 @@ func (c *Classifier) fits(m model.Model) error {
 }
 
 // restorePosterior also returns the log evidence in nats.
-func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err error) {
+func (c *Classifier) restorePosterior(m declared.Model) (evidence float64, err error) {
 	f := c.file
 	if m.Comparator != nil {
 		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {

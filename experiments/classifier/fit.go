@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -265,7 +266,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 		Tuned: modelfile.Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},
 		LogEvidence: record.Spelled(fit.LogEvidence),
-		Model: modelfile.Declared{
+		Model: declared.Texts{
 			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
 			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -23,7 +23,7 @@ type cavityIllustration struct {
 
 func (cavityIllustration) Needs() []string { return []string{"likelihood", "inference"} }
 
-func (c cavityIllustration) Check(m model.Model, put func(at string, err error)) {
+func (c cavityIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if at, err := c.Precision.on(maxPlaces); err != nil {
 		put("precision", err)
 	} else if at[0] < 0 {
@@ -35,11 +35,11 @@ func (c cavityIllustration) Check(m model.Model, put func(at string, err error))
 	}
 }
 
-func (c cavityIllustration) Of(m model.Model) record.Illustration {
+func (c cavityIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
 }
 
-func (c cavityIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, _ uint64) error {
+func (c cavityIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64) error {
 	precisions, err := c.Precision.on(maxPlaces)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -17,7 +17,7 @@ import (
 
 // Drawable calls put with what prevents drawing from a model at cases: the kernel or the classes
 // with an error. names are given names of classes, as in the example.
-func Drawable(m model.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
+func Drawable(m declared.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
 	perClass, what := m.Likelihood.Domain() == likelihood.Categorical,
 		cmp.Or(m.Written.Likelihood.Text, "a model without likelihood")
 	switch {
@@ -37,7 +37,7 @@ func Drawable(m model.Model, cases objective.Data, names []string, example strin
 
 // Draw draws from the prior of a model at theta, and fills an illustration: inputs by name, then
 // f1, f2, … and, for a likelihood of classes, p1, p2, ….
-func Draw(ctx context.Context, m model.Model, i *record.Illustration, cases objective.Data, inputs []string,
+func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases objective.Data, inputs []string,
 	theta []float64, count int, seed uint64) error {
 	model := m.On(len(cases.Classes))
 	draws, jitter, err := model.Draw(ctx, theta, cases, count, seed)

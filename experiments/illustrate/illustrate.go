@@ -6,7 +6,7 @@ package illustrate
 import (
 	"context"
 
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -41,12 +41,12 @@ type Illustration interface {
 	Needs() []string
 	// Check calls put for every mistake in the options, and for everything in the model that cannot
 	// be shown, with the key or the part of the model.
-	Check(m model.Model, put func(at string, err error))
+	Check(m declared.Model, put func(at string, err error))
 	// Of is the illustration of a model, without numbers yet. Models with equal illustrations share
 	// one.
-	Of(m model.Model) record.Illustration
+	Of(m declared.Model) record.Illustration
 	// Fill computes the numbers. Random ones depend on seed only.
-	Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error
+	Fill(ctx context.Context, i *record.Illustration, models []declared.Model, seed uint64) error
 }
 
 // MaxIllustrations is the maximum number in one manifest.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -18,18 +18,20 @@ type likelihoodIllustration struct {
 
 func (likelihoodIllustration) Needs() []string { return []string{"likelihood"} }
 
-func (l likelihoodIllustration) Check(m model.Model, put func(at string, err error)) {
+func (l likelihoodIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if _, err := l.Latent.on(maxPlaces); err != nil {
 		put("latent", err)
 	}
 	checkLabels(m, []float64{l.Label}, func(err error) { put("label", err) }, put)
 }
 
-func (l likelihoodIllustration) Of(m model.Model) record.Illustration {
+func (l likelihoodIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
 }
 
-func (l likelihoodIllustration) Fill(_ context.Context, i *record.Illustration, models []model.Model, _ uint64) error {
+func (l likelihoodIllustration) Fill(
+	_ context.Context, i *record.Illustration, models []declared.Model, _ uint64,
+) error {
 	f, err := l.Latent.on(maxPlaces)
 	if err != nil {
 		return err

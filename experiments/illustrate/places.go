@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -37,7 +37,7 @@ func recorded(name string, values []float64) record.Column {
 }
 
 // checkLabels reports invalid labels of single latent values.
-func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at string, err error)) {
+func checkLabels(m declared.Model, labels []float64, wrong func(error), put func(at string, err error)) {
 	switch m.Likelihood.Domain() {
 	case likelihood.Categorical:
 		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit",
@@ -52,7 +52,7 @@ func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at
 }
 
 // bound is the likelihood at its initial parameters, which are recorded.
-func bound(m model.Model, i *record.Illustration) likelihood.Bound {
+func bound(m declared.Model, i *record.Illustration) likelihood.Bound {
 	var theta []float64
 	for _, s := range m.Likelihood.Params() {
 		theta = append(theta, s.Map.Theta(s.Init))
@@ -63,7 +63,7 @@ func bound(m model.Model, i *record.Illustration) likelihood.Bound {
 }
 
 // targetsOf are labels of single latent values.
-func targetsOf(m model.Model, labels []float64) approx.Targets {
+func targetsOf(m declared.Model, labels []float64) approx.Targets {
 	y := approx.Targets{Classes: 2, Value: labels}
 	if m.Likelihood.Domain() == likelihood.Numeric {
 		y.Classes = 0

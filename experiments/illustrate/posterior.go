@@ -13,7 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -46,7 +46,7 @@ func (p posteriorIllustration) filled() posteriorIllustration {
 	return p
 }
 
-func (p posteriorIllustration) Check(m model.Model, put func(at string, err error)) {
+func (p posteriorIllustration) Check(m declared.Model, put func(at string, err error)) {
 	p = p.filled()
 	n, c := len(p.Labels), p.Covariance
 	if n < 1 || n > 2 {
@@ -87,11 +87,13 @@ func (p posteriorIllustration) on(from, to float64) ([]float64, error) {
 	return at.on(most)
 }
 
-func (posteriorIllustration) Of(m model.Model) record.Illustration {
+func (posteriorIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
 }
 
-func (p posteriorIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, _ uint64) error {
+func (p posteriorIllustration) Fill(
+	ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64,
+) error {
 	p = p.filled()
 	lik := bound(models[0], i)
 	e := latentPosterior{p.Mean, p.Covariance, p.Labels, lik.(likelihood.MomentMatcher)}
@@ -128,7 +130,7 @@ const mostIterates = 15
 
 // approximate fits the posterior with the inference of a model. If the method has a maximum number
 // of iterations, it is also run with 1, 2, … iterations, which gives its iterates.
-func (p posteriorIllustration) approximate(ctx context.Context, m model.Model,
+func (p posteriorIllustration) approximate(ctx context.Context, m declared.Model,
 	lik likelihood.Bound) record.Approximated {
 	out := record.Approximated{Inference: m.Written.Inference.Component}
 	n := len(p.Labels)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -28,7 +28,7 @@ func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
 // on returns the model and the cases to draw at. A model without a likelihood gives the latent
 // function only.
-func (p priorIllustration) on(m model.Model) (model.Model, objective.Data, error) {
+func (p priorIllustration) on(m declared.Model) (declared.Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
 	}
@@ -39,7 +39,7 @@ func (p priorIllustration) on(m model.Model) (model.Model, objective.Data, error
 	return m, objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Classes: p.Classes}, nil
 }
 
-func (p priorIllustration) Check(m model.Model, put func(at string, err error)) {
+func (p priorIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if n := p.Draws; n < 1 || n > maxDraws {
 		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
 	}
@@ -55,12 +55,14 @@ func (p priorIllustration) Check(m model.Model, put func(at string, err error)) 
 	Drawable(m, cases, p.Classes, "classes: [a, b, c]", put)
 }
 
-func (p priorIllustration) Of(m model.Model) record.Illustration {
+func (p priorIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
 		Likelihood: m.Written.Likelihood.Component}
 }
 
-func (p priorIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error {
+func (p priorIllustration) Fill(
+	ctx context.Context, i *record.Illustration, models []declared.Model, seed uint64,
+) error {
 	m, cases, err := p.on(models[0])
 	if err != nil {
 		return err

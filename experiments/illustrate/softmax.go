@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -22,7 +22,7 @@ type softmaxIllustration struct {
 
 func (softmaxIllustration) Needs() []string { return []string{"likelihood"} }
 
-func (s softmaxIllustration) Check(m model.Model, put func(at string, err error)) {
+func (s softmaxIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if _, err := s.Latent.on(maxPlaces); err != nil {
 		put("latent", err)
 	}
@@ -40,11 +40,13 @@ func (s softmaxIllustration) Check(m model.Model, put func(at string, err error)
 	}
 }
 
-func (s softmaxIllustration) Of(m model.Model) record.Illustration {
+func (s softmaxIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
 }
 
-func (s softmaxIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, _ uint64) error {
+func (s softmaxIllustration) Fill(
+	ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64,
+) error {
 	first, err := s.Latent.on(maxPlaces)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -27,7 +27,7 @@ const maxEdge = 41
 func (surfaceIllustration) Needs() []string { return []string{"kernel"} }
 
 // on returns the model and the cases to draw at.
-func (s surfaceIllustration) on(m model.Model) (model.Model, objective.Data, error) {
+func (s surfaceIllustration) on(m declared.Model) (declared.Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
 	}
@@ -43,7 +43,7 @@ func (s surfaceIllustration) on(m model.Model) (model.Model, objective.Data, err
 	return m, objective.Data{X: &kernel.Inputs{X: x}}, nil
 }
 
-func (s surfaceIllustration) Check(m model.Model, put func(at string, err error)) {
+func (s surfaceIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if n := s.Draws; n < 1 || n > maxDraws {
 		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
 	}
@@ -60,12 +60,12 @@ func (s surfaceIllustration) Check(m model.Model, put func(at string, err error)
 	Drawable(m, cases, nil, "", put)
 }
 
-func (surfaceIllustration) Of(m model.Model) record.Illustration {
+func (surfaceIllustration) Of(m declared.Model) record.Illustration {
 	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
 		Likelihood: m.Written.Likelihood.Component}
 }
 
-func (s surfaceIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model,
+func (s surfaceIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model,
 	seed uint64) error {
 	m, cases, err := s.on(models[0])
 	if err != nil {

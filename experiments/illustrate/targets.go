@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -24,7 +24,7 @@ func (t targetsIllustration) prior() priorIllustration {
 	return priorIllustration{Inputs: t.Inputs, Draws: 1}
 }
 
-func (t targetsIllustration) Check(m model.Model, put func(at string, err error)) {
+func (t targetsIllustration) Check(m declared.Model, put func(at string, err error)) {
 	if m.Likelihood.Domain() != likelihood.Binary {
 		put("likelihood", fmt.Errorf("%s is not of two classes, whose targets are drawn; use probit or logit",
 			m.Written.Likelihood))
@@ -33,9 +33,9 @@ func (t targetsIllustration) Check(m model.Model, put func(at string, err error)
 	t.prior().Check(m, put)
 }
 
-func (t targetsIllustration) Of(m model.Model) record.Illustration { return t.prior().Of(m) }
+func (t targetsIllustration) Of(m declared.Model) record.Illustration { return t.prior().Of(m) }
 
-func (t targetsIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model,
+func (t targetsIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model,
 	seed uint64) error {
 	if err := t.prior().Fill(ctx, i, models, seed); err != nil {
 		return err

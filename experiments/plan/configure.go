@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -189,7 +190,7 @@ func (p *planner) tunable(c *candidate) error {
 				h.Name, h.Init)
 		}
 	}
-	errs := spec.Unjoin(t.Strategy.Check(c.space))
+	errs := declared.Unjoin(t.Strategy.Check(c.space))
 	for _, err := range errs {
 		p.AtPlace(t.Place, "%v", err)
 	}

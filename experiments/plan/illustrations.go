@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
@@ -15,7 +15,7 @@ import (
 func (p *planner) illustrate(ctx context.Context) error {
 	for entry, i := range p.Spec.Illustrations {
 		var all []record.Illustration
-		var models [][]model.Model
+		var models [][]declared.Model
 		for _, m := range p.Spec.Models {
 			of := i.Of(m.Model)
 			at := slices.IndexFunc(all, func(o record.Illustration) bool {

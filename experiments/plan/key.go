@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -163,7 +163,7 @@ func planKey(m record.Manifest) string {
 }
 
 // illustrationKey identifies an illustration.
-func illustrationKey(of record.Illustration, text string, seed uint64, models []model.Model) string {
+func illustrationKey(of record.Illustration, text string, seed uint64, models []declared.Model) string {
 	identity := []any{of.Kind, of.Entry, text, of.Kernel.Text, of.Mean.Text, of.Likelihood.Text, seed}
 	used := versions{}
 	used.named("illustration", of.Kind, illustrate.Illustrations)

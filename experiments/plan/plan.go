@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -17,7 +17,7 @@ type Plan struct {
 	Manifest   record.Manifest
 	Spec       *spec.Spec
 	Studies    []Study
-	Models     []model.Model // of each configuration
+	Models     []declared.Model // of each configuration
 	Configured []Configured
 }
 
@@ -32,7 +32,7 @@ type Study struct {
 
 // Configured is a model of the plan with all of its training data.
 type Configured struct {
-	Model model.Model
+	Model declared.Model
 	Set   *job.Set
 }
 

@@ -13,15 +13,15 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 	if len(name) > 200 {
 		name = strings.ToValidUTF8(name[:200], "") + "…"
 	}
-	arg := d.as("--set " + name)
+	arg := d.As("--set " + name)
 	path, text, ok := strings.Cut(assignment, "=")
 	if !ok || path == "" {
-		arg.at(nil, "expected path=value, as in model.likelihood=logit")
+		arg.At(nil, "expected path=value, as in model.likelihood=logit")
 		return
 	}
 	value := &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!null"}
 	if strings.TrimSpace(text) != "" {
-		if value = arg.parse([]byte(text)); value == nil {
+		if value = strictyaml.Parse([]byte(text), arg.Found); value == nil {
 			return
 		}
 	}
@@ -29,12 +29,12 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 	n := root
 	keys := strings.Split(path, ".")
 	if len(keys) > strictyaml.MaxDepth {
-		arg.at(nil, "%d keys within each other, more than %d", len(keys), strictyaml.MaxDepth)
+		arg.At(nil, "%d keys within each other, more than %d", len(keys), strictyaml.MaxDepth)
 		return
 	}
 	for i, key := range keys {
 		if n.Kind != strictyaml.MappingNode {
-			arg.at(nil, "%s is not a mapping in the file", strings.Join(keys[:i], "."))
+			arg.At(nil, "%s is not a mapping in the file", strings.Join(keys[:i], "."))
 			return
 		}
 		at := -1

@@ -2,343 +2,42 @@ package spec
 
 import (
 	"cmp"
-	"encoding"
-	"errors"
-	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// decoder reads YAML nodes into Go values strictly. Unknown and duplicate keys, wrong types and
-// values out of range are problems with their line and column, and decoding continues to find the
-// next one. (The strict mode of the YAML library gives no columns, ignores nested nodes and
-// suggests no similar names.)
-type decoder struct {
-	found *strictyaml.Findings
-	*settings
+// decoder reads the sections of a file.
+type decoder struct{ *declared.Decoder }
+
+func newDecoder(file string) *decoder {
+	return &decoder{declared.NewDecoder(strictyaml.NewFindings(file))}
 }
 
-// settings collects the settings of hyperparameters, which are checked once the component's
-// transforms are known. Decoders of several texts share it.
-type settings struct{ settings []located }
+// parse reads one YAML document and replaces aliases by their anchors; nil if that fails.
+func (d *decoder) parse(text []byte) *strictyaml.Node { return strictyaml.Parse(text, d.Found) }
 
-func newDecoder(file string) *decoder { return &decoder{strictyaml.NewFindings(file), &settings{}} }
-
-// as returns the same decoder for another text.
-func (d *decoder) as(file string) *decoder { return &decoder{d.found.As(file), d.settings} }
-
-// located is a hyperparameter's setting with its position.
-type located struct {
-	key     string
-	node    *strictyaml.Node
-	setting param.Setting
+// expanded returns the cross product of a part of the file in which any value may be a list of
+// alternatives. Values of the keys in lists are lists themselves, not alternatives.
+func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Node {
+	return strictyaml.Expand(n, lists, d.Found)
 }
 
-// into decodes n into v, a pointer. Keys of a mapping that v's struct does not have are problems.
-// also lists further keys that the caller has removed from the mapping, for complete suggestions.
-func (d *decoder) into(n *strictyaml.Node, v any, also ...string) {
-	d.value(n, reflect.ValueOf(v).Elem(), also)
+func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string,
+	ok bool) {
+	return declared.Component(d.Decoder, n, what, table)
 }
 
-// reading returns the registry.Decode of a node, or nil if there are no options.
-func (d *decoder) reading(n *strictyaml.Node, also ...string) registry.Decode {
-	if n == nil || strictyaml.IsNull(n) {
-		return nil
-	}
-	return func(v any) error {
-		before := d.found.Found()
-		d.into(n, v, also...)
-		if d.found.Found() > before {
-			return errReported
-		}
-		return nil
-	}
-}
-
-var (
-	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file that is decoded later
-)
-
-func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
-	if strictyaml.IsNull(n) {
-		return // an empty value: the default applies
-	}
-	if v.CanAddr() && n.Kind == strictyaml.ScalarNode {
-		if v.Addr().Type().Implements(textUnmarshaler) {
-			if err := writtenAs(n, v.Type()); err != nil {
-				d.at(n, "%v", err)
-				return
-			}
-			if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
-				d.at(n, "%v", err)
-			}
-			return
-		}
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.Type() == rawNode {
-			v.Set(reflect.ValueOf(n))
-			return
-		}
-		p := reflect.New(v.Type().Elem())
-		d.value(n, p.Elem(), nil)
-		v.Set(p)
-	case reflect.Struct:
-		d.structure(n, v, also)
-	case reflect.Map:
-		d.mapping(n, func(key, value *strictyaml.Node) {
-			e := reflect.New(v.Type().Elem()).Elem()
-			d.value(value, e, nil)
-			if v.IsNil() {
-				v.Set(reflect.MakeMap(v.Type()))
-			}
-			v.SetMapIndex(reflect.ValueOf(key.Value), e)
-		})
-	case reflect.Slice:
-		if n.Kind == strictyaml.ScalarNode { // one value is a list of length one
-			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column,
-				Content: []*strictyaml.Node{n}}
-		}
-		if n.Kind != strictyaml.SequenceNode {
-			d.at(n, "expected a list, found %s", strictyaml.Describe(n))
-			return
-		}
-		s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
-		d.elements(n, s)
-		v.Set(s)
-	case reflect.Array:
-		if n.Kind != strictyaml.SequenceNode || len(n.Content) != v.Len() {
-			d.at(n, "expected a list of %d values, found %s", v.Len(), strictyaml.Describe(n))
-			return
-		}
-		d.elements(n, v)
-	case reflect.Interface: // a component inside another
-		if p, _, ok := component(d, n, "prior", param.Priors); ok {
-			v.Set(reflect.ValueOf(p))
-		}
-	default:
-		d.scalar(n, v)
-	}
-}
-
-// elements decodes the elements of a list.
-func (d *decoder) elements(n *strictyaml.Node, v reflect.Value) {
-	for i, c := range n.Content {
-		if strictyaml.IsNull(c) {
-			d.at(c, "expected an element, found nothing")
-			continue
-		}
-		d.value(c, v.Index(i), nil)
-	}
-}
-
-// writtenAs refuses values that would mean something else to a type that reads texts: empty values,
-// and numbers that are not decimal. Names are taken as written.
-func writtenAs(n *strictyaml.Node, t reflect.Type) error {
-	switch {
-	case n.Value == "":
-		return errors.New("an empty text; write a value, or leave the key out")
-	case t == reflect.TypeFor[data.Name]():
-		return nil
-	case n.Tag == "!!int" || n.Tag == "!!float":
-		_, err := strictyaml.Number(n)
-		return err
-	case t == reflect.TypeFor[param.Setting]():
-		return fmt.Errorf("%s is not a number; write a number, {init: v} or {fixed: v}", strictyaml.Describe(n))
-	}
-	return nil
-}
-
-// scalar decodes a bool, an integer, a number or a text.
-func (d *decoder) scalar(n *strictyaml.Node, v reflect.Value) {
-	if n.Kind != strictyaml.ScalarNode {
-		d.at(n, "expected %s, found %s", TypeName(v.Kind()), strictyaml.Describe(n))
-		return
-	}
-	var err error
-	switch k := v.Kind(); {
-	case k == reflect.String:
-		if v.SetString(n.Value); n.Value == "" {
-			err = errors.New("an empty text; write a value, or leave the key out")
-		}
-	case k == reflect.Bool:
-		var b bool
-		b, err = strictyaml.Bool(n)
-		v.SetBool(b)
-	case k == reflect.Float64:
-		var f float64
-		f, err = strictyaml.Number(n)
-		v.SetFloat(f)
-	case v.CanUint():
-		var u uint64
-		u, err = strictyaml.Natural(n, v.Type().Bits())
-		v.SetUint(u)
-	default:
-		var i int64
-		i, err = strictyaml.Whole(n, v.Type().Bits())
-		v.SetInt(i)
-	}
-	if err != nil {
-		d.at(n, "%v", err)
-	}
-}
-
-func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) {
-	fields, intervals := map[string]reflect.Value{}, map[string]interval{}
-	names := slices.Clone(also)
-	registry.Options(v, func(name string, f reflect.Value, of reflect.StructField) {
-		fields[name] = f
-		names = append(names, name)
-		if i, ok := Within(of); ok {
-			intervals[name] = i
-		}
-	})
-	if n.Kind == strictyaml.ScalarNode {
-		if example := firstNumber(n, v); example != "" {
-			d.at(n, "expected a mapping (key: value), found %s; write its key too, as in {%s: %s}",
-				strictyaml.Describe(n), example, n.Value)
-			return
-		}
-	}
-	d.mapping(n, func(key, value *strictyaml.Node) {
-		f, ok := fields[key.Value]
-		if !ok {
-			d.at(key, "unknown key %s%v", strictyaml.Describe(key), suggestion{key.Value, names})
-			return
-		}
-		before, initially := d.found.Found(), reflect.New(f.Type()).Elem()
-		initially.Set(f)
-		d.value(value, f, nil)
-		i, ranged := intervals[key.Value]
-		if ranged && !strictyaml.IsNull(value) && d.found.Found() == before {
-			d.inside(key.Value, value, f, i)
-		}
-		if ranged && d.found.Found() > before {
-			f.Set(initially) // so that the rest of the component can still be checked
-		}
-		if s, ok := f.Interface().(param.Setting); ok {
-			d.settings.settings = append(d.settings.settings, located{key.Value, value, s})
-		}
-	})
-}
-
-// firstNumber returns the first key of a struct that the number n may be meant for; empty: n is not
-// a number, or there is no such key.
-func firstNumber(n *strictyaml.Node, v reflect.Value) (name string) {
-	if _, err := strictyaml.Number(n); err != nil {
-		return ""
-	}
-	registry.Options(v, func(key string, f reflect.Value, _ reflect.StructField) {
-		number := f.CanInt() || f.CanFloat() || f.Kind() == reflect.Pointer || isSetting(f)
-		if name == "" && number && !isNamed(f) {
-			name = key
-		}
-	})
-	return name
-}
-
-func isSetting(v reflect.Value) bool { return v.Type() == reflect.TypeFor[param.Setting]() }
-
-// isNamed reports whether a value is written as one of a list of names.
-func isNamed(v reflect.Value) bool {
-	_, is := v.Interface().(interface{ Names() []string })
-	return is
-}
-
-// inside checks a number, or each of a list, against the interval of its field.
-func (d *decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i interval) {
-	switch {
-	case v.Kind() == reflect.Pointer:
-		d.inside(key, n, v.Elem(), i)
-	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
-		for k := range v.Len() {
-			at := n
-			if n.Kind == strictyaml.SequenceNode {
-				at = n.Content[k]
-			}
-			d.inside(key, at, v.Index(k), i)
-		}
-	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() &&
-		!i.has(float64(v.Uint())):
-		wayOut := ""
-		if v.IsZero() {
-			wayOut = "; leave the key out for the default"
-		}
-		d.at(n, "%s = %s must be %v%s", key, n.Value, i, wayOut)
-	}
-}
-
-// suggestion is the end of a message about an unknown name, computed only if the message is
-// printed.
-type suggestion struct {
-	name string
-	have []string
-}
-
-func (s suggestion) String() string {
-	if len(s.name) > 200 { // too long for a typing mistake
-		return registry.Suggest("", s.have)
-	}
-	return registry.Suggest(s.name, s.have)
+func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
+	declared.Choose(d.Decoder, parent, key, value, have)
 }
 
 // keysOf returns the keys of a struct.
 func keysOf(v reflect.Value) (keys []string) {
 	registry.Options(v, func(name string, _ reflect.Value, _ reflect.StructField) { keys = append(keys, name) })
 	return keys
-}
-
-// places returns the positions of the values of a mapping, by key.
-func (d *decoder) places(n *strictyaml.Node) map[string]strictyaml.Place {
-	places := map[string]strictyaml.Place{}
-	if n != nil && n.Kind == strictyaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			places[n.Content[i].Value] = d.found.Place(n.Content[i+1])
-		}
-	}
-	return places
-}
-
-// mapping visits the entries of a mapping node. Other kinds of nodes and duplicate keys are
-// problems.
-func (d *decoder) mapping(n *strictyaml.Node, visit func(key, value *strictyaml.Node)) {
-	if n.Kind != strictyaml.MappingNode {
-		d.at(n, "expected a mapping (key: value), found %s", strictyaml.Describe(n))
-		return
-	}
-	first := map[string]*strictyaml.Node{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key := n.Content[i]
-		switch earlier := first[key.Value]; {
-		case key.Kind != strictyaml.ScalarNode:
-			d.at(key, "a key must be plain text, found %s", strictyaml.Describe(key))
-		case earlier != nil:
-			d.at(key, "duplicate key %s, first given at line %d", strictyaml.Describe(key), earlier.Line)
-		default:
-			first[key.Value] = key
-			visit(key, n.Content[i+1])
-		}
-	}
-}
-
-// named reads a component, written as its name or as a mapping from its name to its options.
-func (d *decoder) named(n *strictyaml.Node, what string) (name string, options *strictyaml.Node, ok bool) {
-	switch {
-	case n.Kind == strictyaml.ScalarNode && !strictyaml.IsNull(n):
-		return n.Value, nil, true
-	case n.Kind == strictyaml.MappingNode && len(n.Content) == 2 && n.Content[0].Kind == strictyaml.ScalarNode:
-		return n.Content[0].Value, n.Content[1], true
-	}
-	d.at(n, "expected a %s: its name, or {name: {options}}, found %s", what, strictyaml.Describe(n))
-	return "", nil, false
 }
 
 // option returns the options of a component, or nil.
@@ -349,105 +48,9 @@ func option(n *strictyaml.Node) *strictyaml.Node {
 	return nil
 }
 
-// component reads a component of a table.
-func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string,
-	ok bool) {
-	name, options, ok := d.named(n, what)
-	if !ok {
-		return v, name, false
-	}
-	e, err := table.Lookup(what, name)
-	if err != nil {
-		d.at(n, "%v", err)
-		return v, name, false
-	}
-	v, err = e.New(d.reading(options))
-	if err != nil && err != errReported {
-		d.at(n, "%v", err)
-	}
-	return v, name, err == nil
-}
-
-// checkSettings checks the settings collected since mark against their hyperparameters.
-func (d *decoder) checkSettings(mark int, specs []param.Spec) {
-	for _, l := range d.settings.settings[mark:] {
-		for _, s := range specs {
-			name := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
-			if base, _, _ := strings.Cut(name, "["); base == l.key {
-				if err := l.setting.Check(l.key, s.Map); err != nil {
-					d.at(l.node, "%v", err)
-				}
-				break
-			}
-		}
-	}
-	d.settings.settings = d.settings.settings[:mark]
-}
-
-func TypeName(k reflect.Kind) string {
-	switch k {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float64:
-		return "a number"
-	case reflect.String:
-		return "text"
-	}
-	if k >= reflect.Uint && k <= reflect.Uint64 {
-		return "a whole number, 0 or more"
-	}
-	return "a whole number"
-}
-
-// errReported is returned by a decoding step whose problem has already been reported.
-var errReported = fmt.Errorf("experiments: reported")
-
-// at adds a problem at a node of the file.
-func (d *decoder) at(n *strictyaml.Node, format string, args ...any) { d.found.At(n, format, args...) }
-
-// err returns the problems found so far, or nil.
-func (d *decoder) err() error { return d.found.Err() }
-
-// parse reads one YAML document and replaces aliases by their anchors; nil if that fails.
-func (d *decoder) parse(text []byte) *strictyaml.Node { return strictyaml.Parse(text, d.found) }
-
-// expanded returns the cross product of a part of the file in which any value may be a list of
-// alternatives. Values of the keys in lists are lists themselves, not alternatives.
-func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Node {
-	return strictyaml.Expand(n, lists, d.found)
-}
-
-// choose checks that a value is one of have; an empty one becomes the first.
-func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
-	if *value == "" {
-		*value = have[0]
-	}
-	if !slices.Contains(have, *value) {
-		n := parent
-		if v := strictyaml.Find(parent, key); v != nil {
-			n = element(v, *value)
-		}
-		what := strings.TrimSuffix(key, "s")
-		if key == "classes" {
-			what = "way to model classes"
-		}
-		d.at(n, "unknown %s %q%s", what, *value, registry.Suggest(*value, have))
-	}
-}
-
 // valueOr returns the value of a key, or else the mapping itself.
 func valueOr(n *strictyaml.Node, key string) *strictyaml.Node {
 	return cmp.Or(strictyaml.Find(n, key), n)
-}
-
-// element returns the element of a list with this value, or else the node itself.
-func element(n *strictyaml.Node, value string) *strictyaml.Node {
-	for _, c := range n.Content {
-		if c.Value == value {
-			n = c
-		}
-	}
-	return n
 }
 
 func names[T any](table []T, name func(T) string) []string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -17,39 +18,39 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 		if name == "test" || name == "training" {
 			if options != nil && !strictyaml.IsNull(options) &&
 				!(options.Kind == strictyaml.MappingNode && len(options.Content) == 0) {
-				d.at(options, "%s takes no options; a test file is named in data", name)
+				d.At(options, "%s takes no options; a test file is named in data", name)
 			}
-			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Place: d.found.Place(at)})
+			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Place: d.Found.Place(at)})
 			return
 		}
 		if name == "nested" {
-			before := d.found.Found()
-			e := Evaluation{Name: name, Nested: d.nested(at, options), Place: d.found.Place(at)}
-			if d.found.Found() == before {
+			before := d.Found.Found()
+			e := Evaluation{Name: name, Nested: d.nested(at, options), Place: d.Found.Place(at)}
+			if d.Found.Found() == before {
 				s.Evaluate = append(s.Evaluate, e)
 			}
 			return
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name,
+			d.At(at, "unknown evaluation %q%s", name,
 				registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
 			return
 		}
-		splitter, err := e.New(d.reading(options))
+		splitter, err := e.New(d.Reading(options))
 		if err != nil {
-			if err != errReported {
-				d.at(at, "%v", err)
+			if err != declared.ErrReported {
+				d.At(at, "%v", err)
 			}
 			return
 		}
-		s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Splitter: splitter, Place: d.found.Place(at)})
+		s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Splitter: splitter, Place: d.Found.Place(at)})
 	}
 	switch n.Kind {
 	case strictyaml.ScalarNode:
 		one(n.Value, n, nil)
 	default:
-		d.mapping(n, func(key, value *strictyaml.Node) { one(key.Value, key, value) })
+		d.Mapping(n, func(key, value *strictyaml.Node) { one(key.Value, key, value) })
 	}
 }
 
@@ -57,10 +58,10 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 // are the defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,
-		d.found.Place(at)}
+		d.Found.Place(at)}
 	var options nesting
 	if n != nil && !strictyaml.IsNull(n) {
-		d.into(n, &options)
+		d.Into(n, &options)
 	}
 	for _, part := range []struct {
 		node *strictyaml.Node
@@ -76,11 +77,11 @@ func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 		e.Score = s.Value
 		names := append(names(cv.Scores, func(s cv.Score) string { return s.Name }), LogEvidence)
 		if !slices.Contains(names, e.Score) {
-			d.at(s, "unknown score %q%s", e.Score, registry.Suggest(e.Score, names))
+			d.At(s, "unknown score %q%s", e.Score, registry.Suggest(e.Score, names))
 		}
 	}
 	if e.Score == LogEvidence && options.Inner != nil {
-		d.at(options.Inner, "score: log_evidence needs no inner folds; leave inner out, or choose another score")
+		d.At(options.Inner, "score: log_evidence needs no inner folds; leave inner out, or choose another score")
 	}
 	return e
 }
@@ -97,11 +98,11 @@ func (d *decoder) race(n *strictyaml.Node, s *Spec) {
 	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
-	r := &Race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
+	r := &Race{Score: cv.Scores[0].Name, Place: d.Found.Place(n)}
 	rule := n
 	if n.Kind == strictyaml.MappingNode {
 		rule = strictyaml.Emptied(n)
-		d.mapping(n, func(key, value *strictyaml.Node) {
+		d.Mapping(n, func(key, value *strictyaml.Node) {
 			if key.Value == "score" {
 				r.Score = value.Value
 			} else {
@@ -110,7 +111,7 @@ func (d *decoder) race(n *strictyaml.Node, s *Spec) {
 		})
 	}
 	if _, err := cv.ScoreNamed(r.Score); err != nil {
-		d.at(strictyaml.Find(n, "score"), "%v", err)
+		d.At(strictyaml.Find(n, "score"), "%v", err)
 		return
 	}
 	var ok bool
@@ -118,14 +119,14 @@ func (d *decoder) race(n *strictyaml.Node, s *Spec) {
 		return
 	}
 	if err := r.Check(); err != nil {
-		d.at(n, "%v", err)
+		d.At(n, "%v", err)
 		return
 	}
 	raced := slices.ContainsFunc(s.Evaluate, func(e Evaluation) bool {
 		return e.Splitter != nil || e.Nested != nil && e.Nested.Score != LogEvidence
 	})
 	if !raced {
-		d.at(n, "a race needs folds; add evaluate: {kfold: {k: 10}}, or nested with a score over inner folds")
+		d.At(n, "a race needs folds; add evaluate: {kfold: {k: 10}}, or nested with a score over inner folds")
 		return
 	}
 	s.Race = r

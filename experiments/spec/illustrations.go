@@ -4,33 +4,33 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // illustrations reads the illustrate section: one illustration or a list. Sections for experiments
 // with data must be absent.
 func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
-	d.mapping(root, func(key, _ *strictyaml.Node) {
+	d.Mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(dataSections, key.Value) {
-			d.at(key, "illustrate shows models without data, and cannot be combined with %s; leave out one of "+
+			d.At(key, "illustrate shows models without data, and cannot be combined with %s; leave out one of "+
 				"the two", key.Value)
 		}
 	})
 	entries := []*strictyaml.Node{n}
 	if n.Kind == strictyaml.SequenceNode {
 		if entries = n.Content; len(entries) == 0 {
-			d.at(n, "an empty list; illustrate for example prior")
+			d.At(n, "an empty list; illustrate for example prior")
 		}
 	}
 	if len(entries) > illustrate.MaxIllustrations {
-		d.at(n, "%d illustrations, more than %d; split the experiment", len(entries), illustrate.MaxIllustrations)
+		d.At(n, "%d illustrations, more than %d; split the experiment", len(entries), illustrate.MaxIllustrations)
 		return
 	}
 	for _, e := range entries {
 		if v, kind, ok := component(d, e, "illustration", illustrate.Illustrations); ok {
 			s.Illustrations = append(s.Illustrations,
-				Illustration{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
+				Illustration{v, kind, strictyaml.Flow(e), d.Found.Place(e), d.Places(option(e))})
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 	for _, i := range s.Illustrations {
 		for _, m := range s.Models {
 			if m.Comparator != nil {
-				d.found.AtPlace(m.Written.Inference.Place,
+				d.Found.AtPlace(m.Written.Inference.Place,
 					"%s is a comparator; without data there is nothing to illustrate", m.Written.Inference)
 				continue
 			}
@@ -55,14 +55,14 @@ func (d *decoder) checkIllustrations(s *Spec) {
 				} else if !option {
 					place = i.Place
 				}
-				d.found.AtPlace(place, "%v", err)
+				d.Found.AtPlace(place, "%v", err)
 			})
 		}
 	}
 }
 
 // unread reports whether a part of the model could not be read.
-func unread(m model.Model) bool {
+func unread(m declared.Model) bool {
 	w := m.Written
 	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil ||
 		!w.Inference.IsZero() && m.Inference == nil

@@ -22,10 +22,10 @@ func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	if p.Loss == nil && p.RejectCost == nil {
 		return nil
 	}
-	c := &Costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
-		rejectPlace: d.found.Place(strictyaml.Find(n, "reject_cost"))}
+	c := &Costs{reject: p.RejectCost, place: d.Found.Place(n), lossPlace: d.Found.Place(p.Loss),
+		rejectPlace: d.Found.Place(strictyaml.Find(n, "reject_cost"))}
 	if p.Loss != nil {
-		d.into(p.Loss, &c.loss)
+		d.Into(p.Loss, &c.loss)
 	}
 	return c
 }
@@ -171,33 +171,33 @@ func ReadThreshold(o Deciding, classes []string) ([]float64, error) {
 	case t == nil:
 		return nil, nil
 	case classes == nil:
-		d.at(nil, "the model predicts numbers, and a threshold is for two classes; leave it out")
+		d.At(nil, "the model predicts numbers, and a threshold is for two classes; leave it out")
 	case len(classes) != 2:
-		d.at(nil, "a threshold is for two classes, and the model has %d; leave it out", len(classes))
+		d.At(nil, "a threshold is for two classes, and the model has %d; leave it out", len(classes))
 	case o.Loss != "" || o.Reject != nil:
-		d.at(nil, "costs decide by themselves; leave out --threshold, or --loss and --reject")
+		d.At(nil, "costs decide by themselves; leave out --threshold, or --loss and --reject")
 	case !(*t >= 0 && *t <= 1):
-		d.at(nil, "%v is not a probability; write a number from 0 to 1", *t)
+		d.At(nil, "%v is not a probability; write a number from 0 to 1", *t)
 	default:
 		return []float64{*t}, nil
 	}
-	return nil, d.err()
+	return nil, d.Found.Err()
 }
 
 // ReadCosts reads the costs of decisions on classes from the values of flags; nil if none are
 // given.
 func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	d := newDecoder("--loss")
-	place := d.found.Place(nil)
+	place := d.Found.Place(nil)
 	switch {
 	case o.Loss == "" && o.Reject == nil:
 		return nil, nil
 	case classes == nil:
-		d.at(nil, "the model predicts numbers, and costs are for decisions on classes; leave out --loss and --reject")
-		return nil, d.err()
+		d.At(nil, "the model predicts numbers, and costs are for decisions on classes; leave out --loss and --reject")
+		return nil, d.Found.Err()
 	}
-	checkRejection(d.found, strictyaml.Place{File: "--reject"}, o.Reject, classes)
-	loss := newLoss(d.found, place, classes)
+	checkRejection(d.Found, strictyaml.Place{File: "--reject"}, o.Reject, classes)
+	loss := newLoss(d.Found, place, classes)
 	text := strings.TrimSpace(o.Loss)
 	file, err := os.ReadFile(text)
 	if err == nil {
@@ -207,19 +207,19 @@ func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	case strings.HasPrefix(text, "{"):
 		if n := d.parse([]byte(text)); n != nil {
 			var m lossMap
-			d.into(n, &m)
+			d.Into(n, &m)
 			loss.setAll(m)
 		}
 	case err == nil:
 		loss.setMatrix(text)
-		if all := len(classes) * len(classes); d.err() == nil && len(loss.given) != all {
-			d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d "+
+		if all := len(classes) * len(classes); d.Found.Err() == nil && len(loss.given) != all {
+			d.At(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d "+
 				"costs are there", o.Loss, strings.Join(classes, ", "), len(loss.given), all)
 		}
 	default:
 		loss.setTriples(text)
 	}
-	return &cv.Costs{Loss: loss.Loss, Reject: o.Reject}, d.err()
+	return &cv.Costs{Loss: loss.Loss, Reject: o.Reject}, d.Found.Err()
 }
 
 // predicting is the predict section.
@@ -239,18 +239,18 @@ type thresholding struct {
 
 // adjusting reads calibration and threshold.
 func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
-	s.Calibrate, s.AdjustPlace = p.Calibrate, d.found.Place(n)
+	s.Calibrate, s.AdjustPlace = p.Calibrate, d.Found.Place(n)
 	choose(d, n, "calibrate", &s.Calibrate, calibrations)
 	if p.Threshold == nil || strictyaml.IsNull(p.Threshold) {
 		return
 	}
 	if p.Threshold.Kind == strictyaml.ScalarNode {
-		d.at(p.Threshold, "expected {maximise: f1}, or another of %s, found %s", strings.Join(cv.Thresholds(), ", "),
+		d.At(p.Threshold, "expected {maximise: f1}, or another of %s, found %s", strings.Join(cv.Thresholds(), ", "),
 			strictyaml.Describe(p.Threshold))
 		return
 	}
 	t := thresholding{}
-	d.into(p.Threshold, &t)
+	d.Into(p.Threshold, &t)
 	choose(d, p.Threshold, "maximise", &t.Maximise, cv.Thresholds())
 	s.Threshold = t.Maximise
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -32,17 +33,8 @@ type Entry struct {
 	Name, Doc string
 	File      []byte        // experiment file of a gallery entry
 	Options   reflect.Type  // type that the options of a component are decoded into; nil: no component of a table
-	Component any           // with its default options
+	Component any           // with its default options; nil: it needs options
 	Defaults  reflect.Value // of options
-}
-
-// compositions are the kernels made of kernels.
-var compositions = []Entry{
-	{Name: "sum", Doc: "sum: [kernel, …]; k = Σ k_j"},
-	{Name: "product", Doc: "product: [kernel, …]; k = Π k_j"},
-	{Name: "per_class", Doc: "per_class: kernel; outermost: every class has the kernel with hyperparameters of its " +
-		"own"},
-	{Name: "active", Doc: "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
 // Kinds lists everything that a configuration file can name, from the tables that also decode it,
@@ -79,7 +71,6 @@ func Kinds() []Kind {
 		published.Entries = append(published.Entries, Entry{Name: Bundled + name, Doc: gallery.Doc(text), File: text})
 	}
 	kernels := kind("kernels", kernel.Table)
-	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
 	inference.Note = "  base_rate and those below it are comparators: they need no likelihood and tune " +
@@ -134,10 +125,13 @@ func kind[I any](name string, table registry.Table[I]) Kind {
 	k := Kind{Name: name}
 	for _, e := range table {
 		out := Entry{Name: e.Name, Doc: e.Doc, Component: table.Default(e.Name)}
+		if e.NeedsOptions {
+			out.Component = nil
+		}
 		e.New(func(v any) error { // decodes no options
 			out.Defaults = reflect.ValueOf(v).Elem()
 			out.Options = out.Defaults.Type()
-			return errReported
+			return declared.ErrReported
 		})
 		k.Entries = append(k.Entries, out)
 	}

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -37,16 +36,16 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 		return
 	}
 	var section publishing
-	d.into(n, &section)
+	d.Into(n, &section)
 	if len(section.Figures) == 0 && n.Kind == strictyaml.MappingNode {
-		d.at(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
+		d.At(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
 	}
 	for _, f := range section.Figures {
 		if f == nil { // already reported
 			continue
 		}
-		p := &Published{Published: record.Published{Source: section.Source}, Place: d.found.Place(f)}
-		d.mapping(f, func(key, value *strictyaml.Node) {
+		p := &Published{Published: record.Published{Source: section.Source}, Place: d.Found.Place(f)}
+		d.Mapping(f, func(key, value *strictyaml.Node) {
 			switch field, ok := publishedFields[key.Value]; {
 			case ok:
 				text := value.Value
@@ -55,11 +54,11 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 				}
 				p.of = append(p.of, condition{field, text})
 			case key.Value == "evaluation":
-				d.into(value, &p.Evaluation)
+				d.Into(value, &p.Evaluation)
 			case key.Value == "note":
-				d.into(value, &p.Note)
+				d.Into(value, &p.Note)
 			default:
-				p.Names, p.Figures = append(p.Names, FigureName{key.Value, d.found.Place(key)}),
+				p.Names, p.Figures = append(p.Names, FigureName{key.Value, d.Found.Place(key)}),
 					append(p.Figures, d.figure(key.Value, value))
 			}
 		})
@@ -72,15 +71,18 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 func (d *decoder) figure(name string, n *strictyaml.Node) record.Figure {
 	var f uncertain
 	if n.Kind == strictyaml.MappingNode {
-		d.into(n, &f)
+		d.Into(n, &f)
 		if v := strictyaml.Find(n, "value"); v == nil || strictyaml.IsNull(v) {
-			d.at(n, "a figure with an uncertainty needs a value, as in {value: 21, uncertainty: 1}")
+			d.At(n, "a figure with an uncertainty needs a value, as in {value: 21, uncertainty: 1}")
 		}
 		if !(f.Uncertainty >= 0) {
-			d.at(n, "an uncertainty must not be negative, found %v", f.Uncertainty)
+			d.At(n, "an uncertainty must not be negative, found %v", f.Uncertainty)
 		}
 	} else {
-		d.scalar(n, reflect.ValueOf(&f.Value).Elem())
+		var err error
+		if f.Value, err = strictyaml.Number(n); err != nil {
+			d.At(n, "%v", err)
+		}
 		mantissa, exponent, _ := strings.Cut(strings.ToLower(n.Value), "e")
 		_, decimals, _ := strings.Cut(mantissa, ".")
 		power, _ := strconv.Atoi(exponent)

@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports/page"
@@ -64,7 +65,7 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 // not YAML.
 func Decode(file string, text []byte, settings []string) (*Spec, *strictyaml.Findings) {
 	d := newDecoder(file)
-	return d.spec(file, text, settings), d.found
+	return d.spec(file, text, settings), d.Found
 }
 
 // spec reads a configuration file. If there are mistakes, the result contains the correct parts, so
@@ -79,12 +80,12 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	}
 	base := filepath.Base(file)
 	doc := document{Version: 1, Name: strings.TrimSuffix(base, filepath.Ext(base))}
-	d.into(root, &doc)
+	d.Into(root, &doc)
 	if doc.Version != 1 {
-		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
+		d.At(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
 	if !runName.MatchString(doc.Name) {
-		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', "+
+		d.At(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', "+
 			"because it names the run folder", doc.Name)
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{},
@@ -94,7 +95,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 			s.Average, s.Averaging = average, strictyaml.Component(a)
 		}
 	}
-	s.Average = seeded(s.Average, s.Seed)
+	s.Average = declared.Seeded(s.Average, s.Seed)
 	s.Costs = d.decisionCosts(strictyaml.Find(root, "predict"), doc.Predict)
 	d.adjusting(strictyaml.Find(root, "predict"), doc.Predict, s)
 	if s.illustrates = doc.Illustrate != nil; s.illustrates {
@@ -121,7 +122,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		seen := map[string]bool{}
 		for _, name := range list {
 			if n := strictyaml.Find(strictyaml.Find(root, "report"), key); seen[name] && n != nil {
-				d.at(n, "%q occurs twice; remove one", name)
+				d.At(n, "%q occurs twice; remove one", name)
 			}
 			seen[name] = true
 		}
@@ -131,7 +132,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	}
 	for _, name := range s.Report.Figures {
 		if err := picture.Check(name); err != nil {
-			d.at(element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
+			d.At(declared.Element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
 		}
 	}
 	return s
@@ -160,20 +161,20 @@ const Bundled = "gallery:"
 
 func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	if n == nil {
-		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
+		d.At(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
 		return
 	}
 	sections := d.expanded(n, dataLists)
 	if len(sections) > maxSets {
-		d.at(n, "%d data sets, more than %d; split the experiment", len(sections), maxSets)
+		d.At(n, "%d data sets, more than %d; split the experiment", len(sections), maxSets)
 		return
 	}
 	for _, v := range sections {
-		before := d.found.Found()
+		before := d.Found.Found()
 		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, func(m Model) bool { return m.Numeric() })}
-		d.into(v, &spec)
-		DataSpec{Place: d.found.Place(v), places: d.places(v)}.Faults(d.found, spec.Check())
-		s.Data = append(s.Data, DataSpec{spec, d.found.Place(v), d.places(v), d.found.Found() == before})
+		d.Into(v, &spec)
+		DataSpec{Place: d.Found.Place(v), places: d.Places(v)}.Faults(d.Found, spec.Check())
+		s.Data = append(s.Data, DataSpec{spec, d.Found.Place(v), d.Places(v), d.Found.Found() == before})
 	}
 }
 

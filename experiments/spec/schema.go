@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"encoding"
 	"fmt"
 	"math"
 	"reflect"
@@ -8,8 +9,11 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
@@ -33,21 +37,23 @@ func ExperimentSchema() jsonschema.Schema {
 	scores := jsonschema.Texts(names(cv.Scores, func(s cv.Score) string { return s.Name })...)
 
 	// In the model any value may be a list.
-	kernels := jsonschema.Schema{"type": "array", "minItems": 1, "items": part("kernel")}
 	model := grammar{true, modelLists, map[string]jsonschema.Schema{
-		"kernel": part("kernel"), "sum": kernels, "product": kernels, "inference": part("inference"),
-		"mean": part("mean"), "likelihood": part("likelihood"), "classes": jsonschema.Texts(classModes...),
+		"kernel": part("kernel"), "inference": part("inference"), "mean": part("mean"),
+		"likelihood": part("likelihood"), "classes": jsonschema.Texts(declared.ClassModes...),
 	}}
-	model.parts["active"] = jsonschema.Required(model.structure(reflect.TypeFor[active]()), "dims", "kernel")
+	model.parts["active"] = jsonschema.Required(model.structure(reflect.TypeFor[kernel.Active]()), "dims", "kernel")
+	inner := slices.DeleteFunc(slices.Clone(kinds["kernels"]), func(e Entry) bool {
+		return e.Options == reflect.TypeFor[kernel.PerClass]() // stands outermost
+	})
 	defs := jsonschema.Schema{"prior": model.component(kinds["priors"]),
 		"setting": model.value(reflect.TypeFor[param.Setting]()),
 		"mean":    model.component(kinds["means"]), "likelihood": model.component(kinds["likelihoods"]),
-		"kernel":    jsonschema.Alternatives(model.component(kinds["kernels"])),
+		"kernel":    jsonschema.Alternatives(model.component(inner)),
 		"inference": jsonschema.Alternatives(model.component(kinds["inference"]))}
 	model.parts["kernel"] = jsonschema.AnyOf(part("kernel"),
 		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"per_class": part("kernel")}), "per_class"))
-	defs["model"] = jsonschema.Required(model.structure(reflect.TypeFor[modelNodes]()), "inference")
-	defs["illustrated"] = model.structure(reflect.TypeFor[modelNodes]())
+	defs["model"] = jsonschema.Required(model.structure(reflect.TypeFor[declared.Nodes]()), "inference")
+	defs["illustrated"] = model.structure(reflect.TypeFor[declared.Nodes]())
 
 	section := grammar{true, dataLists, map[string]jsonschema.Schema{"dataset": part("dataset")}}
 	for key, values := range data.Choices() {
@@ -151,14 +157,14 @@ func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 			part, special := g.parts[name]
 			switch {
 			case special:
-			case f.Type() == rawNode:
+			case f.Type() == reflect.TypeFor[*strictyaml.Node]():
 				panic(fmt.Sprintf("experiments: the schema of %v lacks its key %s", t, name))
 			case f.Type() == reflect.TypeFor[param.Setting]():
 				part = jsonschema.Schema{"$ref": "#/$defs/setting"}
 			default:
 				part = g.value(f.Type())
-				if i, ok := Within(of); ok {
-					i.schema(numeric(part))
+				if i, ok := declared.Within(of); ok {
+					bounded(i, numeric(part))
 				}
 			}
 			if g.alternatives && !slices.Contains(g.lists, name) {
@@ -180,7 +186,10 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	if of, ok := v.Interface().(interface{ Names() []string }); ok {
 		return jsonschema.Texts(of.Names()...)
 	}
-	reads := v.Type().Implements(textUnmarshaler)
+	if t == reflect.TypeFor[kernel.Named]() {
+		return jsonschema.Schema{"$ref": "#/$defs/kernel"}
+	}
+	reads := v.Type().Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 	switch t.Kind() {
 	case reflect.Pointer:
 		return g.value(t.Elem())
@@ -259,10 +268,11 @@ func (g grammar) mapping(entries []Entry) jsonschema.Schema {
 	for _, e := range entries {
 		options, special := g.parts[e.Name]
 		switch {
-		case e.Options != nil:
-			options = g.value(e.Options)
-		case !special:
+		case special:
+		case e.Options == nil:
 			continue
+		default:
+			options = g.value(e.Options)
 		}
 		if g.alternatives && !slices.Contains(g.lists, e.Name) {
 			options = jsonschema.Alternatives(options)
@@ -278,15 +288,15 @@ func (g grammar) mapping(entries []Entry) jsonschema.Schema {
 func named(entries []Entry) jsonschema.Schema {
 	var of []jsonschema.Schema
 	for _, e := range entries {
-		if !slices.ContainsFunc(compositions, func(c Entry) bool { return c.Name == e.Name }) {
+		if e.Options == nil || e.Component != nil {
 			of = append(of, jsonschema.Schema{"const": e.Name, "description": e.Doc})
 		}
 	}
 	return jsonschema.Schema{"anyOf": of}
 }
 
-// schema adds the interval to the schema of a number.
-func (i interval) schema(s jsonschema.Schema) {
+// bounded adds an interval to the schema of a number.
+func bounded(i declared.Interval, s jsonschema.Schema) {
 	put := func(open bool, exclusive, inclusive string, v float64) {
 		if math.IsInf(v, 0) {
 			return
@@ -298,6 +308,6 @@ func (i interval) schema(s jsonschema.Schema) {
 			s[inclusive] = v
 		}
 	}
-	put(i.loOpen, "exclusiveMinimum", "minimum", i.lo)
-	put(i.hiOpen, "exclusiveMaximum", "maximum", i.hi)
+	put(i.LoOpen, "exclusiveMinimum", "minimum", i.Lo)
+	put(i.HiOpen, "exclusiveMaximum", "maximum", i.Hi)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -61,7 +61,7 @@ type DataSpec struct {
 
 // Faults reports the mistakes of a data set at the positions of their keys.
 func (s DataSpec) Faults(found *strictyaml.Findings, err error) {
-	for _, e := range Unjoin(err) {
+	for _, e := range declared.Unjoin(err) {
 		problems, ok := e.(data.Problems)
 		if !ok {
 			found.AtPlace(s.Place, "%v", e)
@@ -78,7 +78,7 @@ func (s DataSpec) Faults(found *strictyaml.Findings, err error) {
 
 // Model is one combination of kernel, mean, likelihood and inference, with its way of tuning.
 type Model struct {
-	model.Model
+	declared.Model
 	Tune   Tune
 	Tuning approx.Approximation // method whose criterion is maximised; nil: Inference
 	Whole  bool                 // without mistakes, as far as known before the data are read
@@ -222,22 +222,6 @@ func (s *Spec) String() string {
 func (s *Spec) needs(part string) bool {
 	return !s.illustrates || slices.ContainsFunc(s.Illustrations,
 		func(i Illustration) bool { return slices.Contains(i.Needs(), part) })
-}
-
-// Unjoin lists the errors of an errors.Join, including nested ones.
-func Unjoin(err error) []error {
-	if err == nil {
-		return nil
-	}
-	many, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, e := range many.Unwrap() {
-		all = append(all, Unjoin(e)...)
-	}
-	return all
 }
 
 // ErrInvalid marks data, or another input, that cannot be used.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -28,27 +29,27 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 	ways := []*strictyaml.Node{n}
 	if n != nil && n.Kind == strictyaml.SequenceNode {
 		if ways = n.Content; len(ways) == 0 {
-			d.at(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
+			d.At(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
 		}
 		if len(ways) > maxWays {
-			d.at(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
+			d.At(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
 			ways = ways[:maxWays]
 		}
 	}
 	models := s.Models
 	s.Models = nil
-	start := d.found.Found()
+	start := d.Found.Found()
 	for i, way := range ways {
-		before := d.found.Found()
+		before := d.Found.Found()
 		if before-start > maxMistakes {
 			break
 		}
 		t, inference := d.way(way)
 		_, grid := t.Strategy.(search.Grid) // a grid has no defaults
-		if _, unknown := t.Maximised(); d.found.Found() > before &&
+		if _, unknown := t.Maximised(); d.Found.Found() > before &&
 			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
 			// The models can still be checked.
-			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)},
+			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.Found.Place(way)},
 				nil
 		}
 		tuned := models
@@ -56,7 +57,7 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			tuned = d.tuneWith(inference, models)
 		}
 		if len(s.Models)+len(tuned) > strictyaml.MaxAlternatives {
-			strictyaml.TooMany(n, d.found)
+			strictyaml.TooMany(n, d.Found)
 			return
 		}
 		for _, m := range tuned {
@@ -72,7 +73,7 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	shared, options, ok := d.shared(n)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
-		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.found.Place(n),
+		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.Found.Place(n),
 	}
 	if !ok {
 		return t, nil
@@ -94,12 +95,12 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	e, err := search.Table.Lookup("method", shared.Method)
 	if err != nil {
 		have := append(search.Table.Names(), "none")
-		d.at(valueOr(n, "method"), "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, have))
+		d.At(valueOr(n, "method"), "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, have))
 		return t, shared.Inference
 	}
-	t.Strategy, err = e.New(d.reading(options, tuneKeys...))
-	if err != nil && err != errReported {
-		d.at(n, "%v", err)
+	t.Strategy, err = e.New(d.Reading(options, tuneKeys...))
+	if err != nil && err != declared.ErrReported {
+		d.At(n, "%v", err)
 	}
 	d.checkObjective(n, t, err == nil)
 	return t, shared.Inference
@@ -115,7 +116,7 @@ func (d *decoder) scored(n *strictyaml.Node) bool {
 	if _, err := cv.ScoreNamed(name); err != nil || slices.Contains(objective.Criteria.Names(), n.Value) {
 		return false
 	}
-	d.at(n, "objective %q is a score of held-out cases, which has no gradient; write {method: bayes, objective: "+
+	d.At(n, "objective %q is a score of held-out cases, which has no gradient; write {method: bayes, objective: "+
 		"{cv: {score: %s, kfold: {k: 5}}}}", n.Value, name)
 	return true
 }
@@ -137,9 +138,9 @@ func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml
 			}
 			to.Content = append(to.Content, n.Content[i], n.Content[i+1])
 		}
-		d.into(common, &shared)
+		d.Into(common, &shared)
 	default:
-		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", strictyaml.Describe(n))
+		d.At(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", strictyaml.Describe(n))
 		return shared, nil, false
 	}
 	return shared, options, true
@@ -149,11 +150,11 @@ func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml
 func (d *decoder) untuned(n, options *strictyaml.Node) {
 	for _, key := range []string{"inference", "standard_errors"} {
 		if v := strictyaml.Find(n, key); v != nil {
-			d.at(v, "method none takes no %q; nothing is tuned", key)
+			d.At(v, "method none takes no %q; nothing is tuned", key)
 		}
 	}
 	if options != nil && len(options.Content) > 0 {
-		d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
+		d.At(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
 	}
 }
 
@@ -165,57 +166,57 @@ func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 		needs = "method: " + t.Method
 	}
 	if whole && needs != "" && t.Cross != nil {
-		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune "+
+		d.Found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune "+
 			"with method: bayes, nelder_mead or cmaes", needs)
 	}
 	if _, samples := t.Strategy.(search.Sampler); !samples {
 		return
 	}
 	if criterion, err := t.Maximised(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
-		d.at(valueOr(n, "objective"), "method %s samples the posterior density of the hyperparameters; write "+
+		d.At(valueOr(n, "objective"), "method %s samples the posterior density of the hyperparameters; write "+
 			"objective: log_posterior, and give each of them a prior", t.Method)
 	}
 }
 
 // crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; the default splitter is kfold.
 func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
-	name, options, ok := d.named(n, "objective")
+	name, options, ok := d.Named(n, "objective")
 	if !ok {
 		return nil
 	}
 	if name != "cv" {
 		have := append(objective.Criteria.Names(), "cv")
-		d.at(n, "unknown objective %q with options%s", name, registry.Suggest(name, have))
+		d.At(n, "unknown objective %q with options%s", name, registry.Suggest(name, have))
 		return nil
 	}
 	if options == nil || options.Kind != strictyaml.MappingNode || strictyaml.Find(options, "score") == nil {
-		d.at(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
+		d.At(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
 		return nil
 	}
-	c := &CrossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
+	c := &CrossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.Found.Place(n)}
 	given := ""
-	d.mapping(options, func(key, value *strictyaml.Node) {
+	d.Mapping(options, func(key, value *strictyaml.Node) {
 		if key.Value == "score" {
 			var err error
 			if c.Score, err = cv.ScoreNamed(value.Value); err != nil {
-				d.at(value, "%v", err)
+				d.At(value, "%v", err)
 			}
 			return
 		}
 		e, err := cv.Table.Lookup("splitter", key.Value)
 		switch {
 		case err != nil:
-			d.at(key, "unknown key %q%s", key.Value,
+			d.At(key, "unknown key %q%s", key.Value,
 				registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
 			return
 		case given != "":
-			d.at(key, "both %s and %s; keep one splitter", given, key.Value)
+			d.At(key, "both %s and %s; keep one splitter", given, key.Value)
 			return
 		}
 		given = key.Value
-		splitter, err := e.New(d.reading(value))
-		if err != nil && err != errReported {
-			d.at(value, "%v", err)
+		splitter, err := e.New(d.Reading(value))
+		if err != nil && err != declared.ErrReported {
+			d.At(value, "%v", err)
 		}
 		if err == nil {
 			c.Splitter, c.Name = splitter, key.Value

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -47,7 +48,7 @@ type File[C any] struct {
 	DataHash    string             `json:"data_hash"`
 	Tuned       Tuned              `json:"tuned"`
 	LogEvidence record.Spelled     `json:"log_evidence"` // nats, of this fit
-	Model       Declared           `json:"model"`
+	Model       declared.Texts     `json:"model"`
 	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
 	Columns     *C                 `json:"columns"`
 	Preprocess  *preprocess.Map    `json:"preprocess"`
@@ -90,16 +91,6 @@ type Tuned struct {
 	Objective string         `json:"objective"`
 	Inference string         `json:"inference"`
 	Value     record.Spelled `json:"value"` // of the objective
-}
-
-// Declared is the model as declared by the experiment, in YAML flow text.
-type Declared struct {
-	Kernel     string `json:"kernel"`
-	Mean       string `json:"mean"`
-	Likelihood string `json:"likelihood"`
-	Inference  string `json:"inference"`
-	Classes    string `json:"classes"` // joint | one_vs_rest
-	Average    string `json:"average"`
 }
 
 // Seal sets Hash.

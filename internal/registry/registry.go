@@ -26,6 +26,8 @@ type Entry[I any] struct {
 	Doc  string
 	New  func(Decode) (I, error)
 
+	NeedsOptions bool // it has no default: New(nil) is an example
+
 	version    int  // less than 2: the first version
 	registered bool // by another program
 }
@@ -58,6 +60,20 @@ func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 		}
 		return any(v).(I), nil
 	}}
+}
+
+// Composed makes the entry of a component that needs options, such as a sum of kernels. It is
+// decoded from its zero value; without options New returns the example, for lists and tests.
+func Composed[T, I any](name, doc string, example T) Entry[I] {
+	e := Of[T, I](name, doc)
+	decoded := e.New
+	e.NeedsOptions, e.New = true, func(decode Decode) (I, error) {
+		if decode == nil {
+			return any(example).(I), nil
+		}
+		return decoded(decode)
+	}
+	return e
 }
 
 // Lookup finds an entry by name; what is the kind of component ("kernel"). For an unknown name the
@@ -213,8 +229,12 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Options visits the fields of a component with yaml names, including those of inlined structs.
+// Options visits the fields of a component with yaml names, including those of inlined structs. A
+// component that is no struct has none.
 func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
 	for i := range v.NumField() {
 		of := v.Type().Field(i)
 		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")

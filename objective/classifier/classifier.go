@@ -40,13 +40,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/build"
-	"github.com/gpc-tune/gpc-tune/internal/flow"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
-	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -108,7 +107,7 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		return nil, err
 	}
 	c := &Classifier[L]{
-		labels: make([]L, d.Y.Classes), dim: d.X.Dim(), average: seeded(o.Average, o.seed),
+		labels: make([]L, d.Y.Classes), dim: d.X.Dim(), average: declared.Seeded(o.Average, o.seed),
 		points: []*objective.Point{point}, warnings: tuning.Warnings,
 	}
 	index := make([]int, len(labels))
@@ -155,13 +154,6 @@ func (o *options) check(dim int) error {
 		return fmt.Errorf("classifier: %w", err)
 	}
 	return nil
-}
-
-func seeded(a objective.Average, seed uint64) objective.Average {
-	if r, draws := a.(objective.Random); draws {
-		return r.Seeded(random.Derive(seed, "predict"))
-	}
-	return a
 }
 
 // columns is what a model file says of the columns of data, as far as a classifier needs to know.
@@ -213,7 +205,7 @@ func (c *Classifier[L]) keep(
 		state = condensed.State
 	}
 	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, nil), index, nil)
-	c.file.Model, c.declared = declare(o.Model, o.Average)
+	c.file.Model, c.declared = declared.TextsOf(o.Model, o.Average)
 	c.file.Tuned = modelfile.Tuned{
 		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),
 		Inference: c.file.Model.Inference, Value: record.Spelled(t.Value),
@@ -269,20 +261,22 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 			"gpc-tune predict predicts numbers", len(of.Classes))
 	case c.dim == 0:
 		return nil, modelfile.Wrong("columns.inputs", "there are none")
-	case compares(f.Model.Inference):
-		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
-			f.Model.Inference)
 	case f.Calibrate != "" || f.Threshold != nil || f.Costs != nil:
 		return nil, modelfile.Wrong("calibrate, threshold, costs", "they are not applied here; gpc-tune predict does")
 	}
 	if err := f.Preprocess.Check(c.dim); err != nil {
 		return nil, modelfile.Wrong("preprocess", "%w", err)
 	}
-	m, average, err := read(f.Model, len(of.Classes))
-	if err != nil {
+	found := strictyaml.NewFindings("model")
+	m := declared.ReadModel(found, f.Model, "model.", true)
+	c.average = declared.ReadAverage(found.As("model.average"), f.Model.Average, f.Seed)
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	c.average = seeded(average, f.Seed)
+	if m.Comparator != nil {
+		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
+			f.Model.Inference)
+	}
 	if err := c.average.Uses(m.Likelihood); err != nil {
 		return nil, modelfile.Wrong("model.average", "%w", err)
 	}
@@ -290,17 +284,7 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.rebuild(m, d)
-}
-
-// compares says whether a text names a comparator.
-func compares(inference string) bool {
-	n, err := flow.Parse(inference)
-	if err != nil {
-		return false
-	}
-	name, _, err := flow.Named(n, "inference")
-	return err == nil && slices.Contains(comparator.Table.Names(), name)
+	return c, c.rebuild(m.On(len(of.Classes)), d)
 }
 
 // rebuild makes the posterior, or those of samples, and holds the file to it.

@@ -12,8 +12,15 @@ import (
 // own; inside a sum or a product the prefix is the position and the kind of the kernel
 // ("2.se.length_scale").
 type Active struct {
-	Dims []int // the columns, counted from 1
-	Named
+	Dims  []int `yaml:"dims" within:"[1,inf)"` // the columns, counted from 1
+	Named `yaml:"kernel"`
+}
+
+func (a Active) checkOptions() error {
+	if a.Kernel == nil || len(a.Dims) == 0 {
+		return errors.New("active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
+	}
+	return nil
 }
 
 func (a Active) Params(int) []param.Spec {

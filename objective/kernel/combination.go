@@ -111,6 +111,20 @@ func memory(parts []Named, n, m, dim int) (sum int64) {
 	return sum
 }
 
+// maxParts limits the parts of a sum or a product.
+const maxParts = 1000
+
+// checkCount says what is wrong with the number of kernels of a combination.
+func checkCount(what string, n int) error {
+	switch {
+	case n == 0:
+		return fmt.Errorf("%s needs a list of kernels, as in {%s: [se, noise]}", what, what)
+	case n > maxParts:
+		return fmt.Errorf("a %s of %d kernels; at most %d", what, n, maxParts)
+	}
+	return nil
+}
+
 // checkParts says which of the kernels cannot be used on inputs with dim columns; what is the
 // combination's name.
 func checkParts(what string, parts []Named, dim int) error {

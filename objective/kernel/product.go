@@ -15,6 +15,7 @@ func (p Product) parts(dim int) ([]Named, int) { return p, dim }
 func (p Product) with(parts []Named) Kernel    { return Product(parts) }
 func (p Product) path() string                 { return "" }
 func (p Product) checkDim(dim int) error       { return checkParts("product", p, dim) }
+func (p Product) checkOptions() error          { return checkCount("product", len(p)) }
 
 // Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with
 // G.

@@ -20,7 +20,7 @@ type Setting struct {
 // Check says what is wrong with what the user wrote (see param.Setting).
 func (s Setting) Check() error { return s.Setting.Check(s.Name, param.Log) }
 
-// Configurable kernels list their settings. All of Table are.
+// Configurable kernels list their settings. All of Table are that are not made of others.
 type Configurable interface {
 	// Settings lists the hyperparameters in the order of theta, an amplitude first.
 	Settings() []Setting

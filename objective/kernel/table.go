@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// Table lists the kernels; Sum, Product and Active combine them. σ is the amplitude, l the length
+// Table lists the kernels, and last the ones made of others. σ is the amplitude, l the length
 // scale, r = |x - x'|.
 var Table = registry.Table[Kernel]{
 	registry.Of[SE, Kernel]("se", "squared exponential: σ² exp(-r²/(2l²)); ard"),
@@ -22,6 +22,14 @@ var Table = registry.Table[Kernel]{
 			"biases of bias_amplitude; ard"),
 	registry.Of[Hamming, Kernel]("hamming",
 		"for categories: σ² exp(-h/(2l²)), h the number of columns in which two cases differ; ard"),
+	registry.Composed[Sum, Kernel]("sum", "sum: [kernel, …]; k = Σ k_j", Sum{{"se", SE{}}, {"noise", Noise{}}}),
+	registry.Composed[Product, Kernel]("product", "product: [kernel, …]; k = Π k_j",
+		Product{{"se", SE{}}, {"linear", Linear{}}}),
+	registry.Composed[PerClass, Kernel]("per_class",
+		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),
+	registry.Composed[Active, Kernel]("active",
+		"active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1",
+		Active{Dims: []int{1}, Named: Named{"se", SE{}}}),
 }
 
 // Register adds a kernel of another program to Table, and so to the files of that program's
@@ -29,6 +37,5 @@ var Table = registry.Table[Kernel]{
 // 1, is part of what identifies a result; it goes up whenever results change. Register is for the
 // start of a program: it is not safe for concurrent use, and panics at a name that is taken.
 func Register[K Kernel](name, doc string, version int, defaults ...K) {
-	registry.CheckName("kernel", name, version, []string{"sum", "product", "active", "per_class"})
 	registry.Register[K, Kernel](&Table, "kernel", name, doc, version, defaults...)
 }

@@ -1,4 +1,4 @@
-package flow
+package declared
 
 import (
 	"fmt"
@@ -7,17 +7,22 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Text is the text from which Read makes v. A component whose type is not in the table is an error
+// text is the flow text that declares v. A component whose type is not in the table is an error
 // that says how to register it.
-func Text[I any](v I, what string, table registry.Table[I]) (string, error) {
+func text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	name := table.NameOf(v)
 	if name == "" {
 		return "", fmt.Errorf("a %s of type %T has no name, so that no file can tell of it; register the type", what, v)
 	}
-	parts, err := said(reflect.ValueOf(v), reflect.ValueOf(table.Default(name)))
+	defaults := reflect.ValueOf(table.Default(name))
+	if e, _ := table.Lookup(what, name); e.NeedsOptions {
+		defaults = reflect.Zero(defaults.Type())
+	}
+	parts, err := said(reflect.ValueOf(v), defaults)
 	if err != nil || parts == "" {
 		return name, err
 	}
@@ -37,10 +42,10 @@ func said(v, defaults reflect.Value) (string, error) {
 	}
 	switch k := v.Kind(); {
 	case k == reflect.Interface:
-		return Text(v.Interface().(param.Prior), "prior", param.Priors)
+		return text(v.Interface().(param.Prior), "prior", param.Priors)
 	case k == reflect.Pointer:
 		return scalar(v.Elem())
-	case k == reflect.Struct:
+	case k == reflect.Struct && inner(v) == nil:
 		return fields(v, defaults)
 	case k == reflect.Slice || k == reflect.Array:
 		return list(v)
@@ -80,9 +85,22 @@ func list(v reflect.Value) (string, error) {
 	return "[" + strings.Join(parts, ", ") + "]", nil
 }
 
-// scalar is a bool, a number or a word; or a list of these.
+// inner is the kernel inside another one that a value holds, or nil.
+func inner(v reflect.Value) kernel.Kernel {
+	switch of := v.Interface().(type) {
+	case kernel.Named:
+		return of.Kernel
+	case kernel.PerClass:
+		return of.Kernel
+	}
+	return nil
+}
+
+// scalar is a bool, a number, a word or an inner kernel; or a list of these.
 func scalar(v reflect.Value) (string, error) {
 	switch k := v.Kind(); {
+	case inner(v) != nil:
+		return text(inner(v), "kernel", kernel.Table)
 	case k == reflect.Bool:
 		return strconv.FormatBool(v.Bool()), nil
 	case v.CanFloat():

@@ -1,5 +1,5 @@
 // Package model has models together with the texts that declare them.
-package model
+package declared
 
 import (
 	"slices"
@@ -64,8 +64,8 @@ func (m Model) OnColumns(source []int, categories []bool) (Model, error) {
 	return m, nil
 }
 
-// NoPart stands for a part that a comparator does not use.
-const NoPart = "none"
+// noPart stands for a part that a comparator does not use.
+const noPart = "none"
 
 // Numeric reports whether the labels are numbers.
 func (m Model) Numeric() bool {
