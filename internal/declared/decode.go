@@ -111,7 +111,11 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 				Content: []*strictyaml.Node{n}}
 		}
 		if n.Kind != strictyaml.SequenceNode {
-			d.At(n, "expected a list, found %s", strictyaml.Describe(n))
+			of := ""
+			if v.Type().Elem() == reflect.TypeFor[kernel.Named]() {
+				of = " of kernels, as in [se, noise]"
+			}
+			d.At(n, "expected a list%s, found %s", of, strictyaml.Describe(n))
 			return
 		}
 		s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
@@ -241,7 +245,7 @@ func (d *Decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 		d.value(value, f, nil)
 		i, ranged := intervals[key.Value]
 		if ranged && !strictyaml.IsNull(value) && d.Found.Found() == before {
-			d.inside(key.Value, value, f, i)
+			d.inside(key.Value, value, f, i, "; leave the key out for the default")
 		}
 		if ranged && d.Found.Found() > before {
 			f.Set(initially) // so that the rest of the component can still be checked
@@ -275,26 +279,26 @@ func isNamed(v reflect.Value) bool {
 	return is
 }
 
-// inside checks a number, or each of a list, against the interval of its field.
-func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Interval) {
+// inside checks a number, or each of a list, against the interval of its field. instead says what
+// to write in place of 0.
+func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Interval, instead string) {
 	switch {
 	case v.Kind() == reflect.Pointer:
-		d.inside(key, n, v.Elem(), i)
+		d.inside(key, n, v.Elem(), i, instead)
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
 		for k := range v.Len() {
 			at := n
 			if n.Kind == strictyaml.SequenceNode {
 				at = n.Content[k]
 			}
-			d.inside(key, at, v.Index(k), i)
+			d.inside(key, at, v.Index(k), i, "")
 		}
 	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() &&
 		!i.has(float64(v.Uint())):
-		wayOut := ""
-		if v.IsZero() {
-			wayOut = "; leave the key out for the default"
+		if !v.IsZero() {
+			instead = ""
 		}
-		d.At(n, "%s = %s must be %v%s", key, n.Value, i, wayOut)
+		d.At(n, "%s = %s must be %v%s", key, n.Value, i, instead)
 	}
 }
 

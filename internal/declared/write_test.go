@@ -110,7 +110,7 @@ func TestKernelsMadeOfKernels(t *testing.T) {
 	for declared, want := range map[string]string{
 		"sum":                                  "text:1:1: sum needs a list of kernels, as in {sum: [se, noise]}",
 		"{product: []}":                        "text:1:1: product needs a list of kernels",
-		"{sum: {se: {}}}":                      "text:1:7: expected a list, found a mapping",
+		"{sum: {se: {}}}":                      "text:1:7: expected a list of kernels, as in [se, noise], found a mapping",
 		"{sum: [se, sea]}":                     `text:1:12: unknown kernel "sea"; did you mean "se"?`,
 		"{sum: [se, {per_class: se}]}":         "text:1:12: per_class must stand outermost, as in {per_class: {sum: [se, noise]}}",
 		"{per_class: {per_class: se}}":         "text:1:13: per_class must stand outermost",

@@ -25,11 +25,11 @@ var Table = registry.Table[Kernel]{
 	registry.Composed[Sum, Kernel]("sum", "sum: [kernel, …]; k = Σ k_j", Sum{{"se", SE{}}, {"noise", Noise{}}}),
 	registry.Composed[Product, Kernel]("product", "product: [kernel, …]; k = Π k_j",
 		Product{{"se", SE{}}, {"linear", Linear{}}}),
-	registry.Composed[PerClass, Kernel]("per_class",
-		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),
 	registry.Composed[Active, Kernel]("active",
 		"active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1",
 		Active{Dims: []int{1}, Named: Named{"se", SE{}}}),
+	registry.Composed[PerClass, Kernel]("per_class",
+		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),
 }
 
 // Register adds a kernel of another program to Table, and so to the files of that program's
