@@ -106,21 +106,7 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 			v.SetMapIndex(reflect.ValueOf(key.Value), e)
 		})
 	case reflect.Slice:
-		if n.Kind == strictyaml.ScalarNode { // one value is a list of length one
-			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column,
-				Content: []*strictyaml.Node{n}}
-		}
-		if n.Kind != strictyaml.SequenceNode {
-			of := ""
-			if v.Type().Elem() == reflect.TypeFor[kernel.Named]() {
-				of = " of kernels, as in [se, noise]"
-			}
-			d.At(n, "expected a list%s, found %s", of, strictyaml.Describe(n))
-			return
-		}
-		s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
-		d.elements(n, s)
-		v.Set(s)
+		d.list(n, v)
 	case reflect.Array:
 		if n.Kind != strictyaml.SequenceNode || len(n.Content) != v.Len() {
 			d.At(n, "expected a list of %d values, found %s", v.Len(), strictyaml.Describe(n))
@@ -153,6 +139,24 @@ func (d *Decoder) inner(n *strictyaml.Node, v any) bool {
 		d.At(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
 	}
 	return true
+}
+
+// list decodes a list; one value is a list of length one.
+func (d *Decoder) list(n *strictyaml.Node, v reflect.Value) {
+	if n.Kind == strictyaml.ScalarNode {
+		n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column,
+			Content: []*strictyaml.Node{n}}
+	}
+	if n.Kind != strictyaml.SequenceNode {
+		of := ""
+		if v.Type().Elem() == reflect.TypeFor[kernel.Named]() {
+			of = " of kernels, as in [se, noise]"
+		}
+		d.At(n, "expected a list%s, found %s", of, strictyaml.Describe(n))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	d.elements(n, v)
 }
 
 // elements decodes the elements of a list.
