@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -72,7 +73,7 @@ func (p *meanField) naiveFields() error {
 //	G_ij = ½ b_i b_j,   G_ii = -½ b_i m_i/λ_i,   ∂L/∂m₀ = b
 func (p *meanField) naiveAdjoint(dst *Cov) {
 	n := len(p.b)
-	checkAdjoint(dst.K, n)
+	prior.CheckAdjoint(dst.K, n)
 	raw := dst.K.RawSymmetric()
 	linalg.Rows(n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
