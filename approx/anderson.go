@@ -8,15 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// update moves all sites towards those of the last refresh, accelerated or not.
+// update moves all sites towards those of the last refresh.
 func (p *siteState) update(a *accelerator, damping float64) {
-	if a == nil {
-		for i, s := range p.next {
-			p.tau[i] += damping * (s.tau - p.tau[i])
-			p.nu[i] += damping * (s.offset + s.tau*p.mu[i] - p.nu[i])
-		}
-		return
-	}
 	n := len(p.tau)
 	image, scale := make(State, 2*n), make([]float64, 2*n)
 	for i, s := range p.next {
@@ -36,7 +29,7 @@ func (p *siteState) update(a *accelerator, damping float64) {
 // accelerator is Anderson's acceleration of a fixed-point iteration: of the affine combinations of
 // the last images it takes the one whose residual would be least if the map were linear.
 type accelerator struct {
-	depth             int
+	depth             int     // 0: the images themselves
 	images, residuals []State // the latest last
 }
 

@@ -95,7 +95,7 @@ func (p *meanField) ensembleFields() error {
 		}
 		dst.SetSym(widest, widest, dst.At(widest, widest)+jitter*mat.Trace(dst))
 	}
-	p.evidence.adjoint = func(dst *Cov) {
+	p.evidence.adjoint = func(dst *Cov, _ int) {
 		p.ensembleAdjoint(dst, inverse)
 		pullJitter(dst.K)
 	}

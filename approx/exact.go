@@ -88,19 +88,18 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 	}
 	p := &exactPosterior{process: base, noise: lik.(likelihood.GaussianNoise).NoiseVariance()}
 	n := len(p.y)
-	p.tau = slices.Repeat([]float64{1 / p.noise}, n)
-	if err := p.factorise(p.tau); err != nil {
+	if err := p.factorise(slices.Repeat([]float64{1 / p.noise}, n)); err != nil {
 		return nil, err
 	}
-	mu := make([]float64, n)
-	p.prior.Locate(prior.Sites{Tau: p.tau, Nu: scaled(p.y, 1/p.noise), Mean: p.mean, Mu: mu, B: p.b})
-	fit, value, residual := 0.0, 0.0, make([]float64, n) // fit is (y - m)ᵀR(y - m)
-	for i, b := range p.b {
-		fit += b * (mu[i] - p.mean[i] + p.noise*b)
+	for i, m := range p.mean {
+		p.b[i] = p.y[i] - m
+	}
+	value, residual := -p.prior.Solve(p.b)/2, make([]float64, n) // (y - m)ᵀR(y - m)
+	for i := range residual {
 		value -= p.prior.Penalty(i, 1/p.noise)
 		residual[i] = -p.prior.PenaltySlope(i, 1/p.noise) / p.noise
 	}
-	value -= fit/2 + p.prior.LogDet() + float64(n)*math.Log(2*math.Pi*p.noise)/2
+	value -= p.prior.LogDet() + float64(n)*math.Log(2*math.Pi*p.noise)/2
 	if !finite(value) {
 		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow",
 			ErrNotPositiveDefinite, value)
@@ -121,12 +120,11 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 type exactPosterior struct {
 	process
 	noise float64 // σ²
-	tau   []float64
 }
 
 // functional is a scalar with its adjoint; mean is the derivative with respect to m.
 func (p *exactPosterior) functional(value float64, g prior.Adjoint, mean []float64) functional {
-	f := functional{value: value, adjoint: func(dst *Cov) {
+	f := functional{value: value, adjoint: func(dst *Cov, _ int) {
 		p.prior.Pull(dst, g.Constant)
 		if dst.Mean != nil {
 			copy(dst.Mean, mean)
@@ -213,12 +211,12 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 		value += logDet
 		value -= square / 2
 	}
-	adjoint := func(dst *Cov) {
+	adjoint := func(dst *Cov, _ int) {
 		p.leftOutAdjoint(dst, r, q, groupRoot(groups, r, roots), slices.Repeat([]float64{1}, n))
 	}
 	return p.byNoise(functional{value: value, adjoint: adjoint}, nil, func() []float64 {
 		dst, d := Cov{K: mat.NewSymDense(n, nil)}, make([]float64, n)
-		adjoint(&dst)
+		adjoint(&dst, 0)
 		for i := range d {
 			d[i] = dst.K.At(i, i)
 		}

@@ -51,7 +51,7 @@ func (p *laplacePosterior) move(at *point) error {
 //	G = ½ b bᵀ - ½ R + ½ (u bᵀ + b uᵀ),   ∂L/∂m = b + u
 //
 // In D there is also the term of the correction.
-func (p *laplacePosterior) adjoint(dst *Cov) {
+func (p *laplacePosterior) adjoint(dst *Cov, _ int) {
 	var u []float64
 	p.prior.Pull(dst, func(variances []float64) prior.Adjoint {
 		u = p.implicit(variances)
@@ -133,7 +133,7 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 		}
 		return nil
 	}}
-	f.adjoint = func(dst *Cov) { p.pullMarginals(dst, u, c.byV) }
+	f.adjoint = func(dst *Cov, _ int) { p.pullMarginals(dst, u, c.byV) }
 	if model, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
 			ku := make([]float64, len(u))

@@ -262,7 +262,7 @@ func (p *meanField) newton() error {
 		return err
 	}
 	x := slices.Clone(p.residual)
-	p.length = math.Sqrt(p.dense.Solve(x))
+	p.length = math.Sqrt(p.prior.Solve(x))
 	copy(p.step, p.residual)
 	linalg.Symv(-1, p.a, x, 1, p.step)
 	for i, c := range p.cut {
@@ -310,7 +310,7 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 	if err != nil {
 		return nil, err
 	}
-	adjoint := func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }
+	adjoint := func(dst *Cov, _ int) { p.leaveOneOutAdjoint(dst, c) }
 	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
 }
 
@@ -331,7 +331,7 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 		}
 	}
 	copy(zeta, rho)
-	p.dense.Solve(zeta)
+	p.prior.Solve(zeta)
 	linalg.Symv(1, p.a, zeta, 0, shift)
 	u, byLambda := make([]float64, n), make([]float64, n)
 	for i, l := range p.lambda {

@@ -71,7 +71,7 @@ func (p *meanField) naiveFields() error {
 // naiveAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in b:
 //
 //	G_ij = ½ b_i b_j,   G_ii = -½ b_i m_i/λ_i,   ∂L/∂m₀ = b
-func (p *meanField) naiveAdjoint(dst *Cov) {
+func (p *meanField) naiveAdjoint(dst *Cov, _ int) {
 	n := len(p.b)
 	prior.CheckAdjoint(dst.K, n)
 	raw := dst.K.RawSymmetric()

@@ -294,7 +294,7 @@ func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64
 
 // differentiate sets the derivatives of the evidence.
 func (p *onlinePosterior) differentiate() {
-	p.evidence.adjoint = func(dst *Cov) {
+	p.evidence.adjoint = func(dst *Cov, _ int) {
 		prior.CheckAdjoint(dst.K, len(p.order))
 		raw := dst.K.RawSymmetric()
 		linalg.Rows(raw.N, func(i0, i1 int) {
@@ -426,7 +426,7 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 		}
 		return nil
 	}
-	f.adjoint = func(dst *Cov) {
+	f.adjoint = func(dst *Cov, _ int) {
 		p.pullMarginals(dst, u, c.byV)
 		p.addReverse(dst, w)
 	}

@@ -83,24 +83,25 @@ func (o *outcome) stopped(why string) {
 	o.evidence.err = o.diagnostics.Failure
 }
 
-// functional is a Functional of a posterior with one latent process.
+// functional is the Functional of most posteriors.
 type functional struct {
 	value      float64
 	err        error        // the reason if there is no derivative
 	solve      func() error // computed before both derivatives, unless nil
-	adjoint    func(dst *Cov)
+	adjoint    func(dst *Cov, j int)
+	several    int                  // the number of covariances, if there are several
 	likelihood func(grad []float64) // nil if there is no gradient over the likelihood's parameters
 }
 
 func (f functional) Value() float64 { return f.value }
 
 func (f functional) Adjoint(dst *Cov, j int) error {
-	if j != 0 {
-		panic(fmt.Sprintf("approx: adjoint of covariance %d, want 0", j))
+	if count := max(1, f.several); j < 0 || j >= count {
+		panic(fmt.Sprintf("approx: adjoint of covariance %d, want one of %d", j, count))
 	}
 	err := f.ready()
 	if err == nil {
-		f.adjoint(dst)
+		f.adjoint(dst, j)
 	}
 	return err
 }

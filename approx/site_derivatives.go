@@ -104,7 +104,7 @@ func (p *siteState) differentiate(
 			}
 			return err
 		},
-		adjoint: func(dst *Cov) { p.pullImplicit(dst, total, share) },
+		adjoint: func(dst *Cov, _ int) { p.pullImplicit(dst, total, share) },
 	}
 	if _, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
@@ -182,7 +182,7 @@ func (p *siteState) pullImplicit(dst *Cov, total []weight, share float64) {
 // that is stationary in the sites:
 //
 //	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
-func (p *siteState) stationaryAdjoint(dst *Cov) {
+func (p *siteState) stationaryAdjoint(dst *Cov, _ int) {
 	g := prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Residual: p.residualWeights()}
 	p.prior.Pull(dst, g.Constant)
 	if dst.Mean != nil {

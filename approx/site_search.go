@@ -69,17 +69,18 @@ type siteSearch struct {
 	*siteState
 	at         fixedPoint // distance of the sites from the fixed point
 	cycles     *cycleDetector
-	schedule   Schedule     // current schedule: Sequential too if that is fastest, or when Mixed has switched to it
-	limit      int          // of iterations
-	damping    float64      // largest fraction of a site update
-	step       float64      // fraction of the next parallel updates
-	before     State        // the sites before the last update that may be undone
-	reached    float64      // their distance
-	within     float64      // distance below which Newton's method is used
-	length     float64      // of the last update if it was a Newton step; else 0
-	linearised float64      // distance of the sites for which the Jacobian was computed
-	idle       bool         // whether the last sweep changed nothing
-	anderson   *accelerator // of parallel updates; nil if sweeps are preferred
+	schedule   Schedule    // current schedule: Sequential too if that is fastest, or when Mixed has switched to it
+	limit      int         // of iterations
+	damping    float64     // largest fraction of a site update
+	step       float64     // fraction of the next parallel updates
+	before     State       // the sites before the last update that may be undone
+	reached    float64     // their distance
+	within     float64     // distance below which Newton's method is used
+	length     float64     // of the last update if it was a Newton step; else 0
+	linearised float64     // distance of the sites for which the Jacobian was computed
+	idle       bool        // whether the last sweep changed nothing
+	anderson   accelerator // of parallel updates
+	together   bool        // whether sweeps take longer than a new factor
 }
 
 // move is the next step of the iteration.
@@ -108,11 +109,10 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 		damping: o.Damping, step: o.Damping, before: slices.Clone(p.state), reached: math.Inf(1),
 		within: p.newtonWithin(), linearised: math.Inf(1),
 	}
-	if !p.search.PrefersSweeps() {
-		r.schedule, r.anderson = Mixed, &accelerator{depth: 6}
-		if o.accepts() {
-			r.schedule, r.anderson.depth = Parallel, 0
-		}
+	if r.together = !p.search.PrefersSweeps(); r.together && o.accepts() {
+		r.schedule = Parallel
+	} else if r.together {
+		r.schedule, r.anderson.depth = Mixed, 6
 	} else if r.within > 0 { // the fixed point does not depend on the method; parallel updates overshoot far from it
 		r.schedule = Sequential
 		if start == nil { // the marginals are those of the prior
@@ -203,7 +203,7 @@ func (r *siteSearch) judge(err error) move {
 		r.length = 0
 	}
 	if err != nil {
-		if r.anderson != nil && r.schedule == Mixed && iterations > 0 {
+		if r.together && r.schedule == Mixed && iterations > 0 {
 			r.schedule = Sequential
 			return takeBack
 		}
@@ -238,7 +238,7 @@ func (r *siteSearch) nearby() bool {
 }
 
 // stalls reports whether an accelerated update came no nearer.
-func (r *siteSearch) stalls() bool { return r.anderson != nil && !(r.at.distance <= r.reached/2) }
+func (r *siteSearch) stalls() bool { return r.together && !(r.at.distance <= r.reached/2) }
 
 // newtonFromFactor moves all sites at once, after refresh. With the Jacobian of the previous step
 // the remaining distance is about the product of both distances.
@@ -266,7 +266,7 @@ func (r *siteSearch) updates(ctx context.Context) error {
 	}
 	copy(r.before, r.state)
 	r.reached = r.at.distance
-	r.update(r.anderson, r.step)
+	r.update(&r.anderson, r.step)
 	r.step = min(2*r.step, r.damping)
 	r.count()
 	r.idle = false
@@ -291,7 +291,7 @@ func (r *siteSearch) sweeps(ctx context.Context) error {
 		if r.idle || r.diagnostics.Iterations == r.limit {
 			return nil
 		}
-		if r.within == 0 && r.anderson == nil {
+		if r.within == 0 && !r.together {
 			continue
 		}
 		if !r.search.Swept(r.sigma) {
@@ -331,7 +331,7 @@ func (r *siteSearch) count() {
 	d := &r.diagnostics
 	d.Iterations++
 	switch {
-	case r.anderson != nil || !r.cycles.found(r.state, r.sigma, r.at.distance, r.damping):
+	case r.together || !r.cycles.found(r.state, r.sigma, r.at.distance, r.damping):
 	case r.at.distance <= r.at.drift:
 		r.limit = d.Iterations
 	case r.schedule == Mixed:

@@ -40,7 +40,7 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 // whose last term is ½ tr(W_i D_i) at α = 0.
 type categories struct {
 	n, classes int
-	shared     bool          // one covariance for all classes
+	count      int           // of covariances: one for all classes, or one for each
 	prior      prior.Classes // nil: the cases are not known
 	mean       []float64     // prior mean m
 	y          []int
@@ -73,7 +73,7 @@ func newCategories(
 	}
 	v := func(n int) []float64 { return make([]float64, n) }
 	p := &categories{
-		n: n, classes: classes, shared: len(cov) == 1, prior: k, y: y.Index, lik: lik.(likelihood.Multinomial),
+		n: n, classes: classes, count: len(cov), prior: k, y: y.Index, lik: lik.(likelihood.Multinomial),
 		tolerance: tolerance, points: points, mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes),
 		g: v(classes), z: v(n),
 	}

@@ -1,8 +1,6 @@
 package approx
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -17,36 +15,22 @@ func (p *categories) finish(at *point, length float64, iterations int) (Posterio
 	for j, d := range at.delta {
 		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
 	}
-	p.at, p.state, p.diagnostics.Iterations, p.evidence.value = at, at.state(), iterations, value
+	p.at, p.state, p.diagnostics.Iterations = at, at.state(), iterations
+	p.evidence = functional{value: value, adjoint: p.adjoint, several: p.count}
 	p.posterior = p.prior.Posterior(p.b)
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
 }
 
-// Evidence implements Posterior.
-func (p *categories) Evidence() Functional { return softmaxEvidence{p.evidence, p} }
-
-type softmaxEvidence struct {
-	functional
-	posterior *categories
-}
-
-// Adjoint implements Functional: the weights on dK_c and dm_c, summed over the classes that share
-// them. As for two classes, GPML (5.20)-(5.24),
+// adjoint sets dst to the weights on dK_c and dm_c, summed over the classes that share them. As for
+// two classes, GPML (5.20)-(5.24),
 //
 //	G_c = ½ b_c b_cᵀ - ½ R_cc + ½ (u_c b_cᵀ + b_c u_cᵀ),   ∂L/∂m_c = b_c + u_c,
 //	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
 //
 // with R = (K + W⁻¹)⁻¹ and Σ_i the C×C posterior covariance of case i, and for priors of lower rank
 // the terms of the correction.
-func (e softmaxEvidence) Adjoint(dst *Cov, j int) error {
-	p := e.posterior
-	if count := p.covariances(); j < 0 || j >= count {
-		panic(fmt.Sprintf("approx: adjoint of covariance %d, want one of %d", j, count))
-	}
-	if e.err != nil {
-		return e.err
-	}
+func (p *categories) adjoint(dst *Cov, j int) {
 	p.prior.Pull(dst, j, func(variances []float64) (_, _ [][]float64) {
 		if p.u == nil {
 			p.u = p.implicit(variances)
@@ -56,21 +40,12 @@ func (e softmaxEvidence) Adjoint(dst *Cov, j int) error {
 	if dst.Mean != nil {
 		clear(dst.Mean)
 		for c := range p.classes {
-			if p.shared || c == j {
+			if p.count == 1 || c == j {
 				floats.Add(dst.Mean, p.of(c, p.b))
 				floats.Add(dst.Mean, p.of(c, p.u))
 			}
 		}
 	}
-	return nil
-}
-
-// covariances is their number.
-func (p *categories) covariances() int {
-	if p.shared {
-		return 1
-	}
-	return p.classes
 }
 
 // implicit returns u, given the π_c q_c, q_c the posterior variance of the difference f_c - Σ_d π_d

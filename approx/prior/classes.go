@@ -57,19 +57,43 @@ type Preconditioner interface {
 	Covariance(dst, x []float64)
 }
 
-// ClassesPosterior has the posterior at new inputs, given covariances with the cases or inducing
+// ClassesPosterior is the posterior at new inputs, given covariances with the cases or inducing
 // inputs and prior variances, one shared or one per class.
-type ClassesPosterior interface {
+type ClassesPosterior struct {
+	predictor
+	classes int
+}
+
+// predictor is a posterior for one kind of prior.
+type predictor interface {
+	projector
 	// Mean adds to mean[j] the posterior mean of f_c minus the prior mean.
 	Mean(mean []float64, c int, cross *mat.Dense)
-	// Variance sets variance[j] to that of f_c.
-	Variance(variance []float64, c int, cross *mat.Dense, diag []float64)
-	// Covariances calls visit with the covariance, C×C, of the latent values at every input,
-	// possibly concurrently. differences says that only those between classes matter; then a term
-	// common to all entries is left out, which may exceed them by orders of magnitude.
-	Covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense))
 	// Numbers are those of Prior.
 	Numbers() ([]float64, bool)
+}
+
+// Variance sets variance[j] to that of f_c.
+func (p ClassesPosterior) Variance(variance []float64, c int, cross *mat.Dense, diag []float64) {
+	x := linalg.NewGeneral(p.rows(), len(diag))
+	p.project(variance, x, c, cross, diag)
+	p.couple(x)
+	linalg.AddSquares(1, x, variance)
+}
+
+// Covariances calls visit with the covariance, C×C, of the latent values at every input, possibly
+// concurrently. differences says that only those between classes matter; then a term common to all
+// entries is left out, which may exceed them by orders of magnitude.
+func (p ClassesPosterior) Covariances(
+	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
+) {
+	project := func(q []float64, x blas64.General, c, from, to int) {
+		k := share(cross, c)
+		known, _ := k.Dims()
+		p.project(q, x, c, k.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
+	}
+	covariances(p, p.classes, len(diag[0]), differences, project,
+		func(j int, _ []float64, s *mat.SymDense) { visit(j, s) })
 }
 
 // ofClass adds to an error which covariance it refers to, if there are several.
@@ -95,23 +119,6 @@ type projector interface {
 
 // projection is project for the inputs from to to-1 of those that covariances goes through.
 type projection func(q []float64, x blas64.General, c, from, to int)
-
-// newInputs projects new inputs.
-func newInputs(p projector, cross []*mat.Dense, diag [][]float64) projection {
-	return func(q []float64, x blas64.General, c, from, to int) {
-		k := share(cross, c)
-		known, _ := k.Dims()
-		p.project(q, x, c, k.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
-	}
-}
-
-// variance is that of ClassesPosterior.
-func variance(p projector, v []float64, c int, cross *mat.Dense, diag []float64) {
-	x := linalg.NewGeneral(p.rows(), len(diag))
-	p.project(v, x, c, cross, diag)
-	p.couple(x)
-	linalg.AddSquares(1, x, v)
-}
 
 // InputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
 // triangle is read twice for all of them. Threads take inputsEach of them.

@@ -47,8 +47,12 @@ func NewDense(work *Work, cov Cov, n int) (*Dense, error) {
 	return &Dense{k: cov.K.RawSymmetric(), root: make([]float64, n), work: work}, nil
 }
 
-// Afresh implements Prior.
-func (d *Dense) Afresh() Prior { return &Dense{k: d.k, root: make([]float64, len(d.root))} }
+// These implement Prior.
+func (d *Dense) Afresh() Prior             { return &Dense{k: d.k, root: make([]float64, len(d.root))} }
+func (d *Dense) Variance(i int) float64    { return d.k.Data[i*d.k.Stride+i] }
+func (d *Dense) LargestVariance() float64  { return largest(d.k) }
+func (d *Dense) Multiply(dst, x []float64) { linalg.Symv(1, d.k, x, 0, dst) }
+func (d *Dense) LogDet() float64           { return linalg.LogDet(d.u) + d.negative.logDet }
 
 // Part implements Prior: every third case. Its matrices, of m ≤ n/3 cases, are stored below the
 // diagonal of the factor of all: K in the last m rows and its own factor in m rows above them, both
@@ -73,12 +77,6 @@ func (d *Dense) Part() (Prior, []int) {
 
 // at is an entry of K.
 func (d *Dense) at(i, j int) float64 { return d.k.Data[min(i, j)*d.k.Stride+max(i, j)] }
-
-// Variance implements Prior.
-func (d *Dense) Variance(i int) float64 { return d.k.Data[i*d.k.Stride+i] }
-
-// LargestVariance implements Prior.
-func (d *Dense) LargestVariance() float64 { return largest(d.k) }
 
 // Rank implements Prior, by Cholesky's method with the largest pivot first.
 func (d *Dense) Rank() int {
@@ -107,9 +105,6 @@ func (d *Dense) Rank() int {
 	}
 	return len(rows)
 }
-
-// Multiply implements Prior.
-func (d *Dense) Multiply(dst, x []float64) { linalg.Symv(1, d.k, x, 0, dst) }
 
 // allocate allocates the memory of the factor, once.
 func (d *Dense) allocate() {
@@ -161,9 +156,6 @@ func (d *Dense) uninformative() bool {
 	return !slices.ContainsFunc(d.root, func(r float64) bool { return !(r <= leastRoot) })
 }
 
-// LogDet implements Prior.
-func (d *Dense) LogDet() float64 { return linalg.LogDet(d.u) + d.negative.logDet }
-
 // Shrink implements Prior, by two triangular solves.
 func (d *Dense) Shrink(dst, x, kx []float64) {
 	fkx := make([]float64, d.negative.f.Rows)
@@ -188,7 +180,7 @@ func (d *Dense) solve(x []float64) (square float64) {
 	return square
 }
 
-// Solve replaces x by R x, and returns xᵀR x, for τ ≥ 0.
+// Solve implements Prior.
 func (d *Dense) Solve(x []float64) (square float64) {
 	square = d.solve(x)
 	floats.Mul(x, d.root)

@@ -61,13 +61,9 @@ func newDenseClasses(work *Work, cov []Cov, n, classes int) (*denseClasses, erro
 // of is the part of a vector for a class.
 func (p *denseClasses) of(c int, x []float64) []float64 { return x[c*p.n : (c+1)*p.n] }
 
-// LargestVariance implements Classes.
-func (p *denseClasses) LargestVariance(c int) float64 { return largest(share(p.k, c)) }
-
-// Penalty implements Classes.
-func (p *denseClasses) Penalty(int) float64 { return 0 }
-
-// Describe implements Classes.
+// These implement Classes.
+func (p *denseClasses) LargestVariance(c int) float64           { return largest(share(p.k, c)) }
+func (p *denseClasses) Penalty(int) float64                     { return 0 }
 func (p *denseClasses) Describe() (jitter, unexplained float64) { return 0, 0 }
 
 // Multiply implements Classes.

@@ -17,31 +17,21 @@ type densePosterior struct {
 }
 
 // Posterior implements Classes.
-func (p *denseClasses) Posterior(b []float64) ClassesPosterior { return densePosterior{p, b} }
+func (p *denseClasses) Posterior(b []float64) ClassesPosterior {
+	return ClassesPosterior{densePosterior{p, b}, p.classes}
+}
 
-// Mean implements ClassesPosterior.
+// Mean implements predictor.
 func (p densePosterior) Mean(mean []float64, c int, cross *mat.Dense) {
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(c, p.b), 1, mean)
 }
 
-// Variance implements ClassesPosterior.
-func (p densePosterior) Variance(v []float64, c int, cross *mat.Dense, diag []float64) {
-	variance(p, v, c, cross, diag)
-}
-
-// Covariances implements ClassesPosterior.
-func (p densePosterior) Covariances(
-	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
-) {
-	covariances(p, p.classes, len(diag[0]), differences, newInputs(p, cross, diag),
-		func(j int, _ []float64, s *mat.SymDense) { visit(j, s) })
-}
-
-// Numbers implements ClassesPosterior: predictions need the cases.
+// Numbers implements predictor: predictions need the cases.
 func (p densePosterior) Numbers() ([]float64, bool) { return nil, false }
 
-// rows implements projector.
-func (p *denseClasses) rows() int { return p.n }
+// These implement projector.
+func (p *denseClasses) rows() int               { return p.n }
+func (p *denseClasses) couple(x blas64.General) { linalg.SolveTri(blas.Trans, p.m, x) }
 
 // project implements projector, GPML Algorithm 3.4 lines 4-9: with k* = cross and k** = diag,
 //
@@ -75,9 +65,6 @@ func (p *denseClasses) project(q []float64, x blas64.General, c int, cross *mat.
 	linalg.SolveTri(blas.NoTrans, p.u[c], x)
 	scale(x)
 }
-
-// couple implements projector.
-func (p *denseClasses) couple(x blas64.General) { linalg.SolveTri(blas.Trans, p.m, x) }
 
 // Marginals implements Classes.
 func (p *denseClasses) Marginals(visit func(i int, own, cavityShare []float64, sigma *mat.SymDense)) {

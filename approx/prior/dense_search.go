@@ -25,10 +25,8 @@ func (d *Dense) Search() Search {
 	return &denseSearch{Dense: d, v: d.work.General(n, n), mark: mark}
 }
 
-// Close implements Search.
-func (s *denseSearch) Close() { s.work.Release(s.mark) }
-
-// PrefersSweeps implements Search.
+// These implement Search.
+func (s *denseSearch) Close()              { s.work.Release(s.mark) }
 func (s *denseSearch) PrefersSweeps() bool { return true }
 
 // informative is the least τ_i K_ii for which Σ_ii follows from the factor. Its error is then some

@@ -149,20 +149,14 @@ func (p *inducing) Describe() (jitter, unexplained float64) {
 	return p.jitter, unexplained
 }
 
-// Power implements Correction.
-func (p *inducing) Power() float64 { return p.power }
-
-// ResidualVariance implements Correction.
+// These implement Correction.
+func (p *inducing) Power() float64                 { return p.power }
 func (p *inducing) ResidualVariance(i int) float64 { return p.residual[i] }
 
-// Variance implements Prior.
-func (p *inducing) Variance(i int) float64 { return p.variance[i] }
-
-// LargestVariance implements Prior.
+// These implement Prior.
+func (p *inducing) Variance(i int) float64   { return p.variance[i] }
 func (p *inducing) LargestVariance() float64 { return max(0, slices.Max(p.variance)) }
-
-// Rank implements Prior.
-func (p *inducing) Rank() int { return p.cases() }
+func (p *inducing) Rank() int                { return p.cases() }
 
 // project sets dst = V x, and lift adds c Vᵀ y to dst.
 func (p *inducing) project(dst, x []float64) { linalg.Gemv(blas.NoTrans, 1, p.v, x, 0, dst) }

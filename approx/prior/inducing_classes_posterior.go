@@ -26,31 +26,16 @@ func (k *inducingClasses) Posterior(b []float64) ClassesPosterior {
 		linalg.SolveTriVec(blas.NoTrans, k.prior(c).u, w)
 		t.weights = append(t.weights, w)
 	}
-	return t
+	return ClassesPosterior{t, k.classes}
 }
 
-// Mean implements ClassesPosterior.
+// Mean implements predictor.
 func (t inducingClassesPosterior) Mean(mean []float64, c int, cross *mat.Dense) {
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), t.weights[c], 1, mean)
 }
 
-// Variance implements ClassesPosterior.
-func (t inducingClassesPosterior) Variance(v []float64, c int, cross *mat.Dense, diag []float64) {
-	variance(t, v, c, cross, diag)
-}
-
-// Covariances implements ClassesPosterior.
-func (t inducingClassesPosterior) Covariances(
-	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
-) {
-	covariances(t, t.of.classes, len(diag[0]), differences, newInputs(t, cross, diag),
-		func(j int, _ []float64, s *mat.SymDense) { visit(j, s) })
-}
-
-// rows implements projector.
-func (t inducingClassesPosterior) rows() int { return t.of.um.N }
-
-// couple implements projector.
+// These implement projector.
+func (t inducingClassesPosterior) rows() int             { return t.of.um.N }
 func (t inducingClassesPosterior) couple(blas64.General) {}
 
 // project implements projector: with w = U⁻ᵀ cross,
@@ -73,7 +58,7 @@ func (t inducingClassesPosterior) project(q []float64, x blas64.General, c int, 
 	k.half(x, c, w)
 }
 
-// Numbers implements ClassesPosterior: the weights of all classes and then the rows of U_M.
+// Numbers implements predictor: the weights of all classes and then the rows of U_M.
 func (t inducingClassesPosterior) Numbers() ([]float64, bool) {
 	return InducingPosterior{um: t.of.um, weights: slices.Concat(t.weights...)}.Numbers(), true
 }
@@ -83,13 +68,13 @@ func (t inducingClassesPosterior) Numbers() ([]float64, bool) {
 func ReadClasses(cov []Cov, classes int, numbers []float64) (ClassesPosterior, error) {
 	all, err := readNumbers(numbers, classes*cov[0].K.SymmetricDim())
 	if err != nil {
-		return nil, err
+		return ClassesPosterior{}, err
 	}
 	k := &inducingClasses{classes: classes, um: all.um}
 	for _, c := range cov {
 		p := &inducing{v: linalg.NewGeneral(c.K.SymmetricDim(), 0)}
 		if err := p.factorInducing(c.K.RawSymmetric()); err != nil {
-			return nil, err
+			return ClassesPosterior{}, err
 		}
 		k.priors = append(k.priors, p)
 	}
@@ -97,5 +82,5 @@ func ReadClasses(cov []Cov, classes int, numbers []float64) (ClassesPosterior, e
 	for w := range slices.Chunk(all.weights, k.size()) {
 		t.weights = append(t.weights, w)
 	}
-	return t, nil
+	return ClassesPosterior{t, classes}, nil
 }

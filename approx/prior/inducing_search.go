@@ -13,17 +13,13 @@ type inducingSearch struct{ *inducingSites }
 // Search implements Prior.
 func (p *inducingSites) Search() Search { return inducingSearch{p} }
 
-// Close implements Search.
-func (p inducingSearch) Close() {}
+// These implement Search.
+func (p inducingSearch) Close()                    {}
+func (p inducingSearch) Variances(sigma []float64) { copy(sigma, p.inducingSites.Variances()) }
+func (p inducingSearch) Swept([]float64) bool      { return false }
 
 // PrefersSweeps implements Search: a sweep takes twice as long as a new factor, on one thread.
 func (p inducingSearch) PrefersSweeps() bool { return false }
-
-// Variances implements Search.
-func (p inducingSearch) Variances(sigma []float64) { copy(sigma, p.inducingSites.Variances()) }
-
-// Swept implements Search.
-func (p inducingSearch) Swept([]float64) bool { return false }
 
 // Jacobian implements Search.
 func (p inducingSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {

@@ -99,12 +99,32 @@ func (p *inducingSites) solve(y []float64) {
 	linalg.SolveTriVec(blas.NoTrans, p.um, y)
 }
 
-// Locate implements Prior. With û = M⁻¹ V T (ν - S m) the whitened mean of the inducing variables,
+// Solve implements Prior: R x is b for ν = S x and m = 0, and xᵀR x = |û|² + Σ_i (Λ_i + 1/τ_i)
+// b_i².
+func (p *inducingSites) Solve(x []float64) (square float64) {
+	n := len(x)
+	zeros, mu := make([]float64, n), make([]float64, n)
+	known := p.locate(Sites{Nu: floats.MulTo(make([]float64, n), p.s, x), Mean: zeros, Mu: mu, B: x})
+	square = floats.Dot(known, known)
+	for i, b := range x {
+		if p.s[i] > 0 {
+			square += (p.independent[i] + 1/p.s[i]) * b * b
+		}
+	}
+	return square
+}
+
+// Locate implements Prior.
+func (p *inducingSites) Locate(s Sites) (uncertain float64) {
+	return 4 * eps * math.Sqrt(p.LargestVariance()) * floats.Norm(p.locate(s), 2)
+}
+
+// locate sets μ and b. With û = M⁻¹ V T (ν - S m) the whitened mean of the inducing variables,
 //
 //	b_i = T_i (ν_i - τ_i (m_i + v_iᵀû)),   μ_i = m_i + v_iᵀû + Λ_i b_i
 //
 // û is refined once with the residual of V b = û, which removes rounding errors.
-func (p *inducingSites) Locate(s Sites) (uncertain float64) {
+func (p *inducingSites) locate(s Sites) (known []float64) {
 	known, rest := make([]float64, p.points()), make([]float64, p.cases()) // û, ν - S(m + Vᵀû)
 	copy(s.Mu, s.Mean)
 	for range 2 {
@@ -122,7 +142,7 @@ func (p *inducingSites) Locate(s Sites) (uncertain float64) {
 		s.B[i] = p.left[i] * (s.Nu[i] - t*s.Mu[i])
 		s.Mu[i] += p.independent[i] * s.B[i]
 	}
-	return 4 * eps * math.Sqrt(p.LargestVariance()) * floats.Norm(known, 2)
+	return known
 }
 
 // measure computes |U_M⁻ᵀ v_i|², once per factor.

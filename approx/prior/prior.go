@@ -45,6 +45,8 @@ type Prior interface {
 	// Shrink sets dst = (I + S K)⁻¹ x = (I - R K) x, given kx = K x, which it may overwrite. dst
 	// may be x, and kx may be dst if x is not.
 	Shrink(dst, x, kx []float64)
+	// Solve replaces x by R x, and returns xᵀR x, for τ ≥ 0.
+	Solve(x []float64) (square float64)
 	// Locate sets the means μ and b of sites, and returns a bound of the error of a mean beyond the
 	// rounding of its last digit.
 	Locate(s Sites) (uncertain float64)

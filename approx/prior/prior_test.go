@@ -200,6 +200,12 @@ func TestPriors(t *testing.T) {
 				}
 				r := new(mat.Dense) // R = (I + S K)⁻¹ S
 				r.Mul(shrunk, diagonal(tau))
+				var rx mat.VecDense
+				rx.MulVec(r, mat.NewVecDense(testCases, x))
+				near(t, "xᵀR x", p.Solve(dst[:copy(dst, x)]), mat.Dot(&rx, mat.NewVecDense(testCases, x)), tolerance)
+				for i, v := range dst {
+					near(t, "R x", v, rx.AtVec(i), tolerance)
+				}
 				for i, v := range p.Diagonal(Adjoint{C: -2}) {
 					near(t, "R_ii", v, r.At(i, i), tolerance)
 				}

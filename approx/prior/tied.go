@@ -120,8 +120,13 @@ func (t *tied) ofValues(x []float64) []float64 {
 	return y
 }
 
-// Afresh implements Prior.
-func (t *tied) Afresh() Prior { return newTied(t.values.Afresh().(*Dense), t.value, t.first) }
+// These implement Prior.
+func (t *tied) Afresh() Prior            { return newTied(t.values.Afresh().(*Dense), t.value, t.first) }
+func (t *tied) Variance(i int) float64   { return t.values.Variance(t.value[i]) }
+func (t *tied) LargestVariance() float64 { return t.values.LargestVariance() }
+func (t *tied) Rank() int                { return t.values.Rank() }
+func (t *tied) LogDet() float64          { return t.values.LogDet() }
+func (t *tied) Search() Search           { return tiedSearch{t, t.values.Search()} }
 
 // Part implements Prior: some of the values.
 func (t *tied) Part() (Prior, []int) {
@@ -131,15 +136,6 @@ func (t *tied) Part() (Prior, []int) {
 	}
 	return k, cases
 }
-
-// Variance implements Prior.
-func (t *tied) Variance(i int) float64 { return t.values.Variance(t.value[i]) }
-
-// LargestVariance implements Prior.
-func (t *tied) LargestVariance() float64 { return t.values.LargestVariance() }
-
-// Rank implements Prior.
-func (t *tied) Rank() int { return t.values.Rank() }
 
 // Multiply implements Prior.
 func (t *tied) Multiply(dst, x []float64) {
@@ -162,9 +158,6 @@ func (t *tied) Factorise(tau []float64) error {
 	return t.values.Factorise(sum)
 }
 
-// LogDet implements Prior.
-func (t *tied) LogDet() float64 { return t.values.LogDet() }
-
 // Shrink implements Prior. As T Σ_v z = z - (I + T K_v)⁻¹ z with z = Eᵀx, nothing is multiplied by
 // K unless precisions cancel.
 func (t *tied) Shrink(dst, x, kx []float64) {
@@ -180,6 +173,23 @@ func (t *tied) Shrink(dst, x, kx []float64) {
 			dst[i] = (x[i] - t.q[i]*z[a]) + t.q[i]*shrunk[a]
 		}
 	}
+}
+
+// Solve implements Prior. With x̄ the means of x over the cases of a value, weighted by τ, and R_v
+// of the values, R x = S(x - E x̄) + S E T⁻¹R_v x̄, and xᵀR x = (x - E x̄)ᵀS(x - E x̄) + x̄ᵀR_v x̄.
+func (t *tied) Solve(x []float64) (square float64) {
+	mean := make([]float64, len(t.first))
+	for i, a := range t.value {
+		mean[a] += t.q[i] * x[i]
+	}
+	solved := slices.Clone(mean)
+	square = t.values.Solve(solved)
+	for i, a := range t.value {
+		rest := x[i] - mean[a]
+		square += t.tau[i] * rest * rest
+		x[i] = t.tau[i]*rest + t.q[i]*solved[a]
+	}
+	return square
 }
 
 // Locate implements Prior. With ν and b of its value, b_i = ν_i - τ_i μ_i is ν_i - q_i ν + q_i b.
@@ -341,13 +351,8 @@ type tiedSearch struct {
 	values Search
 }
 
-// Search implements Prior.
-func (t *tied) Search() Search { return tiedSearch{t, t.values.Search()} }
-
-// Close implements Search.
-func (s tiedSearch) Close() { s.values.Close() }
-
-// PrefersSweeps implements Search.
+// These implement Search.
+func (s tiedSearch) Close()              { s.values.Close() }
 func (s tiedSearch) PrefersSweeps() bool { return true }
 
 // Variances implements Search.
