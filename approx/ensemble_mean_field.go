@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -75,9 +74,7 @@ func (p *meanField) ensembleFields() error {
 	inverse, uncertainty := p.independent()
 	if !(uncertainty < unresolved) {
 		jitter = 2 * float64(n) * eps / unresolved
-		if err := p.addJitter(jitter); err != nil {
-			return err
-		}
+		p.addJitter(jitter)
 		if inverse, uncertainty = p.independent(); !(uncertainty < unresolved) {
 			return fmt.Errorf("%w: the covariance of the latent values with their noise has an eigenvalue below 0 "+
 				"that rounding does not explain; check the inputs and the kernel", ErrNotPositiveDefinite)
@@ -89,13 +86,13 @@ func (p *meanField) ensembleFields() error {
 		}
 		widest := 0
 		for i := range n {
-			if p.prior.Variance(i) > p.prior.Variance(widest) {
+			if p.variance(i) > p.variance(widest) {
 				widest = i
 			}
 		}
 		dst.SetSym(widest, widest, dst.At(widest, widest)+jitter*mat.Trace(dst))
 	}
-	p.evidence.adjoint = func(dst *Cov, _ int) {
+	p.evidence.adjoint = func(dst *Cov) {
 		p.ensembleAdjoint(dst, inverse)
 		pullJitter(dst.K)
 	}
@@ -132,23 +129,19 @@ func (p *meanField) independent() (inverse blas64.Symmetric, uncertainty float64
 
 // addJitter adds share times the largest prior variance to the diagonal of K; this is then a lower
 // bound of every λ.
-func (p *meanField) addJitter(share float64) (err error) {
+func (p *meanField) addJitter(share float64) {
 	n := len(p.y)
-	jittered, d := mat.NewSymDense(n, nil), &p.diagnostics
-	k := jittered.RawSymmetric()
-	d.Jitter = share * p.prior.LargestVariance()
+	k, d := linalg.NewSym(n), &p.diagnostics
+	d.Jitter = share * p.largest()
 	copyTriangle(k, p.k)
 	for i := range n {
 		k.Data[i*n+i] += d.Jitter
 		p.a.Data[i*n+i] += d.Jitter
 	}
+	p.k = k
 	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; a "+
 		"jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)",
 		d.Jitter))
-	p.k = k
-	p.dense, err = prior.NewDense(nil, Cov{K: jittered}, n)
-	p.prior = p.dense
-	return err
 }
 
 // ensembleAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in the
@@ -157,7 +150,7 @@ func (p *meanField) addJitter(share float64) (err error) {
 //	G = ½ b bᵀ + ½ A⁻¹ diag(v_i) A⁻¹ - ½ A⁻¹,   ∂L/∂m₀ = b
 func (p *meanField) ensembleAdjoint(dst *Cov, inverse blas64.Symmetric) {
 	n := len(p.b)
-	prior.CheckAdjoint(dst.K, n)
+	checkAdjoint(dst.K, n)
 	v := make([]float64, n)
 	g := dst.K.RawSymmetric()
 	linalg.Rows(n, func(i0, i1 int) {

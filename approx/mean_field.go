@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -81,19 +80,18 @@ func (t meanFieldTheory) restore(cov []Cov, y Targets, lik likelihood.Bound, s S
 
 // begin checks the arguments, forms A and fills the fields.
 func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
-	base, dense, err := newDense(cov, y, lik)
+	s, err := newSites(cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
-	n := len(base.y)
+	n := len(s.y)
 	v := func() []float64 { return make([]float64, n) }
 	p := &meanField{
-		process: base, dense: dense, k: cov[0].K.RawSymmetric(), method: t.method,
-		tolerance: cmp.Or(t.tolerance, defaultTolerance),
-		a:         linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
+		sites: s, method: t.method, tolerance: cmp.Or(t.tolerance, defaultTolerance),
+		a: linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
 		z: v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
 	}
-	copyTriangle(p.a, p.k)
+	copyTriangle(p.a, s.k)
 	for i := range n {
 		p.a.Data[i*n+i] += p.noise
 		p.scale = max(p.scale, p.a.Data[i*n+i])
@@ -112,14 +110,6 @@ func copyTriangle(dst, src blas64.Symmetric) {
 			copy(dst.Data[i*dst.Stride+i:i*dst.Stride+src.N], src.Data[i*src.Stride+i:i*src.Stride+src.N])
 		}
 	})
-}
-
-// full is a symmetric matrix with both of its triangles.
-func full(s blas64.Symmetric) blas64.General {
-	a := linalg.NewGeneral(s.N, s.N)
-	copyTriangle(blas64.Symmetric{Stride: s.N, Data: a.Data}, s)
-	linalg.Reflect(blas.Lower, a, a)
-	return a
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
@@ -149,9 +139,7 @@ func full(s blas64.Symmetric) blas64.General {
 //
 // A State has z, n numbers.
 type meanField struct {
-	process
-	dense     *prior.Dense
-	k         blas64.Symmetric // K
+	*sites
 	method    string
 	tolerance float64
 	a         blas64.Symmetric // A
@@ -261,8 +249,16 @@ func (p *meanField) newton() error {
 	if err := p.factorise(p.tau); err != nil {
 		return err
 	}
-	x := slices.Clone(p.residual)
-	p.length = math.Sqrt(p.prior.Solve(x))
+	x := make([]float64, len(p.z))
+	for i, r := range p.root {
+		x[i] = r * p.residual[i]
+	}
+	linalg.SolveTriVec(blas.Trans, p.u, x)
+	p.length = math.Sqrt(dot(x, x))
+	linalg.SolveTriVec(blas.NoTrans, p.u, x)
+	for i, r := range p.root {
+		x[i] *= r
+	}
 	copy(p.step, p.residual)
 	linalg.Symv(-1, p.a, x, 1, p.step)
 	for i, c := range p.cut {
@@ -304,13 +300,14 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 		return nil, p.evidence.err
 	}
 	mu := make([]float64, len(p.b))
-	p.prior.Multiply(mu, p.b)
+	p.multiply(mu, p.b)
 	floats.Add(mu, p.mean)
-	c, err := p.cavities(p.tau, mu)
+	c, err := p.cavities(mu)
 	if err != nil {
 		return nil, err
 	}
-	adjoint := func(dst *Cov, _ int) { p.leaveOneOutAdjoint(dst, c) }
+	p.complete(c)
+	adjoint := func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }
 	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
 }
 
@@ -319,7 +316,6 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 // b̄ and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C
 // D²).
 func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
-	c.complete(p.prior)
 	n := len(p.b)
 	byB, rho, zeta, shift := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	copy(byB, c.byB)
@@ -329,9 +325,13 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 		if rho[i] = byB[i]; curvature > 0 {
 			rho[i] += c.byTau[i] * p.y[i] * l * math.Sqrt(l) * p.cut[i].Third / curvature / (d * d)
 		}
+		zeta[i] = p.root[i] * rho[i]
 	}
-	copy(zeta, rho)
-	p.prior.Solve(zeta)
+	linalg.SolveTriVec(blas.Trans, p.u, zeta)
+	linalg.SolveTriVec(blas.NoTrans, p.u, zeta)
+	for i, r := range p.root {
+		zeta[i] *= r
+	}
 	linalg.Symv(1, p.a, zeta, 0, shift)
 	u, byLambda := make([]float64, n), make([]float64, n)
 	for i, l := range p.lambda {
@@ -340,6 +340,6 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 		u[i] = c.byMu[i] - zeta[i]
 		byLambda[i] = -c.byTau[i]*curvature*p.cut[i].Variance/(d*d) + (zeta[i]*h-p.b[i]*(byB[i]-shift[i]))/(2*l)
 	}
-	p.pullMarginals(dst, u, c.byV)
+	p.pullBack(dst, c.inverse, u, c.byV)
 	p.pullLambda(dst.K, byLambda)
 }

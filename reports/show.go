@@ -14,6 +14,7 @@ type Shown struct {
 	Nested         []Nested              `json:"nested,omitempty"` // with all configurations
 	Races          []Race                `json:"races,omitempty"`
 	Illustrations  []record.Illustration `json:"illustrations,omitempty"`
+	Run            *Report               `json:"-"` // if all of it is shown
 }
 
 // ShownConfiguration is a configuration, its index in the Report, and the requested trials.
@@ -31,7 +32,7 @@ func (r *Report) Show(configuration, trial int) (*Shown, error) {
 	}
 	out := &Shown{Schema: "gpc-tune/show/1", Experiment: r.Experiment, Configurations: []ShownConfiguration{}}
 	if configuration == -1 && trial == -1 {
-		out.Nested, out.Races, out.Illustrations = r.Nested, r.Races, r.Illustrations
+		out.Nested, out.Races, out.Illustrations, out.Run = r.Nested, r.Races, r.Illustrations, r
 	}
 	last := -1
 	for i, c := range r.Configurations {

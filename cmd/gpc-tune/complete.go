@@ -177,7 +177,7 @@ func begunRun(args []string) (*runs.Folder, bool) {
 
 // exportNames are the tables of gpc-tune export.
 func exportNames() (names []string) {
-	for _, e := range table.Exports {
+	for _, e := range table.Exported() {
 		names = append(names, e.Name)
 	}
 	return names

@@ -99,22 +99,22 @@ folds with their scores, warnings and failures. --configuration shows one, numbe
 }
 
 func exportCommand() *cobra.Command {
-	what := table.Exports[0].Name
+	what := table.Exported()[0].Name
 	c := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write configurations, folds, trials, paths or predictions of a run as one table",
 		Args:  cobra.ExactArgs(1),
 	}
-	shown(c, table.RowForms, func(args []string) (rows table.Rows, err error) {
+	shown(c, table.DataForms, func(args []string) (t table.Table, err error) {
 		export, err := table.ExportNamed(what)
 		if err != nil {
-			return rows, misused(err)
+			return t, misused(err)
 		}
 		report, err := reported(c, args[0])
 		if err != nil {
-			return rows, err
+			return t, err
 		}
-		return export.Rows(report), nil
+		return export.Export(report), nil
 	})
 	print, safe, write := c.RunE, safeCSVFlag(c), fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -126,7 +126,7 @@ func exportCommand() *cobra.Command {
 		})
 	}
 	var docs []string
-	for _, e := range table.Exports {
+	for _, e := range table.Exported() {
 		docs = append(docs, "  "+e.Name+": "+e.Doc)
 	}
 	c.Long = "Write one table of the run in a folder:\n" + strings.Join(docs, "\n")

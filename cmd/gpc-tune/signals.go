@@ -21,10 +21,10 @@ const (
 	last, lastAfterGrace = 50 * time.Millisecond, 2 * time.Second
 )
 
-// interrupts handles SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP. If there is nothing
-// to finish, the first signal ends the program. While jobs run whose results are kept, or requests
-// are served, the first signal drains: running work may continue for the grace period, and nothing
-// new starts. The second signal ends the program in any state.
+// interrupts handles SIGINT and SIGTERM. If there is nothing to finish, the first signal ends the
+// program. While jobs run whose results are kept, or requests are served, the first signal drains:
+// running work may continue for the grace period, and nothing new starts. The second signal ends
+// the program in any state.
 type interrupts struct {
 	cancel  context.CancelFunc
 	drained chan struct{}
@@ -41,11 +41,7 @@ func watch() (ctx context.Context, i *interrupts) {
 	i = &interrupts{drained: make(chan struct{})}
 	ctx, i.cancel = context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	handled := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		handled = append(handled, syscall.SIGHUP)
-	}
-	signal.Notify(signals, handled...)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		s := (<-signals).(syscall.Signal)
 		i.mu.Lock()
@@ -127,7 +123,7 @@ func end(code int) {
 	}()
 	select {
 	case <-abandoned:
-	case <-time.After(time.Second): // the disk does not respond
+	case <-time.After(20 * time.Millisecond): // the disk does not respond
 	}
 	os.Exit(code)
 }

@@ -1,7 +1,6 @@
 package classifier
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -244,23 +244,15 @@ func TestThresholdOfPredictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := map[string][]map[string]float64{}
+		var rows []Record
 		for i := range ds.Rows {
-			row := map[string]float64{}
+			row := Record{}
 			for j, column := range c.file.Columns.Inputs {
-				row[column.Name] = ds.X.At(i, j)
+				row[column.Name] = json.Number(strconv.FormatFloat(ds.X.At(i, j), 'g', -1, 64))
 			}
-			rows["rows"] = append(rows["rows"], row)
+			rows = append(rows, row)
 		}
-		text, err := json.Marshal(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := one.ReadRecords(bytes.NewReader(text), len(ds.Rows))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := one.Records(read)
+		got, err := one.Records(t.Context(), rows)
 		if err != nil {
 			t.Fatal(err)
 		}

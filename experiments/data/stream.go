@@ -2,11 +2,11 @@ package data
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -31,37 +31,50 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 	text, encoding := unicodeOf(plain, s.encoding())
 	p := parts{r: text}
-	as, lines := &layout{}, 0
+	head, lines, rows, named := "", 0, 0, 0 // the first record, and the number of records that are not cases
 	for {
 		part, err := p.next(records)
-		if as.names == nil && err == nil { // the columns are determined by the first two records
+		if head == "" && err == nil { // the columns are determined by the first two records
 			part, err = p.more(part, 2)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
-		case as.names == nil || part.records > 0:
-			d, err := s.readPart(source{name, part.text, encoding}, as, lines)
-			if err == nil {
-				err = each(d)
-			}
-			if err != nil {
-				return err
-			}
 		}
-		if p.ends {
+		if part.text == "" && head != "" {
 			return nil
 		}
-		p.single, lines = as.single, lines+strings.Count(part.text, "\n")
+		d, err := s.readPart(source{name, head + part.text, encoding}, lines-strings.Count(head, "\n"))
+		if err != nil {
+			return err
+		}
+		if head == "" {
+			head = part.first
+			if strings.Contains(d.Form, ", header") {
+				named = 1
+			}
+			part.records -= named
+		} else if named == 0 { // prepend the first record, so that no other is mistaken for a header
+			d = d.subset(slices.DeleteFunc(upTo(len(d.Rows)), func(i int) bool { return d.Rows[i] == 0 }))
+			rows--
+			part.records++
+		}
+		for i := range d.Rows {
+			d.Rows[i] += rows
+		}
+		if err := each(d); err != nil {
+			return err
+		}
+		rows, lines = rows+part.records, lines+strings.Count(part.text, "\n")
 	}
 }
 
-// readPart reads records that begin after this many lines of the file.
-func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
+// readPart reads records that begin after this many lines of the file, preceded by the first
+// record, which determines the columns.
+func (s *Schema) readPart(part source, lines int) (*Data, error) {
 	src, err := decoded(part.path, part.text, part.encoding)
 	var d *Data
 	if err == nil {
-		d, err = s.read(src, as, false)
+		d, err = s.read(src, false)
 	}
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {
@@ -79,14 +92,14 @@ func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 
 // parts splits a text between records: at line ends outside quotes.
 type parts struct {
-	r            *bufio.Reader
-	ends, single bool // single: as in records
+	r    *bufio.Reader
+	ends bool
 }
 
-// part is a sequence of records.
+// part is a sequence of records; first is the text up to the end of the first record.
 type part struct {
-	text    string
-	records int
+	text, first string
+	records     int
 }
 
 // more extends a part until it has this many records.
@@ -95,7 +108,16 @@ func (p *parts) more(out part, records int) (part, error) {
 		return out, nil
 	}
 	rest, err := p.next(records - out.records)
-	return part{out.text + rest.text, out.records + rest.records}, err
+	return part{out.text + rest.text, out.first, out.records + rest.records}, err
+}
+
+// upTo are the numbers from 0 to n - 1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // next returns the next part; an empty text is the end.
@@ -104,8 +126,8 @@ func (p *parts) next(records int) (part, error) {
 	var text strings.Builder
 	quotes, begun := 0, true // at the beginning of a record
 	for !p.ends && (out.records < records && text.Len() < streamBytes || !begun) {
-		line, err := p.line()
-		if err != nil {
+		line, err := p.r.ReadString('\n')
+		if p.ends = errors.Is(err, io.EOF); err != nil && !p.ends {
 			return out, err
 		}
 		if text.Len()+len(line) > maxPipe {
@@ -113,32 +135,16 @@ func (p *parts) next(records int) (part, error) {
 		}
 		text.WriteString(line)
 		if trimmed := strings.TrimSpace(line); begun &&
-			(trimmed == "" && !(p.single && line != "") || trimmed != "" && trimmed[0] == '#' ||
-				out.records == 0 && isNote(line)) {
+			(trimmed == "" || trimmed[0] == '#' || out.records == 0 && isNote(line)) {
 			continue
 		}
 		quotes += strings.Count(line, `"`)
 		if begun = quotes%2 == 0; begun {
-			out.records++
+			if out.records++; out.records == 1 {
+				out.first = text.String()
+			}
 		}
 	}
 	out.text = text.String()
 	return out, nil
-}
-
-// line returns the next line. A NUL ends the text, which it makes no text, and so does a line
-// beyond all limits; both are reported where the text is read.
-func (p *parts) line() (string, error) {
-	var line []byte
-	for {
-		piece, err := p.r.ReadSlice('\n')
-		line = append(line, piece...)
-		p.ends = errors.Is(err, io.EOF) || bytes.IndexByte(piece, 0) >= 0 || len(line) > maxPipe
-		switch {
-		case p.ends || err == nil:
-			return string(line), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return "", err
-		}
-	}
 }

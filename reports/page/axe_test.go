@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/browser"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 var (
@@ -84,7 +85,7 @@ func TestHeadsAreExplained(t *testing.T) {
 	all := proseReports(t)
 	all["numbers"], all["illustrations"] = reporttest.Build(t, m, lines), reporttest.Build(t, illustrating(), nil)
 	for name, r := range all {
-		for _, s := range newDocument(r, longestSummary, longestTable).sheets() {
+		for _, s := range newDocument(r, table.ForPages, longestSummary, longestTable).sheets() {
 			for _, c := range s.Columns {
 				if c.Doc == "" {
 					t.Errorf("%s: %q does not say what its column %q is", name, s.Heading, c.Name)
@@ -96,8 +97,8 @@ func TestHeadsAreExplained(t *testing.T) {
 
 // sheets returns all tables of a document.
 func (d document) sheets() []sheet {
-	all := append([]sheet{d.Summary, d.Pivot, d.Published}, d.Against...)
-	for _, c := range d.Contests {
+	var all []sheet
+	for _, c := range slices.Concat(d.Results, d.Chapters) {
 		all = append(all, c.Sheets...)
 	}
 	for _, c := range d.Details {

@@ -26,23 +26,21 @@ const (
 type document struct {
 	Experiment  string
 	Answer      []table.Fact
-	Alerts      []alert // what is missing
-	Against     []sheet // every configuration beside the best
-	Causes      []alert // failures and warnings by their causes
-	Summary     sheet
-	Pivot       sheet
-	Published   sheet
-	Contests    []chapter
+	Alerts      []alert   // what is missing
+	Results     []chapter // tables of the results
+	Causes      []alert   // failures and warnings by their causes
+	Chapters    []chapter // all other tables of the run
 	Details     []detail
 	DetailsLeft int // left out
 	Provenance  []table.Fact
 }
 
-// chapter is what came of a contest.
+// chapter has tables under a heading.
 type chapter struct {
-	Title  string
-	Notes  alert
-	Sheets []sheet
+	ID, Heading string
+	Figures     []drawing // of the page
+	Sheets      []sheet
+	Note        string // of the page
 }
 
 // alert is what is missing, failed or is doubtful.
@@ -83,41 +81,48 @@ type detail struct {
 // sheet is a Table of a document.
 type sheet struct {
 	Heading string
+	Name    string // of its section
+	Remarks alert
 	table.Table
 	All    int // rows, of which some may be left out
 	Linked int // the first column has numbers of configurations, of which those below this one are in the document
 	Note   string
 }
 
-// newDocument lays out the report, with summaries and other tables of at most so many rows.
-func newDocument(r *reports.Report, summaryRows, tableRows int) document {
+// newDocument lays out the report for a writer, with summaries and other tables of at most so many
+// rows.
+func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int) document {
 	d := document{
 		Experiment:  r.Experiment,
 		Answer:      table.Answered(r, tableRows),
 		Alerts:      missing(r),
 		Causes:      alerts(r),
-		Summary:     newSheet("", table.Summary(r), -1, summaryRows, "results.csv has all of them"),
-		Published:   newSheet("", published(r), -1, tableRows, "results.json has all of them"),
 		Details:     details(r, tableRows),
 		DetailsLeft: max(0, len(r.Configurations)-mostDetailed),
 		Provenance:  provenance(r),
 	}
-	if t, ok := table.Pivot(r, nil); ok {
-		d.Pivot = newSheet("data sets", t, -1, tableRows, "results.csv has all of them")
-	}
-	d.Summary.Linked, d.Published.Linked = len(d.Details), len(d.Details)
-	for _, c := range table.Contests(r, len(r.Configurations) <= mostDetailed) {
-		out := chapter{Title: c.Title, Notes: alert{Rest: "in results.json"}}
-		out.Notes.add(-1, c.Notes...)
-		for _, t := range c.Tables {
-			out.Sheets = append(out.Sheets, newSheet(t.Heading, t.Table, -1, tableRows, "results.json has all of them"))
+	for s, t := range table.Of(r, to) {
+		empty := len(t.Rows) == 0 && t.Lead == "" && len(d.Results) > 0
+		if empty || t.Long && len(r.Configurations) > mostDetailed {
+			continue
 		}
-		d.Contests = append(d.Contests, out)
-	}
-	for _, t := range table.Against(r) {
-		of := newSheet(t.Heading, t.Table, -1, tableRows, "results.json has all of them")
-		of.Linked = len(d.Details)
-		d.Against = append(d.Against, of)
+		in, most := &d.Chapters, tableRows
+		if s.Results {
+			in = &d.Results
+		}
+		if s.Chapter != "" && (len(*in) == 0 || (*in)[len(*in)-1].Heading != s.Chapter) {
+			if *in = append(*in, chapter{ID: s.Name, Heading: s.Chapter}); len(d.Results) == 1 {
+				most = summaryRows
+			}
+			t.Name = ""
+		}
+		of := newSheet(s, t, most, "a number of this name")
+		if len(of.Columns) > 0 && of.Columns[0].Name == "#" {
+			of.Linked = len(d.Details)
+		}
+		of.Remarks.add(-1, t.Notes...)
+		c := &(*in)[len(*in)-1]
+		c.Sheets = append(c.Sheets, of)
 	}
 	return d
 }
@@ -166,27 +171,6 @@ func alerts(r *reports.Report) (out []alert) {
 	return out
 }
 
-// published sets figures of others beside those of the run.
-func published(r *reports.Report) table.Table {
-	t := table.Table{Columns: table.Columns("#", "source", "figure", "published", "here", "here − published", "note")}
-	for i, c := range r.Configurations {
-		for _, p := range c.Published {
-			for _, f := range p.Figures {
-				theirs, ours, more := f.Texts()
-				here, difference := table.Written(ours, f.Here), table.Cell{}
-				if f.Partial == nil {
-					difference = table.Written(more, f.Here-f.Published)
-				} else if here.Text != "" {
-					here.Partial = f.Partial
-				}
-				t.Rows = append(t.Rows,
-					table.Row(i, p.Source, f.Name, table.Written(theirs, f.Published), here, difference, p.Note))
-			}
-		}
-	}
-	return t
-}
-
 // provenance says where the results come from.
 func provenance(r *reports.Report) []table.Fact {
 	m := r.Manifest
@@ -216,116 +200,44 @@ func details(r *reports.Report, rows int) (out []detail) {
 	for i, c := range r.Configurations[:min(len(r.Configurations), mostDetailed)] {
 		d := detail{Index: i, Title: strings.Join(
 			[]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
-		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, table.Readably)...)
+		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, false)...)
 		if o := table.Restarts(c); o != "" {
 			d.Facts = append(d.Facts, table.Fact{Name: "optimisation", Text: o})
 		}
-		d.Sheets = configurationSheets(c, rows)
+		for s, t := range table.OfConfiguration(c, table.ForPages) {
+			if len(t.Rows) > 0 {
+				d.Sheets = append(d.Sheets, newSheet(s, t, rows, "the hyperparameter, in natural units"))
+			}
+		}
 		out = append(out, d)
 	}
 	return out
 }
 
-// configurationSheets are the tables of a configuration, of at most so many rows.
-func configurationSheets(c reports.Configuration, most int) (out []sheet) {
-	values := table.Rows{Columns: []string{"hyperparameter", "value"}}
-	for _, h := range c.ByInput(c.Hyperparameters) {
-		values.Add(h.Name, h.Number)
-	}
-	errors := table.Rows{Columns: []string{"hyperparameter", "standard error"}}
-	for i, e := range c.StandardErrors {
-		errors.Columns = append(errors.Columns, "correlation with "+e.Name)
-		row := []any{e.Name, e.Number}
-		for _, x := range c.Correlations[i] {
-			row = append(row, x)
-		}
-		errors.Add(row...)
-	}
-	posterior := table.Rows{Columns: []string{"hyperparameter", "mean", "standard deviation", "R-hat",
-		"effective samples"}}
-	for _, m := range c.Posterior {
-		posterior.Add(m.Name, m.Mean, m.SD, m.RHat, m.ESS)
-	}
-	best := table.Rows{Columns: []string{"best", "value", "point", "hyperparameters"}}
-	for _, b := range c.Best {
-		by := b.By
-		if by == c.Objective {
-			by = c.Maximised()
-		}
-		if among := c.Among(b.By); strings.Contains(among, " of ") {
-			by += " of " + among
-		}
-		by += c.Equals(b)
-		best.Add(by, b.Value, b.Point, c.Grid[b.Point].Point)
-	}
-	tables := append([]table.HeadedRows{{Heading: "hyperparameters", Rows: values},
-		{Heading: "standard errors", Rows: errors}, {Heading: "posterior", Rows: posterior},
-		{Heading: "best points" + c.SoFar(), Rows: best}}, table.ConfigurationTables(c)...)
-	for _, e := range c.Evaluations {
-		name := e.Name
-		if e.Scores.Partial != nil {
-			name += ", " + e.Scores.Partial.String()
-		}
-		if d := e.Decisions; d != nil {
-			costs := table.Rows{Columns: []string{"decisions", "cost of a case"}}
-			costs.Add("of least expected cost", d.Loss)
-			costs.Add("what is expected of them", d.Expected)
-			costs.Add("for the largest probability", d.Likeliest)
-			tables = append(tables, table.HeadedRows{Heading: fmt.Sprintf(
-				"costs, %s (%d of %d cases rejected)", name, d.Rejected, e.Scores.N), Rows: costs})
-		}
-		if len(e.Confusion) > table.Widest {
-			continue
-		}
-		confusion := table.Rows{Columns: append([]string{"class"}, c.Classes...)}
-		for i, row := range e.Confusion {
-			cells := []any{classCell(c.Classes[i])}
-			for _, n := range row {
-				cells = append(cells, n)
-			}
-			confusion.Add(cells...)
-		}
-		tables = append(tables, table.HeadedRows{Heading: "decisions, " + name + " (rows: true classes)",
-			Rows: confusion})
-	}
-	for _, t := range tables {
-		rest := map[string]string{"restarts": "trials.csv", "points": "trials.csv", "folds": "results.csv"}[t.Heading]
-		rows := t.Spread()
-		laid := rows.Table(table.Readably)
-		laid.Explain(map[bool]string{true: "cases that are decided for this class",
-			false: "the hyperparameter, in natural units"}[strings.HasPrefix(t.Heading, "decisions")])
-		out = append(out, newSheet(t.Heading, laid, slices.Index(rows.Columns, c.Maximised()), most,
-			cmp.Or(rest, "results.json")+" has all of them"))
-	}
-	return slices.DeleteFunc(out, func(s sheet) bool { return len(s.Rows) == 0 })
-}
-
-// classCell is the name of a class, a number where it is one.
-func classCell(name string) table.Cell {
-	x, err := strconv.ParseFloat(name, 64)
-	return table.Cell{Text: name, Numeric: err == nil && !math.IsNaN(x), Value: x}
-}
-
-// newSheet lays out a table of at most most rows: those with the largest numbers in the column by,
-// or with -1 the first ones. rest says where the others are.
-func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
-	s := sheet{Heading: heading, Table: t, All: len(t.Rows)}
+// newSheet lays out a table of at most most rows: those with the largest numbers where a column
+// ranks them, or else the first ones. otherwise documents columns that have no documentation.
+func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet {
+	t.Spread()
+	s := sheet{Heading: cmp.Or(t.Title, t.Name), Name: reports.Spaced(of.Name), Remarks: alert{Rest: "in results.json"},
+		Table: t, All: len(t.Rows)}
 	if s.All > most {
 		which := "first"
-		if by >= 0 {
+		if by := slices.IndexFunc(s.Columns, func(c table.Column) bool { return c.Ranks }); by >= 0 {
 			which = "best"
 			slices.SortStableFunc(s.Rows, func(a, b []table.Cell) int { return cmp.Compare(rank(b[by]), rank(a[by])) })
 		}
 		s.Rows = s.Rows[:most]
-		s.Note = fmt.Sprintf("the %s %d of %d rows; %s", which, most, s.All, rest)
+		s.Note = fmt.Sprintf("the %s %d of %d rows; %s has all of them", which, most, s.All,
+			cmp.Or(of.File, "results.json"))
 	}
-	s.Explain("a number of this name")
+	s.Explain(otherwise)
 	for c := range s.Columns {
 		column := &s.Columns[c]
 		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []table.Cell) bool {
-			return row[c].Text != "" && !row[c].Numeric
+			_, numeric := row[c].Number()
+			return row[c].String() != "" && !numeric
 		})
-		if heading != "" {
+		if s.Heading != "" {
 			column.Keep = column.Stays || column.Right || len(s.Rows) == 1
 		}
 	}
@@ -335,10 +247,10 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 
 // rank is by what a cell is sorted; what is no number is below all.
 func rank(c table.Cell) float64 {
-	if !c.Numeric {
-		return math.Inf(-1)
+	if x, ok := c.Number(); ok {
+		return x
 	}
-	return c.Value
+	return math.Inf(-1)
 }
 
 // The notes of a document.
@@ -366,12 +278,16 @@ func (d document) write(w prose) {
 	for _, a := range d.Alerts {
 		w.paragraph(a.Title)
 	}
-	w.heading(2, "Results")
-	w.table("", d.Summary)
-	w.table("", d.Pivot)
-	w.paragraph(unitsNote)
-	for _, s := range d.Against {
-		w.table("", s)
+	for i, c := range d.Results {
+		if i == 0 {
+			w.heading(2, c.Heading)
+		}
+		for _, s := range c.Sheets {
+			w.table("", s)
+		}
+		if i == 0 {
+			w.paragraph(unitsNote)
+		}
 	}
 	for _, a := range d.Causes {
 		w.heading(2, a.Title)
@@ -380,17 +296,13 @@ func (d document) write(w prose) {
 	if len(d.Alerts)+len(d.Causes) == 0 {
 		w.paragraph(nothingWrong)
 	}
-	if len(d.Published.Rows) > 0 {
-		w.heading(2, "Published figures")
-		w.table("", d.Published)
-	}
-	if len(d.Contests) > 0 {
-		w.heading(2, "Contests")
-	}
-	for _, c := range d.Contests {
-		w.paragraph(c.Title)
-		w.items(c.Notes.texts())
+	for _, c := range d.Chapters {
+		w.heading(2, c.Heading)
 		for _, s := range c.Sheets {
+			if s.Lead != "" {
+				w.paragraph(s.Lead)
+			}
+			w.items(s.Remarks.texts())
 			w.table("", s)
 		}
 	}

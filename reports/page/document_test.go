@@ -17,6 +17,7 @@ import (
 func TestGoldenContests(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
+	withScores(r, "information_bits", "errors")
 	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex", "latex_details": "rivals-details.tex"} {
 		compare(t, name, Render(t, format, r))
 	}
@@ -30,6 +31,8 @@ func TestGoldenContests(t *testing.T) {
 func TestContestNumbers(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
+	withScores(r, "information_bits", "errors", "error_rate", "log_loss", "brier", "ece", "auc", "average_precision", "balanced_accuracy",
+		"sensitivity", "specificity", "f1", "matthews")
 	const z = 1.959963984540054
 	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
 	want := []string{
@@ -61,13 +64,18 @@ func TestContestNumbers(t *testing.T) {
 		"0 #1 " + reports.Readable(2*loss) + " " + fmt.Sprintf("%.4f – %.4f", 2*loss, 2*loss) + " 2 ",
 	}
 	var got []string
-	for _, c := range table.Contests(r, true) {
-		got = append(append(got, c.Title), c.Notes...)
-		for _, table := range c.Tables {
-			got = append(got, table.Heading)
-			for _, row := range table.Rows {
-				got = append(got, strings.Join(texts(row), " "))
-			}
+	for s, t := range table.Of(r, table.ForShow) {
+		if s.Name != "contests" {
+			continue
+		}
+		if t.Lead != "" {
+			got = append(append(got, t.Lead), t.Notes...)
+		}
+		if len(t.Rows) > 0 {
+			got = append(got, t.Title)
+		}
+		for _, row := range t.Rows {
+			got = append(got, strings.Join(texts(row), " "))
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -168,7 +176,7 @@ func TestMarkdown(t *testing.T) {
 			})
 		}
 		var got, want said
-		newDocument(r, longestSummary, longestTable).write(&want)
+		newDocument(r, table.ForPages, longestSummary, longestTable).write(&want)
 		for text := range strings.Lines(string(Render(t, "markdown", r))) {
 			text = strings.TrimSuffix(text, "\n")
 			heading := regexp.MustCompile("^#{1,3} (.*)$").FindStringSubmatch(text)
@@ -241,16 +249,7 @@ func TestLaTeX(t *testing.T) {
 		}
 		var want [][]string
 		var labels []string
-		d := newDocument(r, longestPrinted, longestPrinted)
-		sheets := append([]sheet{d.Summary}, d.Against...)
-		sheets = append(sheets, d.Published)
-		for _, c := range d.Contests {
-			sheets = append(sheets, c.Sheets...)
-		}
-		for _, c := range d.Details {
-			sheets = append(sheets, c.Sheets...)
-		}
-		for _, s := range sheets {
+		for _, s := range newDocument(r, table.ForPages, longestPrinted, longestPrinted).sheets() {
 			if len(s.Rows) == 0 {
 				continue
 			}

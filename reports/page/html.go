@@ -30,11 +30,18 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // Bounds of the page, so that a browser opens that of a large run at once.
 const (
-	longestOpen    = 20      // rows of a table that is not folded
-	mostOpen       = 3       // configurations that are not folded
-	mostFigures    = 6       // figures that are not folded
-	largestFigure  = 1 << 20 // bytes
-	largestFigures = 4 << 20 // bytes, of all
+	longestOpen = 20 // rows of a table that is not folded
+	mostOpen    = 3  // configurations that are not folded
+	mostFigures = 6  // figures that are not folded
+)
+
+// Notes of the page.
+const (
+	headsNote = "Each column head has an explanation (point at it). Every number to its last digit is in " +
+		"results.json and results.csv."
+	againstNote = "Differences from the best with 95 % intervals: the corrected resampled t-test over folds; for one " +
+		"test set, and for base_rate, the paired t-test over cases. p (Holm) is corrected for the number of " +
+		"comparisons. gpc-tune compare DIR --all shows all pairs."
 )
 
 // page is what report.html shows.
@@ -46,7 +53,6 @@ type page struct {
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
-	Forest      []drawing // every configuration beside the best
 	Figures     []drawing
 	FiguresLeft int // left out
 }
@@ -59,7 +65,8 @@ func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOp
 
 // Link says that a cell of the first column is the number of a configuration that is on the page.
 func (s sheet) Link(column int, cell table.Cell) bool {
-	return column == 0 && cell.Numeric && int(cell.Value) < s.Linked
+	x, numeric := cell.Number()
+	return column == 0 && numeric && int(x) < s.Linked
 }
 
 // Standing is the class of a row.
@@ -76,23 +83,6 @@ func (s sheet) Class(column int, cell table.Cell) string {
 		classes = append(classes, "partial")
 	}
 	return strings.Join(classes, " ")
-}
-
-// drawing is a figure on the page.
-type drawing struct {
-	Name    string
-	Folded  bool
-	Heading string
-	Notes   []string
-	Panels  []template.HTML
-	Keys    []key
-	of      []int
-}
-
-// key is an entry of a legend.
-type key struct {
-	Name   string
-	Sample template.HTML
 }
 
 // HTML writes report.html, a page that needs nothing else and loads nothing: what is missing,
@@ -115,7 +105,7 @@ func policy(scripts ...string) string {
 // newPage lays out a Report.
 func newPage(r *reports.Report, scripts ...string) page {
 	p := page{
-		document: newDocument(r, longestSummary, longestTable),
+		document: newDocument(r, table.ForPages, longestSummary, longestTable),
 		Style:    template.CSS(pageStyle),
 		Policy:   policy(scripts...),
 	}
@@ -127,7 +117,18 @@ func newPage(r *reports.Report, scripts ...string) page {
 	if forest < 0 {
 		forest = len(all)
 	}
-	p.Forest, _ = drawings(all[:forest])
+	for i := range p.Results {
+		switch c := &p.Results[i]; c.ID {
+		case "results":
+			c.Note = headsNote
+			if len(p.Details) > 0 {
+				c.Note = "Log evidence and log losses in nats, information in bits per case. " + headsNote
+			}
+		case "against":
+			c.ID, c.Note = "comparisons", againstNote
+			c.Figures, _ = drawings(all[:forest])
+		}
+	}
 	p.Figures, p.FiguresLeft = drawings(all[forest:])
 	for i := range p.Figures {
 		p.Figures[i].Folded = i >= mostFigures || !leading(r, p.Figures[i].of)
@@ -141,36 +142,6 @@ func leading(r *reports.Report, of []int) bool {
 	return len(of) == 0 || len(all) == 0 || slices.ContainsFunc(all, func(a reports.Answer) bool {
 		return slices.Contains(of, a.Configuration) || a.Next != nil && slices.Contains(of, *a.Next)
 	})
-}
-
-// drawings are the figures in parts, and the number of those that are too large for the page.
-func drawings(figures []figure.Figure) (out []drawing, left int) {
-	room := largestFigures
-	for _, f := range figures {
-		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of}
-		size := 0
-		draw := func(part figure.Figure) template.HTML {
-			var b strings.Builder
-			figure.SVG(&b, part) // a Builder does not fail
-			size += b.Len()
-			// its texts are escaped
-			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1))
-		}
-		panels, names, samples := f.Parts()
-		for _, panel := range panels {
-			p.Panels = append(p.Panels, draw(panel))
-		}
-		for i, name := range names {
-			p.Keys = append(p.Keys, key{name, draw(samples[i])})
-		}
-		if size > min(largestFigure, room) {
-			left++
-			continue
-		}
-		room -= size
-		out = append(out, p)
-	}
-	return out, left
 }
 
 //go:embed html/live.js

@@ -133,6 +133,7 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	summary := table.Summary(r)
+	summary.Lift()
 	var names []string
 	for _, c := range summary.Columns {
 		names = append(names, c.Name)

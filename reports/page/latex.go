@@ -32,7 +32,7 @@ const latexHead = "% Tables of gpc-tune, to be \\input after \\usepackage{bookta
 func LaTeX(out io.Writer, r *reports.Report) error {
 	w := &latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""} // keeps the first error
 	w.WriteString(latexHead)
-	newDocument(r, longestPrinted, longestPrinted).write(w)
+	newDocument(r, table.ForPages, longestPrinted, longestPrinted).write(w)
 	return w.Flush()
 }
 

@@ -15,7 +15,7 @@ import (
 // read.
 func Markdown(out io.Writer, r *reports.Report) error {
 	w := markdown{bufio.NewWriter(out)} // keeps the first error
-	newDocument(r, longestSummary, longestTable).write(w)
+	newDocument(r, table.ForPages, longestSummary, longestTable).write(w)
 	return w.Flush()
 }
 

@@ -24,16 +24,16 @@ const widestRow = 80
 func Paper(out io.Writer, r *reports.Report) error {
 	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
 	w.WriteString(paperHead)
-	d := newDocument(r, longestPrinted, longestPrinted)
+	d := newDocument(r, table.ForPaper, longestPrinted, longestPrinted)
 	w.heading(2, d.Experiment)
 	w.facts(d.Answer)
 	for _, a := range d.Alerts {
 		w.paragraph(a.Title)
 	}
-	w.long("results", d.Summary)
-	w.long("data sets", d.Pivot)
-	for _, s := range d.Against {
-		w.long("against", s)
+	for _, c := range slices.Concat(d.Results, d.Chapters) {
+		for _, s := range c.Sheets {
+			w.long(s)
+		}
 	}
 	return w.Flush()
 }
@@ -41,14 +41,14 @@ func Paper(out io.Writer, r *reports.Report) error {
 type paper struct{ latex }
 
 // long writes a table with its rows whole.
-func (w *paper) long(name string, s sheet) {
+func (w *paper) long(s sheet) {
 	if len(s.Rows) == 0 {
 		return
 	}
 	if left := s.Table.Fit(widestRow); len(left) > 0 {
 		s.Note = strings.TrimPrefix(s.Note+"; not here, but in results.csv: "+strings.Join(left, ", "), "; ")
 	}
-	caption := cmp.Or(s.Heading, name)
+	caption := cmp.Or(s.Heading, s.Name)
 	if len(s.Caption) > 0 {
 		caption += ": " + strings.Join(s.Caption, ", ")
 	}
@@ -71,7 +71,7 @@ func (w *paper) long(name string, s sheet) {
 	}
 	fmt.Fprint(w, "\n\\begingroup\\small\\setlength{\\tabcolsep}{4pt}\\sisetup{group-minimum-digits=99}\n")
 	fmt.Fprintf(w, "\\begin{longtable}{%s}\n\\caption{%s}\\label{%s}\\\\\n\\toprule\n", align,
-		plainLaTeX(caption), w.label("", name))
+		plainLaTeX(caption), w.label("", s.Name))
 	var names []string
 	for _, name := range s.ColumnNames() {
 		names = append(names, "{"+plainLaTeX(name)+"}")
@@ -82,7 +82,7 @@ func (w *paper) long(name string, s sheet) {
 		for c, cell := range row {
 			text := plainLaTeX(cell.String())
 			if numeric[c] {
-				text = cell.Text
+				text = cell.String()
 			}
 			cells = append(cells, text)
 		}
@@ -110,7 +110,8 @@ func aligned(rows [][]table.Cell, c int) string {
 			sign = "-"
 		}
 	}
-	if before == 0 || !slices.ContainsFunc(rows, func(row []table.Cell) bool { return row[c].Numeric }) {
+	numeric := func(row []table.Cell) bool { _, is := row[c].Number(); return is }
+	if before == 0 || !slices.ContainsFunc(rows, numeric) {
 		return ""
 	}
 	return fmt.Sprintf("%s%d.%d", sign, before, after)

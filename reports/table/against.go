@@ -8,7 +8,7 @@ import (
 )
 
 // Against compares every other configuration with the best of its data set, one table per data set.
-func Against(r *reports.Report) (out []Titled) {
+func Against(r *reports.Report) (out []Table) {
 	for _, a := range r.Decided() {
 		if len(a.Rivals) > 0 {
 			out = append(out, against(a))
@@ -19,20 +19,27 @@ func Against(r *reports.Report) (out []Titled) {
 
 // against has a row for every rival: the difference to the best, in the units of the score, with
 // negative values for worse ones.
-func against(a reports.Answer) Titled {
+func against(a reports.Answer) Table {
 	by := a.By
 	if a.Nested != nil {
 		by = a.Nested.By
 	}
 	s := shown(by)
-	t := Table{Columns: []Column{numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
-		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}}
+	of := ""
+	if a.Evaluation != "" {
+		of = ", " + a.Evaluation
+	}
+	t := Table{Title: fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), below 0 is worse", a.Configuration,
+		a.Dataset, by, s.unit, of)}
+	t.Columns = []Column{{Name: "dataset", data: true}, {Name: "best", data: true}, {Name: "by", data: true},
+		numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
+		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}
 	var all []reports.Number
 	for _, v := range a.Rivals {
 		all = append(all, v.Difference, v.Low, v.High)
 	}
 	digits := commonDigits(s.factor, all...)
-	cell := func(x reports.Number) Cell { return decimals(s.factor*float64(x), digits) }
+	text := func(x reports.Number) string { return reports.Decimals(s.factor*float64(x), digits) }
 	for _, v := range a.Rivals {
 		found := verdict(by, v.Told)
 		if v.Told && v.Difference > 0 {
@@ -43,18 +50,12 @@ func against(a reports.Answer) Titled {
 		} else if v.Unskilled {
 			found = reports.BelowBase
 		}
-		between := Cell{}
-		if !v.Low.None() {
-			between.Text = cell(v.Low).Text + " – " + cell(v.High).Text
+		interval := between(v.Low, v.High, nil)
+		if interval.Value != nil {
+			interval.Text = text(v.Low) + " – " + text(v.High)
 		}
-		t.Rows = append(t.Rows, Row(v.Configuration, cell(v.Difference), between, probability(v.P),
-			probability(v.Holm), found))
+		t.Add(a.Dataset, a.Configuration, by, v.Configuration, written(text(v.Difference), v.Difference), interval,
+			probability(v.P), probability(v.Holm), found)
 	}
-	t.Lift()
-	of := ""
-	if a.Evaluation != "" {
-		of = ", " + a.Evaluation
-	}
-	return Titled{fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), below 0 is worse", a.Configuration,
-		a.Dataset, by, s.unit, of), t}
+	return t
 }

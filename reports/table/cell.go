@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -10,15 +11,21 @@ import (
 // Fact is a named text.
 type Fact struct{ Name, Text string }
 
-// Cell is a cell of a Table: its text, "" if empty, with its value and kind.
+// Cell is a cell of a Table.
 type Cell struct {
-	Text    string
-	Numeric bool             // a number, Value
-	Value   float64          // the sort key of numbers
+	// string, int, bool, reports.Number, reports.Values, Interval or className; nil: empty
+	Value   any
+	Text    string           // for people; empty: the usual text of the value
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
 	Starred bool             // what it is over stands elsewhere in the row
 	Mark    Mark             // of the row
 }
+
+// Interval has a lower and an upper end.
+type Interval [2]reports.Number
+
+// className is the name of a class, which is sorted and aligned as a number if it is one.
+type className string
 
 // Mark is the rank of a row in a summary.
 type Mark string
@@ -43,31 +50,76 @@ func MarkOf(row []Cell) Mark {
 // String is the text, with a mark if it is partial: "0.71 (1 of 5 folds)", or "0.71*".
 func (c Cell) String() string {
 	if c.Starred {
-		return c.Text + "*"
+		return c.text() + "*"
 	}
-	return c.Partial.Beside(c.Text)
+	return c.Partial.Beside(c.text())
+}
+
+// text is the text without a mark. Numbers have four significant digits; NaN is empty.
+func (c Cell) text() string {
+	if c.Text != "" {
+		return c.Text
+	}
+	switch v := c.Value.(type) {
+	case nil:
+		return ""
+	case reports.Number:
+		return reports.Readable(float64(v))
+	case reports.Values:
+		return reports.Assignments(v, reports.Readable)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// exact is the value for programs; NaN is empty.
+func (c Cell) exact() string {
+	switch v := c.Value.(type) {
+	case nil:
+		return ""
+	case reports.Number:
+		return reports.Shortest(v)
+	case reports.Values:
+		return reports.Assignments(v, reports.Exact)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Number is the value as a number; false: it is none.
+func (c Cell) Number() (x float64, ok bool) {
+	switch v := c.Value.(type) {
+	case int:
+		return float64(v), true
+	case reports.Number:
+		return float64(v), !v.None()
+	case className:
+		x, err := strconv.ParseFloat(string(v), 64)
+		return x, err == nil && !math.IsNaN(x)
+	}
+	return 0, false
 }
 
 // over marks the cell of a number that may be over some folds only.
 func (c Cell) over(of *reports.Partial) Cell {
-	if c.Text != "" {
+	if c.text() != "" {
 		c.Partial = of
 	}
 	return c
 }
 
-// Row makes a row of words, integers and cells.
+// Row makes a row of values and cells.
 func Row(cells ...any) (out []Cell) {
 	for _, cell := range cells {
 		switch v := cell.(type) {
-		case int:
-			out = append(out, number(strconv.Itoa(v), float64(v)))
-		case string:
-			out = append(out, Cell{Text: v})
 		case Cell:
 			out = append(out, v)
 		case []Cell:
 			out = append(out, v...)
+		case float64:
+			out = append(out, Cell{Value: reports.Number(v)})
+		default:
+			out = append(out, Cell{Value: v})
 		}
 	}
 	return out
@@ -81,30 +133,30 @@ func Texts(row []Cell) (texts []string) {
 	return texts
 }
 
-// Written is a number with the given text; NaN is empty.
-func Written[F ~float64](text string, x F) Cell { return number(text, float64(x)) }
-
-// readable is a number to four significant digits; NaN is empty.
-func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }
+// written is a number with the given text.
+func written(text string, x reports.Number) Cell { return Cell{Value: x, Text: text} }
 
 // decimals is a number with this many decimals; NaN is empty.
 func decimals[F ~float64](x F, digits int) Cell {
-	return number(reports.Decimals(float64(x), digits), float64(x))
+	return written(reports.Decimals(float64(x), digits), reports.Number(x))
 }
 
-func number(text string, x float64) Cell { return Cell{Text: text, Numeric: text != "", Value: x} }
-
 // probability is a p value; NaN is empty.
-func probability(p reports.Number) Cell { return number(reports.P(p), float64(p)) }
+func probability(p reports.Number) Cell { return written(reports.P(p), p) }
 
-// interval is the text of an interval from lo to hi: the larger has four significant digits and the
-// other as many decimals. It is empty if there is no interval or it is not over all folds.
-func interval[F ~float64](lo, hi F, of *reports.Partial) string {
-	if math.IsNaN(float64(lo)) || of != nil {
-		return ""
+// between is an interval, empty if there is none or it is not over all folds.
+func between(lo, hi reports.Number, of *reports.Partial) Cell {
+	if lo.None() || of != nil {
+		return Cell{}
 	}
-	digits := commonDigits(1, reports.Number(lo), reports.Number(hi))
-	return reports.Decimals(float64(lo), digits) + " – " + reports.Decimals(float64(hi), digits)
+	return Cell{Value: Interval{lo, hi}}
+}
+
+// String is the interval for people: the larger end has four significant digits and the other as
+// many decimals.
+func (i Interval) String() string {
+	digits := commonDigits(1, i[:]...)
+	return reports.Decimals(float64(i[0]), digits) + " – " + reports.Decimals(float64(i[1]), digits)
 }
 
 // commonDigits is the number of decimals with which the largest of the numbers has four significant

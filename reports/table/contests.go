@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,66 +13,36 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Contested is the result of a contest: a line, remarks on it, and tables.
-type Contested struct {
-	Title  string
-	Notes  []string
-	Tables []Titled
-}
-
-// Titled is a Table under a heading.
-type Titled struct {
-	Heading string
-	Table
-}
-
-// Contests has races and nested cross-validations; with all, also the scores of all contestants.
-func Contests(r *reports.Report, all bool) (out []Contested) {
+// contests are races and nested cross-validations, each with a line, remarks on it, and tables; the
+// scores of all contestants are Long.
+func contests(r *reports.Report) (out []Table) {
 	for _, race := range r.Races {
-		out = append(out, raceContest(race, all))
+		out = append(out, raceContest(race)...)
 	}
 	for _, n := range r.Nested {
-		out = append(out, nestedContest(n, all))
+		out = append(out, nestedContest(n)...)
 	}
 	return out
 }
 
-// writeContests writes Contests as text.
-func writeContests(r *reports.Report, w io.Writer, on Screen, all bool) {
-	for _, c := range Contests(r, all) {
-		fmt.Fprintf(w, "\n%s\n", on.wrap(c.Title, "    "))
-		var notes bytes.Buffer
-		list(&notes, "", c.Notes)
-		for line := range strings.Lines(notes.String()) {
-			fmt.Fprintln(w, on.wrap(strings.TrimSuffix(line, "\n"), "        "))
-		}
-		for _, t := range c.Tables {
-			t.sectionOn(w, on, t.Heading)
-		}
-	}
-}
-
 // nestedContest is the result of nested cross-validation: the scores, and the winner of every outer
-// fold; with all, also the inner scores of every configuration and the eliminations.
-func nestedContest(n reports.Nested, all bool) Contested {
-	out := Contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
-		n.Score, competition(n))}
-	scores := Table{Columns: Columns("score", "value", "95 % interval")}
+// fold; and the inner scores of every configuration and the eliminations.
+func nestedContest(n reports.Nested) []Table {
+	scores := Table{Lead: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
+		n.Score, competition(n)), Columns: Columns("score", "value", "95 % interval")}
+	scores.Title = fmt.Sprintf("outer scores, %s of %d of %d folds", Counted(n.Scores.N, "case", "cases"), n.Scored,
+		n.Folds)
 	for _, s := range n.Scores.Results {
-		of := n.Scores.Partial
-		scores.Rows = append(scores.Rows, Row(s.Name, readable(s.Value).over(of), interval(s.Lo, s.Hi, of)))
+		scores.Add(s.Name, valueCells(s.Estimate, n.Scores.Partial))
 	}
-	out.Tables = append(out.Tables, Titled{fmt.Sprintf("outer scores, %s of %d of %d folds", Counted(n.Scores.N,
-		"case", "cases"),
-		n.Scored, n.Folds), scores})
 	inner := "inner " + heading(n.Score)
 	if n.Fits == 0 {
 		inner = n.Score
 	}
-	t := Table{Columns: slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next",
-		inner),
+	t := Table{Title: "outer folds"}
+	t.Columns = slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner),
 		outerColumns(), []Column{{Name: "log evidence", Keep: true, spare: 2},
-			{Name: "hyperparameters", Keep: true, spare: 3}})}
+			{Name: "hyperparameters", Keep: true, spare: 3}})
 	repeats, greater := false, true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
@@ -94,59 +63,48 @@ func nestedContest(n reports.Nested, all bool) Contested {
 			if s.Configuration < 0 {
 				row = append(row, Cell{}, Cell{})
 			} else {
-				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), readable(s.Value))...)
+				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), s.Value)...)
 			}
 		}
 		for _, score := range cv.Scores {
 			if score.Column.Brief {
-				cell := Cell{}
-				if e, ok := f.Scores.Value(score.Name); ok {
-					cell = readable(e.Value)
-				}
-				row = append(row, cell)
+				row = append(row, scoreCell(f.Scores, score.Name))
 			}
 		}
-		t.Rows = append(t.Rows, append(row,
-			Row(decimals(f.LogEvidence, 3), reports.Assignments(f.Hyperparameters, reports.Readable))...))
+		t.Add(row, decimals(f.LogEvidence, 3), reports.Assignments(f.Hyperparameters, reports.Readable))
 		if f.Winner != nil {
 			wins[*f.Winner]++
 		} else {
 			undecided++
 		}
 	}
-	if !repeats {
-		t.drop(0)
-	}
-	out.Tables = append(out.Tables, Titled{"outer folds", t})
-	out.Notes = winners(n, wins, undecided, ties)
-	if !all {
-		return out
-	}
-	out.Tables = append(out.Tables, Titled{"scores in the competitions", competitionScores(n, inner, repeats)})
-	return out
-}
-
-// competitionScores are the scores of every configuration in every outer fold, and its result.
-func competitionScores(n reports.Nested, inner string, repeats bool) Table {
-	scored := Table{Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
+	scores.Notes = winners(n, wins, undecided, ties)
+	all := Table{Title: "scores in the competitions", Long: true,
+		Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
 	for _, f := range n.OuterFolds {
 		for _, s := range f.Inner {
-			won := ""
-			if f.Winner != nil && *f.Winner == s.Configuration {
+			won := cutWhy(f.Cuts, s.Configuration)
+			if f.Winner != nil && *f.Winner == s.Configuration && won == "" {
 				won = "winner"
 			}
-			for _, c := range f.Cuts {
-				if c.Configuration == s.Configuration {
-					won = c.Why()
-				}
-			}
-			scored.Rows = append(scored.Rows, Row(f.Repeat, f.Fold, standingRow(s), won))
+			all.Add(f.Repeat, f.Fold, standingRow(s), won)
 		}
 	}
 	if !repeats {
-		scored.drop(0)
+		t.replace(0, nil, nil)
+		all.replace(0, nil, nil)
 	}
-	return scored
+	return []Table{scores, t, all}
+}
+
+// cutWhy is when and why a configuration was eliminated, if it was.
+func cutWhy(cuts []reports.CutOff, configuration int) (why string) {
+	for _, c := range cuts {
+		if c.Configuration == configuration {
+			why = c.Why()
+		}
+	}
+	return why
 }
 
 // winners states who won how many outer folds, and in which folds there is no winner.
@@ -211,8 +169,21 @@ func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 
 func standingRow(s reports.Standing) []Cell {
 	lo, hi := standingInterval(s)
-	return Row(fmt.Sprintf("#%d", s.Configuration), readable(s.Value).over(s.Partial), interval(lo, hi, s.Partial),
+	return Row(fmt.Sprintf("#%d", s.Configuration), Cell{Value: s.Value}.over(s.Partial), between(lo, hi, s.Partial),
 		s.Folds)
+}
+
+// scoreCell is a score; empty: it is not defined.
+func scoreCell(s reports.Scores, name string) (c Cell) {
+	if e, ok := s.Value(name); ok {
+		c.Value = reports.Number(e.Value)
+	}
+	return c
+}
+
+// valueCells are a score and its interval, which may be over some folds only.
+func valueCells(e cv.Estimate, of *reports.Partial) []Cell {
+	return Row(Cell{Value: reports.Number(e.Value)}.over(of), between(reports.Number(e.Lo), reports.Number(e.Hi), of))
 }
 
 // outerColumns are the columns for the scores of outer folds.
@@ -226,8 +197,8 @@ func outerColumns() (out []Column) {
 	return out
 }
 
-// raceContest is the result of a race; with all, also the scores of all contestants.
-func raceContest(r reports.Race, all bool) Contested {
+// raceContest is the result of a race, with the scores of all contestants.
+func raceContest(r reports.Race) []Table {
 	options := ""
 	var compact bytes.Buffer
 	if json.Compact(&compact, r.Options) == nil && compact.String() != "{}" {
@@ -243,7 +214,7 @@ func raceContest(r reports.Race, all bool) Contested {
 		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%s)", winner, len(r.Cuts),
 			len(r.Standings), r.FitsSaved, r.Fits, Counted(r.JobsSaved, "job", "jobs"))
 	}
-	out := Contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
+	out := Table{Lead: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
 		options, end)}
 	for _, c := range r.Cuts {
 		out.Notes = append(out.Notes, c.String())
@@ -261,15 +232,12 @@ func raceContest(r reports.Race, all bool) Contested {
 				Counted(ties, "other is", "others are"), *r.Winner))
 		}
 	}
-	if !all {
-		return out
-	}
-	t := Table{Columns: Columns("configuration", heading(r.Score), "95 % interval", "folds")}
+	t := Table{Title: "scores in the race", Long: true,
+		Columns: Columns("configuration", heading(r.Score), "95 % interval", "folds")}
 	for _, s := range byStanding(r) {
-		t.Rows = append(t.Rows, standingRow(s))
+		t.Add(standingRow(s))
 	}
-	out.Tables = []Titled{{"scores in the race", t}}
-	return out
+	return []Table{out, t}
 }
 
 // byStanding lists the contestants: the winner, then by the length of participation and by score.
@@ -292,29 +260,21 @@ func byStanding(r reports.Race) []reports.Standing {
 
 // nestedRows has a row for every configuration in every outer fold: its inner score, and for the
 // winner the scores on the outer fold.
-func nestedRows(r *reports.Report) Rows {
-	t := Rows{Columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score",
+func nestedRows(r *reports.Report) Table {
+	t := Table{Columns: append(Columns("dataset", "repeat", "fold", "train", "test", "configuration", "won", "score",
 		"inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters",
-		"log_evidence", "n"}}
-	t.Columns = append(t.Columns, scoreColumns()...)
+		"log_evidence", "n"), scoreColumns()...)}
 	for _, n := range r.Nested {
 		for _, f := range n.OuterFolds {
 			for _, s := range f.Inner {
-				cut := ""
-				for _, c := range f.Cuts {
-					if c.Configuration == s.Configuration {
-						cut = c.Why()
-					}
-				}
 				won := f.Winner != nil && *f.Winner == s.Configuration
 				lo, hi := standingInterval(s)
-				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds,
-					s.Planned, s.Value, lo, hi, cut}
+				row := Row(n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds,
+					s.Planned, s.Value, lo, hi, cutWhy(f.Cuts, s.Configuration))
 				if won {
-					row = append(row, string(f.Status), f.Hyperparameters, f.LogEvidence)
-					row = append(row, scoreCells(f.Scores)...)
+					row = append(row, Row(string(f.Status), f.Hyperparameters, f.LogEvidence, scoreCells(f.Scores))...)
 				}
-				t.cells = append(t.cells, row)
+				t.Add(row)
 			}
 		}
 	}
@@ -329,24 +289,23 @@ func standingInterval(s reports.Standing) (lo, hi reports.Number) {
 }
 
 // raceRows has a row for every configuration in a race.
-func raceRows(r *reports.Report) Rows {
-	t := Rows{Columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds",
-		"folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason"}}
+func raceRows(r *reports.Report) Table {
+	t := Table{Columns: Columns("dataset", "evaluation", "rule", "score", "configuration", "won", "folds",
+		"folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason")}
 	for _, race := range r.Races {
 		for _, s := range race.Standings {
 			lo, hi := standingInterval(s)
-			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration,
-				race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, false}
+			end := Row(false)
 			for _, c := range race.Cuts {
 				if c.Configuration == s.Configuration {
-					var better any
+					end = Row(true, nil, c.P, c.Reason)
 					if c.Better != nil {
-						better = *c.Better
+						end[1].Value = *c.Better
 					}
-					row = append(row[:len(row)-1], true, better, c.P, c.Reason)
 				}
 			}
-			t.cells = append(t.cells, row)
+			t.Add(race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration,
+				race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, end)
 		}
 	}
 	return t

@@ -10,6 +10,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
+// print writes the contests, with the long tables or without.
+func print(w *bytes.Buffer, r *reports.Report, long bool) {
+	for _, t := range contests(r) {
+		if long || !t.Long {
+			t.print(w, Screen{}, false)
+		}
+	}
+}
+
 // During the second round of a race, which ends with the fourth fold, the scores are those at the
 // end of the first round and show the number of folds; there is no winner yet. Of three contestants
 // successive halving keeps two after ⌈5/4⌉ folds.
@@ -27,7 +36,7 @@ func TestRaceUnderWay(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	writeContests(r, &text, Screen{}, true)
+	print(&text, r, true)
 	for _, want := range []string{": 2 of 5 folds done, 2 of 3 configurations left\n", "#0 cut after fold 2: rank 3 of 3; the best 2 stay (best #1)\n", "#1             0.2106 (2 of 5 folds)  2\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
@@ -51,7 +60,7 @@ func TestContestsTellTies(t *testing.T) {
 	again.Configuration = 0
 	r := reporttest.Build(t, m, append(lines, record.Line{Key: "again", Fit: &again}))
 	var text bytes.Buffer
-	writeContests(r, &text, Screen{}, false)
+	print(&text, r, false)
 	for _, want := range []string{"    1 other is equal to #0, which is the first of them in the file\n", "    in 1 of 1 outer folds another configuration is equal to the winner, which is the first of them in the file\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
@@ -59,7 +68,7 @@ func TestContestsTellTies(t *testing.T) {
 	}
 	m, lines = reporttest.Rivals()
 	text.Reset()
-	if writeContests(reporttest.Build(t, m, lines), &text, Screen{}, true); strings.Contains(text.String(), "equal") {
+	if print(&text, reporttest.Build(t, m, lines), true); strings.Contains(text.String(), "equal") {
 		t.Errorf("%s", text.String())
 	}
 }

@@ -37,44 +37,43 @@ func comparisonText(out io.Writer, c *reports.Comparison) error {
 	key := Table{Columns: Columns("", "experiment", "dataset", "preprocess", "kernel", "mean", "likelihood",
 		"inference", "tuned with", "tune")}
 	for _, s := range sides {
-		key.Rows = append(key.Rows, Row(s.Name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text],
-			s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune))
+		key.Add(s.Name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text],
+			s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune)
 	}
-	key.write(w)
+	key.writeOn(w, Screen{})
 	if c.Run != nil && len(c.Run.Decided()) > 0 {
 		for _, t := range Against(c.Run) {
-			t.section(w, t.Heading)
+			t.print(w, Screen{}, false)
 		}
 		fmt.Fprintln(w, "\nall pairs, log evidences and decisions: --all")
 		return w.Flush()
 	}
-	Differences(c).section(w, "differences")
+	differences(c).print(w, Screen{}, false)
 	for _, note := range NotCompared(c) {
 		fmt.Fprintln(w, note)
 	}
 	return w.Flush()
 }
 
-// Differences has a row for every difference.
-func Differences(c *reports.Comparison) Table {
-	t := Table{Columns: Columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
+// differences has a row for every difference.
+func differences(c *reports.Comparison) Table {
+	t := Table{Title: "differences",
+		Columns: Columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
 	for _, p := range c.Pairs {
 		pair := p.First.Name + " − " + p.Second.Name
-		for _, row := range differences(p) {
-			t.Rows = append(t.Rows, append(Row(pair), row...))
-		}
+		t.differences(pair, p)
 	}
 	return t
 }
 
-// differences are the rows of a pair, without its name.
-func differences(p reports.Pair) (rows [][]Cell) {
+// differences adds the rows of a pair.
+func (t *Table) differences(pair string, p reports.Pair) {
 	if e := p.LogEvidence; e != nil {
 		bayes := "Bayes factor " + bayesFactor(float64(e.Log10))
 		if p.Sampled {
 			bayes += ", of the best samples of chains"
 		}
-		rows = append(rows, Row("all", "log evidence", readable(e.Nats), "", Cell{}, bayes))
+		t.Add(pair, "all", "log evidence", e.Nats, nil, nil, bayes)
 	}
 	for _, e := range p.Evaluations {
 		folds := strconv.Itoa(e.Folds)
@@ -82,21 +81,20 @@ func differences(p reports.Pair) (rows [][]Cell) {
 			folds = fmt.Sprintf("%d of %d", e.Partial.Done, e.Partial.Planned)
 		}
 		for _, s := range e.Scores {
-			test, between := "no t-test", ""
+			test, interval := "no t-test", Cell{}
 			if s.CI95 != nil {
-				test, between = "corrected t-test", interval(s.CI95[0], s.CI95[1], nil)
+				test, interval = "corrected t-test", between(s.CI95[0], s.CI95[1], nil)
 			}
-			rows = append(rows, Row(e.Name, s.Name, readable(s.Difference).over(e.Partial), between,
-				probability(s.P), fmt.Sprintf("%s, folds %s", test, folds)))
+			t.Add(pair, e.Name, s.Name, Cell{Value: s.Difference}.over(e.Partial), interval,
+				probability(s.P), fmt.Sprintf("%s, folds %s", test, folds))
 		}
 		if m := e.McNemar; m != nil {
-			rows = append(rows, Row(e.Name, "decisions", readable(m.Difference).over(e.Partial),
-				interval(m.CI95[0], m.CI95[1], nil), probability(m.P),
+			t.Add(pair, e.Name, "decisions", Cell{Value: m.Difference}.over(e.Partial),
+				between(m.CI95[0], m.CI95[1], nil), probability(m.P),
 				fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.Name,
-					m.OnlyFirst, p.Second.Name, m.OnlySecond)))
+					m.OnlyFirst, p.Second.Name, m.OnlySecond))
 		}
 	}
-	return rows
 }
 
 // bayesFactor is 10^x as a readable number, or as a power.

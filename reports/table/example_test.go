@@ -41,6 +41,7 @@ evaluate: {kfold: {k: 3}}
 func Example() {
 	r := crabs()
 	summary := table.Summary(r)
+	summary.Lift()
 	fmt.Println(summary.ColumnNames()[:3])
 	for _, row := range summary.Rows {
 		fmt.Println(table.Texts(row)[:3])

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -12,99 +13,37 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// drop removes a column.
-func (t *Table) drop(c int) {
-	t.Columns = slices.Delete(t.Columns, c, c+1)
-	for i := range t.Rows {
-		t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
-	}
-}
-
-// Columns are columns with these names that are never lifted into the caption.
-func Columns(names ...string) (out []Column) {
-	for _, name := range names {
-		out = append(out, Column{Name: name, Keep: true})
-	}
-	return out
-}
-
-// section writes a table under a heading, if it has rows.
-func (t Table) section(w io.Writer, heading string) { t.sectionOn(w, Screen{}, heading) }
-
-func (t Table) sectionOn(w io.Writer, on Screen, heading string) {
-	if len(t.Rows) > 0 {
-		t.Lift()
-		fmt.Fprintf(w, "\n%s\n", on.wrap(heading, ""))
-		t.writeOn(w, on)
-	}
-}
-
-// Table is ready to be laid out.
-type Table struct {
-	Caption []string // values that are equal in every row: "dataset crabs"
-	Columns []Column
-	Rows    [][]Cell
-}
-
-// Column is a column of a Table.
-type Column struct {
-	Name  string
-	Right bool   // numbers: aligned to the right
-	Keep  bool   // never lifted into the caption of a text
-	Stays bool   // never lifted on a page
-	Doc   string // documentation for readers
-	// 1: greater is better; -1: less is better; 0: neither
-	Greater int
-	gaps    bool // an empty cell does not count as a different value
-	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
-}
-
-// words, parted and numbers make columns: of words that may be lifted into the caption, of such
-// words that some rows lack, and of numbers, which are never lifted.
-func words(name string) Column   { return Column{Name: name} }
-func parted(name string) Column  { return Column{Name: name, gaps: true} }
-func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
-
-// spared returns the column with this value of spare.
-func (c Column) spared(spare int) Column {
-	c.spare = spare
-	return c
-}
-
-// explained returns the column with its documentation.
-func (c Column) explained(greater bool, doc string) Column {
-	c.Doc, c.Greater = doc, map[bool]int{true: 1, false: -1}[greater]
-	return c
-}
-
-// Lift moves columns with equal values into the caption, ignoring gaps if allowed, and drops empty
-// columns.
-func (t *Table) Lift() {
-	for c := len(t.Columns) - 1; c >= 0; c-- {
-		text := ""
-		if i := slices.IndexFunc(t.Rows, func(row []Cell) bool { return row[c].Text != "" }); i >= 0 {
-			text = t.Rows[i][c].String()
-		}
-		constant := !slices.ContainsFunc(t.Rows, func(row []Cell) bool {
-			cell := row[c].String()
-			return cell != text && !(cell == "" && t.Columns[c].gaps)
-		})
-		empty := text == ""
-		if !empty && (t.Columns[c].Keep || !constant) {
-			continue
-		}
-		if !empty {
-			t.Caption = append([]string{t.Columns[c].Name + " " + text}, t.Caption...)
-		}
-		t.Columns = slices.Delete(t.Columns, c, c+1)
-		for i := range t.Rows {
-			t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
+// print writes a table as text: what is above it, its caption or otherwise its title, and the rows.
+// The first of a text has no blank line above, and is there without rows too.
+func (t Table) print(w io.Writer, on Screen, first bool) {
+	if t.Lead != "" {
+		fmt.Fprintf(w, "\n%s\n", on.wrap(terminal.OneLine(t.Lead), "    "))
+		var notes bytes.Buffer
+		list(&notes, "", t.Notes)
+		for line := range strings.Lines(notes.String()) {
+			fmt.Fprintln(w, on.wrap(strings.TrimSuffix(line, "\n"), "        "))
 		}
 	}
+	if len(t.Rows) == 0 && !first {
+		return
+	}
+	t.Lift()
+	heading, gap := cmp.Or(t.Title, t.Name), ""
+	switch {
+	case len(t.Caption) > 0:
+		heading, gap = strings.Join(t.Caption, ", "), "\n"
+		if t.Title != "" {
+			heading = t.Title + ": " + heading
+		}
+	case first:
+		heading = ""
+	}
+	if !first {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s\n%s", on.wrap(terminal.OneLine(heading), ""), gap)
+	t.writeOn(w, on)
 }
-
-// write lays out a table.
-func (t Table) write(w io.Writer) { t.writeOn(w, Screen{}) }
 
 // writeOn lays out a table for the width of the screen; columns are two blanks apart. Numbers are
 // right-aligned, with the counts of partial ones after them.
@@ -163,7 +102,7 @@ func (t *Table) Fit(most int) (left []string) {
 	}
 	slices.Sort(out)
 	for _, c := range slices.Backward(out) {
-		t.drop(c)
+		t.replace(c, nil, nil)
 	}
 	return left
 }
@@ -203,7 +142,7 @@ func (t *Table) fit(most int) (left []string) {
 // shorten cuts the words of a column.
 func (t *Table) shorten(c, most int) {
 	for i, row := range t.Rows {
-		if letters := []rune(row[c].Text); len(letters) > most {
+		if letters := []rune(row[c].text()); len(letters) > most {
 			t.Rows[i][c].Text = string(letters[:most-1]) + "…"
 		}
 	}
@@ -216,7 +155,7 @@ func (t *Table) shorten(c, most int) {
 func (t Table) lines() (lines [][]string, width []int) {
 	lines = make([][]string, 1+len(t.Rows))
 	behind := make([]int, len(t.Columns)) // the longest count
-	counted := func(cell Cell) int { return len(cell.String()) - len(cell.Text) }
+	counted := func(cell Cell) int { return len(cell.String()) - len(cell.text()) }
 	for c, column := range t.Columns {
 		lines[0] = append(lines[0], terminal.OneLine(column.Name))
 		for _, row := range t.Rows {
@@ -239,14 +178,6 @@ func (t Table) lines() (lines [][]string, width []int) {
 		}
 	}
 	return lines, width
-}
-
-// ColumnNames are the names of the columns.
-func (t Table) ColumnNames() (names []string) {
-	for _, c := range t.Columns {
-		names = append(names, cmp.Or(c.Name, "remark"))
-	}
-	return names
 }
 
 // Line makes any text a single line of printable characters.

@@ -40,27 +40,32 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		t.Columns = append(t.Columns, numbers(name))
 	}
 	for _, row := range p.rows {
-		var line []Cell
+		var line []any
 		for _, part := range row.parts {
-			line = append(line, Cell{Text: part})
+			line = append(line, part)
 		}
 		for _, name := range p.names {
 			line = append(line, row.cells[name])
 		}
-		t.Rows = append(t.Rows, line)
+		t.Add(line...)
 	}
-	var note []string
 	if ratios := relative(p.rows, p.datasets); ratios != nil && len(p.methods) > 1 {
-		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
+		t.Legend = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
 			"mean over the data sets, in this one run"}
 		t.Columns = append(t.Columns, numbers("time"))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
 		}
 	}
-	t.Lift()
-	t.Caption = slices.Concat([]string{reports.Spaced(p.score.Name)}, t.Caption, note)
+	t.Caption = []string{reports.Spaced(p.score.Name)}
 	return t, true
+}
+
+func pivots(r *reports.Report) (out []Table) {
+	if t, ok := Pivot(r, nil); ok {
+		out = append(out, t)
+	}
+	return out
 }
 
 // pivot has the data of a Pivot. names are those of the columns.
@@ -126,7 +131,7 @@ func (p *pivot) row(parts []string) pivotRow {
 func (p *pivot) cell(e reports.Evaluation) Cell {
 	s, known := e.Scores.Value(p.score.Name)
 	if !known {
-		return Cell{Text: string(e.Status)}
+		return Cell{Value: string(e.Status)}
 	}
 	digits := 3
 	if p.score.Count {

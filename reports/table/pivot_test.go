@@ -14,6 +14,7 @@ import (
 
 // lines returns a pivot table as text, its caption first.
 func lines(t Table) (out []string) {
+	t.Lift()
 	out = append(out, strings.Join(t.Caption, ", "))
 	var names []string
 	for _, c := range t.Columns {
@@ -54,8 +55,8 @@ func TestPivot(t *testing.T) {
 		times.Configurations = append(times.Configurations, reports.ConfigurationTimings{Seconds: seconds})
 	}
 	pivot, _ = Pivot(r, times)
-	if !strings.HasPrefix(pivot.Caption[len(pivot.Caption)-1], "time: ") {
-		t.Errorf("caption %q", pivot.Caption)
+	if !strings.HasPrefix(pivot.Legend[len(pivot.Legend)-1], "time: ") {
+		t.Errorf("legend %q", pivot.Legend)
 	}
 	want = []string{"likelihood|inference|a|b|time", "probit|laplace|0.250|0.500|1.0", "logit|ep(schedule: parallel)|0.123|0.000|4.0", "|p1nn|0.750||", "probit|pl||failed|"}
 	if got := lines(pivot)[1:]; !slices.Equal(got, want) {

@@ -8,7 +8,7 @@ import (
 )
 
 // PredictionsCSV writes predictions.csv.
-func PredictionsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, predictionRows(r)) }
+func PredictionsCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, predictionRows(r)) }
 
 // predictionRows has a row for every held-out case, by configuration and fold. case is its row in
 // the data set, or in the test file, from 0; the id columns follow. For classes there are p[CLASS],
@@ -17,7 +17,7 @@ func PredictionsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, pr
 // rejection, if it is not a function of the probabilities. For numeric targets there are the
 // predicted mean and variance, noise included. Missing values are empty cells. Columns beside the
 // ids are named by BesideIDs.
-func predictionRows(r *reports.Report) Rows {
+func predictionRows(r *reports.Report) Table {
 	t := newPredictionTable(r)
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
@@ -26,7 +26,7 @@ func predictionRows(r *reports.Report) Rows {
 			}
 			ids := carried(r, c.Record.DataHash, s.Evaluation == "test")
 			for k, row := range s.Fit.Rows {
-				t.start(i, s.Evaluation, s.Repeat, s.Fold, row)
+				t.Add(i, s.Evaluation, s.Repeat, s.Fold, row)
 				for name, values := range ids {
 					t.put(name, values[row])
 				}
@@ -34,12 +34,15 @@ func predictionRows(r *reports.Report) Rows {
 			}
 		}
 	}
-	return t.Rows
+	for i, row := range t.Rows {
+		t.Rows[i] = padded(row, len(t.Columns))
+	}
+	return t.Table
 }
 
 // predictionTable is a table of predictions under construction.
 type predictionTable struct {
-	Rows
+	Table
 	ids []string
 	at  map[string]int // of columns
 }
@@ -69,21 +72,16 @@ func (t *predictionTable) column(name string) int {
 	i, known := t.at[name]
 	if !known {
 		i = len(t.Columns)
-		t.at[name], t.Columns = i, append(t.Columns, name)
+		t.at[name], t.Columns = i, append(t.Columns, Columns(name)...)
 	}
 	return i
 }
 
-// start begins a row.
-func (t *predictionTable) start(cells ...any) {
-	t.Add(append(cells, make([]any, len(t.ids)+2)...)...)
-}
-
 // put sets a cell of the last row.
 func (t *predictionTable) put(column string, value any) {
-	row, at := &t.cells[len(t.cells)-1], t.column(column)
-	*row = append(*row, make([]any, max(0, at+1-len(*row)))...)
-	(*row)[at] = value
+	row, at := &t.Rows[len(t.Rows)-1], t.column(column)
+	*row = padded(*row, at+1)
+	(*row)[at].Value = value
 }
 
 // set sets a number beside the id columns.
@@ -134,13 +132,4 @@ func carried(r *reports.Report, dataHash string, test bool) map[string]map[int]s
 		}
 	}
 	return columns
-}
-
-// BesideIDs is the name of a column beside id columns, with underscores appended until it differs
-// from them.
-func BesideIDs(ids []string, name string) string {
-	for slices.Contains(ids, name) {
-		name += "_"
-	}
-	return name
 }

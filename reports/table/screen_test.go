@@ -58,7 +58,7 @@ func TestNarrow(t *testing.T) {
 	if left := wide.fit(39); len(left) != 1 || left[0] != "auc" {
 		t.Errorf("%q are left out", left)
 	}
-	if left := narrow.fit(20); len(left) != 2 || left[0] != "brier" || narrow.Rows[0][1].Text != "a long nam…" || table.Rows[0][1].Text != "a long name of a kernel" {
+	if left := narrow.fit(20); len(left) != 2 || left[0] != "brier" || narrow.Rows[0][1].text() != "a long nam…" || table.Rows[0][1].text() != "a long name of a kernel" {
 		t.Errorf("%q are left out of %v", left, narrow.Rows)
 	}
 }

@@ -1,0 +1,207 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Facts describe the configuration and its log evidence, for people or exactly.
+func Facts(c reports.Configuration, exact bool) []Fact {
+	evidence, loo := reports.Decimals(float64(c.LogEvidence), 3), reports.Readable(float64(c.LeftOneOut()))
+	if exact {
+		evidence, loo = reports.Shortest(c.LogEvidence), reports.Shortest(c.LeftOneOut())
+	}
+	facts := []Fact{
+		{"dataset", fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
+			Counted(c.Inputs, "input", "inputs"), c.Preprocess)},
+		{"classes", strings.Join(c.Classes, ", ")},
+		{"kernel", c.Kernel.Text},
+		{"mean", c.Mean.Text},
+		{"likelihood", c.Likelihood.Text},
+		{"inference", c.Inference.Text},
+		{"tune", c.Tune + " of " + c.Tuned()},
+		{"log evidence", evidence + also(c.Converged)},
+		{"leave one out", loo},
+	}
+	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
+}
+
+// also marks a fit that had not converged.
+func also(converged *bool) string {
+	if converged == nil {
+		return ""
+	}
+	return " (not converged)"
+}
+
+// inputs are hyperparameters named by input.
+func hyperparameters(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("hyperparameter", "value")}
+	for _, h := range c.ByInput(c.Hyperparameters) {
+		t.Add(h.Name, h.Number)
+	}
+	return []Table{t}
+}
+
+func standardErrors(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("hyperparameter", "standard error")}
+	for i, e := range c.StandardErrors {
+		t.Columns = append(t.Columns, Columns("correlation with "+e.Name)...)
+		row := Row(e.Name, e.Number)
+		for _, x := range c.Correlations[i] {
+			row = append(row, Cell{Value: x})
+		}
+		t.Add(row)
+	}
+	return []Table{t}
+}
+
+func posterior(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("hyperparameter", "mean", "standard deviation", "R-hat", "effective samples")}
+	for _, m := range c.Posterior {
+		t.Add(m.Name, m.Mean, m.SD, m.RHat, m.ESS)
+	}
+	return []Table{t}
+}
+
+func bestPoints(c reports.Configuration) []Table {
+	t := Table{Title: "best points" + c.SoFar(), Columns: Columns("best", "value", "point", "hyperparameters")}
+	for _, b := range c.Best {
+		by := b.By
+		if by == c.Objective {
+			by = c.Maximised()
+		}
+		if among := c.Among(b.By); strings.Contains(among, " of ") {
+			by += " of " + among
+		}
+		t.Add(by+c.Equals(b), b.Value, b.Point, c.Grid[b.Point].Point)
+	}
+	return []Table{t}
+}
+
+func restarts(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", "")}
+	t.Columns[3].Ranks = true
+	for _, r := range c.Restarts {
+		t.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
+			chosen(r.Chosen))
+	}
+	return []Table{t}
+}
+
+func points(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("point", c.Maximised(), "hyperparameters", "scores", "")}
+	t.Columns[1].Ranks = true
+	for i, p := range c.Grid {
+		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen))
+	}
+	return []Table{t}
+}
+
+func scores(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("evaluation", "folds", "score", "value", "95 % interval", "status")}
+	for _, e := range c.Evaluations {
+		for _, s := range e.Scores.Results {
+			t.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, valueCells(s.Estimate, e.Scores.Partial),
+				string(e.Status))
+		}
+	}
+	return []Table{t}
+}
+
+func folds(c reports.Configuration) []Table {
+	t := Table{Columns: Columns("evaluation", "repeat", "fold", "train", "test", "status", "log evidence",
+		"hyperparameters")}
+	for _, s := range cv.Scores {
+		t.Columns = append(t.Columns, Columns(s.Name)...)
+	}
+	for _, f := range c.Folds {
+		row := Row(f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status)+also(f.Converged),
+			decimals(f.LogEvidence, 3), c.Named(f.Hyperparameters))
+		for _, s := range cv.Scores {
+			row = append(row, scoreCell(f.Scores, s.Name))
+		}
+		t.Add(row)
+	}
+	return []Table{t}
+}
+
+// costs are the mean costs of the decisions of every evaluation.
+func costs(c reports.Configuration) (out []Table) {
+	for _, e := range c.Evaluations {
+		if d := e.Decisions; d != nil {
+			t := Table{Title: fmt.Sprintf("costs, %s (%d of %d cases rejected)", scoredName(e), d.Rejected, e.Scores.N),
+				Columns: append([]Column{{Name: "evaluation", data: true}}, Columns("decisions", "cost of a case")...)}
+			t.Add(e.Name, "of least expected cost", d.Loss)
+			t.Add(e.Name, "what is expected of them", d.Expected)
+			t.Add(e.Name, "for the largest probability", d.Likeliest)
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// decisions are the numbers of decisions by class.
+func decisions(c reports.Configuration) (out []Table) {
+	for _, e := range c.Evaluations {
+		if len(e.Confusion) > Widest {
+			continue
+		}
+		t := Table{Title: "decisions, " + scoredName(e) + " (rows: true classes)",
+			Columns: Columns("class")}
+		for _, name := range c.Classes {
+			t.Columns = append(t.Columns, Column{Name: name, Keep: true, Doc: "cases that are decided for this class"})
+		}
+		for i, row := range e.Confusion {
+			cells := Row(className(c.Classes[i]))
+			for _, n := range row {
+				cells = append(cells, Cell{Value: n})
+			}
+			t.Add(cells)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// decisionRows has a row for every pair of a true class and the class that is decided.
+func decisionRows(r *reports.Report) Table {
+	t := Table{Columns: Columns("configuration", "evaluation", "class", "decided", "cases")}
+	for i, c := range r.Configurations {
+		for _, e := range c.Evaluations {
+			for class, row := range e.Confusion {
+				for decided, n := range row {
+					t.Add(i, e.Name, c.Classes[class], c.Classes[decided], n)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// scoredName is the name of an evaluation, with its folds if some are missing.
+func scoredName(e reports.Evaluation) string {
+	if e.Scores.Partial != nil {
+		return e.Name + ", " + e.Scores.Partial.String()
+	}
+	return e.Name
+}
+
+// objective is a value of the tuning objective, in nats or as a score.
+func objective(c reports.Configuration, x reports.Number) Cell {
+	if strings.HasPrefix(c.Objective, "log_") {
+		return decimals(x, 3)
+	}
+	return Cell{Value: x}
+}
+
+func chosen(yes bool) string {
+	if yes {
+		return "chosen"
+	}
+	return ""
+}

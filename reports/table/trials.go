@@ -1,0 +1,58 @@
+package table
+
+import (
+	"cmp"
+	"io"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// TrialsCSV writes trials.csv.
+func TrialsCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, trialRows(r)) }
+
+// trialRows has a row for every point of every trial, and one for a trial without points: its start
+// and end, the tuning objective and its gradient, the scores, and the reason of a failure.
+func trialRows(r *reports.Report) Table {
+	t := Table{Columns: Columns("configuration", "evaluation", "repeat", "fold", "trial", "point", "chosen", "status",
+		"evaluations",
+		"start", "hyperparameters", "theta", "objective", "value", "gradient", "failure")}
+	for _, s := range cv.Scores {
+		t.Columns = append(t.Columns, Columns(s.Name)...)
+	}
+	for i, c := range r.Configurations {
+		for _, s := range c.Studies {
+			for _, d := range c.TrialsOf(s) {
+				head := Row(i, d.Evaluation, d.Repeat, d.Fold, d.Trial)
+				if len(d.Points) == 0 {
+					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, c.Objective, nil, nil,
+						d.Failure)
+				}
+				for k, p := range d.Points {
+					t.Add(head, k, p.Chosen, d.Status, d.Evaluations, d.Start, p.Hyperparameters,
+						p.Theta, c.Objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure))
+					for _, s := range cv.Scores {
+						if v, found := p.Scores.Get(s.Name); found {
+							t.Rows[len(t.Rows)-1][t.column(s.Name)].Value = reports.Number(v)
+						}
+					}
+				}
+			}
+		}
+	}
+	return t
+}
+
+// pathRows has a row for every step of every local optimiser on all of the training data: the free
+// hyperparameters on the theta scale, and the tuning objective. Step 0 is the start.
+func pathRows(r *reports.Report) Table {
+	t := Table{Columns: Columns("configuration", "trial", "step", "theta", "objective", "value")}
+	for i, c := range r.Configurations {
+		for _, d := range c.TrialsOf(c.Studies[0]) {
+			for k, s := range d.Path {
+				t.Add(i, d.Trial, k, s.Theta, c.Objective, s.Value)
+			}
+		}
+	}
+	return t
+}
