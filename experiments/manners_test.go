@@ -1,8 +1,10 @@
 package experiments_test
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
@@ -36,6 +38,10 @@ func TestZeroOptions(t *testing.T) {
 	}
 	if events == 0 {
 		t.Error("nothing was heard")
+	}
+	events = 0
+	if _, _, err := experiments.Run(t.Context(), checked, "", o); !errors.Is(err, experiments.ErrFolder) || !strings.Contains(err.Error(), "the name of the folder is empty") || events > 0 {
+		t.Errorf("an empty folder name: %v after %d jobs", err, events)
 	}
 	p, err := plan.Parse(t.Context(), "t.yaml", []byte(file), nil)
 	if err != nil {

@@ -53,6 +53,8 @@ var exitCodes = []struct {
 	{exitForeign, "the run folder belongs to another configuration",
 		"name another folder with -o; if the file adds jobs to those of the folder, add --extend",
 		[]error{experiments.ErrOtherConfiguration}},
+	{128 + int(syscall.SIGHUP), "interrupted by SIGHUP, when its terminal was closed",
+		"as 130; nohup or tmux keeps a command going", nil},
 	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)",
 		"repeat the command, run and fit -o with --resume, to continue", nil},
 	{128 + int(syscall.SIGABRT), "crashed (SIGABRT): out of memory, or a fault of gpc-tune",

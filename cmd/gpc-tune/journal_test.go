@@ -116,8 +116,21 @@ type process struct {
 
 func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: gpcTune(t, dir, args...), ended: make(chan struct{})}
-	p.Stdout, p.Stderr = &p.out, &p.out
+	p := &process{Cmd: gpcTune(t, dir, args...)}
+	p.begin(t)
+	return p
+}
+
+// begin starts the command. Its output is kept unless it goes elsewhere.
+func (p *process) begin(t testing.TB) {
+	t.Helper()
+	if p.Stdout == nil {
+		p.Stdout = &p.out
+	}
+	if p.Stderr == nil {
+		p.Stderr = &p.out
+	}
+	p.ended = make(chan struct{})
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +138,6 @@ func start(t testing.TB, dir string, args ...string) *process {
 		defer close(p.ended)
 		p.err = p.Wait()
 	}()
-	return p
 }
 
 // kill kills the process and says whether it was still running.

@@ -94,18 +94,23 @@ func inForm(c *cobra.Command, form string) io.Writer {
 	return forPrograms(c)
 }
 
+// width is the number of columns of the terminal, now.
+func (o *output) width() int {
+	if f, ok := o.to.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
 // screen has the width and colours of the terminal, or neither.
 func screen(c *cobra.Command) (s table.Screen) {
 	o, ok := c.OutOrStdout().(*output)
 	if !ok || !o.terminal {
 		return s
 	}
-	s.Width = 80
-	if f, ok := o.to.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			s.Width = width
-		}
-	}
+	s.Width = o.width()
 	if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
 		s.Color = plain{o}
 	}

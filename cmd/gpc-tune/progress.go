@@ -3,25 +3,28 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"strings"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
+	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// quietInterval is the interval between progress lines without a terminal.
-const quietInterval = 10 * time.Second
+// The intervals between progress lines, without a terminal and on one.
+const quietInterval, shownInterval = 10 * time.Second, 100 * time.Millisecond
 
-// progress shows the progress of a run: on a terminal a bar with failures, the best value so far,
-// and the time left; otherwise a line at intervals.
+// shortestBar is the least number of columns for a bar.
+const shortestBar = 12
+
+// progress shows the progress of a run with failures, the best value so far, and the time left: on
+// a terminal in one line that is overwritten, otherwise as a line at intervals.
 type progress struct {
 	w         io.Writer
-	bar       *progressbar.ProgressBar // nil if w is not a terminal
-	last      time.Time                // of the last line
-	objective string                   // of all configurations; empty: their values are not comparable
+	width     func() int // the number of columns of the terminal, now; nil: w is no terminal
+	last      time.Time  // of the last line
+	shown     int        // columns of the line on the terminal
+	objective string     // of all configurations; empty: their values are not comparable
 }
 
 // of takes the name of the objective from the configurations, if all have the same objective and
@@ -41,51 +44,74 @@ func (p *progress) of(all []reports.ConfigurationRecord) {
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, last: time.Now()}
 	if o, ok := w.(*output); ok && o.terminal {
-		p.bar = progressbar.NewOptions(1, // until the first event
-			progressbar.OptionSetWriter(o.to), // without escaping
-			progressbar.OptionSetDescription("jobs"),
-			progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(false), // described adds a labelled time left instead
-			progressbar.OptionFullWidth(),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-			progressbar.OptionUseANSICodes(os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"),
-		)
+		p.w, p.width, p.last = o.to, o.width, time.Time{} // without escaping
 	}
 	return p
 }
 
 // event is called by the scheduler, one call at a time.
 func (p *progress) event(e search.Event) {
-	if p.bar != nil {
-		p.bar.ChangeMax(e.Total)
-		p.bar.Describe(p.described(e))
-		_ = p.bar.Set(e.Done + e.Skipped) // an error of the terminal must not stop the run
+	switch since := time.Since(p.last); {
+	case p.width == nil && (since < quietInterval || e.Done == 0), since < shownInterval:
 		return
-	}
-	if time.Since(p.last) < quietInterval || e.Done == 0 {
-		return
+	case p.width == nil:
+		fmt.Fprintln(p.w, strings.Join(p.parts(e), ""))
+	default:
+		// An error of the terminal must not stop the run.
+		p.show(fitting(p.parts(e), float64(e.Done+e.Skipped)/float64(max(1, e.Total)), p.width()-1))
 	}
 	p.last = time.Now()
-	fmt.Fprintf(p.w, "%d of %d %s\n", e.Done+e.Skipped, e.Total, p.described(e))
 }
 
-// described describes the progress: failures, the best value so far, rate and time left.
-func (p *progress) described(e search.Event) string {
-	text := fmt.Sprintf("jobs, %d failed", e.Failed)
+// show overwrites the line of the terminal, without its last column: a terminal may continue a full
+// line on the next one.
+func (p *progress) show(line string) {
+	n := utf8.RuneCountInString(line)
+	rest := max(0, min(p.shown, p.width()-1)-n) // the terminal may have become narrower
+	fmt.Fprintf(p.w, "\r%s%s\r%[1]s", line, strings.Repeat(" ", rest))
+	p.shown = n
+}
+
+// parts are the parts of the line in the order in which they are shown: the jobs, the failures, the
+// best value so far, the rate, and the time left. Those that are not known are empty.
+func (p *progress) parts(e search.Event) []string {
+	parts := []string{fmt.Sprintf("%d of %d jobs", e.Done+e.Skipped, e.Total), fmt.Sprintf(", %d failed", e.Failed),
+		"", "", ""}
 	if e.Best != nil && p.objective != "" {
-		text += fmt.Sprintf(", best %s so far %s (#%d)", p.objective, reports.Readable(e.Best.Value),
+		parts[2] = fmt.Sprintf(", best %s %s (#%d)", p.objective, reports.Readable(e.Best.Value),
 			e.Best.Configuration)
 	}
 	if e.Done > 0 && e.Rate > 0 {
 		left := time.Duration(float64(e.Total-e.Done-e.Skipped) / e.Rate * float64(time.Second))
-		text += fmt.Sprintf(", %.2g jobs/s, %s left", e.Rate, left.Round(time.Second))
+		parts[3], parts[4] = fmt.Sprintf(", %.2g jobs/s", e.Rate), fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
-	return text
+	return parts
 }
 
+// fitting joins the parts that fit into a number of columns, the most useful ones first, and fills
+// the rest with a bar that shows which share is done.
+func fitting(parts []string, done float64, columns int) string {
+	if columns < len(parts[0]) {
+		return parts[0][:max(0, columns)]
+	}
+	kept, left := make([]string, len(parts)), columns
+	for _, i := range []int{0, 1, 4, 2, 3} {
+		if n := utf8.RuneCountInString(parts[i]); n <= left {
+			kept[i], left = parts[i], left-n
+		}
+	}
+	line := strings.Join(kept, "")
+	if left < shortestBar {
+		return line
+	}
+	inner := left - len(" []")
+	full := min(inner, int(done*float64(inner)))
+	return fmt.Sprintf("%s [%s%s]", line, strings.Repeat("=", full), strings.Repeat(" ", inner-full))
+}
+
+// finish removes the line from the terminal.
 func (p *progress) finish() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
+	if p.width != nil && p.shown > 0 {
+		p.show("")
 	}
 }

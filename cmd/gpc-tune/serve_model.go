@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"log"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +12,10 @@ import (
 )
 
 func serveModelCommand(signals *interrupts) *cobra.Command {
-	address := "127.0.0.1:0"
-	var deciding func() spec.Deciding
+	var (
+		serve    func(func(token string, log *log.Logger) http.Handler) error
+		deciding func() spec.Deciding
+	)
 	c := &cobra.Command{
 		Use:   "serve-model MODEL.json",
 		Short: "Serve predictions of a model file over HTTP, on this machine",
@@ -21,15 +23,19 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
   POST /predict   takes {"rows": [{"column": value, …}, …]}, up to 10 000 rows, with Content-Type:
                   application/json, and returns what gpc-tune predict --format json prints
   GET /schema     returns the columns and the classes
-  GET /health     says that the model is loaded
+  GET /health     says that the model is loaded; the only one that needs no token
   GET /metrics    counts requests, rows, errors and seconds, for Prometheus
 
 Decisions are those of gpc-tune predict with the same flags.
 
-Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are
-answered.`,
+Other machines cannot connect. Other users of this machine can, so a request needs the token in the
+printed address, as a header Authorization: Bearer TOKEN. With --no-token every user of this machine
+is answered.
+
+SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are answered.`,
 		Example: "  gpc-tune serve-model crabs.json --listen 127.0.0.1:8080\n  curl -s 127.0.0.1:8080/predict -H " +
-			"'Content-Type: application/json' -d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",
+			"'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' " +
+			"-d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			model, err := classifier.LoadClassifier(args[0])
@@ -39,19 +45,9 @@ answered.`,
 			if model, err = model.Deciding(deciding()); err != nil {
 				return err
 			}
-			listener, err := live.Listen(address)
-			if err != nil {
-				return usage("--listen: %w", err)
-			}
-			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
-			signals.endsWell() // once the address is printed, a signal is a normal end
-			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
-			drained, done := signals.drain()
-			defer done()
-			return live.Serve(c.Context(), listener, live.NewModel(model, log), log, drained)
+			return serve(func(token string, log *log.Logger) http.Handler { return live.NewModel(model, token, log) })
 		},
 	}
-	c.Flags().StringVar(&address, "listen", address, "loopback address and port; port 0 chooses a free one")
-	deciding = decidingFlags(c)
+	serve, deciding = serverFlags(c, signals), decidingFlags(c)
 	return c
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,27 +20,19 @@ import (
 // server with exit code 0, even with a browser's connection still open.
 func TestServeBesideARun(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
-	served := gpcTune(t, dir, "serve", "run")
-	var log bytes.Buffer
-	served.Stderr = &log
-	out, err := served.StdoutPipe()
+	served := startServer(t, dir, "serve", "run")
+	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := served.Start(); err != nil {
-		t.Fatal(err)
+	client, url := &http.Client{Jar: jar}, served.url // as a browser: the token is in the first address only
+	if answer, err := client.Get(url + "?token=" + served.token); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer, err)
 	}
-	defer served.Process.Kill() // if the test fails
-	lines := bufio.NewReader(out)
-	url, err := lines.ReadString('\n')
-	if err != nil || !strings.HasPrefix(url, "http://127.0.0.1:") {
-		t.Fatalf("%q, %v: %s", url, err, &log)
-	}
-	url = strings.TrimSuffix(url, "\n")
 	shows := func(what string, is func(page.Live) bool) {
 		t.Helper()
 		until(t, what, func() bool {
-			answer, err := http.Get(url + "status.json")
+			answer, err := client.Get(url + "status.json")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +59,7 @@ func TestServeBesideARun(t *testing.T) {
 	if <-p.ended; p.err != nil {
 		t.Fatalf("%v\n%s", p.err, &p.out)
 	}
-	answer, err := http.Get(url + "results.json")
+	answer, err := client.Get(url + "results.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +69,116 @@ func TestServeBesideARun(t *testing.T) {
 	}
 	golden.Equal(t, "results.json is not that of the folder", got.Bytes(), results(t, filepath.Join(dir, "run")))
 	answer.Body.Close()
-	if err := served.Process.Signal(syscall.SIGTERM); err != nil {
+	if more := served.stops(t); !strings.HasPrefix(more, "gpc-tune: run: there is no run yet\ngpc-tune: run: reading\n") {
+		t.Error(more)
+	}
+}
+
+// server is a running server.
+type server struct {
+	*process
+	url, token string
+}
+
+// startServer starts a server and waits until it has printed its address.
+func startServer(t *testing.T, dir string, args ...string) *server {
+	t.Helper()
+	s := &server{process: start(t, dir, args...)}
+	t.Cleanup(func() { s.Process.Kill() }) // if the test fails
+	line := regexp.MustCompile(`(?m)^(http://127\.0\.0\.1:[0-9]+/)(?:\?token=([A-Z2-7]{26}))?\n`)
+	var found []string
+	s.until(t, "an address", func() bool {
+		found = line.FindStringSubmatch(s.out.String())
+		return found != nil
+	})
+	s.url, s.token = found[1], found[2]
+	return s
+}
+
+// stops ends the server, which must end well, and returns what it has said besides its address. The
+// token must not be in that.
+func (s *server) stops(t *testing.T) string {
+	t.Helper()
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := lines.ReadString('\n'); more != "" {
-		t.Errorf("on stdout there is %q, %v", more, err)
+	<-s.ended
+	said := strings.Replace(s.out.String(), s.token, "", 1)
+	if s.err != nil || s.token != "" && strings.Contains(said, s.token) {
+		t.Errorf("%v\n%s", s.err, &s.out)
 	}
-	if err := served.Wait(); err != nil || !strings.Contains(log.String(), "gpc-tune: run: there is no run yet\ngpc-tune: run: reading\n") {
-		t.Errorf("%v\n%s", err, &log)
+	return strings.Replace(said, s.url+"?token=\n", "", 1)
+}
+
+// Another user of the machine, who does not know the token, reads nothing but that a server lives.
+// The owner does, with the token as a header, in the address, or in a cookie. --no-token opens all.
+func TestServersAnswerWhoHasTheToken(t *testing.T) {
+	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
+	succeeds(t, dir, "run", "short.yaml", "-o", "run")
+	succeeds(t, dir, "fit", "short.yaml", "-m", "m.json")
+	const pages, model = "GET / GET /status.json GET /results.json GET /predictions.csv GET /none POST /", "GET /schema GET /metrics POST /predict GET /none GET /"
+	for _, c := range []struct {
+		args   []string
+		closed []string
+		read   string // a path of closed
+		secret string // what it has
+	}{
+		{[]string{"serve", "run"}, strings.Fields(pages), "/predictions.csv", ",label,"},
+		{[]string{"serve-model", "m.json"}, strings.Fields(model), "/schema", "classes"},
+	} {
+		s, free := startServer(t, dir, c.args...), startServer(t, dir, append(c.args, "--no-token")...)
+		if s.token == "" || free.token != "" {
+			t.Fatalf("tokens %q and %q", s.token, free.token)
+		}
+		ask := func(method, url string, headers ...string) (int, string, []*http.Cookie) {
+			t.Helper()
+			r, err := http.NewRequest(method, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range headers {
+				name, value, _ := strings.Cut(h, ": ")
+				r.Header.Add(name, value)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer.StatusCode, string(text), answer.Cookies()
+		}
+		wrong := s.token[:25] + "1" // no letter of a token
+		_, _, given := ask("GET", s.url+c.read[1:]+"?token="+s.token)
+		if len(given) != 1 || !given[0].HttpOnly || given[0].SameSite != http.SameSiteStrictMode || given[0].Value != s.token {
+			t.Fatalf("cookies %v", given)
+		}
+		for i := 0; i < len(c.closed); i += 2 {
+			method, url := c.closed[i], s.url+c.closed[i+1][1:]
+			for _, as := range [][]string{
+				{url}, {url + "?token="}, {url + "?token=" + wrong}, {url + "?token=" + wrong + "&token=" + s.token}, {url, "Authorization: Bearer " + wrong}, {url, "Authorization: Bearer"},
+				{url, "Authorization: Basic " + s.token}, {url, "Cookie: token=" + s.token}, {url, "Cookie: " + given[0].Name + "=" + wrong}, {url, "Cookie: " + given[0].Name + "="},
+			} {
+				if code, text, cookies := ask(method, as[0], as[1:]...); code != http.StatusUnauthorized || !strings.Contains(text, "open the address that gpc-tune "+c.args[0]+" printed") || len(cookies) > 0 {
+					t.Errorf("%s %q: %d %s", method, as, code, text)
+				}
+			}
+		}
+		for _, as := range [][]string{{"?token=" + s.token}, {"", "Authorization: Bearer " + s.token}, {"", "authorization: bearer " + s.token}, {"", "Cookie: " + given[0].Name + "=" + s.token}} {
+			if code, text, _ := ask("GET", s.url+c.read[1:]+as[0], as[1:]...); code != http.StatusOK || !strings.Contains(text, c.secret) {
+				t.Errorf("%q: %d %s", as, code, text)
+			}
+		}
+		if code, text, _ := ask("GET", free.url+c.read[1:]); code != http.StatusOK || !strings.Contains(text, c.secret) {
+			t.Errorf("--no-token: %d %s", code, text)
+		}
+		if code, text, _ := ask("GET", s.url+"health"); c.args[0] == "serve-model" && (code != http.StatusOK || text != "{\"status\":\"ok\"}\n") {
+			t.Errorf("/health: %d %s", code, text)
+		}
+		s.stops(t)
+		free.stops(t)
 	}
 }

@@ -21,10 +21,10 @@ const (
 	last, lastAfterGrace = 50 * time.Millisecond, 2 * time.Second
 )
 
-// interrupts handles SIGINT and SIGTERM. If there is nothing to finish, the first signal ends the
-// program. While jobs run whose results are kept, or requests are served, the first signal drains:
-// running work may continue for the grace period, and nothing new starts. The second signal ends
-// the program in any state.
+// interrupts handles SIGINT, SIGTERM and SIGHUP. If there is nothing to finish, the first signal
+// ends the program. While jobs run whose results are kept, or requests are served, the first signal
+// drains: running work may continue for the grace period, and nothing new starts. The second signal
+// ends the program in any state, except SIGHUP, which a terminal that closes may send twice.
 type interrupts struct {
 	cancel  context.CancelFunc
 	drained chan struct{}
@@ -42,6 +42,9 @@ func watch() (ctx context.Context, i *interrupts) {
 	ctx, i.cancel = context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as by nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		s := (<-signals).(syscall.Signal)
 		i.mu.Lock()
@@ -58,11 +61,13 @@ func watch() (ctx context.Context, i *interrupts) {
 		// in a goroutine, because nobody may be reading
 		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
 			"once\n", grace)
-		wait := last
-		select {
-		case <-signals:
-		case <-time.After(grace):
-			wait = lastAfterGrace
+		wait, late := last, time.After(grace)
+		for again := os.Signal(syscall.SIGHUP); again == syscall.SIGHUP; {
+			select {
+			case again = <-signals:
+			case <-late:
+				wait, again = lastAfterGrace, nil
+			}
 		}
 		i.cancel()
 		time.Sleep(wait)

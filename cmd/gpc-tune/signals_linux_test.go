@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 
 	"path/filepath"
 	"slices"
@@ -217,8 +218,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%s/%s", signal, i.name, strings.Join(short, " ")), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				p := &process{Cmd: gpcTune(t, dir, i.args...), ended: make(chan struct{})}
-				p.Stdout, p.Stderr = &p.out, &p.out
+				p := &process{Cmd: gpcTune(t, dir, i.args...)}
 				p.WaitDelay = time.Second
 				p.Env = append(os.Environ(), "GOMAXPROCS=1", heldIn+"="+dir)
 				if i.prepare != nil {
@@ -239,13 +239,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 // stop starts the command, sends the signals, and checks how it ends and what it leaves.
 func (i interruption) stop(t *testing.T, p *process, dir string, signal syscall.Signal) {
 	t.Helper()
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.ended)
-		p.err = p.Wait()
-	}()
+	p.begin(t)
 	defer p.Process.Kill() // if the test fails
 	i.ready(t, p, dir)
 	if err := p.Process.Signal(signal); err != nil {
@@ -293,8 +287,8 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 			t.Parallel()
 			dir := write(t, "waits.yaml", waits)
 			command := func(args ...string) *process {
-				p := &process{Cmd: gpcTune(t, dir, args...), ended: make(chan struct{})}
-				p.Stdout, p.Stderr, p.Env = &p.out, &p.out, append(os.Environ(), heldIn+"="+dir)
+				p := &process{Cmd: gpcTune(t, dir, args...)}
+				p.Env = append(os.Environ(), heldIn+"="+dir)
 				return p
 			}
 			interruption{ready: func(t *testing.T, p *process, dir string) {
@@ -307,6 +301,52 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 			interruption{ready: computing, heard: saying}.stop(t, command("worker", "run", "--block", "0/1", "-j", "1"), dir, signal)
 		})
 	}
+}
+
+// When a terminal closes, which may send SIGHUP twice, a run finishes the jobs under way and ends
+// resumably. It goes on if SIGHUP is ignored, as after nohup. A command that has nothing to finish
+// ends.
+func TestHangup(t *testing.T) {
+	for name, command := range map[string]string{"closed": "", "nohup": "trap '' HUP; "} {
+		dir := write(t, "waits.yaml", waits)
+		t.Setenv(heldIn, dir)
+		p := &process{Cmd: exec.Command("sh", "-c", command+"exec gpc-tune run waits.yaml -o run -j 1")}
+		p.Dir = dir
+		p.begin(t)
+		p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
+		final := syscall.SIGHUP
+		if name == "nohup" {
+			final = syscall.SIGTERM
+		}
+		if err := errors.Join(p.Process.Signal(syscall.SIGHUP), p.Process.Signal(final)); err != nil {
+			t.Fatal(err)
+		}
+		p.says(t, finishing, 1)
+		if name == "closed" {
+			if err := p.Process.Signal(final); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-p.ended:
+				t.Fatalf("it does not finish its jobs: %v\n%s", p.err, &p.out)
+			case <-time.After(4 * last):
+			}
+		}
+		release(t, dir)
+		if <-p.ended; p.ProcessState.ExitCode() != 128+int(final) || !strings.Contains(p.out.String(), "--resume") {
+			t.Errorf("%s: %v, want exit code %d\n%s", name, p.err, 128+int(final), &p.out)
+		}
+		if lines, _ := journalled(t, filepath.Join(dir, "run")); lines != 1 {
+			t.Errorf("%s: %d jobs are on record, want that of the signal", name, lines)
+		}
+		succeeds(t, dir, "run", "waits.yaml", "-o", "run", "--resume")
+	}
+	dir := t.TempDir()
+	p := &process{Cmd: gpcTune(t, dir, "validate", "fifo")}
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	interruption{ready: reading("fifo")}.stop(t, p, dir, syscall.SIGHUP)
 }
 
 // workers lists the processes that work on runs in a folder.

@@ -39,7 +39,7 @@ Exit codes:
      gpc-tune submit --retry-failed asks for it
   3  the data, the program or the folder differ from those of the run, or memory is too small: the
      same command would fail again
-  5, 130 and 143  stopped: start it again
+  5, 129, 130 and 143  stopped: start it again
 "--block rest" ends as gpc-tune run does, with 4 if jobs have failed.`,
 		Example: "  gpc-tune worker runs/crabs --block 0/8\n  gpc-tune worker runs/crabs --block rest",
 		Args:    cobra.ExactArgs(1),

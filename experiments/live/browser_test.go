@@ -8,7 +8,8 @@ import (
 )
 
 // In a browser an open page grows with the journal and never reloads: sorting, folding, scrolling,
-// focus and the colour scheme stay. It requests nothing elsewhere and logs no errors.
+// focus and the colour scheme stay. It requests nothing elsewhere and logs no errors. Its requests
+// have the token of its address in a cookie.
 func TestPageGrowsInBrowser(t *testing.T) {
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -19,10 +20,10 @@ func TestPageGrowsInBrowser(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	dir, ended := t.TempDir(), make(chan error, 1)
-	go func() { ended <- Serve(ctx, l, New(dir, silent()), silent(), nil) }()
+	go func() { ended <- Serve(ctx, l, New(dir, "secret", silent()), silent(), nil) }()
 
 	b.View(1200, "light")
-	b.Open(url)
+	b.Open(url + "?token=secret")
 	b.Photograph("waiting-1200-light")
 	b.Eval(`window.loaded = 1`, nil)
 	// until waits until the page fulfils the condition

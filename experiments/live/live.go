@@ -10,13 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"log"
-	"net"
 	"net/http"
-	"net/netip"
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,15 +32,16 @@ const (
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
 // Handler answers GET and HEAD of / (the page), /status.json (a page.Live) and the files of
-// page.Formats, all made from the manifest and the journal in the folder. The Host of a request
-// must be localhost or a loopback address, with any port, since an SSH tunnel has its own. So a
-// site whose name is made to resolve to this machine cannot read anything.
+// page.Formats, all made from the manifest and the journal in the folder, if the request has the
+// token. The Host of a request must be localhost or a loopback address, with any port, since an SSH
+// tunnel has its own. So a site whose name is made to resolve to this machine cannot read anything.
 //
 // A response is reused for all requests for at least a second, so that it takes at most a quarter
 // of one processor's time.
 type Handler struct {
-	dir string
-	log *log.Logger
+	dir    string
+	access access
+	log    *log.Logger
 
 	mu       sync.Mutex // guards all fields below
 	follower run.Follower
@@ -74,34 +72,21 @@ type rendered struct {
 	err  error
 }
 
-// New makes the Handler of a run folder, which may not exist yet. It logs when the folder appears,
-// disappears or cannot be read.
-func New(dir string, log *log.Logger) *Handler {
-	h := &Handler{dir: dir, log: log, follower: run.Follower{Dir: dir}}
+// New makes the Handler of a run folder, which may not exist yet. With an empty token everybody on
+// this machine can read the folder through it. It logs when the folder appears, disappears or
+// cannot be read.
+func New(dir, token string, log *log.Logger) *Handler {
+	h := &Handler{dir: dir, access: access{command: "gpc-tune serve", token: token}, log: log,
+		follower: run.Follower{Dir: dir}}
 	h.current()
 	return h
-}
-
-// policies are headers of every response: no caching, no embedding elsewhere, no guessing of
-// content types.
-var policies = map[string]string{
-	"Cache-Control": "no-store",
-	"Content-Security-Policy": page.LivePolicy +
-		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-	"Cross-Origin-Opener-Policy":   "same-origin",
-	"Cross-Origin-Resource-Policy": "same-origin",
-	"Referrer-Policy":              "no-referrer",
-	"X-Content-Type-Options":       "nosniff",
 }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	for name, value := range policies {
-		header.Set(name, value)
-	}
-	if !local(r.Host) {
-		http.Error(w, "this is gpc-tune serve: call it localhost or 127.0.0.1", http.StatusMisdirectedRequest)
+	if status, why := h.access.refuse(w, r); status != 0 {
+		http.Error(w, why, status)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -123,15 +108,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", cmp.Or(contentTypes[path.Ext(r.URL.Path)], "text/plain; charset=utf-8"))
 	header.Set("ETag", strconv.Quote(s.version))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.body))
-}
-
-// local reports whether a Host is this machine, independently of name servers.
-func local(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // contentTypes are the types of files, by extension; others are text.

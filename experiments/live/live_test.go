@@ -138,7 +138,7 @@ func TestRequests(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, dir, manifest("k"), "")
 	grow(t, dir, jobs(t, "k", 0, 5)...)
-	h := New(dir, silent())
+	h := New(dir, "", silent())
 	for _, c := range []struct {
 		method, path, host string
 		status             int
@@ -226,7 +226,7 @@ func TestPageIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, dir, manifest("k"), "")
 	grow(t, dir, jobs(t, "k", 0, 5)...)
-	h := New(dir, silent())
+	h := New(dir, "", silent())
 	r := ask(h, "GET", "/")
 	policy, page := r.Header.Get("Content-Security-Policy"), body(t, r)
 	want := "default-src 'none'; style-src 'unsafe-inline'; script-src"
@@ -262,7 +262,7 @@ func TestJournalGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		begin(t, dir, manifest("k"), "")
-		h := New(dir, silent())
+		h := New(dir, "", silent())
 		rows := func() int {
 			return strings.Count(body(t, ask(h, "GET", "/trials.csv")), "\n") - 1
 		}
@@ -310,7 +310,7 @@ func TestFolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		var logged bytes.Buffer
-		h := New(dir, log.New(&logged, "", 0))
+		h := New(dir, "", log.New(&logged, "", 0))
 		see := func(title, class, says string, done int, rows string) {
 			t.Helper()
 			time.Sleep(freshness)
@@ -392,7 +392,7 @@ func TestRequestsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		begin(t, dir, manifest("k"), "")
-		h := New(dir, silent())
+		h := New(dir, "", silent())
 		for i := range 3 {
 			grow(t, dir, jobs(t, "k", i, i+1)...)
 			time.Sleep(freshness)

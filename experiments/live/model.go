@@ -23,12 +23,13 @@ const (
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
 // …]} returns a classifier.Predicted. GET /schema returns the columns of a row and the classes, GET
 // /health that the model is loaded, GET /metrics the numbers of requests, rows, errors and seconds
-// in the Prometheus format. The Host of a request must be localhost or a loopback address. The
-// content type of a request to predict must be JSON, which pages of other sites cannot send without
-// permission.
+// in the Prometheus format. All but /health need the token. The Host of a request must be localhost
+// or a loopback address. The content type of a request to predict must be JSON, which pages of
+// other sites cannot send without permission.
 type ModelHandler struct {
-	model *classifier.Classifier
-	log   *log.Logger
+	model  *classifier.Classifier
+	access access
+	log    *log.Logger
 
 	one sync.Mutex // one prediction at a time, which uses all processors
 
@@ -37,18 +38,16 @@ type ModelHandler struct {
 	seconds                float64
 }
 
-// NewModel makes the handler of a model.
-func NewModel(model *classifier.Classifier, log *log.Logger) *ModelHandler {
-	return &ModelHandler{model: model, log: log}
+// NewModel makes the handler of a model. With an empty token everybody on this machine is answered.
+func NewModel(model *classifier.Classifier, token string, log *log.Logger) *ModelHandler {
+	return &ModelHandler{model: model, log: log,
+		access: access{command: "gpc-tune serve-model", token: token, open: "/health"}}
 }
 
 // ServeHTTP implements http.Handler.
 func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for name, value := range policies {
-		w.Header().Set(name, value)
-	}
-	if !local(r.Host) {
-		h.refuse(w, http.StatusMisdirectedRequest, "this is gpc-tune serve-model: call it localhost or 127.0.0.1")
+	if status, why := h.access.refuse(w, r); status != 0 {
+		h.refuse(w, status, why)
 		return
 	}
 	method, answer := http.MethodGet, h.answers()[r.URL.Path]

@@ -44,12 +44,12 @@ func TestModelHandler(t *testing.T) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/predict", strings.NewReader(string(good)))
 	r.Host = "localhost"
 	r.Header.Set("Content-Type", "application/json")
-	NewModel(costly, log.New(io.Discard, "", 0)).ServeHTTP(w, r)
+	NewModel(costly, "", log.New(io.Discard, "", 0)).ServeHTTP(w, r)
 	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `"decision","expected_loss"]`) ||
 		!strings.Contains(body, `"reject",0.1]`) {
 		t.Errorf("%d %s", w.Code, body)
 	}
-	h := NewModel(model, log.New(io.Discard, "", 0))
+	h := NewModel(model, "", log.New(io.Discard, "", 0))
 	ask := func(method, path, host, kind, body string) (int, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Host = host

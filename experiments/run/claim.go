@@ -227,13 +227,18 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	return n, extends, err
 }
 
-// notes lists problems of the records of a run folder that do not prevent continuing.
-func notes(j *journal.Journal) (notes []string) {
-	if damaged := j.Damaged(); len(damaged) > 0 {
-		notes = append(notes, fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
-			"gpc-tune run with --resume repeats these jobs", len(damaged), damaged[0]))
+// notes lists problems of the records of a run folder that do not prevent continuing. Damaged lines
+// stay in the journal; they are a problem until their jobs are on record again.
+func notes(j *journal.Journal, m record.Manifest) (notes []string) {
+	damaged := j.Damaged()
+	if len(damaged) == 0 {
+		return nil
 	}
-	return notes
+	if p, err := reports.BuildProgress(m, j.Lines()); err == nil && p.Finished {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
+		"gpc-tune run with --resume repeats these jobs", len(damaged), damaged[0])}
 }
 
 // versionsText formats versions for people.

@@ -84,7 +84,7 @@ func (f *Follower) read() (*Folder, error) {
 
 // folder is the current content.
 func (f *Follower) folder(m record.Manifest) *Folder {
-	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.journal)}
+	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.journal, m)}
 }
 
 // Report builds the report of the content.

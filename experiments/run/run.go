@@ -27,6 +27,9 @@ import (
 // folder whose plan this one extends needs Extend, and its results are used again. The report
 // covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
+	if dir == "" {
+		return nil, search.Summary{}, fmt.Errorf("%w: the name of the folder is empty; give one for the run", ErrFolder)
+	}
 	journal, err := Begin(p, dir, p.Search(), o)
 	if err != nil {
 		return nil, search.Summary{}, err
@@ -89,7 +92,7 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 		o.Warn("%s was started by another build (%v; this is %v); its results may differ in the last digits from "+
 			"those of one build", dir, begun.Build, p.Manifest.Build)
 	}
-	for _, note := range notes(j) {
+	for _, note := range notes(j, p.Manifest) {
 		o.Warn("%s", note)
 	}
 	if o.Retry {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// pseudoterminal opens both ends of a new terminal.
+func pseudoterminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("needs pseudoterminals: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	fd := int(master.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return master, slave
+}
+
+// On a terminal a run shows one line that stays within the width of the terminal, also after the
+// terminal was resized.
+func TestProgressOnATerminal(t *testing.T) {
+	for _, columns := range []int{40, 80, 120} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			dir := write(t, "lattice.yaml", lattice)
+			t.Setenv(heldIn, dir)
+			t.Setenv(heldAfter, "20")
+			master, slave := pseudoterminal(t)
+			resize := func(columns int) {
+				if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resize(columns)
+			p := &process{Cmd: gpcTune(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1", "--set", "model.kernel=held")}
+			p.Stderr = slave
+			var shown transcript
+			go func() {
+				buffer := make([]byte, 4096)
+				for {
+					n, err := master.Read(buffer)
+					shown.Write(buffer[:n])
+					if err != nil {
+						return
+					}
+				}
+			}()
+			p.begin(t)
+			p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
+			p.until(t, "a line", func() bool { return strings.Contains(shown.String(), " of 444 jobs, 0 failed") })
+			before := shown.String()
+			resize(columns / 2)
+			release(t, dir)
+			if <-p.ended; p.err != nil {
+				t.Fatalf("%v\n%s", p.err, shown.String())
+			}
+			until(t, "the last line", func() bool { return strings.Contains(shown.String(), "results: run") })
+			screenOf(t, before, columns)
+			after, _, _ := strings.Cut(shown.String()[len(before):], "results: run")
+			if screenOf(t, "\r"+after, columns/2) != "" {
+				t.Errorf("the line is left: %q", after)
+			}
+			if !strings.Contains(after, " of 444 jobs") {
+				t.Errorf("after it was resized nothing is shown: %q", after)
+			}
+		})
+	}
+}
