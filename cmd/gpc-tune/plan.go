@@ -92,7 +92,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 		return err
 	}
 	warnAll(c, p.Manifest.Warnings)
-	for _, line := range p.Advice(rates) {
+	for _, line := range p.Advice() {
 		fmt.Fprintln(out, line)
 	}
 	if n := len(p.Manifest.Illustrations); n > 0 {

@@ -223,7 +223,7 @@ const (
 
 // inducingFrom is the approximate number of cases from which on inducing inputs take a tenth of the
 // time of the exact method, for one evaluation with its gradient, and the model with them.
-func (r *Rates) inducingFrom(m objective.Model, s approx.Size, dim int) (with objective.Model, cases int, err error) {
+func inducingFrom(m objective.Model, s approx.Size, dim int) (with objective.Model, cases int, err error) {
 	with, ok := m, false
 	if with.Inference, ok = approx.Induced(m.Inference, inducing); !ok {
 		return m, 0, errors.ErrUnsupported
@@ -233,8 +233,8 @@ func (r *Rates) inducingFrom(m objective.Model, s approx.Size, dim int) (with ob
 	}
 	gains := func(n int) bool {
 		s.Cases, s.Distinct, s.New = n, n, 0
-		exact, known := r.Times(m, s, dim)
-		less, _ := r.Times(with, s, dim)
+		exact, known := Nominal.Times(m, s, dim)
+		less, _ := Nominal.Times(with, s, dim)
 		return known && exact.Evaluation() >= faster*less.Evaluation()
 	}
 	const most = 1 << 24
