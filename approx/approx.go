@@ -30,7 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/approx/lowrank"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
 // Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds
@@ -60,32 +60,11 @@ func Coded(classes int, labels []int, numbers []float64) Targets {
 	return Targets{Classes: classes, Index: labels}
 }
 
-// Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint
-// has the same shape.
-type Cov struct {
-	// K is n×n over the training inputs; or m×m over inducing inputs, without noise.
-	K *mat.SymDense
-	// With inducing inputs, their covariance m×n with the training inputs, and the prior variances
-	// at the training inputs: without noise, and of the independent noise of every case (nil:
-	// none).
-	Cross       *mat.Dense
-	Diag, Noise []float64
-	Mean        []float64 // n; nil means zero
-	// Scratch lets a fit overwrite the memory of Cross, which then contains no covariance any more.
-	Scratch bool
-	// Part, of an adjoint with inducing inputs, receives the columns of the adjoint of Cross from
-	// case from on, PartSize at a time, in any order and concurrently; Cross is then nil. If a
-	// column is passed more than once, the derivative is the sum. Part must not keep the matrix.
-	Part func(part *mat.Dense, from int)
-}
+// Cov is the prior of one latent process at the training inputs: covariance and mean.
+type Cov = prior.Cov
 
 // PartSize is the number of columns per call of Cov.Part.
-const PartSize = lowrank.PartSize
-
-// lowRank converts c for package lowrank.
-func (c *Cov) lowRank() lowrank.Cov {
-	return lowrank.Cov{K: c.K, Cross: c.Cross, Diag: c.Diag, Noise: c.Noise, Scratch: c.Scratch, Part: c.Part}
-}
+const PartSize = prior.PartSize
 
 // Caps is what an approximation can compute with a likelihood.
 type Caps struct {
@@ -108,8 +87,8 @@ type State []float64
 // whose numbers scale as powers of an amplitude, numbers of equal sign become Π_k s_k^(w_k), within
 // a factor of 4 of the first. A number that is 0 in one of the States stays as in the first.
 func Extrapolate(m Approximation, states []State, weights []float64) State {
-	p, ok := m.(powers)
-	geometric := ok && p.powers()
+	g, ok := m.(geometric)
+	powers := ok && g.scalesGeometrically()
 	out := slices.Clone(states[0])
 	for i, first := range out {
 		sum, logs := 0.0, 0.0
@@ -118,13 +97,13 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 			v := states[k][i]
 			sum += w * (v - first) // exact if all are equal
 			signs, zero = signs || v*first < 0, zero || v == 0
-			if geometric && v*first > 0 {
+			if powers && v*first > 0 {
 				logs += w * math.Log(v/first)
 			}
 		}
 		switch {
 		case zero:
-		case geometric && !signs:
+		case powers && !signs:
 			out[i] *= math.Exp(min(max(logs, -math.Log(4)), math.Log(4)))
 		default:
 			out[i] += sum
@@ -133,9 +112,9 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 	return out
 }
 
-// powers methods report whether the numbers of a State scale as powers of an amplitude, as those of
-// sites do.
-type powers interface{ powers() bool }
+// geometric methods report whether the numbers of a State scale as powers of an amplitude, as those
+// of sites do.
+type geometric interface{ scalesGeometrically() bool }
 
 // Diagnostics describe a fit.
 type Diagnostics struct {
@@ -221,7 +200,7 @@ var (
 	ErrNoEvidence = errors.New("approx: no evidence")
 	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or contains NaN or
 	// Inf.
-	ErrNotPositiveDefinite = errors.New("approx: matrix is not positive definite")
+	ErrNotPositiveDefinite = prior.ErrNotPositiveDefinite
 	// ErrNotConverged: the method stopped before it reached its tolerance.
 	ErrNotConverged = errors.New("approx: not converged")
 )

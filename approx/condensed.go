@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/approx/lowrank"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
 // condenser posteriors have inducing inputs, and predict from a number of values that does not
@@ -16,18 +16,14 @@ type condenser interface{ condense() (State, bool) }
 
 // Condense returns what predictions need of a posterior with m inducing inputs beside their
 // covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row, m
-// (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. ok is false if predictions
-// need the cases.
+// (m+3)/2 numbers (see prior.InducingPosterior), or of C classes at once Cm for m. ok is false if
+// predictions need the cases.
 func Condense(p Posterior) (s State, ok bool) {
 	if c, is := p.(condenser); is {
 		return c.condense()
 	}
 	return nil, false
 }
-
-func (p *inducedLaplace) condense() (State, bool) { return p.Told(p.b).Numbers(), true }
-func (p *inducedSites) condense() (State, bool)   { return p.Told(p.b).Numbers(), true }
-func (p *inducedExact) condense() (State, bool)   { return p.Told(p.b).Numbers(), true }
 
 func (p *oneVsRest) condense() (s State, ok bool) {
 	for _, c := range p.classes {
@@ -53,37 +49,31 @@ func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s Sta
 	}}
 	gone.diagnostics.Converged = true
 	if l, is := m.(Laplace); is && classes > 2 {
-		ks := make([]*mat.SymDense, len(cov))
-		for j := range cov {
-			ks[j] = cov[j].K
-		}
-		told, err := lowrank.ReadClasses(ks, classes, s)
+		posterior, err := prior.ReadClasses(cov, classes, s)
 		if err != nil {
 			return nil, err
 		}
 		return &categories{
-			classes: classes, lik: lik.(likelihood.Multinomial), points: l.Points, outcome: gone,
-			storage: inducedProcesses{told: told},
+			classes: classes, lik: lik.(likelihood.Multinomial), points: l.Points, outcome: gone, posterior: posterior,
 		}, nil
 	}
-	told, err := lowrank.Read(cov[0].K, s)
+	posterior, err := prior.Read(cov[0].K, s)
 	if err != nil {
 		return nil, err
 	}
-	return &condensed{told: told, lik: lik.(likelihood.MomentMatcher), outcome: gone}, nil
+	return &condensed{posterior: posterior, lik: lik.(likelihood.MomentMatcher), outcome: gone}, nil
 }
 
 // condensed is a posterior of one latent process without its cases.
 type condensed struct {
-	told lowrank.Told
-	lik  likelihood.MomentMatcher
+	posterior prior.InducingPosterior
+	lik       likelihood.MomentMatcher
 	outcome
 }
 
 // Latent implements Posterior.
 func (p *condensed) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, _ int) {
-	checkLatent(mean, variance, len(diag))
-	p.told.Latent(mean, variance, cross, diag)
+	p.posterior.Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

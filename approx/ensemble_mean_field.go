@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -74,7 +75,9 @@ func (p *meanField) ensembleFields() error {
 	inverse, uncertainty := p.independent()
 	if !(uncertainty < unresolved) {
 		jitter = 2 * float64(n) * eps / unresolved
-		p.addJitter(jitter)
+		if err := p.addJitter(jitter); err != nil {
+			return err
+		}
 		if inverse, uncertainty = p.independent(); !(uncertainty < unresolved) {
 			return fmt.Errorf("%w: the covariance of the latent values with their noise has an eigenvalue below 0 "+
 				"that rounding does not explain; check the inputs and the kernel", ErrNotPositiveDefinite)
@@ -86,13 +89,13 @@ func (p *meanField) ensembleFields() error {
 		}
 		widest := 0
 		for i := range n {
-			if p.variance(i) > p.variance(widest) {
+			if p.prior.Variance(i) > p.prior.Variance(widest) {
 				widest = i
 			}
 		}
 		dst.SetSym(widest, widest, dst.At(widest, widest)+jitter*mat.Trace(dst))
 	}
-	p.evidence.adjoint = func(dst *Cov) {
+	p.evidence.adjoint = func(dst *Cov, _ int) {
 		p.ensembleAdjoint(dst, inverse)
 		pullJitter(dst.K)
 	}
@@ -129,19 +132,22 @@ func (p *meanField) independent() (inverse blas64.Symmetric, uncertainty float64
 
 // addJitter adds share times the largest prior variance to the diagonal of K; this is then a lower
 // bound of every λ.
-func (p *meanField) addJitter(share float64) {
+func (p *meanField) addJitter(share float64) (err error) {
 	n := len(p.y)
-	k, d := linalg.NewSym(n), &p.diagnostics
-	d.Jitter = share * p.largest()
+	jittered, d := mat.NewSymDense(n, nil), &p.diagnostics
+	k := jittered.RawSymmetric()
+	d.Jitter = share * p.prior.LargestVariance()
 	copyTriangle(k, p.k)
 	for i := range n {
 		k.Data[i*n+i] += d.Jitter
 		p.a.Data[i*n+i] += d.Jitter
 	}
-	p.k = k
 	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; a "+
 		"jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)",
 		d.Jitter))
+	p.k = k
+	p.prior, err = prior.NewDense(nil, Cov{K: jittered}, n)
+	return err
 }
 
 // ensembleAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in the
@@ -150,7 +156,7 @@ func (p *meanField) addJitter(share float64) {
 //	G = ½ b bᵀ + ½ A⁻¹ diag(v_i) A⁻¹ - ½ A⁻¹,   ∂L/∂m₀ = b
 func (p *meanField) ensembleAdjoint(dst *Cov, inverse blas64.Symmetric) {
 	n := len(p.b)
-	checkAdjoint(dst.K, n)
+	prior.CheckAdjoint(dst.K, n)
 	v := make([]float64, n)
 	g := dst.K.RawSymmetric()
 	linalg.Rows(n, func(i0, i1 int) {

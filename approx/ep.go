@@ -68,7 +68,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}, nil
 }
 
-func (EP) powers() bool { return true }
+func (EP) scalesGeometrically() bool { return true }
 
 func (e EP) in(w *Work) Approximation {
 	e.work = w
@@ -83,17 +83,11 @@ func (e EP) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	if e.Inducing.Points > 0 {
-		return fitInduced(ctx, e, cov, y, lik, start, false)
-	}
 	return fitSites(ctx, e, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	if e.Inducing.Points > 0 {
-		return fitInduced(context.Background(), e, cov, y, lik, s, true)
-	}
 	return restoreSites(e, cov, y, lik, s)
 }
 
@@ -104,72 +98,64 @@ func (e EP) with(i Inducing) Approximation {
 	return e
 }
 
-func (e EP) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
-	p, err := newInducedSites("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik, e.Inducing.Correction.power(1))
+func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
+	p, err := newSiteState("ep", e.Iteration, e.Evidence, e.Quadrature, e.Inducing.Correction.power(1), cov, y, lik)
 	if err == nil {
-		p.rule, p.penalised = matching{p.marginals, e.NegativeSites}, p.Power() < 1
+		p.rule = epRule{p, e.NegativeSites}
 	}
 	return p, err
 }
 
-func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik)
-	if err == nil {
-		p.rule = matching{p.marginals, e.NegativeSites}
-	}
-	return p, err
-}
-
-// matching is EP's rule: a site makes the marginal have the moments of the tilted distribution.
-type matching struct {
-	*marginals
+// epRule is EP's rule: a site makes the marginal have the moments of the tilted distribution.
+type epRule struct {
+	*siteState
 	policy NegativeSites
 }
 
 // match gives the site that turns the cavity of case i into a Gaussian with the moments of the
 // tilted distribution, GPML (3.59).
-func (p matching) match(i int, v, b float64) (site, error) {
+func (p epRule) match(i int, v, b float64) (site, error) {
 	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
 		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use "+
 			"negative_sites: floor, damping, or inference: pl, whose sites are "+
-			"positive", ErrNotPositiveDefinite, i, v/rest, p.of.diagnostics.Iterations+1)
+			"positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
-	own := averaged(p.moments, p.of.y[i], gaussian{p.mu[i] - cavity*b, cavity})
+	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})
 	d := own.d
-	s := site{tau: -d[1] / max(1+cavity*d[1], eps), own: own}
+	s := site{tau: -d[1] / max(1+cavity*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
 		if s.floored && p.policy == NarrowNegative { // ν/τ is that of the site it stands for
 			mean := p.mu[i] + (d[0]+s.tau*cavity*(d[0]-b))/s.tau
 			s.tau = 1 / narrow
-			s.pull = s.tau * (mean - p.mu[i])
+			s.offset = s.tau * (mean - p.mu[i])
 			return s, nil
 		}
 		s.tau = 0
 	}
-	s.pull = d[0] + s.tau*cavity*(d[0]-b)
+	s.offset = d[0] + s.tau*cavity*(d[0]-b)
 	if s.floored && p.policy == RefuseNegative {
 		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: "+
 			"floor or keep, a log-concave likelihood, or inference: pl, whose sites are "+
-			"positive", i, p.of.diagnostics.Iterations+1)
+			"positive", i, p.diagnostics.Iterations+1)
 	}
 	return s, nil
 }
 
-func (p matching) negative() bool { return p.policy == KeepNegative }
+func (p epRule) negative() bool { return p.policy == KeepNegative }
 
 // stationary: the cavity form is, at the fixed point of exact moments, without floors.
-func (p matching) stationary(f fixedPoint) bool {
+func (p epRule) stationary(f fixedPoint) bool {
 	return f.floors == 0 && p.nodes == nil && !isRule(p.moments) && !p.options.accepts()
 }
 
 // term: the averages are those that the site was made of.
-func (p matching) term(i int) term {
+func (p epRule) term(i int) term {
 	if p.nodes != nil || isRule(p.moments) {
-		return p.marginals.term(i)
+		return p.siteState.term(i)
 	}
-	return p.cavityTerm(i, p.next[i].own)
+	return p.cavityTerm(i, p.next[i].average)
 }
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site
@@ -184,10 +170,10 @@ type tilt struct {
 	determinant, one float64    // of the derivatives of μ and v; 1 + c d2
 }
 
-func (p matching) tilt(i int) tilt {
-	t := tilt{cavity: p.marginals.cavity(i)}
+func (p epRule) tilt(i int) tilt {
+	t := tilt{cavity: p.siteState.cavity(i)}
 	c := t.cavity.variance
-	at, by, byC := p.momentSlopes(p.next[i].own, p.of.y[i], t.cavity)
+	at, by, byC := p.momentSlopes(p.next[i].average, p.y[i], t.cavity)
 	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
 	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}
@@ -198,7 +184,7 @@ func (p matching) tilt(i int) tilt {
 
 // along returns the derivatives of τ and ν - τμ along that change of the cavity which changes (μ,
 // v) as given.
-func (t tilt) along(mu, v float64) (tau, pull float64) {
+func (t tilt) along(mu, v float64) (tau, offset float64) {
 	m := (mu*t.byC[1] - v*t.byC[0]) / t.determinant
 	c := (v*t.byMean[0] - mu*t.byMean[1]) / t.determinant
 	return m*t.byMean[2] + c*t.byC[2], m*t.byMean[3] + c*t.byC[3]
@@ -206,32 +192,32 @@ func (t tilt) along(mu, v float64) (tau, pull float64) {
 
 // slopes: to a marginal belongs the cavity whose tilted moments it has. For a floored site c = v,
 // and τ stays 0.
-func (p matching) slopes(i int) siteSlopes {
+func (p epRule) slopes(i int) siteSlopes {
 	t := p.tilt(i)
 	if p.next[i].floored {
-		return siteSlopes{pullByMean: t.byMean[3] / t.byMean[0],
-			pullByVariance: (t.byC[3] - t.byMean[3]*p.of.b[i]) / t.byMean[0]}
+		return siteSlopes{offsetByMean: t.byMean[3] / t.byMean[0],
+			offsetByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
 	}
 	var s siteSlopes
-	s.tauByMean, s.pullByMean = t.along(1, 0)
-	s.tauByVariance, s.pullByVariance = t.along(0, 1)
+	s.tauByMean, s.offsetByMean = t.along(1, 0)
+	s.tauByVariance, s.offsetByVariance = t.along(0, 1)
 	s.mean, s.variance = p.moved(i)
 	return s
 }
 
 // paramSlopes: the cavity moves so that the tilted moments stay.
-func (p matching) paramSlopes(i int, tau, pull []float64) {
+func (p epRule) paramSlopes(i int, tau, offset []float64) {
 	t, n := p.tilt(i), len(tau)
 	c := t.cavity.variance
 	rest, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
-	p.of.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.of.y[i], t.cavity.mean, c)
+	p.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
-			tau[j], pull[j] = 0, d1[j]/t.byMean[0]
+			tau[j], offset[j] = 0, d1[j]/t.byMean[0]
 			continue
 		}
-		tau[j], pull[j] = t.along(-c*d1[j], -c*c*d2[j])
+		tau[j], offset[j] = t.along(-c*d1[j], -c*c*d2[j])
 		tau[j] -= d2[j] / (t.one * t.one)
-		pull[j] += d1[j]
+		offset[j] += d1[j]
 	}
 }

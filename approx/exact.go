@@ -9,9 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -50,7 +52,7 @@ func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	gradient := isGaussian(lik) || !hasFree(lik)
 	cavities := e.Inducing.cavities(1)
 	return Caps{
-		Gradient: gradient, LowerBound: e.Inducing.Points > 0 && e.Inducing.Correction.power(1) == 0,
+		Gradient: gradient, LowerBound: !e.Inducing.none() && e.Inducing.Correction.power(1) == 0,
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
 	}, nil
 }
@@ -62,14 +64,10 @@ func (e Exact) with(i Inducing) Approximation {
 	return e
 }
 
-// Memory implements Approximation: the factor; the derivative with respect to the noise needs an
-// adjoint.
+// Memory implements Approximation: the factor, and the inverse that leave-one-out needs.
 func (Exact) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{
-		Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
-		LeaveOneOutAdjoint: words(0, 2*n2),
-	}
+	return Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0)}
 }
 
 // Fit implements Approximation.
@@ -84,81 +82,88 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 	if err := checkState("exact", s, 0); err != nil {
 		return nil, err
 	}
-	if e.Inducing.Points > 0 {
-		return newInducedExact(e.Inducing, cov, y, lik)
-	}
-	base, err := newSites(cov, y, lik)
+	base, err := newProcess(nil, cov, y, lik, e.Inducing.Correction.power(1), true)
 	if err != nil {
 		return nil, err
 	}
-	n := len(base.y)
-	p := &exactPosterior{sites: base, noise: lik.(likelihood.GaussianNoise).NoiseVariance()}
+	p := &exactPosterior{process: base, noise: lik.(likelihood.GaussianNoise).NoiseVariance()}
+	n := len(p.y)
 	if err := p.factorise(slices.Repeat([]float64{1 / p.noise}, n)); err != nil {
 		return nil, err
 	}
 	for i, m := range p.mean {
-		p.b[i] = p.root[i] * (p.y[i] - m)
+		p.b[i] = p.y[i] - m
 	}
-	linalg.SolveTriVec(blas.Trans, p.u, p.b)
-	fit := dot(p.b, p.b) // (y - m)ᵀR(y - m)
-	linalg.SolveTriVec(blas.NoTrans, p.u, p.b)
-	for i, r := range p.root {
-		p.b[i] *= r
+	value, residual := -p.prior.Solve(p.b)/2, make([]float64, n) // (y - m)ᵀR(y - m)
+	for i := range residual {
+		value -= p.prior.Penalty(i, 1/p.noise)
+		residual[i] = -p.prior.PenaltySlope(i, 1/p.noise) / p.noise
 	}
-	value := -fit/2 - linalg.LogDet(p.u) - float64(n)*math.Log(2*math.Pi*p.noise)/2
+	value -= p.prior.LogDet() + float64(n)*math.Log(2*math.Pi*p.noise)/2
 	if !finite(value) {
 		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow",
 			ErrNotPositiveDefinite, value)
 	}
-	p.evidence = p.functional(value, p.stationaryAdjoint)
+	p.evidence = p.functional(value, prior.Adjoint{
+		P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Residual: residual,
+	}, p.b)
 	p.diagnostics.Converged = true
 	return p, nil
 }
 
+// exactPosterior is regression with Gaussian noise. With inducing inputs the log evidence is that
+// of the prior covariance K̂, minus the term of the correction. With R = (K̂ + σ²I)⁻¹,
+//
+//	L = -½ bᵀ(y - m) - ½ log|I + K̂/σ²| - ½ n log 2πσ² - Σ_i (1-α)/2α log(1 + α D_i/σ²)
+//
+// and at α = 0 Titsias' (2009) bound, whose last term is Σ_i D_i/2σ².
 type exactPosterior struct {
-	*sites
+	process
 	noise float64 // σ²
 }
 
-// functional adds the derivative with respect to log σ, 2σ² tr(G): the noise is part of the
-// diagonal of K + σ²I.
-func (p *exactPosterior) functional(value float64, adjoint func(dst *Cov)) functional {
-	if !isGaussian(p.lik.Likelihood()) {
-		return functional{value: value, adjoint: adjoint}
-	}
-	return functional{value: value, adjoint: adjoint, likelihood: func(grad []float64) {
-		dst := Cov{K: mat.NewSymDense(len(p.y), nil)}
-		adjoint(&dst)
-		grad[0] += 2 * p.noise * mat.Trace(dst.K)
+// functional is a scalar with its adjoint; mean is the derivative with respect to m.
+func (p *exactPosterior) functional(value float64, g prior.Adjoint, mean []float64) functional {
+	f := functional{value: value, adjoint: func(dst *Cov, _ int) {
+		p.prior.Pull(dst, g.Constant)
+		if dst.Mean != nil {
+			copy(dst.Mean, mean)
+		}
 	}}
+	return p.byNoise(f, g.Residual, func() []float64 { return p.prior.Diagonal(g) })
 }
 
-// LeaveOneOut implements LeaveOneOuter, GPML (5.10)-(5.12):
+// byNoise adds the derivative with respect to log σ, given diag G. The noise is part of the
+// diagonal of K + σ²I; apart from that, D enters as D/σ².
+func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func() []float64) functional {
+	if isGaussian(p.lik.Likelihood()) {
+		f.likelihood = func(grad []float64) {
+			grad[0] += 2 * p.noise * floats.Sum(diagonal())
+			for i, w := range residual {
+				grad[0] -= 2 * w * p.prior.ResidualVariance(i)
+			}
+		}
+	}
+	return f
+}
+
+// LeaveOneOut implements LeaveOneOuter, GPML (5.10)-(5.13), with R = S(I - KR) = (I - RK)S:
 //
 //	Σ_i log p(y_i|y_-i) = Σ_i [ ½ log R_ii - ½ b_i²/R_ii - ½ log 2π ]
-func (p *exactPosterior) LeaveOneOut() (Functional, error) {
-	r := mat.NewSymDense(len(p.y), nil)
-	p.information(r)
-	value := -float64(len(p.y)) * math.Log(2*math.Pi) / 2
-	for i, b := range p.b {
-		value += (math.Log(r.At(i, i)) - b*b/r.At(i, i)) / 2
-	}
-	return p.functional(value, func(dst *Cov) { p.leaveOneOutAdjoint(dst, r) }), nil
-}
-
-// leaveOneOutAdjoint sets dst to the weight on dK and on dm that GPML (5.13) contracts with ∂K/∂θ,
-// from dR = -R dK R and db = -R dK b - R dm:
-//
 //	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,
 //	q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
-func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
+func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	n := len(p.y)
-	q, c := make([]float64, n), make([]float64, n)
-	for i, b := range p.b {
-		q[i] = b / r.At(i, i)
-		c[i] = (1 + b*q[i]) / r.At(i, i) / 2
+	value, q, gamma, kq := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, r := range p.prior.Diagonal(prior.Adjoint{C: -2}) {
+		b := p.b[i]
+		value += (math.Log(r) - b*b/r) / 2
+		q[i] = b / r / p.noise
+		gamma[i] = -(1 + b*b/r) / r / 2 / (p.noise * p.noise)
 	}
-	p.leftOutAdjoint(dst, r, q, full(r.RawSymmetric()), c)
+	p.prior.Multiply(kq, q)
+	p.prior.Shrink(q, q, kq)
+	return p.functional(value, prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{q}, Gamma: gamma}, q), nil
 }
 
 // leftOutAdjoint sets dst from R, q and C, for which root diag(c) rootᵀ = R C R.
@@ -166,7 +171,7 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 	n := len(p.y)
 	rq := make([]float64, n)
 	linalg.Symv(1, r.RawSymmetric(), q, 0, rq)
-	checkAdjoint(dst.K, n)
+	prior.CheckAdjoint(dst.K, n)
 	g := dst.K.RawSymmetric()
 	linalg.Rows(n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
@@ -191,20 +196,31 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	n := len(p.y)
 	r := mat.NewSymDense(n, nil)
-	p.information(r)
+	k, ok := p.prior.(prior.Informed)
+	if !ok {
+		return nil, errors.New("exact leaves groups out only without inducing inputs")
+	}
+	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
 	roots := make([]blas64.Triangular, len(groups))
-	for k, g := range groups {
-		logDet, square, err := p.leftOutGroup(g, r, q, &roots[k])
+	for g, group := range groups {
+		logDet, square, err := p.leftOutGroup(group, r, q, &roots[g])
 		if err != nil {
-			return nil, fmt.Errorf("%w of group %d given the others", err, k)
+			return nil, fmt.Errorf("%w of group %d given the others", err, g)
 		}
 		value += logDet
 		value -= square / 2
 	}
-	return p.functional(value, func(dst *Cov) {
-		ones := slices.Repeat([]float64{1}, n)
-		p.leftOutAdjoint(dst, r, q, groupRoot(groups, r, roots), ones)
+	adjoint := func(dst *Cov, _ int) {
+		p.leftOutAdjoint(dst, r, q, groupRoot(groups, r, roots), slices.Repeat([]float64{1}, n))
+	}
+	return p.byNoise(functional{value: value, adjoint: adjoint}, nil, func() []float64 {
+		dst, d := Cov{K: mat.NewSymDense(n, nil)}, make([]float64, n)
+		adjoint(&dst, 0)
+		for i := range d {
+			d[i] = dst.K.At(i, i)
+		}
+		return d
 	}), nil
 }
 
@@ -238,6 +254,9 @@ func (p *exactPosterior) leftOutGroup(
 	return logDet, dot(own, qg), nil
 }
 
+// rowsAtOnce is the number of rows per part of groupRoot.
+const rowsAtOnce = 128
+
 // groupRoot has the columns R_·g Uᵀ of every group, so that R C R is its product with its
 // transpose.
 func groupRoot(groups [][]int, r *mat.SymDense, roots []blas64.Triangular) blas64.General {
@@ -249,9 +268,9 @@ func groupRoot(groups [][]int, r *mat.SymDense, roots []blas64.Triangular) blas6
 		for a := range g {
 			copy(u.Data[a*m+a:(a+1)*m], roots[k].Data[a*roots[k].Stride+a:])
 		}
-		linalg.Parallel((n+block-1)/block, func(job int) {
-			from := job * block
-			rows := min(block, n-from)
+		linalg.Parallel((n+rowsAtOnce-1)/rowsAtOnce, func(job int) {
+			from := job * rowsAtOnce
+			rows := min(rowsAtOnce, n-from)
 			columns, product := linalg.NewGeneral(rows, m), linalg.NewGeneral(rows, m)
 			for row := range rows {
 				for a, i := range g {

@@ -40,9 +40,12 @@ const DefaultTolerance = 1e-3
 // Reads lists the texts that UnmarshalText reads, besides numbers.
 func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}, true }
 
+// none reports whether the method uses K itself.
+func (i Inducing) none() bool { return i.Points == 0 }
+
 // cavities reports whether leave-one-out probabilities can be computed from the cavities: K̂ has
 // the variances of K. own is the power of the method's own correction.
-func (i Inducing) cavities(own float64) bool { return i.Points == 0 || i.Correction.power(own) == 1 }
+func (i Inducing) cavities(own float64) bool { return i.none() || i.Correction.power(own) == 1 }
 
 // UnmarshalText reads a number of points, or auto.
 func (i *Inducing) UnmarshalText(text []byte) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -61,16 +62,13 @@ func (o Iteration) filled() Iteration {
 // a fixed number of other steps would not be comparable.
 func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 
-// block is the number of sites per update of Σ in a sweep.
-const block = 128
-
 // memory: the factor is kept, and its memory has Σ or the correlations during the iteration; U⁻¹ or
 // U⁻ᵀ S^½ K, and the columns of a block of sites, are temporary. stationary means that the evidence
 // is stationary in the sites; otherwise its derivative needs B⁻¹, the correlations and their
-// squares.
+// squares. It is an upper bound where cases are merged, which depends on the likelihood.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
-	m := Memory{Fit: words(n2, n2+s.Cases*(min(block, s.Cases)+s.New)), LeaveOneOutAdjoint: words(n2, 2*n2)}
+	m := Memory{Fit: words(n2, n2+s.Cases*(min(prior.SweepBlock, s.Cases)+s.New)), LeaveOneOutAdjoint: words(n2, 2*n2)}
 	if !stationary {
 		m.Evidence = m.LeaveOneOutAdjoint
 	}

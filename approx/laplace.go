@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
@@ -82,21 +83,18 @@ func (l Laplace) Memory(s Size) Memory {
 	if s.Classes > 2 {
 		points := s.Classes * cmp.Or(l.Points, likelihood.DefaultPoints)
 		return Memory{
-			Fit:         words((s.Classes+2)*n2, s.Classes*s.Cases*min(inputsAtOnce, s.New)+points),
+			Fit:         words((s.Classes+2)*n2, s.Classes*s.Cases*min(prior.InputsAtOnce, s.New)+points),
 			Evidence:    words(s.Kernels*n2, s.Classes*n2),
-			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(inputsAtOnce, s.Cases)),
+			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(prior.InputsAtOnce, s.Cases)),
 		}
 	}
-	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, n2)}
-	switch {
-	case s.Classes == 0: // the likelihood has a parameter
-		m.Evidence = words(0, n2)
-	case s.Distinct < s.Cases:
-		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence = words(2*m2, 2*s.Distinct*s.New), words(0, m2)
-		m.LeaveOneOut, m.LeaveOneOutAdjoint = words(m2, m2), words(2*n2, n2)
+	if m2 := s.Distinct * s.Distinct; s.Distinct < s.Cases {
+		return Memory{
+			Fit: words(2*m2, 2*s.Distinct*s.New), Evidence: words(m2, 0),
+			LeaveOneOut: words(m2, 0), LeaveOneOutAdjoint: words(0, 4*m2),
+		}
 	}
-	return m
+	return Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, 2*n2)}
 }
 
 func (l Laplace) inducing() Inducing { return l.Inducing }
@@ -114,11 +112,11 @@ func (l Laplace) in(w *Work) Approximation {
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, start, err := l.begin(cov, y, lik, start)
+		p, err := l.begin(cov, y, lik)
 		if err != nil {
 			return nil, err
 		}
-		at, length, iterations, err := seek(ctx, p, start, cmp.Or(l.MaxIterations, defaultIterations))
+		at, length, iterations, err := findMode(ctx, p, start, cmp.Or(l.MaxIterations, defaultIterations))
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +126,7 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 
 // Restore implements Approximation.
 func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, s, err := l.begin(cov, y, lik, s)
+	p, err := l.begin(cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
@@ -139,24 +137,12 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	return p.finish(at, length, 0)
 }
 
-// begin checks the arguments; the returned state belongs to the returned model.
-func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
-	l.work.release(0)
-	tolerance := cmp.Or(l.Tolerance, defaultTolerance)
-	switch {
-	case y.Classes > 2 && l.Inducing.Points > 0:
-		p, err := newInducedMulticlass(l.work, tolerance, l.Points, l.Inducing, cov, y, lik)
-		return p, s, err
-	case y.Classes > 2:
-		p, err := newMulticlass(l.work, tolerance, l.Points, cov, y, lik)
-		return p, s, err
-	case l.Inducing.Points > 0:
-		p, err := newInducedLaplace(l.work, tolerance, l.Inducing, cov, y, lik)
-		return p, s, err
+// begin checks the arguments.
+func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel, error) {
+	l.work.Reset()
+	tolerance, power := cmp.Or(l.Tolerance, defaultTolerance), l.Inducing.Correction.power(1)
+	if y.Classes > 2 {
+		return newCategories(l.work, tolerance, l.Points, power, cov, y, lik)
 	}
-	p, err := newLaplacePosterior(l.work, tolerance, cov, y, lik)
-	if err != nil || len(lik.Likelihood().Params()) > 0 {
-		return p, s, err
-	}
-	return p.tie(cov, y, s)
+	return newLaplacePosterior(l.work, tolerance, power, cov, y, lik)
 }

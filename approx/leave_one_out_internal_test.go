@@ -48,7 +48,7 @@ func TestBlockCavities(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := post.(*multiclass)
+				p := post.(*categories)
 				sum := 0.0
 				p.blockCavities(func(i int, mean []float64, covariance *mat.SymDense) {
 					m, v := leftOut(t, p, cov, prior, i)
@@ -110,7 +110,7 @@ func averageByTrapezoid(m []float64, v *mat.SymDense) [3]float64 {
 }
 
 // leftOut is the dense prediction of case i.
-func leftOut(t *testing.T, p *multiclass, cov []Cov, mean []float64, i int) ([]float64, *mat.SymDense) {
+func leftOut(t *testing.T, p *categories, cov []Cov, mean []float64, i int) ([]float64, *mat.SymDense) {
 	t.Helper()
 	n, classes := p.n, p.classes
 	size := classes * (n - 1)

@@ -80,18 +80,19 @@ func (t meanFieldTheory) restore(cov []Cov, y Targets, lik likelihood.Bound, s S
 
 // begin checks the arguments, forms A and fills the fields.
 func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
-	s, err := newSites(cov, y, lik)
+	base, err := newProcess(nil, cov, y, lik, 1, false)
 	if err != nil {
 		return nil, err
 	}
-	n := len(s.y)
+	n := len(base.y)
 	v := func() []float64 { return make([]float64, n) }
 	p := &meanField{
-		sites: s, method: t.method, tolerance: cmp.Or(t.tolerance, defaultTolerance),
-		a: linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
+		process: base, k: cov[0].K.RawSymmetric(), method: t.method,
+		tolerance: cmp.Or(t.tolerance, defaultTolerance),
+		a:         linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
 		z: v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
 	}
-	copyTriangle(p.a, s.k)
+	copyTriangle(p.a, p.k)
 	for i := range n {
 		p.a.Data[i*n+i] += p.noise
 		p.scale = max(p.scale, p.a.Data[i*n+i])
@@ -110,6 +111,14 @@ func copyTriangle(dst, src blas64.Symmetric) {
 			copy(dst.Data[i*dst.Stride+i:i*dst.Stride+src.N], src.Data[i*src.Stride+i:i*src.Stride+src.N])
 		}
 	})
+}
+
+// full is a symmetric matrix with both of its triangles.
+func full(s blas64.Symmetric) blas64.General {
+	a := linalg.NewGeneral(s.N, s.N)
+	copyTriangle(blas64.Symmetric{Stride: s.N, Data: a.Data}, s)
+	linalg.Reflect(blas.Lower, a, a)
+	return a
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
@@ -139,7 +148,8 @@ func copyTriangle(dst, src blas64.Symmetric) {
 //
 // A State has z, n numbers.
 type meanField struct {
-	*sites
+	process
+	k         blas64.Symmetric // K
 	method    string
 	tolerance float64
 	a         blas64.Symmetric // A
@@ -249,16 +259,8 @@ func (p *meanField) newton() error {
 	if err := p.factorise(p.tau); err != nil {
 		return err
 	}
-	x := make([]float64, len(p.z))
-	for i, r := range p.root {
-		x[i] = r * p.residual[i]
-	}
-	linalg.SolveTriVec(blas.Trans, p.u, x)
-	p.length = math.Sqrt(dot(x, x))
-	linalg.SolveTriVec(blas.NoTrans, p.u, x)
-	for i, r := range p.root {
-		x[i] *= r
-	}
+	x := slices.Clone(p.residual)
+	p.length = math.Sqrt(p.prior.Solve(x))
 	copy(p.step, p.residual)
 	linalg.Symv(-1, p.a, x, 1, p.step)
 	for i, c := range p.cut {
@@ -300,14 +302,13 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 		return nil, p.evidence.err
 	}
 	mu := make([]float64, len(p.b))
-	p.multiply(mu, p.b)
+	p.prior.Multiply(mu, p.b)
 	floats.Add(mu, p.mean)
-	c, err := p.cavities(mu)
+	c, err := p.cavities(p.tau, mu)
 	if err != nil {
 		return nil, err
 	}
-	p.complete(c)
-	adjoint := func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }
+	adjoint := func(dst *Cov, _ int) { p.leaveOneOutAdjoint(dst, c) }
 	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
 }
 
@@ -316,6 +317,7 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 // b̄ and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C
 // D²).
 func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
+	c.complete(p.prior)
 	n := len(p.b)
 	byB, rho, zeta, shift := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	copy(byB, c.byB)
@@ -325,13 +327,9 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 		if rho[i] = byB[i]; curvature > 0 {
 			rho[i] += c.byTau[i] * p.y[i] * l * math.Sqrt(l) * p.cut[i].Third / curvature / (d * d)
 		}
-		zeta[i] = p.root[i] * rho[i]
 	}
-	linalg.SolveTriVec(blas.Trans, p.u, zeta)
-	linalg.SolveTriVec(blas.NoTrans, p.u, zeta)
-	for i, r := range p.root {
-		zeta[i] *= r
-	}
+	copy(zeta, rho)
+	p.prior.Solve(zeta)
 	linalg.Symv(1, p.a, zeta, 0, shift)
 	u, byLambda := make([]float64, n), make([]float64, n)
 	for i, l := range p.lambda {
@@ -340,6 +338,6 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 		u[i] = c.byMu[i] - zeta[i]
 		byLambda[i] = -c.byTau[i]*curvature*p.cut[i].Variance/(d*d) + (zeta[i]*h-p.b[i]*(byB[i]-shift[i]))/(2*l)
 	}
-	p.pullBack(dst, c.inverse, u, c.byV)
+	p.pullMarginals(dst, u, c.byV)
 	p.pullLambda(dst.K, byLambda)
 }

@@ -39,6 +39,7 @@ func TestMemory(t *testing.T) {
 		times   int
 	}{
 		{"laplace of ties", approx.Laplace{}, likelihood.Logit{}, tied, binary, pairs, 1},
+		{"variational of ties", approx.Variational{}, likelihood.Probit{}, tied, binary, pairs, 1},
 		{"parallel", approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, likelihood.Probit{}, k, binary, apart, 1},
 		{"one_vs_rest ep", approx.OneVsRest{Binary: approx.EP{}}, likelihood.Probit{}, k, four, joint, 4},
 		{"one_vs_rest pl", approx.OneVsRest{Binary: approx.PL{}}, likelihood.Probit{}, k, four, joint, 4},

@@ -56,7 +56,7 @@ func TestStepThatIsShortEnough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := post.(*multiclass)
+			p := post.(*categories)
 			at := *p.at
 			half := func(j int, h float64) float64 { // ½ log|I + W K| with f_j moved by h
 				moved := p.newPoint()
@@ -66,11 +66,7 @@ func TestStepThatIsShortEnough(t *testing.T) {
 				if err := p.factorise(moved.w); err != nil {
 					t.Fatal(err)
 				}
-				sum := linalg.LogDet(p.m)
-				for _, u := range p.u {
-					sum += linalg.LogDet(u)
-				}
-				return sum
+				return p.prior.LogDet()
 			}
 			s, ks, delta := make([]float64, n*classes), make([]float64, n*classes), make([]float64, n*classes)
 			for j := range s {
@@ -79,8 +75,8 @@ func TestStepThatIsShortEnough(t *testing.T) {
 			if err := p.factorise(at.w); err != nil {
 				t.Fatal(err)
 			}
-			p.multiplyK(s, 0, ks)
-			p.shrink(delta, s, ks)
+			p.prior.Multiply(ks, s)
+			p.prior.Shrink(delta, s, ks)
 			target, _ := p.precision(&at)
 			most, bound := math.Sqrt(dot(ks, delta)), p.tolerance/target
 			if !(most <= bound) {
@@ -99,7 +95,7 @@ func TestToleranceBeyondRounding(t *testing.T) {
 	const n, classes = 60, 4
 	for _, logAmp := range []float64{1, 3, 5} {
 		cov, y := softmaxOnLine(n, classes, logAmp, true)
-		fit := func(tolerance float64) *multiclass {
+		fit := func(tolerance float64) *categories {
 			p, err := Laplace{Tolerance: tolerance}.Fit(context.Background(), cov, y, likelihood.Softmax{}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -107,7 +103,7 @@ func TestToleranceBeyondRounding(t *testing.T) {
 			if !p.Diagnostics().Converged {
 				t.Fatalf("log σ = %v, tolerance %v: %v", logAmp, tolerance, p.Diagnostics().Failure)
 			}
-			return p.(*multiclass)
+			return p.(*categories)
 		}
 		moderate, small, smallest := fit(1e-9), fit(1e-16), fit(1e-30)
 		if a, b := small.diagnostics.Products, smallest.diagnostics.Products; a != b {
@@ -140,7 +136,7 @@ func TestCategoriesRefuse(t *testing.T) {
 					t.Errorf("got %q, want %q", got, want)
 				}
 			}()
-			newCategories(1, 1, c.cov, c.y, likelihood.Softmax{})
+			_, _ = newCategories(nil, 1, 1, 1, c.cov, c.y, likelihood.Softmax{})
 		}()
 	}
 }

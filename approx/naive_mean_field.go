@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -70,9 +71,9 @@ func (p *meanField) naiveFields() error {
 // naiveAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in b:
 //
 //	G_ij = ½ b_i b_j,   G_ii = -½ b_i m_i/λ_i,   ∂L/∂m₀ = b
-func (p *meanField) naiveAdjoint(dst *Cov) {
+func (p *meanField) naiveAdjoint(dst *Cov, _ int) {
 	n := len(p.b)
-	checkAdjoint(dst.K, n)
+	prior.CheckAdjoint(dst.K, n)
 	raw := dst.K.RawSymmetric()
 	linalg.Rows(n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {

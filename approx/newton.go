@@ -25,8 +25,8 @@ type latentModel interface {
 	finish(at *point, length float64, iterations int) (Posterior, error)
 }
 
-// approacher models come near the mode without a factorisation.
-type approacher interface {
+// preconditionedModel models come near the mode without a factorisation.
+type preconditionedModel interface {
 	// approach iterates from at, with f = m, or from the State of a nearby fit if Ψ is larger
 	// there. It returns two points, the first of which is the final one, the number of steps and
 	// the length of the last step.
@@ -88,8 +88,8 @@ func restore(p latentModel, s State) (*point, float64, error) {
 	return at, p.newton(at), nil
 }
 
-// climber is the state of the search for the mode.
-type climber struct {
+// modeSearch is the state of the search for the mode.
+type modeSearch struct {
 	latentModel
 	at, next      *point    // the current point, and another one
 	fresh         bool      // whether the factor is that of W at the current point
@@ -100,21 +100,21 @@ type climber struct {
 	maxIterations int
 }
 
-// seek maximises Ψ from f = m or the mode of a part of the cases, or from the State of a nearby fit
-// if Ψ is larger there than at f = m, until the Newton step is short enough, or for maxIterations
-// steps. The factor is then that of the returned point.
+// findMode maximises Ψ from f = m or the mode of a part of the cases, or from the State of a nearby
+// fit if Ψ is larger there than at f = m, until the Newton step is short enough, or for
+// maxIterations steps. The factor is then that of the returned point.
 //
 // A Newton step needs a factorisation in O(n³). With the factor of an earlier W, a step takes
 // O(n²): the steps are then those of preconditioned conjugate gradients (Hestenes and Stiefel's β)
 // in the inner product xᵀKy, in which I + WK is symmetric.
-func seek(
+func findMode(
 	ctx context.Context, p latentModel, start State, maxIterations int,
 ) (at *point, length float64, iterations int, err error) {
-	c := climber{
+	c := modeSearch{
 		latentModel: p, at: p.newPoint(), next: p.newPoint(),
 		last: math.Inf(1), before: math.Inf(1), maxIterations: maxIterations,
 	}
-	if err := c.depart(ctx, start); err != nil {
+	if err := c.chooseStart(ctx, start); err != nil {
 		return nil, 0, 0, err
 	}
 	c.d, c.df = make([]float64, len(c.at.a)), make([]float64, len(c.at.a))
@@ -133,11 +133,11 @@ func seek(
 	}
 }
 
-// depart chooses the start.
-func (c *climber) depart(ctx context.Context, start State) (err error) {
+// chooseStart evaluates the start, with its factor.
+func (c *modeSearch) chooseStart(ctx context.Context, start State) (err error) {
 	evaluate(c.latentModel, c.at)
 	c.fresh = start == nil
-	if quick, ok := c.latentModel.(approacher); ok {
+	if quick, ok := c.latentModel.(preconditionedModel); ok {
 		c.at, c.next, c.iterations, c.last, err = quick.approach(ctx, c.at, c.next, start, c.maxIterations)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (c *climber) depart(ctx context.Context, start State) (err error) {
 		evaluate(c.latentModel, c.at) // exactly as Restore computes it
 		c.fresh = true
 	} else if start != nil {
-		if err := c.follow(start); err != nil {
+		if err := c.startFromState(start); err != nil {
 			return err
 		}
 	}
@@ -162,9 +162,9 @@ func (c *climber) depart(ctx context.Context, start State) (err error) {
 	return c.factorise(c.at.w)
 }
 
-// follow starts from the State of a nearby fit, if that is better. Its f̂ is close, its a need not
-// be: a is Newton's from f̂, GPML Algorithm 3.1 lines 4-6.
-func (c *climber) follow(start State) error {
+// startFromState starts from the State of a nearby fit, if that is better. Its f̂ is close, its a
+// need not be: a is Newton's from f̂, GPML Algorithm 3.1 lines 4-6.
+func (c *modeSearch) startFromState(start State) error {
 	_, f, err := c.at.read(start)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (c *climber) follow(start State) error {
 
 // measure returns the length of Newton's step, with a new factor of W if an earlier one is not
 // suitable, and whether the mode is reached.
-func (c *climber) measure() (length float64, arrived bool, err error) {
+func (c *modeSearch) measure() (length float64, arrived bool, err error) {
 	length = c.newton(c.at)
 	target, rounding := c.precision(c.at)
 	limit := c.maxIterations
@@ -195,7 +195,7 @@ func (c *climber) measure() (length float64, arrived bool, err error) {
 		limit = min(limit, 50) // convergence is unlikely, but closer is better
 	}
 	stop := c.iterations >= limit
-	if !c.fresh && (length <= target || stop || c.exhausted(length, max(target, min(rounding, unresolved)))) {
+	if !c.fresh && (length <= target || stop || c.needsFactor(length, max(target, min(rounding, unresolved)))) {
 		evaluate(c.latentModel, c.at) // as Restore will find it
 		if err := c.factorise(c.at.w); err != nil {
 			return 0, false, err
@@ -207,7 +207,7 @@ func (c *climber) measure() (length float64, arrived bool, err error) {
 }
 
 // step moves to the next point.
-func (c *climber) step(length float64) {
+func (c *modeSearch) step(length float64) {
 	beta := 0.0
 	if !c.fresh && c.curvature > 0 {
 		beta = max(0, (length*length-dot(c.next.kr, c.at.delta))/c.curvature)
@@ -236,7 +236,7 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	if part == nil {
 		return nil
 	}
-	mode, _, _, err := seek(ctx, part, nil, maxIterations)
+	mode, _, _, err := findMode(ctx, part, nil, maxIterations)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -247,10 +247,10 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	return nil
 }
 
-// exhausted reports whether a new factor is better than that of an earlier W: far from the mode, if
-// steps no longer shrink by half; near it, if the expected number of remaining steps at the current
-// rate costs more than a factorisation; and if no more steps remain.
-func (c *climber) exhausted(length, goal float64) bool {
+// needsFactor reports whether a new factor is better than that of an earlier W: far from the mode,
+// if steps no longer shrink by half; near it, if the expected number of remaining steps at the
+// current rate costs more than a factorisation; and if no more steps remain.
+func (c *modeSearch) needsFactor(length, goal float64) bool {
 	shrinks := length <= c.last/2
 	switch {
 	case length >= 0.1 || length <= goal:
@@ -264,7 +264,7 @@ func (c *climber) exhausted(length, goal float64) bool {
 
 // factorCost is the number of steps that take as long as a factorisation: n/64, and at most 16,
 // because steps with large matrices are limited by memory bandwidth.
-func (c *climber) factorCost() float64 { return min(float64(len(c.at.a))/64, 16) }
+func (c *modeSearch) factorCost() float64 { return min(float64(len(c.at.a))/64, 16) }
 
 // climb sets next to a + sd with a step 0 < s ≤ 2 that reduces the slope of Ψ along d, initially
 // slope = rᵀKd > 0, by nine tenths, and returns the reduction. Ψ is concave, so it does not

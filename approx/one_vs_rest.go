@@ -49,9 +49,9 @@ func Induced(m Approximation, points int) (with Approximation, ok bool) {
 	return i.with(Inducing{Points: points}), true
 }
 
-func (a OneVsRest) powers() bool {
-	p, ok := a.Binary.(powers)
-	return ok && p.powers()
+func (a OneVsRest) scalesGeometrically() bool {
+	g, ok := a.Binary.(geometric)
+	return ok && g.scalesGeometrically()
 }
 
 // Memory is that of the binary method: the kept part once per class, and the adjoint of a class in

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -137,7 +138,7 @@ func (o Online) Fit(
 
 // Restore implements Approximation.
 func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	base, err := newSites(cov, y, lik)
+	base, err := newProcess(nil, cov, y, lik, 1, false)
 	if err != nil {
 		return nil, err
 	}
@@ -146,15 +147,17 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 	}
 	n := len(base.y)
 	sweeps, last := o.sweeps(n)
-	p := &onlinePosterior{sites: base, order: o.OrderSeed.order(n), visits: make([]visit, n), columns: linalg.NewSym(n)}
-	tau, nu, mu := make([]float64, n), make([]float64, n), make([]float64, n)
+	p := &onlinePosterior{
+		process: base, tau: make([]float64, n), order: o.OrderSeed.order(n), visits: make([]visit, n),
+		columns: linalg.NewSym(n),
+	}
+	nu, mu := make([]float64, n), make([]float64, n)
 	copy(mu, p.mean)
-	p.reorder(p.columns, p.k)
+	p.reorder(p.columns, cov[0].K.RawSymmetric())
 	for p.diagnostics.Iterations < sweeps {
 		if p.diagnostics.Iterations > 0 {
-			v, sigma := linalg.NewGeneral(n, n), linalg.NewSym(n)
-			p.project(v)
-			p.covariance(sigma, v)
+			sigma := linalg.NewSym(n)
+			p.prior.(*prior.Dense).Covariance(sigma)
 			p.reorder(p.columns, sigma)
 		}
 		seen := n
@@ -164,13 +167,13 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 		p.evidence.value = p.pass(mu, seen)
 		p.diagnostics.Iterations++
 		for t, i := range p.order {
-			tau[i] += p.visits[t].tau
+			p.tau[i] += p.visits[t].tau
 			nu[i] += p.visits[t].nu
 		}
-		if err := p.factorise(tau); err != nil {
+		if err := p.factorise(p.tau); err != nil {
 			return nil, err
 		}
-		p.locate(tau, nu, mu)
+		p.prior.Locate(prior.Sites{Tau: p.tau, Nu: nu, Mean: p.mean, Mu: mu, B: p.b})
 	}
 	return p, p.finish(o, sweeps)
 }
@@ -207,7 +210,8 @@ func (p *onlinePosterior) finish(o Online, sweeps int) error {
 }
 
 type onlinePosterior struct {
-	*sites
+	process
+	tau      []float64        // precisions of the sites
 	order    []int            // the order of the cases; the fields below use it
 	visits   []visit          // of the last pass
 	columns  blas64.Symmetric // row t, from t on, is column t of Σ before visit t
@@ -220,6 +224,9 @@ type visit struct {
 	d1, d2, d3, d4 float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
 	tau, nu        float64 // its site
 }
+
+// block is the number of visits after which Σ is updated.
+const block = 128
 
 // reorder copies k in the order of the visits.
 func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
@@ -256,7 +263,7 @@ func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
 				}
 				linalg.Gemv(blas.Trans, 1, before, x[:k], 1, s)
 			}
-			s[0] = max(s[0], eps*p.variance(p.order[t]))
+			s[0] = max(s[0], eps*p.prior.Variance(p.order[t]))
 			v := &p.visits[t]
 			value += p.visit(v, p.order[t], mean[t], s[0])
 			for u, c := range s[1:] {
@@ -280,15 +287,15 @@ func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64
 	*v = visit{mean: mean, variance: variance, d1: d[0], d2: d[1], tau: tau, nu: d[0] + tau*(mean+variance*d[0])}
 	if variance > 0 {
 		v.d3, v.d4 = d[2], d[3]
-		p.rounding = max(p.rounding, 8*eps*p.variance(i)/variance)
+		p.rounding = max(p.rounding, 8*eps*p.prior.Variance(i)/variance)
 	}
 	return logZ
 }
 
 // differentiate sets the derivatives of the evidence.
 func (p *onlinePosterior) differentiate() {
-	p.evidence.adjoint = func(dst *Cov) {
-		checkAdjoint(dst.K, len(p.order))
+	p.evidence.adjoint = func(dst *Cov, _ int) {
+		prior.CheckAdjoint(dst.K, len(p.order))
 		raw := dst.K.RawSymmetric()
 		linalg.Rows(raw.N, func(i0, i1 int) {
 			for i := i0; i < i1; i++ {
@@ -387,9 +394,9 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	}
 	n := len(p.b)
 	mu := make([]float64, n)
-	p.multiply(mu, p.b)
+	p.prior.Multiply(mu, p.b)
 	floats.Add(mu, p.mean)
-	c, err := p.cavities(mu)
+	c, err := p.cavities(p.tau, mu)
 	if err != nil {
 		return nil, err
 	}
@@ -398,30 +405,33 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 		f.err = fmt.Errorf("%w: online with several sweeps", ErrNoGradient)
 		return f, nil
 	}
-	p.complete(c)
-	solve := func() (u []float64, w visitWeights) {
-		gamma, u := make([]float64, n), make([]float64, n)
-		w = visitWeights{tau: make([]float64, n), nu: make([]float64, n)}
-		for i, r := range p.root {
-			gamma[i] = c.byMu[i] - (r*r+p.negative.tau[i])*c.byB[i]
+	var u []float64
+	var w visitWeights
+	f.solve = func() error {
+		if u != nil {
+			return nil
 		}
-		linalg.Symv(1, p.k, gamma, 0, u)
-		p.shrink(u, gamma, u)
-		linalg.Symv(1, p.k, u, 0, w.nu)
+		c.complete(p.prior)
+		gamma := make([]float64, n)
+		u, w = make([]float64, n), visitWeights{tau: make([]float64, n), nu: make([]float64, n)}
+		for i, t := range p.tau {
+			gamma[i] = c.byMu[i] - t*c.byB[i]
+		}
+		p.prior.Multiply(u, gamma)
+		p.prior.Shrink(u, gamma, u)
+		p.prior.Multiply(w.nu, u)
 		for i, b := range c.byB {
 			w.nu[i] += b
 			w.tau[i] = c.byTau[i] - mu[i]*w.nu[i]
 		}
-		return u, w
+		return nil
 	}
-	f.adjoint = func(dst *Cov) {
-		u, w := solve()
-		p.pullBack(dst, c.inverse, u, c.byV)
+	f.adjoint = func(dst *Cov, _ int) {
+		p.pullMarginals(dst, u, c.byV)
 		p.addReverse(dst, w)
 	}
 	if model, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
-			_, w := solve()
 			p.addParams(grad, model, w)
 			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 			for i, y := range p.y {

@@ -8,7 +8,7 @@ import (
 
 var (
 	_ Approximation = PL{}
-	_ LeaveOneOuter = (*siteFit)(nil)
+	_ LeaveOneOuter = (*siteState)(nil)
 )
 
 // PL is posterior linearisation for two classes (García-Fernández, Tronarp & Särkkä, "Gaussian
@@ -60,7 +60,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}, nil
 }
 
-func (PL) powers() bool { return true }
+func (PL) scalesGeometrically() bool { return true }
 
 func (l PL) in(w *Work) Approximation {
 	l.work = w
@@ -72,17 +72,11 @@ func (l PL) Memory(s Size) Memory { return l.memory(s, false) }
 
 // Fit implements Approximation.
 func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	if l.Inducing.Points > 0 {
-		return fitInduced(ctx, l, cov, y, lik, start, false)
-	}
 	return fitSites(ctx, l, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (l PL) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	if l.Inducing.Points > 0 {
-		return fitInduced(context.Background(), l, cov, y, lik, s, true)
-	}
 	return restoreSites(l, cov, y, lik, s)
 }
 
@@ -93,36 +87,28 @@ func (l PL) with(i Inducing) Approximation {
 	return l
 }
 
-func (l PL) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
-	p, err := newInducedSites("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik, l.Inducing.Correction.power(1))
+func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
+	p, err := newSiteState("pl", l.Iteration, l.Evidence, l.Quadrature, l.Inducing.Correction.power(1), cov, y, lik)
 	if err == nil {
-		p.rule, p.penalised = linearisation{p.marginals}, p.Power() < 1
+		p.rule = plRule{p}
 	}
 	return p, err
 }
 
-func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik)
-	if err == nil {
-		p.rule = linearisation{p.marginals}
-	}
-	return p, err
-}
-
-// linearisation is the rule of PL.
-type linearisation struct{ *marginals }
+// plRule is the rule of PL.
+type plRule struct{ *siteState }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
-func (p linearisation) match(i int, v, _ float64) (site, error) {
+func (p plRule) match(i int, v, _ float64) (site, error) {
 	at := gaussian{p.mu[i], v}
-	own, other := p.labels(p.of.y[i], at)
+	own, other := p.labels(p.y[i], at)
 	product := -own.d[0] * other.d[0]
 	rest := 1 - v*product // Ω/Var(y)
-	return site{tau: product / rest, pull: own.d[0] / rest, own: own, other: other}, nil
+	return site{tau: product / rest, offset: own.d[0] / rest, average: own, otherAverage: other}, nil
 }
 
 // labels returns the averages for the label y, and for the other label.
-func (p linearisation) labels(y float64, at gaussian) (own, other averages) {
+func (p plRule) labels(y float64, at gaussian) (own, other averages) {
 	both, ok := p.moments.(likelihood.Complementary)
 	if !ok {
 		return averaged(p.moments, y, at), averaged(p.moments, -y, at)
@@ -135,41 +121,41 @@ func (p linearisation) labels(y float64, at gaussian) (own, other averages) {
 	return plus, minus
 }
 
-func (linearisation) negative() bool { return false }
+func (plRule) negative() bool { return false }
 
 // stationary: no, because the evidence is EP's and the fixed point is not.
-func (linearisation) stationary(fixedPoint) bool { return false }
+func (plRule) stationary(fixedPoint) bool { return false }
 
 // slopes differentiates match.
-func (p linearisation) slopes(i int) siteSlopes {
+func (p plRule) slopes(i int) siteSlopes {
 	marginal, kept := gaussian{p.mu[i], p.sigma[i]}, p.next[i]
-	own, byMean, byVariance := p.momentSlopes(kept.own, p.of.y[i], marginal)
-	other, otherByMean, otherByVariance := p.momentSlopes(kept.other, -p.of.y[i], marginal)
+	own, byMean, byVariance := p.momentSlopes(kept.average, p.y[i], marginal)
+	other, otherByMean, otherByVariance := p.momentSlopes(kept.otherAverage, -p.y[i], marginal)
 	at := linearised{own[1], other[1], marginal.variance}
 	var s siteSlopes
-	s.tauByMean, s.pullByMean = at.slope(byMean[1], otherByMean[1], 0)
-	s.tauByVariance, s.pullByVariance = at.slope(byVariance[1], otherByVariance[1], 1)
+	s.tauByMean, s.offsetByMean = at.slope(byMean[1], otherByMean[1], 0)
+	s.tauByVariance, s.offsetByVariance = at.slope(byVariance[1], otherByVariance[1], 1)
 	return s
 }
 
-func (p linearisation) paramSlopes(i int, tau, pull []float64) {
+func (p plRule) paramSlopes(i int, tau, offset []float64) {
 	mu, v, n := p.mu[i], p.sigma[i], len(tau)
-	at := linearised{p.next[i].own.d[0], p.next[i].other.d[0], v}
-	model := p.of.lik.(likelihood.Parametric)
+	at := linearised{p.next[i].average.d[0], p.next[i].otherAverage.d[0], v}
+	model := p.lik.(likelihood.Parametric)
 	value, second := make([]float64, n), make([]float64, n) // memory not in use otherwise
 	dt, et := make([]float64, n), make([]float64, n)
-	model.DMoments(value, dt, second, p.of.y[i], mu, v)
-	model.DMoments(value, et, second, -p.of.y[i], mu, v)
+	model.DMoments(value, dt, second, p.y[i], mu, v)
+	model.DMoments(value, et, second, -p.y[i], mu, v)
 	for j := range tau {
-		tau[j], pull[j] = at.slope(dt[j], et[j], 0)
+		tau[j], offset[j] = at.slope(dt[j], et[j], 0)
 	}
 }
 
-// linearised is a site τ = D/(1 - vD), pull = d/(1 - vD), D = -de.
+// linearised is a site τ = D/(1 - vD), offset d/(1 - vD), D = -de.
 type linearised struct{ d, e, v float64 }
 
-// slope returns the derivatives of τ and pull, given those of d, e and v.
-func (l linearised) slope(d, e, v float64) (tau, pull float64) {
+// slope returns the derivatives of τ and offset, given those of d, e and v.
+func (l linearised) slope(d, e, v float64) (tau, offset float64) {
 	product, slope := -l.d*l.e, -(d*l.e + l.d*e)
 	rest := 1 - l.v*product
 	return (slope + v*product*product) / (rest * rest), (d + l.d*(v*product+l.v*slope)/rest) / rest

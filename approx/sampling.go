@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/random"
@@ -140,11 +141,11 @@ func (a Sampling) Fit(
 				return nil, err
 			}
 		}
-		q, err := gaussianNear(ctx, cov, y, lik)
+		tau, b, err := gaussianNear(ctx, cov, y, lik)
 		if err != nil {
 			return nil, fmt.Errorf("sampling starts from a Gaussian posterior: %w", err)
 		}
-		w, err := p.anneal(q)
+		w, err := p.anneal(tau, b)
 		if err != nil {
 			return nil, err
 		}
@@ -202,52 +203,54 @@ func (a Sampling) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (
 }
 
 func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, error) {
-	s, err := newSites(cov, y, lik)
+	c, err := newCases(cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
 	a = a.filled()
-	n, rows := len(s.y), a.Chains*a.Samples
-	s.state = make(State, 2+rows*n)
-	p := &samples{sites: s, options: a, white: blas64.General{Rows: rows, Cols: n, Stride: n, Data: s.state[2:]}}
+	n, rows := len(c.y), a.Chains*a.Samples
+	if err := cov[0].Check(n); err != nil {
+		return nil, err
+	}
+	c.state = make(State, 2+rows*n)
+	p := &samples{cases: c, options: a, white: blas64.General{Rows: rows, Cols: n, Stride: n, Data: c.state[2:]}}
 	var ok bool
-	if p.u, p.diagnostics.Jitter, ok = linalg.CholeskyJitter(s.k); !ok {
+	if p.u, p.diagnostics.Jitter, ok = linalg.CholeskyJitter(cov[0].K.RawSymmetric()); !ok {
 		return nil, fmt.Errorf("%w: K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
 	}
 	return p, nil
 }
 
-// gaussianNear fits the Gaussian from which the chains start: the first method that converges, else
-// the first that does not fail.
-func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
-	var first *sites
+// gaussianNear fits the Gaussian from which the chains start, and returns its sites' precisions and
+// b: of the first method that converges, else the first that does not fail.
+func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (tau, b []float64, err error) {
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
 	if err == nil {
-		if first = ep.(*siteFit).sites; first.diagnostics.Converged {
-			return first, nil
+		p := ep.(*siteState)
+		if tau, b = p.tau, p.b; p.diagnostics.Converged {
+			return tau, b, nil
 		}
 	}
 	if _, ok := lik.(likelihood.Differentiable); ok {
 		laplace, lerr := Laplace{}.Fit(ctx, cov, y, lik, nil)
 		if lerr == nil {
-			var p *laplacePosterior
-			if p, lerr = laplace.(untier).untied(); lerr == nil && (first == nil || p.diagnostics.Converged) {
-				return p.sites, nil
+			if p := laplace.(*laplacePosterior); b == nil || p.diagnostics.Converged {
+				return p.mode.w, p.b, nil
 			}
 		}
 		err = errors.Join(err, lerr)
 	}
-	if first != nil {
-		return first, nil
+	if b != nil {
+		return tau, b, nil
 	}
-	return nil, err
+	return nil, nil, err
 }
 
-// samples is the posterior of Sampling. Its sites contain the data; their S and b are not used, and
-// their factor U is that of K, jitter included.
+// samples is the posterior of Sampling; b is not used.
 type samples struct {
-	*sites
-	options Sampling // with its defaults filled in
+	*cases
+	options Sampling          // with its defaults filled in
+	u       blas64.Triangular // of K, jitter included
 	// white is a view of the state: the samples of chain c are the rows from c·Samples on, x with f
 	// = m + Uᵀx.
 	white blas64.General
@@ -289,13 +292,13 @@ type annealing struct {
 	rng            []*rand.Rand
 }
 
-// anneal draws the chains' starts from q, the Gaussian with the sites of s under the prior of p.
-func (p *samples) anneal(s *sites) (*annealing, error) {
+// anneal draws the chains' starts from q, the Gaussian with these sites under the prior of p.
+func (p *samples) anneal(tau, b []float64) (*annealing, error) {
 	n, chains := len(p.y), p.options.Chains
 	v := func() []float64 { return make([]float64, n) }
 	perChain := func() blas64.General { return linalg.NewGeneral(chains, n) }
 	w := &annealing{
-		p: p, mu: v(), tau: v(), b: s.b, white: v(), h: linalg.NewGeneral(n, n), blur: v(), trial: v(),
+		p: p, mu: v(), tau: tau, b: b, white: v(), h: linalg.NewGeneral(n, n), blur: v(), trial: v(),
 		weight: make([]float64, chains), logW: make([]float64, chains),
 		z: perChain(), d: perChain(), zeta: perChain(), nu: perChain(),
 	}
@@ -303,9 +306,6 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 	linalg.Gemv(blas.NoTrans, 1, u, w.b, 0, w.white)
 	copy(w.mu, p.mean)
 	linalg.Gemv(blas.Trans, 1, u, w.white, 1, w.mu)
-	for i, r := range s.root {
-		w.tau[i] = r * r
-	}
 	m := linalg.NewSym(n)
 	linalg.SyrkDiag(blas.NoTrans, 1, u, w.tau, 0, m)
 	for i := range n {
@@ -464,7 +464,7 @@ func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []floa
 	if variance == nil {
 		variance = make([]float64, means.Cols)
 	}
-	checkLatent(mean, variance, means.Cols)
+	prior.CheckLatent(mean, variance, means.Cols)
 	for j, v := range within {
 		mean[j], variance[j] = 0, 0
 		for s := range means.Rows {

@@ -9,44 +9,43 @@ import (
 )
 
 // finish makes the posterior's evidence where the iteration ended.
-func (p *marginals) finish(f fixedPoint) error {
-	of := p.of
-	err := of.conclude(p.method, f, p.target)
-	if err == nil && !of.diagnostics.Converged {
-		p.storage.explain(p.method, f, p.sharpest)
+func (p *siteState) finish(f fixedPoint) error {
+	err := p.conclude(p.method, f, p.target)
+	if err == nil && !p.diagnostics.Converged {
+		p.explain(p.method, p.tau, p.sharpest, f)
 		if p.options.accepts() {
 			err = p.accept(f)
 		}
 	}
-	value, failure := of.evidence.value, of.evidence.err
+	value, failure := p.evidence.value, p.evidence.err
 	if p.rule.stationary(f) && !p.penalised {
-		of.evidence = functional{value: value, adjoint: p.storage.stationaryAdjoint}
-		if _, ok := of.lik.(likelihood.Parametric); ok {
-			of.evidence.likelihood = func(grad []float64) {
+		p.evidence = functional{value: value, adjoint: p.stationaryAdjoint}
+		if _, ok := p.lik.(likelihood.Parametric); ok {
+			p.evidence.likelihood = func(grad []float64) {
 				for i := range p.tau {
 					p.rule.explicit(grad, i)
 				}
 			}
 		}
 	} else {
-		of.evidence = p.differentiate(value, 1, func(i int) weight { return p.terms[i].weight }, p.rule.explicit)
-		of.evidence.err = p.noGradient(true)
+		p.evidence = p.differentiate(value, 1, func(i int) weight { return p.terms[i].weight }, p.rule.explicit)
+		p.evidence.err = p.noGradient(true)
 	}
 	if failure != nil {
-		of.evidence.err = failure
+		p.evidence.err = failure
 	}
 	return err
 }
 
 // accept takes a fit that has not converged as it is.
-func (p *marginals) accept(f fixedPoint) error {
-	d := &p.of.diagnostics
-	if p.options.Unconverged == AcceptUnconverged && p.of.evidence.value > 0 &&
-		p.of.lik.Likelihood().Domain() != likelihood.Numeric {
+func (p *siteState) accept(f fixedPoint) error {
+	d := &p.diagnostics
+	if p.options.Unconverged == AcceptUnconverged && p.evidence.value > 0 &&
+		p.lik.Likelihood().Domain() != likelihood.Numeric {
 		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, but a log "+
-			"probability is at most 0; lower damping", ErrNotConverged, p.method, d.Iterations, p.of.evidence.value)
+			"probability is at most 0; lower damping", ErrNotConverged, p.method, d.Iterations, p.evidence.value)
 	}
-	p.of.evidence.err = nil                                   // noGradient has another
+	p.evidence.err = nil                                      // noGradient has another
 	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
 	d.Warnings = append(d.Warnings, fmt.Sprintf("%s stopped before it converged, within %.0g posterior standard "+
 		"deviations of its fixed point, and is used as it is", p.method, within))
@@ -55,8 +54,8 @@ func (p *marginals) accept(f fixedPoint) error {
 
 // noGradient says why the implicit part of a derivative cannot be had, of the evidence or of
 // another scalar; nil where it can.
-func (p *marginals) noGradient(evidence bool) error {
-	_, smooth := p.of.lik.(likelihood.Differentiable)
+func (p *siteState) noGradient(evidence bool) error {
+	_, smooth := p.lik.(likelihood.Differentiable)
 	switch {
 	case p.options.accepts():
 		return fmt.Errorf("%w: unconverged: accept takes a fit where it stops, not at a fixed point", ErrNoGradient)
@@ -71,18 +70,18 @@ func (p *marginals) noGradient(evidence bool) error {
 // LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈
 // Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site:
 // 1/c = 1/v - τ, m = μ - c(ν - τμ).
-func (p *marginals) LeaveOneOut() (Functional, error) {
-	if !p.of.diagnostics.Converged && !p.options.accepts() {
-		return nil, p.of.evidence.err
+func (p *siteState) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged && !p.options.accepts() {
+		return nil, p.evidence.err
 	}
-	logs, weights := make([]float64, len(p.of.y)), make([]weight, len(p.of.y))
-	linalg.Rows(len(p.of.y), func(i0, i1 int) {
+	logs, weights := make([]float64, len(p.y)), make([]weight, len(p.y))
+	linalg.Rows(len(p.y), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
 			c, v := p.cavity(i), p.sigma[i]
-			a := averaged(p.of.lik, p.of.y[i], c)
+			a := averaged(p.lik, p.y[i], c)
 			logs[i] = a.log
 			ratio := c.variance / v
-			byVariance := ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*p.of.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+			byVariance := ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
 			byMean := a.d[0] * ratio * math.Sqrt(v)
 			weights[i] = weight{byMean, byVariance, -byMean, byVariance}
 		}

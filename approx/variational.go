@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
 var _ Approximation = Variational{}
@@ -60,36 +61,40 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	gradient := knowsParameters(lik)
 	cavities := m.Inducing.cavities(0)
 	return Caps{
-		Gradient: gradient, LowerBound: m.Inducing.Points == 0 || m.Inducing.Correction.power(0) == 0,
+		Gradient: gradient, LowerBound: m.Inducing.none() || m.Inducing.Correction.power(0) == 0,
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
 	}, nil
 }
 
-func (Variational) powers() bool { return true }
+func (Variational) scalesGeometrically() bool { return true }
 
 func (m Variational) in(w *Work) Approximation {
 	m.work = w
 	return m
 }
 
-// Memory implements Approximation.
-func (m Variational) Memory(s Size) Memory { return Iteration{}.memory(s, true) }
+// Memory implements Approximation. Merging cases needs a covariance, a factor and an inverse of the
+// distinct values.
+func (m Variational) Memory(s Size) Memory {
+	m2 := s.Distinct * s.Distinct
+	if s.Distinct == 0 || s.Distinct == s.Cases {
+		return Iteration{}.memory(s, true)
+	}
+	return Memory{
+		Fit:      words(2*m2+24*s.Cases, m2+s.Distinct*(min(prior.SweepBlock, s.Distinct)+2*s.New)),
+		Evidence: words(m2, 0), LeaveOneOutAdjoint: words(m2, 4*m2),
+	}
+}
 
 // Fit implements Approximation.
 func (m Variational) Fit(
 	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
 ) (Posterior, error) {
-	if m.Inducing.Points > 0 {
-		return fitInduced(ctx, m, cov, y, lik, start, false)
-	}
 	return fitSites(ctx, m, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	if m.Inducing.Points > 0 {
-		return fitInduced(context.Background(), m, cov, y, lik, s, true)
-	}
 	return restoreSites(m, cov, y, lik, s)
 }
 
@@ -100,51 +105,37 @@ func (m Variational) with(i Inducing) Approximation {
 	return m
 }
 
-func (m Variational) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
-	p, err := newInducedSites("variational", m.iteration(), CavityForm, Quadrature{}, cov, y, lik,
-		m.Inducing.Correction.power(0))
-	if err != nil {
-		return nil, err
-	}
-	if p.Power() < 1 {
-		p.spread = p.lacking(1 - p.Power())
-	}
-	p.rule = bounding{p.marginals, lik.(likelihood.LogConcave)}
-	return p, m.bounded(p.lowRank)
-}
-
 func (m Variational) iteration() Iteration {
 	return Iteration{Tolerance: m.Tolerance, MaxIterations: m.MaxIterations, work: m.work}
-}
-
-// bounded refuses prior variances for which the bound has no correct digits.
-func (m Variational) bounded(k prior) error {
-	if v := k.largest(); v > largestVariance {
-		return fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
-			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
-	}
-	return nil
 }
 
 // largestVariance is the prior variance above which E log p(y|f), which grows with the standard
 // deviation or the variance, has no correct digits for the likelihood's contribution.
 const largestVariance = 1e18
 
-func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("variational", m.iteration(), CavityForm, Quadrature{}, cov, y, lik)
-	if err == nil {
-		err = m.bounded(p.sites)
-	}
+func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
+	power := m.Inducing.Correction.power(0)
+	p, err := newSiteState("variational", m.iteration(), CavityForm, Quadrature{}, power, cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
-	p.rule = bounding{p.marginals, lik.(likelihood.LogConcave)}
+	if v := p.prior.LargestVariance(); v > largestVariance {
+		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
+			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
+	}
+	if rest := 1 - p.prior.Power(); rest > 0 {
+		p.spread, p.penalised = make([]float64, len(p.y)), false
+		for i := range p.spread {
+			p.spread[i] = rest * p.prior.ResidualVariance(i)
+		}
+	}
+	p.rule = variationalRule{p, lik.(likelihood.LogConcave)}
 	return p, nil
 }
 
-// bounding is the rule of the variational method.
-type bounding struct {
-	*marginals
+// variationalRule is the rule of the variational method.
+type variationalRule struct {
+	*siteState
 	model likelihood.LogConcave
 }
 
@@ -154,11 +145,11 @@ type bounding struct {
 //	E log p(y_i|f) + log s - (s² + (μ' - m)²)/2c
 //
 // a concave function of μ' and s, by Newton's method from the current marginal.
-func (p bounding) match(i int, v, b float64) (site, error) {
+func (p variationalRule) match(i int, v, b float64) (site, error) {
 	c := v / p.share(i, v)
 	m, mean, s := p.mu[i]-c*b, p.mu[i], math.Sqrt(v)
 	at := func(mean, s float64) (a averages, value float64) {
-		a.log, a.d = p.model.Expected(p.of.y[i], mean, p.wider(i, s*s))
+		a.log, a.d = p.model.Expected(p.y[i], mean, p.wider(i, s*s))
 		return a, a.log + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c)
 	}
 	own, value := at(mean, s)
@@ -190,38 +181,39 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 		}
 	}
 	tau := max(-d[1], 0)
-	return site{tau: tau, pull: d[0] + tau*(mean-p.mu[i]), own: own}, nil
+	return site{tau: tau, offset: d[0] + tau*(mean-p.mu[i]), average: own}, nil
 }
 
-func (bounding) negative() bool { return false }
+func (variationalRule) negative() bool { return false }
 
 // stationary: yes, because L is maximal.
-func (bounding) stationary(fixedPoint) bool { return true }
+func (variationalRule) stationary(fixedPoint) bool { return true }
 
 // term is E log p(y_i|f) + ½ τ_i v_i. L is stationary in the marginals.
-func (p bounding) term(i int) term {
-	return term{value: p.next[i].own.log + p.tau[i]*p.sigma[i]/2}
+func (p variationalRule) term(i int) term {
+	return term{value: p.next[i].average.log + p.tau[i]*p.sigma[i]/2}
 }
 
-func (p bounding) explicit(grad []float64, i int) {
+func (p variationalRule) explicit(grad []float64, i int) {
 	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.model.DExpected(e, d1, d2, p.of.y[i], p.mu[i], p.wider(i, p.sigma[i]))
+	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
 	for j, v := range e {
 		grad[j] += v
 	}
 }
 
-// slopes are those of own: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
-func (p bounding) slopes(i int) siteSlopes {
-	d := p.next[i].own.d
-	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
+// slopes are those of the average E: at the fixed point τ = -∂²E/∂μ² and the offset is ∂E/∂μ, and
+// ∂/∂v is ½ ∂²/∂μ².
+func (p variationalRule) slopes(i int) siteSlopes {
+	d := p.next[i].average.d
+	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, offsetByMean: d[1], offsetByVariance: d[2] / 2}
 	s.mean, s.variance = p.moved(i)
 	return s
 }
 
-func (p bounding) paramSlopes(i int, tau, pull []float64) {
+func (p variationalRule) paramSlopes(i int, tau, offset []float64) {
 	e := make([]float64, len(tau))
-	p.model.DExpected(e, pull, tau, p.of.y[i], p.mu[i], p.wider(i, p.sigma[i]))
+	p.model.DExpected(e, offset, tau, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
 	for j := range tau {
 		tau[j] = -tau[j]
 	}

@@ -25,7 +25,7 @@ func (p *Point) Condense() (c Condensed, ok bool) {
 		return c, false
 	}
 	s, ok := approx.Condense(p.Posterior)
-	return Condensed{p.objective.known().X, s}, ok
+	return Condensed{p.objective.inducing.chosen.z.X, s}, ok
 }
 
 // NewCondensed is the objective of a model of which the inducing inputs are known and the training
@@ -58,7 +58,7 @@ func (o *Objective) Expand(theta []float64, s approx.State) (*Point, error) {
 	if err != nil {
 		return o.finish(p, err)
 	}
-	z := o.known()
+	z := o.inducing.chosen.z
 	for j, k := range o.model.Kernels {
 		own := mat.NewSymDense(z.N(), nil)
 		smoothGram(k, own, l.kernel(theta, j), z)

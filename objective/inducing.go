@@ -146,16 +146,15 @@ func inducedMemory(m approx.Approximation, s approx.Size, dim int) int64 {
 	return 8 * int64(wide*n*points+vectors*n+4*order*order+s.Kernels*points*s.New+parts+n*dim)
 }
 
-// room makes a covariance, which a fit may overwrite.
 func (d *induced) room() approx.Cov {
 	m, n := d.z.N(), d.x.N()
-	cov := d.adjoint()
+	cov := d.adjoint(nil)
 	cov.Cross, cov.Scratch = mat.NewDense(m, n, linalg.Floats(m*n)), true
 	return cov
 }
 
-// adjoint makes one, of which the columns of Cross come part by part.
-func (d *induced) adjoint() approx.Cov {
+// adjoint implements structure. The columns of Cross come part by part.
+func (d *induced) adjoint(*approx.Work) approx.Cov {
 	m, n := d.z.N(), d.x.N()
 	return approx.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n), Noise: make([]float64, n)}
 }
@@ -166,7 +165,6 @@ func (p inducedPart) columns(cross *mat.Dense) *mat.Dense {
 	return cross.Slice(0, m, p.from, p.to).(*mat.Dense)
 }
 
-// prior sets cov to the prior covariances under a kernel.
 func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
 	smoothGram(k, cov.K, theta, d.z)
 	d.each(func(_ int, p inducedPart) {
@@ -195,7 +193,7 @@ func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.I
 func (d *induced) pullbackInputs(
 	dst *mat.Dense, k kernel.Kernel, theta []float64, fill func(*approx.Cov) error,
 ) error {
-	m, adjoint := d.z.N(), d.adjoint()
+	m, adjoint := d.z.N(), d.adjoint(nil)
 	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
 	for i := range parts {
 		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
@@ -221,9 +219,15 @@ func (d *induced) pullbackInputs(
 	return errors.Join(append(errs, err)...)
 }
 
-// pullback adds to grad the derivative over theta that an adjoint makes, which fill fills.
+func (d *induced) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
+	kernel.Cross(k, dst, theta, d.z, z)
+}
+
+func (d *induced) rows() int { return d.z.N() }
+
 func (d *induced) pullback(
-	grad []float64, k kernel.Kernel, theta []float64, adjoint *approx.Cov, fill func(*approx.Cov) error,
+	grad []float64, k kernel.Kernel, theta []float64, _ approx.Cov, adjoint *approx.Cov,
+	fill func(*approx.Cov) error,
 ) error {
 	m := d.z.N()
 	grads := make([][]float64, len(d.parts))

@@ -86,12 +86,12 @@ func (o *Objective) check() (err error) {
 	return err
 }
 
-// known is what new cases are set beside: the inducing inputs, or all cases.
-func (o *Objective) known() *kernel.Inputs {
+// structure is that of the covariances, once inducing inputs are chosen, as a fit does.
+func (o *Objective) structure() structure {
 	if o.inducing != nil {
-		return o.inducing.chosen.z // as a fit has made the choice
+		return o.inducing.chosen
 	}
-	return o.data.X
+	return matrix{o.data.X}
 }
 
 // MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
@@ -161,28 +161,22 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 	if err := l.checkFinite(theta); err != nil {
 		return p, err
 	}
-	var chosen *induced
 	if o.inducing != nil {
-		var err error
 		// where the hyperparameters start, and of the first class
-		if chosen, err = o.inducing.choose(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
+		if _, err := o.inducing.choose(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
 			return p, err
 		}
 	}
-	r := cmp.Or(o.room, &room{})
+	r, s := cmp.Or(o.room, &room{}), o.structure()
 	if r.cov == nil {
 		r.cov = make([]approx.Cov, len(o.model.Kernels))
 		for j := range r.cov {
-			if chosen != nil {
-				r.cov[j] = chosen.room()
-			} else {
-				r.cov[j].K = mat.NewSymDense(n, linalg.Floats(n*n))
-			}
+			r.cov[j] = s.room()
 		}
 	}
-	if r.work != nil && chosen == nil {
+	if r.work != nil {
 		r.work.Reset()
-		r.adjoint = approx.Cov{} // which lay there
+		r.adjoint = approx.Cov{} // which may lie there
 	}
 	p.cov = r.cov
 	var mean []float64
@@ -191,11 +185,7 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 		o.model.mean().At(mean, l.mean(p.Theta), o.data.X)
 	}
 	for j, k := range o.model.Kernels {
-		if theta := l.kernel(p.Theta, j); chosen != nil {
-			chosen.prior(p.cov[j], k, theta)
-		} else {
-			kernel.Gram(k, p.cov[j].K, theta, o.data.X)
-		}
+		s.prior(p.cov[j], k, l.kernel(p.Theta, j))
 		p.cov[j].Mean = mean
 	}
 	p.lik = o.model.Likelihood.At(l.likelihood(p.Theta))
@@ -325,26 +315,15 @@ func (p *Point) pullback(grad []float64) error {
 			continue
 		}
 		if n := o.data.X.N(); adjoint.K == nil {
-			if o.inducing != nil {
-				*adjoint = o.inducing.chosen.adjoint()
-			} else {
-				adjoint.K = cmp.Or(o.room, &room{}).work.Symmetric(n)
-			}
+			*adjoint = o.structure().adjoint(cmp.Or(o.room, &room{}).work)
 			if o.needsMean {
 				adjoint.Mean = make([]float64, n)
 			}
 		}
 		fill := func(dst *approx.Cov) error { return p.criterion.Adjoint(dst, j) }
-		if o.inducing != nil {
-			err := o.inducing.chosen.pullback(l.kernel(grad, j), k, l.kernel(p.Theta, j), adjoint, fill)
-			if err != nil {
-				return err
-			}
-		} else {
-			if err := fill(adjoint); err != nil {
-				return err
-			}
-			kernel.Pullback(k, l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
+		theta, by := l.kernel(p.Theta, j), l.kernel(grad, j)
+		if err := o.structure().pullback(by, k, theta, p.cov[j], adjoint, fill); err != nil {
+			return err
 		}
 		if o.needsMean {
 			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, adjoint.Mean)

@@ -27,7 +27,8 @@ func batches(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
 // prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
 	o, l := p.objective, p.objective.Layout
-	n, m := o.known().N(), z.N()
+	s, m := o.structure(), z.N()
+	n := s.rows()
 	if err := z.Check(o.data.X.Dim()); err != nil {
 		panic(fmt.Sprintf("objective: new cases: %v", err))
 	}
@@ -41,7 +42,7 @@ func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []f
 	cross = mat.NewDense(n, m, data)
 	diag, mean = make([]float64, z.N()), make([]float64, z.N())
 	theta := l.kernel(p.Theta, j)
-	kernel.Cross(o.model.Kernels[j], cross, theta, o.known(), z)
+	s.cross(cross, o.model.Kernels[j], theta, z)
 	kernel.Diag(o.model.Kernels[j], diag, theta, z)
 	o.model.mean().At(mean, l.mean(p.Theta), z)
 	return cross, diag, mean

@@ -39,8 +39,8 @@ var allowed = map[string][]string{
 	"objective/inducing":               {"internal/linalg", "internal/registry", "objective/kernel", "objective/param"},
 	"objective/kernel/kerneltest":      {"internal/testing/allocated", "internal/linalg", "internal/registry", "objective/kernel", "objective/param"},
 	"approx/likelihood":                {"internal/linalg", "internal/registry", "objective/param"},
-	"approx/lowrank":                   {"internal/linalg"},
-	"approx":                           {"approx/likelihood", "approx/lowrank", "internal/random", "internal/interrupt", "internal/linalg", "internal/registry"},
+	"approx/prior":                     {"internal/linalg"},
+	"approx":                           {"approx/likelihood", "approx/prior", "internal/random", "internal/interrupt", "internal/linalg", "internal/registry"},
 	"approx/approxtest":                {"approx", "approx/likelihood", "internal/testing/allocated", "internal/registry"},
 	"objective":                        {"approx", "approx/likelihood", "internal/random", "internal/interrupt", "internal/linalg", "internal/panicked", "internal/registry", "objective/inducing", "objective/kernel", "objective/param"},
 	"objective/preprocess":             {"internal/linalg", "internal/registry"},
@@ -80,7 +80,7 @@ var allowed = map[string][]string{
 	"internal/jsonschema":              {},
 	"internal/architecture":            {},
 	".":                                {},
-	"tools/bench":                      {"approx", "approx/likelihood", "approx/lowrank", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
+	"tools/bench":                      {"approx", "approx/likelihood", "approx/prior", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
 	"approx/likelihood/likelihoodtest": {"approx/likelihood"},
 }
 

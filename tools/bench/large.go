@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/approx/lowrank"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
@@ -118,7 +118,7 @@ func (b *bench) loss(program, test string) float64 {
 // products measures what takes O(n m²) of one evaluation, on one thread.
 func (b *bench) products(n, m int) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	cov := lowrank.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil), Diag: make([]float64, n)}
+	cov := prior.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil), Diag: make([]float64, n)}
 	for k := range m {
 		cov.K.SetSym(k, k, 1)
 	}
@@ -130,9 +130,10 @@ func (b *bench) products(n, m int) {
 		cov.Diag[i], tau[i], gamma[i] = 2, rng.Float64(), rng.NormFloat64()
 	}
 	cov.Scratch = true // V is K_zx again, as U = I
-	form := func() *lowrank.Prior { return got(lowrank.New(cov, 1, nil)) }
-	sites := lowrank.NewSites(form())
-	variances, adjoint := make([]float64, n), lowrank.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n),
+	form := func() prior.Prior { return got(prior.New(nil, cov, n, 1, false)) }
+	sites := form()
+	fixed, other := prior.Adjoint{C: 1}, prior.Adjoint{C: 1, Gamma: gamma}
+	adjoint := prior.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n),
 		Noise: make([]float64, n), Part: func(*mat.Dense, int) {}}
 	var rows []string
 	for _, o := range []struct {
@@ -142,9 +143,9 @@ func (b *bench) products(n, m int) {
 	}{
 		{"V = U⁻ᵀ K_zx", 1, func() { form() }},
 		{"M = I + V E Vᵀ", 1, func() { must(sites.Factorise(tau)) }},
-		{"Σ_ii of all cases", 1, func() { sites.Variances(variances) }},
-		{"the adjoint at a fixed point", 5, func() { sites.Pull(&adjoint, lowrank.Adjoint{C: 1}) }},
-		{"the adjoint of other scalars", 10, func() { sites.Pull(&adjoint, lowrank.Adjoint{C: 1, Gamma: gamma}) }},
+		{"Σ_ii of all cases", 1, func() { must(sites.Factorise(tau)); sites.Variances() }},
+		{"the adjoint at a fixed point", 5, func() { sites.Pull(&adjoint, fixed.Constant) }},
+		{"the adjoint of other scalars", 10, func() { sites.Pull(&adjoint, other.Constant) }},
 	} {
 		work := o.times * float64(n) * float64(m) * float64(m)
 		t := race(b.rounds, contender{o.name, func() answer {

@@ -1,0 +1,198 @@
+package prior
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// Classes are the covariances K_c of the latent processes of C classes at n cases. The processes
+// are independent a priori, and coupled by sites: that of case i has precision W_i = D - ππᵀ, D =
+// diag π, for probabilities π of sum 1. Vectors of Cn numbers contain one class after the other.
+type Classes interface {
+	// LargestVariance is the largest prior variance of a class.
+	LargestVariance(c int) float64
+	// Multiply sets dst = K x. They must not share memory.
+	Multiply(dst, x []float64)
+	// Preconditioner is a similar prior that is factored in a fraction of the time. It is valid
+	// until the next Factorise.
+	Preconditioner() Preconditioner
+
+	// Factorise sets π, for all methods that follow.
+	Factorise(pi []float64) error
+	// LogDet is ½ log|I + W K|.
+	LogDet() float64
+	// Shrink sets dst = (I + W K)⁻¹ x, given kx = K x. dst may be x.
+	Shrink(dst, x, kx []float64)
+	// Penalty is (1-α)/2α log|I + α W_i D_i|, which is subtracted from the log evidence for the
+	// site of a case, and Describe is that of Correction, of the class with the largest numbers.
+	Penalty(i int) float64
+	Describe() (jitter, unexplained float64)
+
+	// Pull sets dst to the derivative with respect to covariance j, summed over the classes that
+	// share it, of
+	//
+	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ R_cc,   R = (K + W⁻¹)⁻¹
+	//
+	// and of the Penalty. products returns p and q. They may depend on the variances π_c q_c, where
+	// q_c is the posterior variance of f_c - Σ_d π_d f_d, with that of the correction.
+	Pull(dst *Cov, j int, products func(variances []float64) (p, q [][]float64))
+	// Marginals calls visit for every case, possibly concurrently, with the covariance of its
+	// latent values up to a term common to all entries, with the part own of its diagonal that is
+	// specific to each class, and with 1 - π_c own_c.
+	Marginals(visit func(i int, own, cavityShare []float64, sigma *mat.SymDense))
+	// Posterior predicts, given b = K⁻¹(f̂ - m).
+	Posterior(b []float64) ClassesPosterior
+}
+
+// Preconditioner is a prior K̃ with sites.
+type Preconditioner interface {
+	// Factorise sets π, and reports whether rounding permits that.
+	Factorise(pi []float64) bool
+	// Covariance sets dst = K̃ (I + W K̃)⁻¹ x. It may overwrite x.
+	Covariance(dst, x []float64)
+}
+
+// ClassesPosterior is the posterior at new inputs, given covariances with the cases or inducing
+// inputs and prior variances, one shared or one per class.
+type ClassesPosterior struct {
+	predictor
+	classes int
+}
+
+// predictor is a posterior for one kind of prior.
+type predictor interface {
+	projector
+	// Mean adds to mean[j] the posterior mean of f_c minus the prior mean.
+	Mean(mean []float64, c int, cross *mat.Dense)
+	// Numbers are those of Prior.
+	Numbers() ([]float64, bool)
+}
+
+// Latent sets mean[j] to the posterior mean of f_c minus the prior mean and, unless it is nil,
+// variance[j] to its variance.
+func (p ClassesPosterior) Latent(mean, variance []float64, c int, cross *mat.Dense, diag []float64) {
+	CheckLatent(mean, variance, len(diag))
+	clear(mean)
+	p.Mean(mean, c, cross)
+	if variance == nil {
+		return
+	}
+	x := linalg.NewGeneral(p.rows(), len(diag))
+	p.project(variance, x, c, cross, diag)
+	p.couple(x)
+	linalg.AddSquares(1, x, variance)
+}
+
+// Covariances calls visit with the covariance, C×C, of the latent values at every input, possibly
+// concurrently. differences says that only those between classes matter; then a term common to all
+// entries is left out, which may exceed them by orders of magnitude.
+func (p ClassesPosterior) Covariances(
+	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
+) {
+	project := func(q []float64, x blas64.General, c, from, to int) {
+		k := share(cross, c)
+		known, _ := k.Dims()
+		p.project(q, x, c, k.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
+	}
+	covariances(p, p.classes, len(diag[0]), differences, project,
+		func(j int, _ []float64, s *mat.SymDense) { visit(j, s) })
+}
+
+// ofClass adds to an error which covariance it refers to, if there are several.
+func ofClass(err error, j int, cov []Cov) error {
+	if len(cov) > 1 {
+		return fmt.Errorf("class %d: %w", j, err)
+	}
+	return err
+}
+
+// share is the entry of a class in a list with one entry for all or one per class.
+func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
+
+// projector computes covariances of latent values at some inputs: between classes c and d they are
+// δ_cd q_c + x_cᵀx_d.
+type projector interface {
+	// project sets q and x, of some rows, to the contribution of class c, and couple completes x,
+	// for any number of columns of any classes.
+	project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64)
+	couple(x blas64.General)
+	rows() int
+}
+
+// projection is project for the inputs from to to-1 of those that covariances goes through.
+type projection func(q []float64, x blas64.General, c, from, to int)
+
+// InputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
+// triangle is read twice for all of them. Threads take inputsEach of them.
+const InputsAtOnce, inputsEach = 384, 16
+
+// covariances calls visit with the covariance of the latent values at every one of count inputs,
+// and with the q_c of its diagonal; calls for several inputs may be concurrent.
+func covariances(
+	p projector, classes, count int, differences bool, project projection,
+	visit func(j int, q []float64, s *mat.SymDense),
+) {
+	block := min(InputsAtOnce, count)
+	all, q := linalg.NewGeneral(p.rows(), classes*block), make([][]float64, classes)
+	for from := 0; from < count; from += block {
+		to := min(from+block, count)
+		m := to - from
+		x := all // x_c in columns c·m to (c+1)·m
+		x.Cols = classes * m
+		for c := range classes {
+			q[c] = make([]float64, m)
+			own := x
+			own.Data, own.Cols = x.Data[min(c*m, len(x.Data)):], m
+			project(q[c], own, c, from, to)
+		}
+		p.couple(x)
+		linalg.Parallel((m+inputsEach-1)/inputsEach, func(job int) {
+			first := job * inputsEach
+			end := min(first+inputsEach, m)
+			own := make([]float64, classes)
+			for j, s := range gram(x, m, first, end, differences) {
+				for c := range classes {
+					own[c] = q[c][first+j]
+					s.SetSym(c, c, s.At(c, c)+own[c])
+				}
+				visit(from+first+j, own, s)
+			}
+		})
+	}
+}
+
+// gram returns, for inputs first to end of m, the products x_cᵀx_d, where x_c are the columns from
+// c·m on. With differences the mean over the classes is subtracted from every number.
+func gram(x blas64.General, m, first, end int, differences bool) []*mat.SymDense {
+	classes := x.Cols / m
+	sums, at := make([]*mat.SymDense, end-first), make([]float64, classes)
+	for j := range sums {
+		sums[j] = mat.NewSymDense(classes, nil)
+	}
+	for i := range x.Rows {
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		for j, sum := range sums {
+			mean := 0.0
+			for c := range at {
+				at[c] = row[c*m+first+j]
+				mean += at[c]
+			}
+			if differences {
+				floats.AddConst(-mean/float64(classes), at)
+			}
+			to := sum.RawSymmetric().Data
+			for c, v := range at {
+				part := to[c*classes+c : (c+1)*classes]
+				for d, w := range at[c:] {
+					part[d] += v * w
+				}
+			}
+		}
+	}
+	return sums
+}

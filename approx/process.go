@@ -1,0 +1,137 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
+)
+
+// eps is the spacing of float64 at 1.
+const eps = 0x1p-52
+
+// cases are the cases of a fit with one latent process, and its results.
+type cases struct {
+	mean []float64 // prior mean m
+	y    []float64
+	lik  likelihood.MomentMatcher
+	b    []float64 // K⁻¹(μ - m)
+	outcome
+}
+
+// newCases checks the arguments except for the covariances.
+func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
+	n := y.Len()
+	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at "+
+			"least 1", len(cov), y.Classes, len(y.Value)))
+	}
+	c := &cases{mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher), b: make([]float64, n)}
+	if c.mean == nil {
+		c.mean = make([]float64, n)
+	}
+	for i, v := range c.y {
+		if !finite(v) {
+			return nil, fmt.Errorf("target of case %d is %v, want a finite number", i, v)
+		}
+	}
+	return c, nil
+}
+
+// process is a Gaussian posterior of one latent process: that of a prior with one Gaussian site per
+// case.
+type process struct {
+	*cases
+	prior prior.Prior
+}
+
+// newProcess checks the arguments of a Fit or Restore with one latent process. power is that of the
+// correction for inducing inputs, and merge lets equal cases share their latent value.
+func newProcess(
+	work *Work, cov []Cov, y Targets, lik likelihood.Bound, power float64, merge bool,
+) (process, error) {
+	c, err := newCases(cov, y, lik)
+	if err != nil {
+		return process{}, err
+	}
+	k, err := prior.New(work, cov[0], len(c.y), power, merge)
+	if err != nil {
+		return process{}, err
+	}
+	c.diagnostics.Jitter, c.diagnostics.Unexplained = k.Describe()
+	return process{c, k}, nil
+}
+
+// factorise factors the prior for sites of these precisions.
+func (p *process) factorise(tau []float64) error {
+	p.diagnostics.Factorizations++
+	return p.prior.Factorise(tau)
+}
+
+// Latent implements Posterior.
+func (p *process) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	p.prior.Latent(p.b, mean, variance, cross, diag)
+}
+
+// PredictProba implements Posterior.
+func (p *process) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	averageTwoClasses(p, p.lik, dst, cross, diag, mean)
+}
+
+func (p *process) condense() (State, bool) {
+	s, ok := p.prior.Numbers(p.b)
+	return s, ok
+}
+
+// averageTwoClasses is PredictProba by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
+// ∫ p(y|f) q(f) df. It panics for numeric targets, which have no classes; Latent has their mean and
+// variance.
+func averageTwoClasses(
+	p interface {
+		Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
+	}, lik likelihood.MomentMatcher, dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64,
+) {
+	if lik.Likelihood().Domain() == likelihood.Numeric {
+		panic("approx: class probabilities of numeric targets")
+	}
+	m := len(diag[0])
+	checkProbabilities(dst, m, 2)
+	mu, variance := make([]float64, m), make([]float64, m)
+	p.Latent(mu, variance, cross[0], diag[0], 0)
+	for j := range mu {
+		if mean != nil {
+			mu[j] += mean[0][j]
+		}
+		minus, _ := lik.Moments(-1, mu[j], variance[j])
+		plus, _ := lik.Moments(+1, mu[j], variance[j])
+		minus, plus = math.Exp(minus), math.Exp(plus)
+		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 up to rounding in the likelihood
+		dst.Set(j, 1, plus/(minus+plus))
+	}
+}
+
+func checkProbabilities(dst *mat.Dense, m, classes int) {
+	if r, c := dst.Dims(); r != m || c != classes {
+		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×%d", r, c, m, classes))
+	}
+}
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// scaled is c x.
+func scaled(x []float64, c float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = c * v
+	}
+	return y
+}

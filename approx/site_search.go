@@ -1,0 +1,345 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+)
+
+// siteMethod is a method that iterates a siteState, after begin has checked the arguments.
+type siteMethod interface {
+	begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error)
+}
+
+// fitSites is Fit of a siteMethod.
+func fitSites(
+	ctx context.Context, m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := m.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.run(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.finish(f)
+	})
+}
+
+// restoreSites is Restore of a siteMethod: it uses a State without iterating.
+func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := m.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.set(s); err != nil {
+		return nil, err
+	}
+	defer p.startSearch()()
+	f, err := p.refresh()
+	if err != nil {
+		return nil, err
+	}
+	p.computeEvidence()
+	return p, p.finish(f)
+}
+
+// startSearch prepares p.search, and returns the function that ends it.
+func (p *siteState) startSearch() (end func()) {
+	p.search = p.prior.Search()
+	return func() {
+		p.search.Close()
+		p.search = nil // its memory is not part of the posterior
+	}
+}
+
+// siteSearch is an iteration of sites towards their fixed point. Where a sweep through the cases
+// takes no longer than a new factor, it is a few sweeps (GPML Algorithm 3.5) and then steps of
+// Newton's method for all sites at once, or what the schedule says. Otherwise all sites are updated
+// at once, with Anderson's acceleration (Anderson 1965; Walker & Ni 2011), and sweeps and Newton's
+// method take over where that overshoots, for a prior much wider than the posterior.
+type siteSearch struct {
+	*siteState
+	at         fixedPoint // distance of the sites from the fixed point
+	cycles     *cycleDetector
+	schedule   Schedule    // current schedule: Sequential too if that is fastest, or when Mixed has switched to it
+	limit      int         // of iterations
+	damping    float64     // largest fraction of a site update
+	step       float64     // fraction of the next parallel updates
+	before     State       // the sites before the last update that may be undone
+	reached    float64     // their distance
+	within     float64     // distance below which Newton's method is used
+	length     float64     // of the last update if it was a Newton step; else 0
+	linearised float64     // distance of the sites for which the Jacobian was computed
+	idle       bool        // whether the last sweep changed nothing
+	anderson   accelerator // of parallel updates
+	together   bool        // whether sweeps take longer than a new factor
+}
+
+// move is the next step of the iteration.
+type move int
+
+const (
+	done     move = iota
+	takeBack      // the last update increased the distance too much
+	halve         // the update, or Newton step, was too long: go half the way back
+	newton        // Newton step for all sites at once
+	update        // parallel update of all sites
+	sweeps        // sequential updates
+)
+
+// run iterates from start, or from sites of zero precision, and ends with refresh.
+func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
+	if start != nil {
+		if err := p.set(start); err != nil {
+			return fixedPoint{}, err
+		}
+	}
+	defer p.startSearch()()
+	o := p.options
+	r := siteSearch{
+		siteState: p, cycles: newCycleDetector(p.state), schedule: o.Schedule, limit: o.MaxIterations,
+		damping: o.Damping, step: o.Damping, before: slices.Clone(p.state), reached: math.Inf(1),
+		within: p.newtonWithin(), linearised: math.Inf(1),
+	}
+	if r.together = !p.search.PrefersSweeps(); r.together && o.accepts() {
+		r.schedule = Parallel
+	} else if r.together {
+		r.schedule, r.anderson.depth = Mixed, 6
+	} else if r.within > 0 { // the fixed point does not depend on the method; parallel updates overshoot far from it
+		r.schedule = Sequential
+		if start == nil { // the marginals are those of the prior
+			copy(p.mu, p.mean)
+			if err := r.sweeps(ctx); err != nil {
+				return r.at, err
+			}
+		}
+	}
+	for {
+		var err error
+		r.at, err = r.refresh()
+		// For plain updates the target may change with each of them.
+		early := err == nil && (r.within == 0 || r.at.distance <= o.Tolerance)
+		if early {
+			r.computeEvidence()
+		}
+		next := r.judge(err)
+		if next == done {
+			if err == nil && !early {
+				r.computeEvidence()
+			}
+			return r.at, err
+		}
+		if err := r.take(ctx, next); err != nil {
+			return r.at, err
+		}
+	}
+}
+
+// take makes a move.
+func (r *siteSearch) take(ctx context.Context, next move) error {
+	switch next {
+	case takeBack:
+		copy(r.state, r.before)
+	case halve:
+		for j, s := range r.before {
+			r.state[j] = (r.state[j] + s) / 2
+		}
+		r.step, r.length = r.step/2, r.length/2
+		r.diagnostics.Iterations++
+	case newton:
+		r.newtonFromFactor()
+		return ctx.Err()
+	case update:
+		return r.updates(ctx)
+	case sweeps:
+		return r.sweeps(ctx)
+	}
+	return nil
+}
+
+const (
+	// hopeless is the number of iterations after which a fit that double precision cannot carry is
+	// given up.
+	hopeless = 50
+	// overshoot is the growth of the distance from a fixed point at which a parallel update is
+	// undone.
+	overshoot = 2
+	// leastDamping is the smallest damping that is tried.
+	leastDamping = 1. / 64
+	// sweepsPerRefresh limits the sweeps before Σ is recomputed, because rounding errors accumulate
+	// in it.
+	sweepsPerRefresh = 8
+	// leastLength is the shortest fraction of a Newton step that is tried.
+	leastLength = 0.25
+	// blurred is a factor on the estimated rounding error: below this distance, a Newton step that
+	// does not reduce the distance has reached rounding, because it would otherwise square the
+	// distance.
+	blurred = 16
+)
+
+// judge returns the next step, given the error of refresh.
+func (r *siteSearch) judge(err error) move {
+	distance, iterations := r.at.distance, r.diagnostics.Iterations
+	if r.length > 0 {
+		switch blur := blurred * max(r.at.rounding, r.at.drift); {
+		case err == nil && (r.at.settled(r.target) || distance <= (1-r.length/4)*r.reached):
+		case err == nil && r.length == 1 && distance <= min(blur, unresolved):
+			r.at.drift = max(r.at.drift, distance)
+			return done
+		case r.length > leastLength && iterations < r.limit:
+			return halve
+		default:
+			r.within, r.length = r.reached/10, 0
+			return takeBack
+		}
+		r.length = 0
+	}
+	if err != nil {
+		if r.together && r.schedule == Mixed && iterations > 0 {
+			r.schedule = Sequential
+			return takeBack
+		}
+		return done
+	}
+	if r.at.rounding > unresolved {
+		r.limit = min(r.limit, max(iterations, hopeless))
+	}
+	if r.at.settled(r.target) || (r.idle || r.stalls()) && distance <= r.at.drift || iterations >= r.limit {
+		return done
+	}
+	tooFar := r.schedule != Sequential && !(distance <= overshoot*r.reached) && r.step > leastDamping
+	switch {
+	case tooFar && r.schedule == Mixed:
+		r.schedule = Sequential
+		return takeBack
+	case tooFar && !r.options.accepts():
+		return halve
+	case math.IsNaN(distance):
+		return done
+	case r.nearby():
+		return newton
+	case r.schedule != Sequential:
+		return update
+	}
+	return sweeps
+}
+
+// nearby reports whether Newton's method may be used.
+func (r *siteSearch) nearby() bool {
+	return r.schedule == Sequential && r.at.distance <= r.within && r.at.floors == 0
+}
+
+// stalls reports whether an accelerated update came no nearer.
+func (r *siteSearch) stalls() bool { return r.together && !(r.at.distance <= r.reached/2) }
+
+// newtonFromFactor moves all sites at once, after refresh. With the Jacobian of the previous step
+// the remaining distance is about the product of both distances.
+func (r *siteSearch) newtonFromFactor() {
+	if r.linearised*r.at.distance > r.target/2 {
+		r.linearised = r.at.distance
+		r.newtonStep(prior.Factored)
+	} else {
+		r.newtonStep(prior.LastCalled)
+	}
+}
+
+// newtonStep takes a step with the Jacobian of this posterior.
+func (r *siteSearch) newtonStep(at prior.At) {
+	copy(r.before, r.state)
+	r.reached, r.length = r.at.distance, 1
+	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), r.at.distance/8)
+	r.diagnostics.Iterations++
+}
+
+// updates moves all sites at once, based on the same marginals.
+func (r *siteSearch) updates(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	copy(r.before, r.state)
+	r.reached = r.at.distance
+	r.update(&r.anderson, r.step)
+	r.step = min(2*r.step, r.damping)
+	r.count()
+	r.idle = false
+	return nil
+}
+
+// sweeps makes a few sequential sweeps, and a Newton step if these come near enough, if Σ is then
+// available.
+func (r *siteSearch) sweeps(ctx context.Context) error {
+	copy(r.before, r.state)
+	r.reached = r.at.distance
+	r.linearised = math.Inf(1)
+	for k := range sweepsPerRefresh {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.sweep(k > 0); err != nil {
+			return err
+		}
+		r.count()
+		r.idle = r.at.settled(r.target)
+		if r.idle || r.diagnostics.Iterations == r.limit {
+			return nil
+		}
+		if r.within == 0 && !r.together {
+			continue
+		}
+		if !r.search.Swept(r.sigma) {
+			return nil
+		}
+		for i := range r.tau {
+			r.b[i] = r.nu[i] - r.tau[i]*r.mu[i]
+		}
+		var err error
+		if r.at, err = r.proposeSites(); err != nil {
+			return err
+		}
+		if r.at.settled(r.target) { // or only rounding errors are left, which refresh decides
+			return nil
+		}
+		if r.nearby() {
+			r.linearised = r.at.distance
+			r.newtonStep(prior.AfterSweep)
+			return nil
+		}
+	}
+	return nil
+}
+
+// sweep updates one site after the other, and measures their distances from a fixed point before.
+func (r *siteSearch) sweep(goOn bool) error {
+	r.at = fixedPoint{}
+	return r.search.Sweep(goOn, r.sites(), func(i int, v, b float64) (dTau, dOffset float64, err error) {
+		next, err := r.rule.match(i, v, b)
+		r.compare(i, next, v, b, &r.at)
+		return r.damping * (next.tau - r.tau[i]), r.damping * (next.offset - b), err
+	})
+}
+
+// count counts an iteration, and stops or damps iterations that cycle.
+func (r *siteSearch) count() {
+	d := &r.diagnostics
+	d.Iterations++
+	switch {
+	case r.together || !r.cycles.found(r.state, r.sigma, r.at.distance, r.damping):
+	case r.at.distance <= r.at.drift:
+		r.limit = d.Iterations
+	case r.schedule == Mixed:
+		r.schedule = Sequential
+	case r.damping > leastDamping && !r.options.accepts():
+		r.damping /= 2
+		r.step = min(r.step, r.damping)
+		d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on",
+			r.method, r.damping, d.Iterations)}
+	}
+}

@@ -1,0 +1,355 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// rule is what tells one method with iterated sites from another.
+type rule interface {
+	// match returns the site that case i should have, given its marginal N(μ_i, v) and
+	// b = ν_i - τ_i μ_i.
+	match(i int, v, b float64) (site, error)
+	// negative says whether sites may have negative precision.
+	negative() bool
+	// stationary says whether the evidence does not change with the sites where the iteration
+	// ended.
+	stationary(f fixedPoint) bool
+	// term is what case i adds to the log evidence beyond its Gaussian part, and explicit adds to
+	// grad the derivative of that with respect to the likelihood's theta.
+	term(i int) term
+	explicit(grad []float64, i int)
+	// slopes returns the derivatives of the site that case i has at the fixed point, as a function
+	// of its marginal, and paramSlopes sets tau and offset to those with respect to the
+	// likelihood's theta.
+	slopes(i int) siteSlopes
+	paramSlopes(i int, tau, offset []float64)
+}
+
+// site is a Gaussian site of precision τ and information ν = offset + τμ, μ the marginal mean.
+type site struct {
+	tau, offset float64
+	floored     bool // τ was negative
+	// The averages of p(y_i|f) from which the rule made the site and, with PL, those for the other
+	// label. What follows from them need not average again.
+	average, otherAverage averages
+}
+
+// averages are a logarithm of an average over f and its derivatives with respect to the mean.
+type averages struct {
+	log float64
+	d   [4]float64
+}
+
+func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages) {
+	a.log, a.d = lik.Moments(y, at.mean, at.variance)
+	return a
+}
+
+// gaussian is N(mean, variance).
+type gaussian struct{ mean, variance float64 }
+
+// siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal,
+// with offset = ν - τμ.
+type siteSlopes struct {
+	tauByMean, tauByVariance, offsetByMean, offsetByVariance float64
+	// what the mean and the variance of the marginal lack of those that the site belongs to; 0 at
+	// the fixed point
+	mean, variance float64
+}
+
+// weight is the derivative of a scalar with respect to what belongs to one case: the mean μ and the
+// variance v of its marginal, and its site's information ν at fixed precision τ, and τ at fixed
+// ν - τμ. It is scaled to the marginal: mu holds √v ∂/∂μ, v holds v ∂/∂v, nu holds ∂/∂ν/√v and tau
+// holds ∂/∂τ/v.
+type weight struct{ mu, v, nu, tau float64 }
+
+// term is what case i adds to the log evidence beyond its Gaussian part,
+//
+//	h = log ∫ p(y_i|μ_i + δ) exp(½τ_i δ² - b_i δ) N(δ; 0, v_i) dδ
+//
+// with its explicit derivatives, and the explicit weight of the evidence on the case.
+type term struct {
+	value float64
+	weight
+}
+
+// siteState is a posterior whose sites follow from its marginals by a rule: what EP, posterior
+// linearisation and the variational method share. Its State is τ and then ν.
+type siteState struct {
+	process
+	search    prior.Search // during an iteration
+	method    string
+	rule      rule
+	options   Iteration // with its defaults filled in
+	tau, nu   []float64 // the halves of the state
+	mu, sigma []float64 // means and variances of the marginals
+	spread    []float64 // a variance beside, over which log p(y|f) is averaged too; nil: none
+	next      []site    // what the rule makes of the marginals
+	penalised bool      // the log evidence has the penalty of a prior of lower rank
+	terms     []term
+
+	moments           likelihood.MomentMatcher // the averages that make sites
+	nodes, logWeights []float64                // of the quadrature in the evidence, if it has one
+
+	target    float64 // the distance from the fixed point that keeps the log evidence within the tolerance
+	uncertain float64 // the rounding error of μ beyond that of its own last digit
+	sharpest  float64 // the largest τ_i K_ii that there was
+}
+
+// newSiteState checks the arguments of a fit. power is that of the correction for inducing inputs.
+// Equal cases share their latent value if there is one fixed point, whatever the order of the
+// cases.
+func newSiteState(
+	method string, o Iteration, e EvidenceForm, q Quadrature, power float64, cov []Cov, y Targets,
+	lik likelihood.Bound,
+) (*siteState, error) {
+	o.work.Reset()
+	moments := q.moments(lik.(likelihood.MomentMatcher))
+	k, err := newProcess(o.work, cov, y, lik, power, isConcave(moments) && !o.accepts())
+	if err != nil {
+		return nil, err
+	}
+	n := len(k.y)
+	k.state = make(State, 2*n)
+	p := &siteState{
+		process: k, method: method, options: o.filled(), tau: k.state[:n], nu: k.state[n:],
+		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), terms: make([]term, n),
+		moments: moments, penalised: k.prior.Power() < 1,
+	}
+	p.nodes, p.logWeights = q.rule(e)
+	return p, nil
+}
+
+// set copies a State.
+func (p *siteState) set(s State) error {
+	if err := checkState(p.method, s, len(p.state)); err != nil {
+		return err
+	}
+	for i, t := range s[:len(p.tau)] {
+		if t < 0 && !p.rule.negative() {
+			return fmt.Errorf("%s: state has site precision %v at case %d, want at least 0", p.method, t, i)
+		}
+	}
+	copy(p.state, s)
+	return nil
+}
+
+// refresh computes what follows from the sites: the factor of B, b, the marginals, what the rule
+// makes of them, and how far that is from the sites.
+func (p *siteState) refresh() (fixedPoint, error) {
+	var fit fixedPoint
+	for i, t := range p.tau {
+		if p.sharpest = max(p.sharpest, t*p.prior.Variance(i)); math.IsNaN(p.sharpest) {
+			p.sharpest = math.Inf(1)
+		}
+	}
+	if err := p.factorise(p.tau); err != nil { // GPML Algorithm 3.5 line 13
+		fit.distance = math.Inf(1)
+		if p.explain(p.method, p.tau, p.sharpest, fit); p.diagnostics.Failure != nil && p.sharpest > unbounded {
+			err = p.diagnostics.Failure
+		}
+		return fit, err
+	}
+	p.uncertain = p.prior.Locate(p.sites())
+	p.search.Variances(p.sigma)
+	p.target = p.options.Tolerance // at most
+	return p.proposeSites()
+}
+
+// sites are those of the prior's methods.
+func (p *siteState) sites() prior.Sites {
+	return prior.Sites{Tau: p.tau, Nu: p.nu, Mean: p.mean, Mu: p.mu, B: p.b}
+}
+
+// computeEvidence computes the log evidence, GPML Algorithm 3.5 line 16, and the target that
+// follows from it, after refresh.
+func (p *siteState) computeEvidence() {
+	linalg.Rows(len(p.tau), func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			p.terms[i] = p.rule.term(i)
+		}
+	})
+	reach := 0.0 // how much the log evidence may change when all marginals do by one unit of distance
+	p.evidence.value = -p.prior.LogDet()
+	for i, b := range p.b {
+		t := p.terms[i]
+		p.evidence.value += t.value - b*(p.mu[i]-p.mean[i])/2
+		reach += math.Abs(t.mu) + math.Abs(t.v) + math.Abs(t.nu) + math.Abs(t.tau)
+	}
+	p.target = p.options.Tolerance / max(1, reach)
+	for i, t := range p.tau {
+		if p.penalised {
+			p.evidence.value -= p.prior.Penalty(i, t)
+			p.terms[i].tau -= p.prior.PenaltySlope(i, t) * p.prior.ResidualVariance(i) / p.sigma[i]
+		}
+	}
+}
+
+// proposeSites asks the rule for all sites, given the marginals, and returns how far the sites are
+// from those. The error is that of the first case with one.
+func (p *siteState) proposeSites() (fixedPoint, error) {
+	var fit fixedPoint
+	failed := make([]error, len(p.tau))
+	linalg.Rows(len(p.tau), func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			p.sigma[i] = prior.Resolved(p.sigma[i], p.prior.Variance(i))
+			p.next[i], failed[i] = p.rule.match(i, p.sigma[i], p.b[i])
+		}
+	})
+	for i, err := range failed {
+		p.compare(i, p.next[i], p.sigma[i], p.b[i], &fit)
+		if err != nil {
+			return fit, err
+		}
+	}
+	return fit, nil
+}
+
+// compare adds to fit by how much the rule's site s would change the marginal N(μ_i, v) of case i,
+// b = ν_i - τ_i μ_i: its mean in units of its standard deviation, its variance in units of itself.
+//
+// Rounding leaves a distance of two kinds. v has an error of a few ε K_ii, which the cavity's share
+// of its precision magnifies. An error of μ_i, of its last digit and of what refining b left, is
+// one of b of τ_i times that.
+func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
+	change := (s.tau - p.tau[i]) * v
+	ratio := max(1+change, eps) // of the old variance to the new
+	fit.distance = max(fit.distance, math.Abs(s.offset-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
+	fit.rounding = max(fit.rounding, 8*eps*p.prior.Variance(i)/(v*p.share(i, v)))
+	fit.drift = max(fit.drift, (p.uncertain+2*eps*math.Abs(p.mu[i]))*math.Abs(p.tau[i])*math.Sqrt(v))
+	if s.floored {
+		fit.floors++
+	}
+}
+
+// share is the cavity's share of the precision of marginal i, whose variance is v.
+func (p *siteState) share(i int, v float64) float64 { return max(1-p.tau[i]*v, eps) }
+
+// cavity is the cavity of case i: its marginal without its site.
+func (p *siteState) cavity(i int) gaussian {
+	c := p.sigma[i] / p.share(i, p.sigma[i])
+	return gaussian{p.mu[i] - c*p.b[i], c}
+}
+
+// wider is a variance of f_i with what log p(y_i|f) is averaged over beside.
+func (p *siteState) wider(i int, v float64) float64 {
+	if p.spread != nil {
+		v += p.spread[i]
+	}
+	return v
+}
+
+// moved is how far the mean and the variance of marginal i would go if case i took the site that
+// the rule gives it.
+func (p *siteState) moved(i int) (mean, variance float64) {
+	v := p.sigma[i] / (1 + (p.next[i].tau-p.tau[i])*p.sigma[i])
+	return v * (p.next[i].offset - p.b[i]), v - p.sigma[i]
+}
+
+// term is that of the cavity form, or of quadrature.
+func (p *siteState) term(i int) term {
+	if p.nodes != nil {
+		return p.quadratureTerm(i)
+	}
+	c := p.cavity(i)
+	if rule, ok := p.moments.(likelihood.MomentRule); ok {
+		at, byMean, byVariance := rule.Slopes(p.y[i], c.mean, c.variance)
+		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // as the heat equation has it
+		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}})
+	}
+	return p.cavityTerm(i, averaged(p.moments, p.y[i], c))
+}
+
+// cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
+// the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so
+// is the rest.
+func (p *siteState) cavityTerm(i int, a averages) term {
+	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
+	cavity := v / share
+	mean := (a.d[0] - b) * math.Sqrt(v) / share       // E[δ]/√v
+	spread := (1+cavity*a.d[1])/share + mean*mean - 1 // E[δ²]/v - 1
+	value := a.log + (cavity*b*b-math.Log(share))/2
+	return term{value, weight{mean, spread / 2, -mean, spread / 2}}
+}
+
+// quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
+func (p *siteState) quadratureTerm(i int) term {
+	sd := math.Sqrt(p.sigma[i])
+	w, slopes, value := p.tilted(i)
+	var mean, square, byMean, byVariance float64
+	for k, x := range p.nodes {
+		slope := (slopes[k] + p.tau[i]*x*sd - p.b[i]) * sd // of the logarithm of the integrand in x
+		mean += w[k] * x
+		square += w[k] * x * x
+		byMean += w[k] * slope
+		byVariance += w[k] * slope * x / 2
+	}
+	return term{value, weight{byMean, byVariance, -mean, (square - 1) / 2}}
+}
+
+// tilted returns the weights of the nodes under the normalised integrand of term, the slopes of
+// log p(y_i|f) there, and h.
+func (p *siteState) tilted(i int) (w, slopes []float64, h float64) {
+	sd := math.Sqrt(p.sigma[i])
+	w, slopes = make([]float64, len(p.nodes)), make([]float64, len(p.nodes))
+	for k, x := range p.nodes {
+		delta := x * sd
+		logp, d := p.lik.Moments(p.y[i], p.mu[i]+delta, 0)
+		w[k], slopes[k] = p.logWeights[k]+logp+delta*(p.tau[i]*delta/2-p.b[i]), d[0]
+	}
+	h = floats.LogSumExp(w)
+	for k := range w {
+		w[k] = math.Exp(w[k] - h)
+	}
+	return w, slopes, h
+}
+
+// explicit adds to grad the derivative of term over the likelihood's parameters.
+func (p *siteState) explicit(grad []float64, i int) {
+	if p.nodes == nil {
+		p.byParams(grad, 1, i, p.cavity(i))
+		return
+	}
+	w, _, _ := p.tilted(i)
+	for k, x := range p.nodes {
+		p.byParams(grad, w[k], i, gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
+	}
+}
+
+// byParams adds to grad c times the derivative of log Z over the likelihood's parameters.
+func (p *siteState) byParams(grad []float64, c float64, i int, at gaussian) {
+	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+	p.lik.(likelihood.Parametric).DMoments(d, d1, d2, p.y[i], at.mean, at.variance)
+	floats.AddScaled(grad, c, d)
+}
+
+// momentSlopes returns log Z and its first two derivatives, given the averages at N(mean,
+// variance), with the derivatives of all three with respect to mean and to variance.
+func (p *siteState) momentSlopes(a averages, y float64, at gaussian) (log, byMean, byVariance [3]float64) {
+	if rule, ok := p.moments.(likelihood.MomentRule); ok {
+		return rule.Slopes(y, at.mean, at.variance)
+	}
+	d := a.d
+	return [3]float64{a.log, d[0], d[1]}, [3]float64(d[:3]), // the heat equation
+		[3]float64{(d[1] + d[0]*d[0]) / 2, d[2]/2 + d[0]*d[1], d[3]/2 + d[0]*d[2] + d[1]*d[1]}
+}
+
+// nearEnough is the distance from a fixed point at which Newton's method takes over.
+const nearEnough = 0.3
+
+// newtonWithin is nearEnough where Newton's method is to be had, and else 0. Of several fixed
+// points, which a likelihood that is not log-concave may have, it could reach one that updates
+// leave.
+func (p *siteState) newtonWithin() float64 {
+	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
+		return nearEnough
+	}
+	return 0
+}

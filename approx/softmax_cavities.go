@@ -1,0 +1,111 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
+// predictions. It has no derivatives.
+func (p *categories) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged || p.prior == nil {
+		return nil, p.evidence.err
+	}
+	logs := make([]float64, p.n)
+	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
+		proba := make([]float64, p.classes)
+		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
+		logs[i] = math.Log(max(proba[p.y[i]], leastProbability))
+	})
+	sum := floats.Sum(logs)
+	if !finite(sum) {
+		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
+	}
+	return functional{value: sum, err: ErrNoGradient}, nil
+}
+
+// leastProbability is the smallest whose logarithm is taken.
+const leastProbability = 0x1p-1022
+
+// blockCavities calls visit for every case, perhaps for several at once, with the mean and
+// covariance of its latent values without its site, of precision W_i = D - ππᵀ, D = diag π, and
+// slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ -
+// W_i)⁻¹. But for what is common to all classes, which softmax does not see,
+//
+//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
+//
+// where nothing is divided by a small π.
+func (p *categories) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
+	n, classes := p.n, p.classes
+	p.prior.Marginals(func(i int, q, left []float64, s *mat.SymDense) {
+		vector := func() []float64 { return make([]float64, classes) }
+		pi, root, mean := vector(), vector(), vector()
+		for c, j := 0, i; c < classes; c, j = c+1, j+n {
+			pi[c], root[c] = p.at.w[j], math.Sqrt(p.at.w[j])
+		}
+		cavity := blockCavity(pi, root, left, q, s)
+		for c := range classes {
+			mean[c] = p.at.f[c*n+i]
+			for d := range classes {
+				mean[c] -= cavity.At(c, d) * p.b[d*n+i]
+			}
+		}
+		visit(i, mean, cavity)
+	})
+}
+
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and
+// b = 1 - πq, [B_c⁻¹]_ii. With P = I - √π√πᵀ,
+//
+//	I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P
+//
+// has eigenvalues between 0 and 1.
+func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
+	classes := len(pi)
+	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)
+	for c := range pi {
+		for d := c; d < classes; d++ {
+			rest.SetSym(c, d, -root[c]*root[d]*s.At(c, d))
+			sigma.SetSym(c, d, s.At(c, d))
+		}
+		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
+	}
+	projectOut(rest, root, root)
+	projectOut(sigma, slices.Repeat([]float64{1}, classes), pi)
+	var eigen mat.EigenSym
+	rest.SymRankOne(rest, 1, mat.NewVecDense(classes, root))
+	if !eigen.Factorize(rest, true) {
+		sigma.SetSym(0, 0, math.NaN())
+		return sigma
+	}
+	var vectors, gain mat.Dense
+	eigen.VectorsTo(&vectors)
+	for c, r := range root { // D^½ V
+		row := vectors.RawRowView(c)
+		for d := range row {
+			row[d] *= r
+		}
+	}
+	gain.Mul(sigma, &vectors)
+	for d, lambda := range eigen.Values(nil) {
+		sigma.SymRankOne(sigma, 1/max(lambda, eps), gain.ColView(d))
+	}
+	return sigma
+}
+
+// projectOut sets a ← (I - u wᵀ) a (I - w uᵀ).
+func projectOut(a *mat.SymDense, u, w []float64) {
+	n := len(u)
+	var aw mat.VecDense
+	aw.MulVec(a, mat.NewVecDense(n, w))
+	waw := mat.Dot(mat.NewVecDense(n, w), &aw)
+	for c := range n {
+		for d := c; d < n; d++ {
+			a.SetSym(c, d, a.At(c, d)-u[c]*aw.AtVec(d)-aw.AtVec(c)*u[d]+waw*u[c]*u[d])
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package approx
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/prior"
+)
+
+// usesMulticlass returns the reason why Laplace's method cannot work with a categorical likelihood
+// for this number of classes, or nil.
+func usesMulticlass(lik likelihood.Likelihood, classes int) error {
+	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
+		return errors.New("laplace needs a likelihood of classes whose latent values are its natural parameters; " +
+			"use softmax")
+	}
+	switch classes {
+	case 0:
+		return errors.New("softmax is for three or more classes, and the labels are numbers; turn them into two " +
+			"classes with data: {above: …}, and use likelihood: logit")
+	case 2:
+		return errors.New("softmax is for three or more classes, and there are two; use likelihood: logit, which " +
+			"is the same model with twice the variance of the kernel")
+	}
+	return nil
+}
+
+// categories is the posterior of Laplace's method for C > 2 classes with a latent process each,
+// GPML 3.5, and the model whose mode it is at. The processes are independent a priori, and coupled
+// by W = D - ΠΠᵀ, D = diag π, between the classes of one case. Vectors of length Cn contain one
+// class after the other, entry c·n + i. With priors of lower rank the log evidence is that of K̂_c,
+// minus the term of the correction,
+//
+//	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K̂| - Σ_i (1-α)/2α log|I + α W_i D_i|
+//
+// whose last term is ½ tr(W_i D_i) at α = 0.
+type categories struct {
+	n, classes int
+	count      int           // of covariances: one for all classes, or one for each
+	prior      prior.Classes // nil: the cases are not known
+	mean       []float64     // prior mean m
+	y          []int
+	lik        likelihood.Multinomial
+	tolerance  float64
+	points     int // lattice points of an average; 0: as many as needed
+	deviation  AverageDeviation
+	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
+	b          []float64 // K⁻¹(f̂ - m)
+	at         *point
+	u          []float64 // of the adjoints; computed on first use
+	posterior  prior.ClassesPosterior
+	outcome
+	f, pi, g []float64 // C, of one case
+	z        []float64 // n, temporary
+}
+
+// newCategories checks the arguments.
+func newCategories(
+	work *Work, tolerance float64, points int, power float64, cov []Cov, y Targets, lik likelihood.Bound,
+) (*categories, error) {
+	n, classes := len(y.Index), y.Classes
+	if classes < 3 || len(cov) != 1 && len(cov) != classes || n == 0 {
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, "+
+			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, n))
+	}
+	k, err := prior.NewClasses(work, cov, n, classes, power)
+	if err != nil {
+		return nil, err
+	}
+	v := func(n int) []float64 { return make([]float64, n) }
+	p := &categories{
+		n: n, classes: classes, count: len(cov), prior: k, y: y.Index, lik: lik.(likelihood.Multinomial),
+		tolerance: tolerance, points: points, mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes),
+		g: v(classes), z: v(n),
+	}
+	for c := range classes {
+		p.scale = append(p.scale, k.LargestVariance(c))
+		if mean := share(cov, c).Mean; mean != nil {
+			copy(p.of(c, p.mean), mean)
+		}
+	}
+	p.diagnostics.Jitter, p.diagnostics.Unexplained = k.Describe()
+	return p, nil
+}
+
+// share is the entry of a class in a list with one entry for all or one per class.
+func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
+
+// of is the part of a vector for a class.
+func (p *categories) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p.n] }
+
+func (p *categories) newPoint() *point { return newPoint(p.classes * p.n) }
+
+func (p *categories) latentAt(f, a []float64) {
+	p.multiply(f, a)
+	floats.Add(f, p.mean)
+}
+
+// multiply sets dst = K x. They must not share memory.
+func (p *categories) multiply(dst, x []float64) {
+	p.diagnostics.Products++
+	p.prior.Multiply(dst, x)
+}
+
+func (p *categories) factorise(pi []float64) error {
+	p.diagnostics.Factorizations++
+	return p.prior.Factorise(pi)
+}
+
+// newton implements latentModel, GPML Algorithm 3.3 lines 9-11 as a change of a: δ = (I + W K)⁻¹ r.
+func (p *categories) newton(at *point) float64 {
+	p.multiply(at.kr, at.r)
+	p.prior.Shrink(at.delta, at.r, at.kr)
+	return math.Sqrt(math.Abs(dot(at.kr, at.delta)))
+}
+
+// part implements latentModel: a step is cheap, so no part is needed.
+func (p *categories) part() (latentModel, []int) { return nil, nil }
+
+func (p *categories) differentiate(at *point) {
+	at.psi = 0
+	for i, y := range p.y {
+		for c := range p.classes {
+			p.f[c] = at.f[c*p.n+i]
+		}
+		at.psi += p.lik.Probabilities(p.pi, p.g, p.f, y)
+		for c, j := 0, i; c < p.classes; c, j = c+1, j+p.n {
+			at.w[j], at.g[j], at.r[j] = p.pi[c], p.g[c], p.g[c]-at.a[j]
+			at.psi -= at.a[j] * (p.f[c] - p.mean[j]) / 2
+		}
+	}
+}
+
+// linearise implements latentModel, GPML Algorithm 3.3 line 9.
+func (p *categories) linearise(at *point) {
+	for i := range p.n {
+		average := 0.0
+		for j := i; j < len(at.f); j += p.n {
+			average += at.w[j] * (at.f[j] - p.mean[j])
+		}
+		for j := i; j < len(at.f); j += p.n {
+			at.r[j] = at.w[j]*(at.f[j]-p.mean[j]-average) + at.g[j]
+		}
+	}
+}
+
+// precision implements latentModel.
+//
+// Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of
+// length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c with q_c =
+// min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c x_c = 0. So
+// q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c π_c x_c³, so
+// that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is at most
+// ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη), and
+// |η_i^c| is about eps max K_jj Σ|a_j^c|.
+func (p *categories) precision(at *point) (target, rounding float64) {
+	var reach, noise float64
+	most := floats.Max(p.scale)
+	for c, scale := range p.scale {
+		weight, size := 0.0, 0.0
+		for j, pi := range p.of(c, at.w) {
+			rest := 1 - pi
+			q := min(2*most*rest*rest, rest/pi)
+			reach += pi * q * q
+			weight += pi * rest
+			size += math.Abs(at.a[c*p.n+j])
+		}
+		noise += weight * (eps * scale * size) * (eps * scale * size)
+	}
+	return p.tolerance / max(1, math.Sqrt(reach)/2), math.Sqrt(noise)
+}

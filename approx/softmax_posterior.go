@@ -1,0 +1,109 @@
+package approx
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// finish implements latentModel. The factors must be those of the point, so that everything belongs
+// to the same f.
+func (p *categories) finish(at *point, length float64, iterations int) (Posterior, error) {
+	value := at.psi - p.prior.LogDet()
+	for i := range p.n {
+		value -= p.prior.Penalty(i)
+	}
+	for j, d := range at.delta {
+		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
+	}
+	p.at, p.state, p.diagnostics.Iterations = at, at.state(), iterations
+	p.evidence = functional{value: value, adjoint: p.adjoint, several: p.count}
+	p.posterior = p.prior.Posterior(p.b)
+	target, rounding := p.precision(at)
+	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
+}
+
+// adjoint sets dst to the weights on dK_c and dm_c, summed over the classes that share them. As for
+// two classes, GPML (5.20)-(5.24),
+//
+//	G_c = ½ b_c b_cᵀ - ½ R_cc + ½ (u_c b_cᵀ + b_c u_cᵀ),   ∂L/∂m_c = b_c + u_c,
+//	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
+//
+// with R = (K + W⁻¹)⁻¹ and Σ_i the C×C posterior covariance of case i, and for priors of lower rank
+// the terms of the correction.
+func (p *categories) adjoint(dst *Cov, j int) {
+	p.prior.Pull(dst, j, func(variances []float64) (_, _ [][]float64) {
+		if p.u == nil {
+			p.u = p.implicit(variances)
+		}
+		return [][]float64{p.b, p.u}, [][]float64{scaled(p.b, 0.5), p.b}
+	})
+	if dst.Mean != nil {
+		clear(dst.Mean)
+		for c := range p.classes {
+			if p.count == 1 || c == j {
+				floats.Add(dst.Mean, p.of(c, p.b))
+				floats.Add(dst.Mean, p.of(c, p.u))
+			}
+		}
+	}
+}
+
+// implicit returns u, given the π_c q_c, q_c the posterior variance of the difference f_c - Σ_d π_d
+// f_d. As ∂W_i/∂f_i is the third cumulant of the class, s is -½ π_c (q_c - Σ_d π_d q_d).
+func (p *categories) implicit(variances []float64) (u []float64) {
+	u = make([]float64, len(variances))
+	total := make([]float64, p.n) // Σ_c π_c q_c
+	for j, v := range variances {
+		total[j%p.n] += v
+	}
+	for j, pi := range p.at.w {
+		u[j] = (pi*total[j%p.n] - variances[j]) / 2
+	}
+	ku := make([]float64, len(u))
+	p.multiply(ku, u)
+	p.prior.Shrink(u, u, ku)
+	return u
+}
+
+// LatentCovariancer posteriors have several latent processes, which the data correlate.
+type LatentCovariancer interface {
+	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
+	// are those of Posterior.PredictProba.
+	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
+}
+
+// Latent implements Posterior.
+func (p *categories) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	p.posterior.Latent(mean, variance, class, cross, diag)
+}
+
+// LatentCovariance implements LatentCovariancer.
+func (p *categories) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
+	p.posterior.Covariances(cross, diag, false, func(j int, s *mat.SymDense) { dst[j].CopySym(s) })
+}
+
+// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4
+// does, but without random numbers.
+func (p *categories) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	m := len(diag[0])
+	checkProbabilities(dst, m, p.classes)
+	mu := mat.NewDense(p.classes, m, nil)
+	for c := range p.classes {
+		row := mu.RawRowView(c)
+		if mean != nil {
+			copy(row, share(mean, c))
+		}
+		p.posterior.Mean(row, c, share(cross, c))
+	}
+	p.posterior.Covariances(cross, diag, true, func(j int, s *mat.SymDense) {
+		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(nil, j, mu), s, p.points))
+	})
+}
+
+// AverageError implements Averager.
+func (p *categories) AverageError() float64 { return p.deviation.AverageError() }
+
+func (p *categories) condense() (State, bool) {
+	s, ok := p.posterior.Numbers()
+	return s, ok
+}

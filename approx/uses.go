@@ -1,0 +1,103 @@
+package approx
+
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// usesOneProcess returns an error if a method with one latent process cannot work with lik for this
+// number of classes. It accepts two classes, or numbers with a likelihood for these. lacks is the
+// error for what the method needs and lik does not have, or nil.
+func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks error) error {
+	if classes == 0 && lik.Domain() == likelihood.Numeric {
+		return lacks
+	}
+	return usesBinary(method, lik, classes, lacks)
+}
+
+// usesBinary returns an error if a binary method cannot work with lik for this number of classes.
+func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks error) error {
+	switch domain := lik.Domain(); {
+	case classes == 0 && domain == likelihood.Numeric:
+		return fmt.Errorf("%s is for two classes, and the labels are numbers; use inference: exact", method)
+	case classes == 0:
+		return fmt.Errorf("%s is for two classes, and the labels are numbers; turn them into two classes with "+
+			"data: {above: …}, or use likelihood: gaussian with inference: exact", method)
+	case domain == likelihood.Categorical && classes > 2:
+		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, "+
+			"or likelihood: probit with classes: one_vs_rest", method)
+	case domain != likelihood.Binary:
+		return fmt.Errorf("%s needs a likelihood of two classes; use probit or logit", method)
+	case lacks != nil:
+		return lacks
+	case classes != 2:
+		return fmt.Errorf("%s with a likelihood of two classes cannot model %d classes; use classes: "+
+			"one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
+	}
+	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
+		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit "+
+			"or logit", method)
+	}
+	return nil
+}
+
+// hasFree reports whether a parameter of lik is to be optimised.
+func hasFree(lik likelihood.Likelihood) bool {
+	for _, s := range lik.Params() {
+		if !s.Fixed {
+			return true
+		}
+	}
+	return false
+}
+
+// knowsParameters reports whether there is a gradient over the parameters of lik that are to be
+// optimised.
+func knowsParameters(lik likelihood.Likelihood) bool {
+	_, ok := bound(lik).(likelihood.Parametric)
+	return ok || !hasFree(lik)
+}
+
+// isGaussian reports whether a likelihood's one parameter is log σ.
+func isGaussian(lik likelihood.Likelihood) bool {
+	_, ok := lik.(likelihood.Gaussian)
+	return ok
+}
+
+// bound binds lik to some values of its parameters, to find its abilities.
+func bound(lik likelihood.Likelihood) likelihood.Bound {
+	return lik.At(make([]float64, len(lik.Params())))
+}
+
+// checkState returns an error unless the state has n numbers.
+func checkState(method string, s State, n int) error {
+	if len(s) != n {
+		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method",
+			method, len(s), n)
+	}
+	for i, v := range s {
+		if !finite(v) {
+			return fmt.Errorf("%s: state[%d] = %v, want a finite number", method, i, v)
+		}
+	}
+	return nil
+}
+
+// checkIteration validates the options that every iterative method has.
+func checkIteration(method string, tolerance float64, maxIterations int) error {
+	if !(tolerance >= 0 && tolerance < 1) {
+		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)",
+			method, tolerance, defaultTolerance)
+	}
+	if maxIterations < 0 {
+		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)",
+			method, maxIterations, defaultIterations)
+	}
+	return nil
+}
+
+const (
+	defaultTolerance  = 1e-10
+	defaultIterations = 1000
+)
