@@ -21,10 +21,11 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
 		Short: "Serve predictions of a model file over HTTP, on this machine",
 		Long: `Serve predictions as JSON to programs on this machine, and print the address:
   POST /predict   takes {"rows": [{"column": value, …}, …]}, up to 10 000 rows, with Content-Type:
-                  application/json, and returns what gpc-tune predict --format json prints
+                  application/json, and returns what gpc-tune predict --format json prints, with
+                  a result for every row
   GET /schema     returns the columns and the classes
   GET /health     says that the model is loaded; the only one that needs no token
-  GET /metrics    counts requests, rows, errors and seconds, for Prometheus
+  GET /metrics    counts requests to predict, rows predicted, errors and seconds, for Prometheus
 
 Decisions are those of gpc-tune predict with the same flags.
 
@@ -32,7 +33,8 @@ Other machines cannot connect. Other users of this machine can, so a request nee
 printed address, as a header Authorization: Bearer TOKEN. With --no-token every user of this machine
 is answered.
 
-SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are answered.`,
+SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are answered, for which they have up
+to 25 s.`,
 		Example: "  gpc-tune serve-model crabs.json --listen 127.0.0.1:8080\n  curl -s 127.0.0.1:8080/predict -H " +
 			"'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' " +
 			"-d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",

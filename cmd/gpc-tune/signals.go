@@ -128,7 +128,7 @@ func end(code int) {
 	}()
 	select {
 	case <-abandoned:
-	case <-time.After(20 * time.Millisecond): // the disk does not respond
+	case <-time.After(time.Second): // the disk does not respond
 	}
 	os.Exit(code)
 }

@@ -149,7 +149,15 @@ type stream struct {
 
 // predict predicts some cases.
 func (s *stream) predict(ds *data.Data) (*Predicted, error) {
-	held, err := s.outcome(&kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)})
+	z := &kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)}
+	for i, row := range ds.Rows {
+		for j, v := range z.X.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, s.tooFar(row, v, ds.ColumnNames[j]+", preprocessed")
+			}
+		}
+	}
+	held, err := s.outcome(z)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +170,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
-				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the "+
-					"training cases", spec.ErrInvalid, s.name, ds.Rows[i], v, t.Columns[j])
+				return nil, s.tooFar(ds.Rows[i], float64(v), t.Columns[j])
 			}
 		}
 	}
@@ -174,6 +181,12 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		s.warn(w)
 	}
 	return t, nil
+}
+
+// tooFar is the error for a case with a number that is not finite.
+func (s *stream) tooFar(row int, v float64, as string) error {
+	return fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the training cases",
+		spec.ErrInvalid, s.name, row, v, as)
 }
 
 // counted matches the number of cases in a warning.

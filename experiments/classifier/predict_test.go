@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -244,15 +244,23 @@ func TestThresholdOfPredictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var rows []Record
+		rows := map[string][]map[string]float64{}
 		for i := range ds.Rows {
-			row := Record{}
+			row := map[string]float64{}
 			for j, column := range c.file.Columns.Inputs {
-				row[column.Name] = json.Number(strconv.FormatFloat(ds.X.At(i, j), 'g', -1, 64))
+				row[column.Name] = ds.X.At(i, j)
 			}
-			rows = append(rows, row)
+			rows["rows"] = append(rows["rows"], row)
 		}
-		got, err := one.Records(t.Context(), rows)
+		text, err := json.Marshal(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := one.ReadRecords(bytes.NewReader(text), len(ds.Rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := one.Records(read)
 		if err != nil {
 			t.Fatal(err)
 		}

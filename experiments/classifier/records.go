@@ -1,24 +1,20 @@
 package classifier
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"io"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Record is a case as a map from column names to values: numbers, texts, booleans, or null for a
-// missing value.
-type Record map[string]any
-
-// Columns are the columns of a Record: the inputs, and the ids, which may be absent.
+// Columns are the columns of a record: the inputs, and the ids, which may be absent.
 func (c *Classifier) Columns() (inputs, ids []data.Column) {
 	return c.file.Columns.Inputs, c.file.Columns.ID
 }
@@ -26,84 +22,165 @@ func (c *Classifier) Columns() (inputs, ids []data.Column) {
 // Classes are the classes of the model; none if it predicts numbers.
 func (c *Classifier) Classes() []string { return c.data.Classes }
 
-// Records predicts records, like Predict for a file with them. Decisions use the threshold and
-// costs of Deciding, or the threshold of the model file.
-func (c *Classifier) Records(ctx context.Context, records []Record) (*Predicted, error) {
-	text, err := c.table(records)
+// ReadRecords reads {"rows": [{column: value, …}, …]}, UTF-8 with nothing after it, and at most
+// this many rows. A value is a number, a text, a boolean, or null for a missing value, as in
+// data.Rows.Add. The label may be among the columns, and is not used. Values that the model cannot
+// take are spec.ErrInvalid. Other errors are those of the JSON, or of r. Rows count from 0.
+func (c *Classifier) ReadRecords(r io.Reader, most int) (*data.Rows, error) {
+	rows, err := c.file.Columns.Rows()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	d := &records{Decoder: json.NewDecoder(transform.NewReader(r, encoding.UTF8Validator)), rows: rows}
+	d.UseNumber()
+	if err := d.all(c.file.Columns, most); err != nil {
+		return nil, err
+	}
+	switch _, err := d.Token(); {
+	case err == nil:
+		return nil, errors.New("there is more after the first JSON value")
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("after the first JSON value: %w", err)
+	}
+	return rows, nil
+}
+
+// records decodes JSON row by row, so that only what the model needs is kept.
+type records struct {
+	*json.Decoder
+	rows *data.Rows
+}
+
+// all decodes the whole value.
+func (d *records) all(schema *data.Schema, most int) error {
+	begun := false
+	if err := d.open('{'); err != nil {
+		return err
+	}
+	for d.More() {
+		switch key, err := d.next(); {
+		case err != nil:
+			return err
+		case key != "rows":
+			return fmt.Errorf("unknown field %q", key)
+		case begun:
+			return errors.New(`"rows" is there twice`)
+		}
+		begun = true
+		if err := d.array(schema, most); err != nil {
+			return err
+		}
+	}
+	if n := d.rows.Len(); n == 0 {
+		return fmt.Errorf("0 rows; ask for 1 to %d at a time", most)
+	}
+	_, err := d.next()
+	return err
+}
+
+// array decodes the rows.
+func (d *records) array(schema *data.Schema, most int) error {
+	names := d.rows.Columns()
+	places, optional := map[string]int{}, len(schema.Inputs) // the ids, and the label after them
+	for j, name := range names {
+		places[name] = j
+	}
+	places[schema.Label.Name] = len(names)
+	values, given := make([]any, len(names)+1), make([]bool, len(names)+1)
+	if err := d.open('['); err != nil {
+		return err
+	}
+	for d.More() {
+		i := d.rows.Len()
+		if i == most {
+			return fmt.Errorf("more than %d rows; ask for 1 to %d at a time", most, most)
+		}
+		clear(values)
+		clear(given)
+		err := d.row(names, places, values, given)
+		for j, is := range given[:optional] {
+			if !is && err == nil {
+				err = invalid{fmt.Errorf("there is no %q; give it, or null where it is missing", names[j])}
+			}
+		}
+		if err == nil {
+			if wrong := d.rows.Add(values[:len(names)]); wrong != nil {
+				err = invalid{wrong}
+			}
+		}
+		if value := (invalid{}); errors.As(err, &value) {
+			return fmt.Errorf("%w: row %d: %w", spec.ErrInvalid, i, err)
+		} else if err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	_, err := d.next()
+	return err
+}
+
+// row decodes the values of one row.
+func (d *records) row(names []string, places map[string]int, values []any, given []bool) error {
+	if err := d.open('{'); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.next()
+		if err != nil {
+			return err
+		}
+		name, _ := key.(string) // no other token is here
+		j, known := places[name]
+		switch {
+		case !known:
+			return invalid{fmt.Errorf("unknown column %q%s", name, registry.Suggest(name, names))}
+		case given[j]:
+			return fmt.Errorf("%q is there twice", name)
+		}
+		given[j] = true
+		if values[j], err = d.next(); err != nil {
+			return err
+		}
+		if _, nested := values[j].(json.Delim); nested {
+			return invalid{fmt.Errorf("%q must be a number, a text, true, false or null", name)}
+		}
+	}
+	_, err := d.next()
+	return err
+}
+
+// open reads the beginning of an object or an array.
+func (d *records) open(bracket json.Delim) error {
+	token, err := d.next()
+	if err == nil && token != bracket {
+		err = fmt.Errorf("want %v at byte %d", bracket, d.InputOffset())
+	}
+	return err
+}
+
+// next is the next token, of which there must be one.
+func (d *records) next() (json.Token, error) {
+	token, err := d.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return token, err
+}
+
+// invalid is the error for a value that the model cannot take.
+type invalid struct{ error }
+
+// Records predicts cases that ReadRecords has read, like Predict for a file with them. Decisions
+// use the threshold and costs of Deciding, or those of the model file.
+func (c *Classifier) Records(rows *data.Rows) (*Predicted, error) {
+	ds, err := rows.Data()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
 	s := stream{Classifier: c, name: "rows"}
-	all := &Predicted{Schema: "gpc-tune/predictions/1", Rows: [][]any{}}
-	err = c.file.Columns.Stream("-", strings.NewReader(text), streamed, func(ds *data.Data) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		t, err := s.predict(ds)
-		if err == nil {
-			all.Columns, all.Rows = t.Columns, append(all.Rows, t.Rows...)
-		}
-		return err
-	})
+	t, err := s.predict(ds)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+		return nil, err
 	}
-	s.end(all)
-	return all, nil
-}
-
-// table writes records as such a file, with every cell in quotes.
-func (c *Classifier) table(records []Record) (string, error) {
-	schema := c.file.Columns
-	if schema.Sparse {
-		return "", fmt.Errorf("the model was fitted to a svmlight file, whose columns have no names; use " +
-			"gpc-tune predict")
-	}
-	columns := slices.Concat(schema.Inputs, schema.ID)
-	slices.SortFunc(columns, func(a, b data.Column) int { return cmp.Compare(a.Index, b.Index) })
-	var names []string
-	optional := map[string]bool{}
-	for _, column := range columns {
-		names = append(names, column.Name)
-	}
-	for _, column := range schema.ID {
-		optional[column.Name] = true
-	}
-	var text strings.Builder
-	line := func(cell func(name string) string) {
-		for i, name := range names {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			text.WriteString(`"` + strings.ReplaceAll(cell(name), `"`, `""`) + `"`)
-		}
-		text.WriteByte('\n')
-	}
-	if schema.Header {
-		line(func(name string) string { return name })
-	}
-	for i, r := range records {
-		for _, name := range slices.Sorted(maps.Keys(r)) {
-			switch r[name].(type) {
-			case nil, string, json.Number, bool:
-			default:
-				return "", fmt.Errorf("row %d: %q must be a number, a text, true, false or null", i, name)
-			}
-			if !slices.Contains(names, name) && name != schema.Label.Name {
-				return "", fmt.Errorf("row %d: unknown column %q%s", i, name, registry.Suggest(name, names))
-			}
-		}
-		for _, name := range names {
-			if _, given := r[name]; !given && !optional[name] {
-				return "", fmt.Errorf("row %d: there is no %q; give it, or null where it is missing", i, name)
-			}
-		}
-		line(func(name string) string {
-			if r[name] == nil {
-				return ""
-			}
-			return fmt.Sprint(r[name])
-		})
-	}
-	return text.String(), nil
+	s.end(t)
+	return t, nil
 }

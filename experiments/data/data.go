@@ -61,6 +61,7 @@ type Schema struct {
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
 	Encoding      string   `json:"encoding,omitempty"`
+	Delimiter     string   `json:"delimiter,omitempty"`   // of the training file
 	IgnoreCase    bool     `json:"ignore_case,omitempty"` // as in Spec
 }
 

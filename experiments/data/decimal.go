@@ -23,6 +23,9 @@ func ParseNumber(s, decimal string) (float64, bool) {
 	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
 	}
+	if len(s) > maxNumber {
+		return 0, false
+	}
 	exponent := ""
 	if share, percent := strings.CutSuffix(s, "%"); percent && !strings.ContainsAny(s, "eE") {
 		s, exponent = strings.TrimSpace(share), "e-2"
@@ -106,6 +109,9 @@ func ungrouped(s, group string) (string, bool) {
 
 // notNumber returns the reason why ParseNumber refused s.
 func notNumber(s, decimal string) string {
+	if len(s) > maxNumber {
+		return fmt.Sprintf("%q has more than the %d bytes of a number", strings.ToValidUTF8(s[:40], "")+"…", maxNumber)
+	}
 	v, err := strconv.ParseFloat(s, 64)
 	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
 	_, comma := ParseNumber(s, "comma")

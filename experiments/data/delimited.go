@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,13 +18,21 @@ var delimiters = []struct {
 	name string
 }{{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}, {'|', "bar"}, {' ', "blank"}}
 
-// delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines.
-func delimiter(text string) (char rune, name string) {
+// delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines. None
+// does if the first line is one known name. A comma between digits is part of a number where commas
+// can be, and the training file was not separated by them.
+func (want *request) delimiter(text string) (char rune, name string) {
 	in, lines := make([]int, len(delimiters)), 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
+		}
+		if lines == 0 && slices.Contains(want.named, line) {
+			break
+		}
+		if want.decimal != "" && want.delimited != "" && want.delimited != "," {
+			line = withCommas.ReplaceAllString(line, "0")
 		}
 		for k, d := range delimiters {
 			if outsideQuotes(line, byte(d.char)) > 0 {
@@ -37,6 +46,9 @@ func delimiter(text string) (char rune, name string) {
 	best := slices.Index(in, slices.Max(in))
 	return delimiters[best].char, delimiters[best].name
 }
+
+// withCommas matches digits with commas between them.
+var withCommas = regexp.MustCompile(`[0-9](?:,[0-9]+)+`)
 
 // outsideQuotes counts a byte outside quotes.
 func outsideQuotes(line string, c byte) (n int) {
@@ -100,7 +112,8 @@ func (u *unquoted) Read() (fields []string, err error) {
 type records struct {
 	lines
 	comma    rune
-	trailing int // width of a line without the empty field after a trailing delimiter; 0: no trailing delimiter
+	trailing int  // width of a line without the empty field after a trailing delimiter; 0: no trailing delimiter
+	single   bool // there is one column, in which an empty line is a case too
 	faults   *FileError
 }
 
@@ -119,8 +132,8 @@ func newRecords(text string, comma rune, faults *FileError) *records {
 // blanks reports whether the delimiter is any sequence of blanks.
 func (r *records) blanks() bool { return r.comma == ' ' }
 
-// next returns the fields of the next nonblank line, without surrounding blanks; nil at the end. A
-// line with incorrect quotes gives one empty record.
+// next returns the fields of the next line that is not empty, or is a case nevertheless, without
+// surrounding blanks; nil at the end. A line with incorrect quotes gives one empty record.
 func (r *records) next() []string {
 	for {
 		fields, err := r.Read()
@@ -142,6 +155,9 @@ func (r *records) next() []string {
 		}
 		last := len(fields) - 1
 		if last == 0 && fields[0] == "" {
+			if r.single {
+				return fields
+			}
 			continue
 		}
 		if fields[last] == "" && (r.blanks() || last == r.trailing) {
@@ -153,7 +169,10 @@ func (r *records) next() []string {
 
 // readDelimited reads a table of columns between delimiters.
 func readDelimited(t *table, text string, want request) error {
-	comma, name := delimiter(text)
+	known, delimiterName := t.names != nil, ""
+	if !known {
+		t.comma, delimiterName = want.delimiter(text)
+	}
 	line := 0
 	for s := range strings.Lines(text) { // checked before any field is allocated
 		switch line++; {
@@ -161,19 +180,29 @@ func readDelimited(t *table, text string, want request) error {
 			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have; "+
 				"a data file has one line for each case", len(s), maxLine)
 			return nil
-		case len(s) > maxColumns && outsideQuotes(s, byte(comma)) > maxColumns:
+		case len(s) > maxColumns && outsideQuotes(s, byte(t.comma)) > maxColumns:
 			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
 				"the file", maxColumns)
 			return nil
 		}
 	}
-	if comma == ' ' {
+	if t.comma == ' ' {
 		text = strings.ReplaceAll(text, "\t", " ")
 	}
-	r := newRecords(text, comma, t.faults)
-	if ok := t.describeColumns(r, text, name, want.named); !ok {
-		return nil
+	if !known {
+		t.single = len(newRecords(text, t.comma, &FileError{}).next()) == 1
 	}
+	if t.single {
+		text = quoteEmptyLines(text)
+	}
+	r := newRecords(text, t.comma, t.faults)
+	if !known {
+		if ok := t.describeColumns(r, text, delimiterName, &want); !ok {
+			return nil
+		}
+		t.trailing = r.trailing
+	}
+	r.single, r.trailing = t.single, t.trailing
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
 	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
 	if err := t.begin(want, n); err != nil {
@@ -191,17 +220,34 @@ func readDelimited(t *table, text string, want request) error {
 			t.wrongWidth(line, len(fields))
 			t.read++
 		default:
-			t.add(want, line, func(j int) string { return fields[j] },
+			t.add(want, line, func(j int) field { return field{text: fields[j]} },
 				func(j int) int { _, at := r.FieldPos(j); return at })
 		}
 	}
 	return nil
 }
 
+// quoteEmptyLines writes the empty lines of a file of one column as "", which no reader of CSV
+// passes over.
+func quoteEmptyLines(text string) string {
+	var out strings.Builder
+	quotes := 0
+	for line := range strings.Lines(text) {
+		switch {
+		case quotes%2 == 0 && strings.TrimRight(line, "\r\n") == "":
+			out.WriteString(`""`)
+		case quotes%2 == 1 || line[0] != '#':
+			quotes += strings.Count(line, `"`)
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
 // describeColumns reads the first two lines: the number of columns, whether a delimiter ends each
 // line, and the names of the columns. Afterwards r is at the first case. It returns false if there
 // is nothing to read.
-func (t *table) describeColumns(r *records, text, delimiter string, named []string) (ok bool) {
+func (t *table) describeColumns(r *records, text, delimiter string, want *request) (ok bool) {
 	peek := newRecords(text, r.comma, &FileError{})
 	first := slices.Clone(peek.next())
 	second := slices.Clone(peek.next())
@@ -219,11 +265,17 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 		width, r.trailing = n-1, n-1
 		first, second = first[:width], second[:width]
 	}
-	t.header = isHeader(first, second, named)
-	if second == nil && !slices.ContainsFunc(first, isNumber) {
+	if second == nil && width == 1 { // the cases may all be missing values
+		peek = newRecords(text, r.comma, &FileError{})
+		peek.next()
+		peek.single = true
+		second = peek.next()
+	}
+	if second == nil && !slices.ContainsFunc(first, want.isNumber) {
 		t.faults.add(1, 0, "has a single line, and no number in it: a header without cases")
 		return false
 	}
+	t.header = want.isHeader(first, second)
 	t.names, t.label = positional(width), width-1
 	switch {
 	case t.header:
@@ -239,9 +291,11 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 
 // isHeader reports whether first has the names of columns: it contains a name that the caller knows
 // and that is not a number, or it has text in a column in which second has a number.
-func isHeader(first, second, named []string) bool {
+func (want *request) isHeader(first, second []string) bool {
 	for j, f := range first {
-		if !isNumber(f) && (slices.Contains(named, f) || !Missing(f) && j < len(second) && isNumber(second[j])) {
+		_, missing := want.value(number, field{text: f})
+		if !want.isNumber(f) && (slices.Contains(want.named, f) || !missing && j < len(second) &&
+			want.isNumber(second[j])) {
 			return true
 		}
 	}

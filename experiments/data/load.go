@@ -50,7 +50,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 		}
 	}
 	if test != nil {
-		if d.Test, err = d.Schema.read(*test, true); err != nil {
+		if d.Test, err = d.Schema.read(*test, nil, true); err != nil {
 			return nil, err
 		}
 		d.Test.Name, d.Test.Citation, d.Test.Licence = d.Name, d.Citation, d.Licence

@@ -574,7 +574,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 		if s.Missing == "drop" && (!labels || s.Group != "" || s.Categorical == "one_hot") {
 			continue
 		}
-		again, err := d.Schema.read(src, labels)
+		again, err := d.Schema.read(src, nil, labels)
 		if err != nil {
 			t.Fatalf("read again: %v", err)
 		}

@@ -3,6 +3,7 @@ package data
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 )
 
 // reader reads one file format. It sets format, names and label of the table (and header and
@@ -21,13 +22,16 @@ var readers = []reader{
 // read reads src as the package comment describes.
 func read(src source, want request) (t *table, err error) {
 	t = &table{passed: map[string]bool{}, faults: &FileError{Path: src.path}}
-	for _, r := range readers {
-		if r.is(src.text) {
-			err = r.read(t, src.text, want)
-			break
-		}
+	if want.as != nil {
+		t.layout = *want.as
+		defer func() { *want.as = t.layout }()
 	}
-	t.form += src.written()
+	if t.names == nil {
+		known := slices.IndexFunc(readers, func(r reader) bool { return r.is(src.text) })
+		t.reader = readers[known].read
+		defer func() { t.form += src.written() }()
+	}
+	err = t.reader(t, src.text, want)
 	if doubt := src.doubtful(); doubt != "" {
 		t.warnings = append(t.warnings, filepath.Base(src.path)+" "+doubt)
 	}

@@ -59,7 +59,7 @@ func (t *table) take(form string, cells Cells, want request) error {
 			t.read++
 			continue
 		}
-		t.add(want, i+1, func(j int) string { return row[j] }, func(int) int { return 0 })
+		t.add(want, i+1, func(j int) field { return field{text: row[j]} }, func(int) int { return 0 })
 	}
 	return nil
 }

@@ -40,12 +40,12 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 		return ErrSparse
 	}
 	t := &table{faults: &FileError{Path: path}}
-	comma, name := delimiter(src.text)
+	comma, name := (&request{}).delimiter(src.text)
 	if comma == ' ' {
 		src.text = strings.ReplaceAll(src.text, "\t", " ")
 	}
 	r := newRecords(src.text, comma, t.faults)
-	if ok := t.describeColumns(r, src.text, name, wordsAbove(src.text, comma)); !ok {
+	if ok := t.describeColumns(r, src.text, name, &request{named: wordsAbove(src.text, comma)}); !ok {
 		return t.faults.err()
 	}
 	if !t.fits(1+strings.Count(src.text, "\n"), len(t.names)) {

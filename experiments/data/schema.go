@@ -213,7 +213,7 @@ func (s *Schema) Read(path string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.read(src, false)
+	return s.read(src, nil, false)
 }
 
 // openTest opens a file of test cases or, if there is no such file, the test cases of a bundled
@@ -233,16 +233,23 @@ func openTest(dir, path, encoding string) (source, error) {
 // encoding returns the encoding of other files without a byte-order mark.
 func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
-// request is the request for reading a file with this schema.
-func (s *Schema) request() request {
-	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop",
-		fold: s.IgnoreCase}
+// request is the request for reading further cases, with labels or to be predicted; of the latter
+// none is dropped.
+func (s *Schema) request(labels bool) request {
+	want := request{missing: s.Missing, decimal: s.Decimal, fold: s.IgnoreCase,
+		delimited: s.Delimiter, drop: labels && s.Unlabelled == "drop", loose: !labels}
+	want.lacking(s.MissingValues)
+	if want.loose && want.missing == "drop" {
+		want.missing = "error"
+	}
+	return want
 }
 
-// read reads another file; labels means that every case needs a label of a known class.
-func (s *Schema) read(src source, labels bool) (*Data, error) {
-	want := s.request()
-	want.loose, want.drop = !labels, labels && want.drop
+// read reads another file, or a part of it after others with the same layout; labels means that
+// every case needs a label of a known class.
+func (s *Schema) read(src source, as *layout, labels bool) (*Data, error) {
+	want := s.request(labels)
+	want.as = as
 	if s.Header {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)

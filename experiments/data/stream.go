@@ -2,11 +2,11 @@ package data
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -31,50 +31,37 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 	text, encoding := unicodeOf(plain, s.encoding())
 	p := parts{r: text}
-	head, lines, rows, named := "", 0, 0, 0 // the first record, and the number of records that are not cases
+	as, lines := &layout{}, 0
 	for {
 		part, err := p.next(records)
-		if head == "" && err == nil { // the columns are determined by the first two records
+		if as.names == nil && err == nil { // the columns are determined by the first two records
 			part, err = p.more(part, 2)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
+		case as.names == nil || part.records > 0:
+			d, err := s.readPart(source{name, part.text, encoding}, as, lines)
+			if err == nil {
+				err = each(d)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if part.text == "" && head != "" {
+		if p.ends {
 			return nil
 		}
-		d, err := s.readPart(source{name, head + part.text, encoding}, lines-strings.Count(head, "\n"))
-		if err != nil {
-			return err
-		}
-		if head == "" {
-			head = part.first
-			if strings.Contains(d.Form, ", header") {
-				named = 1
-			}
-			part.records -= named
-		} else if named == 0 { // prepend the first record, so that no other is mistaken for a header
-			d = d.subset(slices.DeleteFunc(upTo(len(d.Rows)), func(i int) bool { return d.Rows[i] == 0 }))
-			rows--
-			part.records++
-		}
-		for i := range d.Rows {
-			d.Rows[i] += rows
-		}
-		if err := each(d); err != nil {
-			return err
-		}
-		rows, lines = rows+part.records, lines+strings.Count(part.text, "\n")
+		p.single, lines = as.single, lines+strings.Count(part.text, "\n")
 	}
 }
 
-// readPart reads records that begin after this many lines of the file, preceded by the first
-// record, which determines the columns.
-func (s *Schema) readPart(part source, lines int) (*Data, error) {
+// readPart reads records that begin after this many lines of the file.
+func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 	src, err := decoded(part.path, part.text, part.encoding)
 	var d *Data
 	if err == nil {
-		d, err = s.read(src, false)
+		d, err = s.read(src, as, false)
 	}
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {
@@ -92,14 +79,14 @@ func (s *Schema) readPart(part source, lines int) (*Data, error) {
 
 // parts splits a text between records: at line ends outside quotes.
 type parts struct {
-	r    *bufio.Reader
-	ends bool
+	r            *bufio.Reader
+	ends, single bool // single: as in records
 }
 
-// part is a sequence of records; first is the text up to the end of the first record.
+// part is a sequence of records.
 type part struct {
-	text, first string
-	records     int
+	text    string
+	records int
 }
 
 // more extends a part until it has this many records.
@@ -108,16 +95,7 @@ func (p *parts) more(out part, records int) (part, error) {
 		return out, nil
 	}
 	rest, err := p.next(records - out.records)
-	return part{out.text + rest.text, out.first, out.records + rest.records}, err
-}
-
-// upTo are the numbers from 0 to n - 1.
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return part{out.text + rest.text, out.records + rest.records}, err
 }
 
 // next returns the next part; an empty text is the end.
@@ -126,8 +104,8 @@ func (p *parts) next(records int) (part, error) {
 	var text strings.Builder
 	quotes, begun := 0, true // at the beginning of a record
 	for !p.ends && (out.records < records && text.Len() < streamBytes || !begun) {
-		line, err := p.r.ReadString('\n')
-		if p.ends = errors.Is(err, io.EOF); err != nil && !p.ends {
+		line, err := p.line()
+		if err != nil {
 			return out, err
 		}
 		if text.Len()+len(line) > maxPipe {
@@ -135,16 +113,32 @@ func (p *parts) next(records int) (part, error) {
 		}
 		text.WriteString(line)
 		if trimmed := strings.TrimSpace(line); begun &&
-			(trimmed == "" || trimmed[0] == '#' || out.records == 0 && isNote(line)) {
+			(trimmed == "" && !(p.single && line != "") || trimmed != "" && trimmed[0] == '#' ||
+				out.records == 0 && isNote(line)) {
 			continue
 		}
 		quotes += strings.Count(line, `"`)
 		if begun = quotes%2 == 0; begun {
-			if out.records++; out.records == 1 {
-				out.first = text.String()
-			}
+			out.records++
 		}
 	}
 	out.text = text.String()
 	return out, nil
+}
+
+// line returns the next line. A NUL ends the text, which it makes no text, and so does a line
+// beyond all limits; both are reported where the text is read.
+func (p *parts) line() (string, error) {
+	var line []byte
+	for {
+		piece, err := p.r.ReadSlice('\n')
+		line = append(line, piece...)
+		p.ends = errors.Is(err, io.EOF) || bytes.IndexByte(piece, 0) >= 0 || len(line) > maxPipe
+		switch {
+		case p.ends || err == nil:
+			return string(line), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
 }

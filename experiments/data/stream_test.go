@@ -14,7 +14,7 @@ import (
 // for, but the first may have two.
 func TestStreamIsTheFile(t *testing.T) {
 	train := filepath.Join(t.TempDir(), "train.csv")
-	text := "# a comment\nname,x,y,state\n\"a\nb\",1,2,ill\nc,3,4,well\n\n# more\n\"d \"\"e\"\"\",5,6,ill\nf,7,8,well\ng,9,10,ill\n"
+	text := "# a comment\nname,x,y,state\n\"a\nb\",1,2,ill\nc,3,4,well\n\n# more\n\"d \"\"e\"\"\",5,6,ill\nf,7,8,well\ng,9,10,ill\n\n# the end\n"
 	for _, text := range []string{text, strings.Replace(text, "name,x,y,state\n", "", 1)} {
 		if err := os.WriteFile(train, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -57,5 +57,54 @@ func TestStreamIsTheFile(t *testing.T) {
 				t.Errorf("%d records: error %v, want one of line %d", records, err, line)
 			}
 		}
+	}
+}
+
+// The first part determines how all are read: a later part looks otherwise on its own, as does a
+// header in a file of one column, and in one whose cases are all missing.
+func TestPartsAreReadAlike(t *testing.T) {
+	train := filepath.Join(t.TempDir(), "train.csv")
+	for text, of := range map[string]struct{ training, want string }{
+		"a,b\n1,2\n?,3\n4,?\n":                   {"1,2,x\n3,4,y\n5,6,x\n", "[0 1 2] [1 2 NaN 3 4 NaN]"}, // names by the first line of numbers
+		"1;2\n3,5;4\n1,5;2,5\n3,5;4,5\n":         {"1;2;x\n3;4,5;y\n5;6;x\n", "[0 1 2 3] [1 2 3.5 4 1.5 2.5 3.5 4.5]"},
+		"1,5\n2,5\n\n3,5\n":                      {"1;x\n3,5;y\n5;x\n", "[0 1 2 3] [1.5 2.5 NaN 3.5]"}, // the training file has no delimiter ,
+		"u v\n\n\"\"\n?\n":                       {"u v;y\n1;m\n3,5;n\n5;m\n", "[0 1 2] [NaN NaN NaN]"},
+		"none;2\n3;4\n":                          {"1;2;x\n3;4,5;y\n5;6;x\n", "[0 1] [NaN 2 3 4]"}, // none is no name of a column
+		"\n1\n\n\"\n\"\n-9,0\n\"-90e-1\"\n2\n\n": {"1;x\n3,5;y\n5;x\n", "[0 1 2 3 4 5 6 7] [NaN 1 NaN NaN NaN NaN 2 NaN]"},
+	} {
+		if err := os.WriteFile(train, []byte(of.training), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		all, err := Load(Spec{Train: train, Decimal: "comma", Missing: "median", MissingValues: []Name{"none", "-9"}}, "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for records := 1; records < 8; records++ {
+			var rows []int
+			var x []float64
+			err := all.Schema.Stream("-", strings.NewReader(text), records, func(d *Data) error {
+				rows, x = append(rows, d.Rows...), append(x, d.X.RawMatrix().Data...)
+				return nil
+			})
+			if got := fmt.Sprint(rows, x); got != of.want || err != nil {
+				t.Errorf("%q in parts of %d: %s (%v), want %s", text, records, got, err, of.want)
+			}
+		}
+	}
+}
+
+// A number that stands for a missing value does so in every spelling, in training files too.
+func TestMissingNumbersInAnySpelling(t *testing.T) {
+	train := filepath.Join(t.TempDir(), "train.csv")
+	text := "x,c,y\n1,-9,a\n-9,-9.00,b\n-9.0,9,a\n-90e-1,u,-9.0\n-0.9E1,v,b\n9,w,a\n"
+	if err := os.WriteFile(train, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load(Spec{Train: train, Missing: "median", Unlabelled: "drop", Categorical: "one_hot", MissingValues: []Name{"-9"}}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(d.Rows, d.ColumnNames, d.X.RawMatrix().Data); got != "[0 1 2 4 5] [x c=9 c=v c=w] [1 NaN NaN NaN NaN NaN NaN NaN NaN 1 0 0 NaN 0 1 0 9 0 0 1]" {
+		t.Error(got)
 	}
 }

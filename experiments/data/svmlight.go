@@ -116,7 +116,8 @@ func readSVMLight(t *table, text string, want request) error {
 			}
 			return c.qid
 		}
-		if !t.add(want, c.line, func(j int) string { return text(j).text }, func(j int) int { return text(j).at + 1 }) {
+		if !t.add(want, c.line, func(j int) field { return field{text: text(j).text} },
+			func(j int) int { return text(j).at + 1 }) {
 			continue
 		}
 		for k, j := range c.index {

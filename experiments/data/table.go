@@ -26,24 +26,86 @@ const (
 
 // request has the options of a reader.
 type request struct {
-	missing string                  // treatment of missing values
-	tokens  []string                // further texts for a missing value
-	decimal string                  // notation of numbers
-	drop    bool                    // drop cases without a label
-	fold    bool                    // convert labels and categories to lower case
-	named   []string                // known column names: one in the first line makes it a header
-	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep    func(label string) bool // cases with other labels are skipped; nil keeps all
-	loose   bool                    // a missing label is allowed
+	missing   string                  // treatment of missing values
+	tokens    []string                // further texts for a missing value
+	absent    []float64               // those that are numbers, which count in any spelling
+	decimal   string                  // notation of numbers
+	delimited string                  // the delimiter of the training file, if that is known
+	drop      bool                    // drop cases without a label
+	fold      bool                    // convert labels and categories to lower case
+	named     []string                // known column names: one in the first line makes it a header
+	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
+	keep      func(label string) bool // cases with other labels are skipped; nil keeps all
+	loose     bool                    // a missing label is allowed
+	as        *layout                 // that of the parts before, which read updates; nil: the file is read at once
 }
 
-// table is the content of a file, column by column.
-type table struct {
+// field is the content of one field of a row.
+type field struct {
+	text   string
+	typed  bool    // number is known, and not to be read from the text
+	number float64 // NaN: the text is not a number
+}
+
+// number is the number of a field, or NaN.
+func (want *request) number(f field) float64 {
+	if f.typed {
+		return f.number
+	}
+	if v, ok := ParseNumber(f.text, want.decimal); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// lacking sets the further texts for a missing value.
+func (want *request) lacking(tokens []string) {
+	want.tokens = tokens
+	for _, text := range tokens {
+		if v := want.number(field{text: text}); !math.IsNaN(v) {
+			want.absent = append(want.absent, v)
+		}
+	}
+}
+
+// value is the number of a field in this role, or NaN, and reports whether the value is missing.
+func (want *request) value(r role, f field) (v float64, missing bool) {
+	if r == carried || Missing(f.text) || slices.Contains(want.tokens, f.text) {
+		return math.NaN(), r != carried
+	}
+	if r != number && want.absent == nil {
+		return math.NaN(), false
+	}
+	v = want.number(f)
+	return v, slices.Contains(want.absent, v)
+}
+
+// layout is what the first lines of a file tell of all of it. The later parts of a file that is
+// read in parts are read with that of the first.
+type layout struct {
+	reader func(t *table, text string, want request) error
+
 	form   string // for people: "CSV, comma, header"
 	sparse bool   // svmlight
 	header bool   // the file has column names
 	names  []string
 	label  int // position of the label; -1: none. Before plan: its default position
+
+	comma    rune // of delimited columns
+	trailing int  // as in records
+	single   bool // as in records
+	read     int  // rows so far
+}
+
+// isNumber reports whether a text is a number that is not missing.
+func (want *request) isNumber(text string) bool {
+	v, missing := want.value(number, field{text: text})
+	return !missing && !math.IsNaN(v)
+}
+
+// table is the content of a file, column by column.
+type table struct {
+	layout
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
@@ -58,7 +120,6 @@ type table struct {
 	dropped    int             // cases dropped because a value was missing
 	unlabelled int             // cases dropped because the label was missing
 	passed     map[string]bool // labels of the cases that keep skipped
-	read       int             // rows so far
 	faults     *FileError
 }
 
@@ -101,12 +162,12 @@ func (t *table) kept(text string) string {
 	return text
 }
 
-// add adds the next row as a case, unless want skips it: field returns the text of column j, at its
+// add adds the next row as a case, unless want skips it: of returns the content of column j, at its
 // byte offset in the line. In a sparse format numbers are 0 here, and its reader sets them.
-func (t *table) add(want request, line int, field func(j int) string, at func(j int) int) (added bool) {
+func (t *table) add(want request, line int, of func(j int) field, at func(j int) int) (added bool) {
 	row := t.read
 	t.read++
-	if t.label >= 0 && t.passes(want, want.folded(target, field(t.label))) {
+	if t.label >= 0 && t.passes(want, of(t.label)) {
 		return false
 	}
 	n, complete := len(t.rows), true
@@ -114,28 +175,25 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 		if role == ignored || role == number && t.sparse {
 			continue
 		}
-		text := field(j)
-		missing := role != carried && (Missing(text) || slices.Contains(want.tokens, text))
+		f := of(j)
+		v, missing := want.value(role, f)
+		text := f.text
 		if missing && role == target && want.drop {
 			t.unlabelled++
 			return false
 		}
 		if missing {
-			complete, text = complete && role == target && want.loose, ""
+			complete, text, v = complete && role == target && want.loose, "", math.NaN()
 			t.missing(want, role, line, at(j), j)
 		}
 		if role != number {
 			t.texts[j][n] = t.kept(want.folded(role, text))
 			continue
 		}
-		v, ok := ParseNumber(text, want.decimal)
-		if !ok {
-			v = math.NaN()
-			if kind := (fault{"number", j}); !missing && !t.faults.repeats(kind, line) {
-				t.faults.once(kind, line, at(j), "column %q: %s; correct it, leave the column out (drop: [%s]), "+
-					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text, want.decimal),
-					t.names[j])
-			}
+		if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
+			t.faults.once(kind, line, at(j), "column %q: %s; %s", t.names[j], notNumber(text, want.decimal),
+				want.remedy("correct it", fmt.Sprintf("leave the column out (drop: [%s]), or if it holds categories "+
+					"set categorical: one_hot", t.names[j])))
 		}
 		t.numbers.Set(n, t.place[j], v)
 	}
@@ -145,6 +203,15 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// remedy says what to do about a value, in the file or, unless a model is fitted already, in the
+// data section.
+func (want *request) remedy(inFile, inSection string) string {
+	if want.loose {
+		return inFile
+	}
+	return inFile + ", " + inSection
 }
 
 // folded is the text of a field as it is stored.
@@ -174,11 +241,15 @@ func (t *table) fits(n, columns int) bool {
 }
 
 // passes reports whether the case is skipped because of its label.
-func (t *table) passes(want request, label string) bool {
-	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(Canonical(label)) {
+func (t *table) passes(want request, f field) bool {
+	if want.keep == nil {
 		return false
 	}
-	t.passed[Canonical(label)] = true
+	label := Canonical(want.folded(target, f.text))
+	if _, missing := want.value(target, f); missing || want.keep(label) {
+		return false
+	}
+	t.passed[label] = true
 	return true
 }
 
@@ -194,8 +265,8 @@ func (t *table) missing(want request, r role, line, column, j int) {
 		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
 			t.names[j])
 	case want.missing == "" || want.missing == "error":
-		t.faults.once(kind, line, column, "column %q has no value; write it, or set missing: drop, mean or median",
-			t.names[j])
+		t.faults.once(kind, line, column, "column %q has no value; %s", t.names[j],
+			want.remedy("write it", "or set missing: drop, mean or median"))
 	}
 }
 

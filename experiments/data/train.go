@@ -16,9 +16,11 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	var schema *Schema
 	var group int
 	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop", fold: s.IgnoreCase}
+	var tokens []string
 	for _, text := range s.MissingValues {
-		want.tokens = append(want.tokens, strings.TrimSpace(string(text)))
+		tokens = append(tokens, strings.TrimSpace(string(text)))
 	}
+	want.lacking(tokens)
 	for _, u := range s.uses() {
 		want.named = append(want.named, u.column)
 	}
@@ -36,6 +38,9 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	}
 	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
 	schema.Encoding = s.Encoding
+	if t.comma != 0 {
+		schema.Delimiter = string(t.comma)
+	}
 	schema.IgnoreCase = s.IgnoreCase
 	schema.categories(t)
 	for k := range schema.Inputs {

@@ -14,8 +14,14 @@ func Missing(s string) bool {
 // maxMagnitude keeps squares and their sums over cases and columns finite.
 const maxMagnitude = 1e100
 
+// maxNumber is the number of bytes that the text of a number may have.
+const maxNumber = 1000
+
 // parseNumber reads a finite decimal number of magnitude up to maxMagnitude.
 func parseNumber(s string) (float64, bool) {
+	if len(s) > maxNumber {
+		return 0, false
+	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(math.Abs(v) <= maxMagnitude) || isHex(s) {
 		return 0, false

@@ -1,37 +1,47 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"mime"
 	"net/http"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // Limits on a request to predict.
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
-	patience   = 30 * time.Second // for receiving a request completely
+	maxHeld    = 4                // requests in memory; others wait before they are read
+	patience   = 30 * time.Second // for receiving a request completely, and for sending the answer
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
 // …]} returns a classifier.Predicted. GET /schema returns the columns of a row and the classes, GET
-// /health that the model is loaded, GET /metrics the numbers of requests, rows, errors and seconds
-// in the Prometheus format. All but /health need the token. The Host of a request must be localhost
-// or a loopback address. The content type of a request to predict must be JSON, which pages of
-// other sites cannot send without permission.
+// /health that the model is loaded, GET /metrics the numbers of requests to predict, of rows
+// predicted, of responses that are errors, and of seconds, in the Prometheus format. All but
+// /health need the token. The Host of a request must be localhost or a loopback address. The content
+// type of a request to predict must be JSON, which pages of other sites cannot send without
+// permission.
 type ModelHandler struct {
 	model  *classifier.Classifier
 	access access
 	log    *log.Logger
 
-	one sync.Mutex // one prediction at a time, which uses all processors
+	one  sync.Mutex    // one prediction at a time, which uses all processors
+	held chan struct{} // one for each request that is held in memory
 
 	mu                     sync.Mutex // guards all fields below
 	requests, rows, errors int
@@ -40,7 +50,7 @@ type ModelHandler struct {
 
 // NewModel makes the handler of a model. With an empty token everybody on this machine is answered.
 func NewModel(model *classifier.Classifier, token string, log *log.Logger) *ModelHandler {
-	return &ModelHandler{model: model, log: log,
+	return &ModelHandler{model: model, log: log, held: make(chan struct{}, maxHeld),
 		access: access{command: "gpc-tune serve-model", token: token, open: "/health"}}
 }
 
@@ -61,7 +71,10 @@ func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", method)
 		h.refuse(w, http.StatusMethodNotAllowed, "ask with "+method)
 	default:
-		answer(w, r)
+		if err := panicked.Try(func() { answer(w, r) }); err != nil {
+			h.log.Printf("%s: %v", r.URL.Path, err)
+			h.refuse(w, http.StatusInternalServerError, err.Error())
+		}
 	}
 }
 
@@ -104,50 +117,73 @@ func (h *ModelHandler) metrics(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Content-Type") != "application/json" {
+	h.count(func() { h.requests++ })
+	kind, options, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
 		h.refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
 		return
 	}
-	var asked struct {
-		Rows []classifier.Record `json:"rows"`
+	if charset, is := options["charset"]; is && !strings.EqualFold(charset, "utf-8") {
+		h.refuse(w, http.StatusUnsupportedMediaType, fmt.Sprintf("JSON is UTF-8; charset %q is not read", charset))
+		return
 	}
+	h.held <- struct{}{}
+	defer func() { <-h.held }()
 	// Connections without deadlines occur in tests only.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	err := d.Decode(&asked)
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(patience))
+	body := http.MaxBytesReader(w, r.Body, maxRequest)
+	rows, err := h.model.ReadRecords(body, maxRows)
+	// a client that is still sending could not read the answer
+	if _, rest := io.Copy(io.Discard, body); err == nil {
+		err = rest
+	}
+	_ = connection.SetReadDeadline(time.Time{})
+	var out *classifier.Predicted
+	if err == nil {
+		out, err = h.records(r.Context(), rows)
+	}
+	_ = connection.SetWriteDeadline(time.Now().Add(patience))
+	defer func() { _ = connection.SetWriteDeadline(time.Time{}) }()
 	large := (*http.MaxBytesError)(nil)
 	switch {
+	case r.Context().Err() != nil: // the client has gone
 	case errors.As(err, &large):
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("more than %d bytes; ask for fewer rows at a time",
 			maxRequest))
-		return
-	case err != nil:
-		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("no {\"rows\": [{\"column\": value, …}, …]}: %v", err))
-		return
-	case len(asked.Rows) == 0 || len(asked.Rows) > maxRows:
-		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("%d rows; ask for 1 to %d at a time", len(asked.Rows), maxRows))
-		return
-	}
-	h.one.Lock()
-	begin := time.Now()
-	out, err := h.model.Records(r.Context(), asked.Rows)
-	took := time.Since(begin).Seconds()
-	h.one.Unlock()
-	h.mu.Lock()
-	h.requests, h.rows, h.seconds = h.requests+1, h.rows+len(asked.Rows), h.seconds+took
-	h.mu.Unlock()
-	switch {
-	case r.Context().Err() != nil: // the client has gone
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		h.refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request took more than %v to arrive", patience))
 	case errors.Is(err, spec.ErrInvalid):
 		h.refuse(w, http.StatusUnprocessableEntity, err.Error())
+	case rows == nil:
+		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("no {\"rows\": [{\"column\": value, …}, …]}: %v", err))
 	case err != nil:
 		h.log.Printf("/predict: %v", err)
 		h.refuse(w, http.StatusInternalServerError, err.Error())
 	default:
 		h.write(w, out)
 	}
+}
+
+// records predicts, one request at a time.
+func (h *ModelHandler) records(ctx context.Context, rows *data.Rows) (*classifier.Predicted, error) {
+	h.one.Lock()
+	defer h.one.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	defer func() {
+		h.count(func() { h.rows, h.seconds = h.rows+rows.Len(), h.seconds+time.Since(begin).Seconds() })
+	}()
+	return h.model.Records(rows)
+}
+
+// count changes the metrics.
+func (h *ModelHandler) count(change func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change()
 }
 
 func (h *ModelHandler) write(w http.ResponseWriter, v any) {
@@ -158,9 +194,7 @@ func (h *ModelHandler) write(w http.ResponseWriter, v any) {
 }
 
 func (h *ModelHandler) refuse(w http.ResponseWriter, status int, why string) {
-	h.mu.Lock()
-	h.errors++
-	h.mu.Unlock()
+	h.count(func() { h.errors++ })
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	h.write(w, map[string]string{"error": why})

@@ -2,18 +2,24 @@ package live
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // The answer for rows equals that of predict for the same file; every other request is refused with
@@ -76,13 +82,161 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, `{"rows": [{}]}`, http.StatusUnprocessableEntity, "row 0: there is no"},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", `:"ten"`, 1), http.StatusUnprocessableEntity, `\"ten\" is not a number`},
 		{"POST", "/predict", here, kind, `{"rows": "` + strings.Repeat("x", maxRequest) + `"}`, http.StatusRequestEntityTooLarge, "fewer rows"},
+		{"POST", "/predict", here, kind + "; charset=utf-8", string(good), 200, `"columns":["case",`},
+		{"POST", "/predict", here, kind + ";charset=UTF-8", string(good), 200, `"columns":["case",`},
+		{"POST", "/predict", here, kind + "; charset=latin1", string(good), http.StatusUnsupportedMediaType, `charset \"latin1\"`},
+		{"POST", "/predict", here, kind, string(good) + "{}", http.StatusBadRequest, "more after the first JSON value"},
+		{"POST", "/predict", here, kind, string(good) + "]", http.StatusBadRequest, "after the first JSON value"},
+		{"POST", "/predict", here, kind, string(good) + " \n", 200, `"columns":["case",`},
+		{"POST", "/predict", here, kind, `{"rows": [], ` + string(good)[1:], http.StatusBadRequest, `\"rows\" is there twice`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", `:10,"`+inputs[0].Name+`":11`, 1), http.StatusBadRequest, `row 0: \"sp\" is there twice`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":[10]", 1), http.StatusUnprocessableEntity, `row 0: \"sp\" must be a number`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":1e400", 1), http.StatusUnprocessableEntity, `row 0: column \"sp\": \"1e400\" is not finite`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":true", 1), http.StatusUnprocessableEntity, `\"true\" is not a number`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":null", 1), http.StatusUnprocessableEntity, `row 0: column \"sp\" has no value; write it`},
+		{"POST", "/predict", here, kind, `{"rows": [7]}`, http.StatusBadRequest, "row 0: want { at byte 11"},
+		{"POST", "/predict", here, kind, `{"rows": [{"FL`, http.StatusBadRequest, "row 0: unexpected EOF"},
+		{"POST", "/predict", here, kind, `{"rows": [{"` + "\xff" + `": 1}]}`, http.StatusBadRequest, "invalid UTF-8"},
+		{"POST", "/predict", here, kind, `{"rows": [` + strings.Repeat(string(good)[9:len(good)-2]+",", maxRows/2) + `7]}`, http.StatusBadRequest, "more than 10000 rows; ask for 1 to 10000"},
 		{"GET", "/health", here, "", "", 200, `"ok"`},
 		{"GET", "/schema", here, "", "", 200, `"max_rows":10000`},
-		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 4\ngpc_tune_predict_rows_total 6\ngpc_tune_predict_errors_total 11\n"},
+		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 8\ngpc_tune_predict_errors_total 24\n"},
 	} {
 		code, body := ask(c.method, c.path, c.host, c.kind, c.body)
 		if code != c.code || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, code, body, c.code, c.want)
+		}
+	}
+}
+
+// fitted writes a training file, and fits and loads a model with these keys of data.
+func fitted(t testing.TB, train, keys string) *classifier.Classifier {
+	t.Helper()
+	dir := t.TempDir()
+	file, name := filepath.Join(dir, "train.csv"), filepath.Join(dir, "m.json")
+	if err := os.WriteFile(file, []byte(train), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, preprocess: standardize%s}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", file, keys))
+	o := classifier.FitOptions{Configuration: -1, Options: run.Options{Warn: t.Logf}}
+	o.Workers = 1
+	if _, _, err := classifier.Fit(t.Context(), p, name, o); err != nil {
+		t.Fatal(err)
+	}
+	model, err := classifier.LoadClassifier(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// small is a training file of one input.
+const small = "x;y\n-1,5;no\n2,25;yes\n0,75;no\n3,5;yes\n1;no\n4;yes\n"
+
+// A panic is a response with status 500, which /metrics counts, and the next request is answered.
+func TestPanicsAreAnswered(t *testing.T) {
+	var lines strings.Builder
+	h := NewModel(new(classifier.Classifier), "", log.New(&lines, "", 0))
+	for range 2 * maxHeld {
+		if code, body := post(h, "{}"); code != http.StatusInternalServerError || !strings.Contains(body, "panic: ") {
+			t.Fatalf("%d %s", code, body)
+		}
+	}
+	r, w := httptest.NewRequest("GET", "/metrics", nil), httptest.NewRecorder()
+	r.Host = "localhost"
+	if h.ServeHTTP(w, r); !strings.Contains(w.Body.String(), fmt.Sprintf("gpc_tune_predict_errors_total %d\n", 2*maxHeld)) ||
+		!strings.Contains(lines.String(), "/predict: panic: ") {
+		t.Errorf("%s\n%s", w.Body, &lines)
+	}
+	h = NewModel(fitted(t, small, ", decimal: comma"), "", log.New(io.Discard, "", 0))
+	if err := panicked.Try(func() { h.records(t.Context(), nil) }); err == nil {
+		t.Error("no panic")
+	}
+	if code, body := post(h, `{"rows": [{"x": 1}]}`); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+// An input that is not finite once it is standardised is an error of its row.
+func TestInputsFarFromAnyOther(t *testing.T) {
+	model := fitted(t, "x,y\n0,no\n1e-310,yes\n2e-310,no\n3e-310,yes\n", "")
+	h := NewModel(model, "", log.New(io.Discard, "", 0))
+	if code, body := post(h, `{"rows": [{"x": 1e-310}, {"x": 1}]}`); code != 422 || !strings.Contains(body, "rows: case 1 has +Inf as x, preprocessed; its inputs are too far") {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := post(h, `{"rows": [{"x": 1e-310}]}`); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+// Every row has its own result or its own error, in files and in JSON, where the one column of a
+// file has missing values too.
+func TestNoRowVanishes(t *testing.T) {
+	for keys, lacks := range map[string]string{
+		"missing: median, ": "", "": "has no value; write it", "missing: drop, ": "has no value; write it",
+	} {
+		model := fitted(t, small, ", "+keys+"decimal: comma, missing_values: [-9]")
+		h := NewModel(model, "", log.New(io.Discard, "", 0))
+		code, body := post(h, `{"rows": [{"x": 1}, {"x": null}, {"x": -9.0}, {"x": "-9,0"}, {"x": ""}]}`)
+		var out strings.Builder
+		_, err := model.Stream(t.Context(), "-", strings.NewReader("x\n1\n\n-9,0\n\"\"\n-90e-1\n"), spec.Deciding{}, &out)
+		if lacks != "" {
+			if code != 422 || !strings.Contains(body, `row 1: column \"x\" `+lacks) || err == nil || !strings.Contains(err.Error(), `-:3:1: column "x" `+lacks) {
+				t.Errorf("%s: %d %s, %v", keys, code, body, err)
+			}
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if code != 200 || strings.Count(body, ",[") != 4 || err != nil || len(lines) != 6 {
+			t.Fatalf("%s: %d %s, %v %s", keys, code, body, err, &out)
+		}
+		for _, line := range lines[3:] {
+			if line[1:] != lines[2][1:] || line[1:] == lines[1][1:] {
+				t.Errorf("%s: the missing values are not alike: %s", keys, &out)
+			}
+		}
+	}
+}
+
+// Twenty-five clients at once that send the largest bodies take a fraction of a gigabyte together:
+// of bodies that are refused, and of those that are predicted.
+func TestMemoryOfManyClients(t *testing.T) {
+	const size, clients, most = 15 << 20, 25, 700 << 20
+	server := httptest.NewServer(NewModel(fitted(t, small, ", decimal: comma"), "", log.New(io.Discard, "", 0)))
+	defer server.Close()
+	named := httptest.NewServer(NewModel(fitted(t, strings.ReplaceAll("a;"+small, "\n", "\na;")[:len(small)+14], ", id: a, decimal: comma"), "", log.New(io.Discard, "", 0)))
+	defer named.Close()
+	id := strings.Repeat("é", size/maxRows/2)
+	for _, c := range []struct {
+		to   *httptest.Server
+		body string
+		code int
+	}{
+		{server, `{"rows": [` + strings.Repeat(`{"x":1},`, size/8) + `{"x":1}]}`, http.StatusBadRequest},
+		{server, `{"rows": [{"x": "` + strings.Repeat("1", size) + `"}]}`, http.StatusUnprocessableEntity},
+		{named, `{"rows": [` + strings.Repeat(`{"x":1,"a":"`+id+`"},`, maxRows-1) + `{"x":1,"a":"` + id + `"}]}`, http.StatusOK},
+	} {
+		debug.FreeOSMemory()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var group sync.WaitGroup
+		for range clients {
+			group.Go(func() {
+				answer, err := http.Post(c.to.URL+"/predict", "application/json", strings.NewReader(c.body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer answer.Body.Close()
+				if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != c.code {
+					t.Errorf("%d (%v), want %d", answer.StatusCode, err, c.code)
+				}
+			})
+		}
+		group.Wait()
+		runtime.ReadMemStats(&after)
+		if after.Sys > before.Sys+most { // memory of the system, which the heap never gives back
+			t.Errorf("%.60s…: %d clients take %d MiB", c.body, clients, (after.Sys-before.Sys)>>20)
 		}
 	}
 }

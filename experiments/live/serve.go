@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// parting is how long running requests may take at the end.
-const parting = 3 * time.Second
-
 // Listen listens on a loopback address, which no other machine can reach, such as 127.0.0.1:8080,
 // [::1]:0 or localhost:0. With port 0 the system chooses a free one.
 func Listen(address string) (net.Listener, error) {
@@ -38,8 +35,8 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves h until done is closed or ctx ends, and then closes the connections; running
-// requests get a little more time.
+// Serve serves h until done is closed. Running requests may then take until ctx ends, which closes
+// all connections.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}) error {
 	server := &http.Server{Handler: h, ErrorLog: log, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 1 << 14}
@@ -51,8 +48,6 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger,
 	case <-done:
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(ctx, parting)
-	defer cancel()
 	if server.Shutdown(ctx) != nil { // some responses are not complete
 		server.Close()
 	}

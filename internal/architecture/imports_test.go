@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"tools/gallery/ledger":             {"experiments/data", "experiments/gallery", "experiments/run", "internal/record", "reports"},
 	"tools/gallery":                    {"experiments/gallery", "tools/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
 	"tools/large":                      {"experiments", "internal/machine", "reports", "reports/figure"},
-	"experiments/live":                 {"experiments/classifier", "experiments/run", "experiments/spec", "reports", "reports/page"},
+	"experiments/live":                 {"experiments/classifier", "experiments/data", "experiments/run", "experiments/spec", "internal/panicked", "reports", "reports/page"},
 	"experiments":                      {"experiments/job", "experiments/plan", "experiments/run", "experiments/spec", "internal/build", "internal/strictyaml", "reports", "search"},
 	"experiments/submit":               {"experiments/run", "experiments/spec", "internal/atomicfile", "internal/machine", "internal/registry", "internal/strictyaml", "internal/terminal", "reports", "search"},
 	"cmd/gpc-tune":                     {"experiments", "experiments/ask", "experiments/catalogue", "experiments/check", "experiments/classifier", "experiments/columns", "experiments/data", "experiments/doctor", "experiments/live", "experiments/plan", "experiments/run", "experiments/spec", "experiments/submit", "internal/atomicfile", "internal/build", "internal/journal", "internal/panicked", "internal/registry", "internal/terminal", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search"},

@@ -169,6 +169,28 @@ type column struct {
 	Name   string   `json:"name"`
 	Index  int      `json:"index"`
 	Levels []string `json:"levels,omitempty"` // each has a column of the inputs
+	Gaps   bool     `json:"gaps,omitempty"`   // a further column of the inputs says whether the value is missing
+	Coded  bool     `json:"coded,omitempty"`  // the levels have one column of the inputs, with their numbers
+}
+
+// sources are the columns of the inputs, as kernels see them: those with equal numbers were made
+// from one category, and coded are those with the numbers of levels.
+func (of columns) sources() (source []int, coded []bool) {
+	for _, in := range of.Inputs {
+		first, width := len(source), max(1, len(in.Levels))
+		if in.Coded {
+			width = 1
+		} else if in.Gaps {
+			width++
+		}
+		for k := range width {
+			if in.Levels != nil {
+				k = 0
+			}
+			source, coded = append(source, first+k), append(coded, in.Coded)
+		}
+	}
+	return source, coded
 }
 
 // keep makes the model file.
@@ -251,10 +273,8 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 	if err := json.Unmarshal(*f.Columns, &of); err != nil {
 		return nil, modelfile.Wrong("columns", "%w", err)
 	}
-	c := &Classifier[string]{labels: of.Classes, file: f}
-	for _, in := range of.Inputs {
-		c.dim += max(1, len(in.Levels))
-	}
+	source, coded := of.sources()
+	c := &Classifier[string]{labels: of.Classes, file: f, dim: len(source)}
 	switch {
 	case len(of.Classes) < 2:
 		return nil, modelfile.Wrong("columns.classes", "%d classes; a classifier has two or more. "+
@@ -276,6 +296,10 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 	if m.Comparator != nil {
 		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
 			f.Model.Inference)
+	}
+	m, err := m.OnColumns(source, coded)
+	if err != nil {
+		return nil, modelfile.Wrong("model.kernel", "%w", err)
 	}
 	if err := c.average.Uses(m.Likelihood); err != nil {
 		return nil, modelfile.Wrong("model.average", "%w", err)

@@ -43,35 +43,17 @@ func nestedContest(n reports.Nested) []Table {
 	t.Columns = slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner),
 		outerColumns(), []Column{{Name: "log evidence", Keep: true, spare: 2},
 			{Name: "hyperparameters", Keep: true, spare: 3}})
-	repeats, greater := false, true
+	greater := true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
 	}
 	wins, undecided, ties := map[int]int{}, 0, 0
 	for _, f := range n.OuterFolds {
-		repeats = repeats || f.Repeat > 0
-		status := string(f.Status)
-		if f.Status == reports.Done {
-			status = ""
-		}
-		row := Row(f.Repeat, f.Fold, f.Train, f.Test, status)
 		leaders := leaders(f, greater)
 		if leaders[1].Configuration >= 0 && leaders[0].Value == leaders[1].Value {
 			ties++
 		}
-		for _, s := range leaders {
-			if s.Configuration < 0 {
-				row = append(row, Cell{}, Cell{})
-			} else {
-				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), s.Value)...)
-			}
-		}
-		for _, score := range cv.Scores {
-			if score.Column.Brief {
-				row = append(row, scoreCell(f.Scores, score.Name))
-			}
-		}
-		t.Add(row, decimals(f.LogEvidence, 3), reports.Assignments(f.Hyperparameters, reports.Readable))
+		t.Add(outerRow(f, leaders)...)
 		if f.Winner != nil {
 			wins[*f.Winner]++
 		} else {
@@ -79,6 +61,38 @@ func nestedContest(n reports.Nested) []Table {
 		}
 	}
 	scores.Notes = winners(n, wins, undecided, ties)
+	all := innerScores(n, inner)
+	if !slices.ContainsFunc(n.OuterFolds, func(f reports.OuterFold) bool { return f.Repeat > 0 }) {
+		t.replace(0, nil, nil)
+		all.replace(0, nil, nil)
+	}
+	return []Table{scores, t, all}
+}
+
+// outerRow is an outer fold with its winner and the next of its competition.
+func outerRow(f reports.OuterFold, leaders [2]reports.Standing) []any {
+	status := string(f.Status)
+	if f.Status == reports.Done {
+		status = ""
+	}
+	row := Row(f.Repeat, f.Fold, f.Train, f.Test, status)
+	for _, s := range leaders {
+		if s.Configuration < 0 {
+			row = append(row, Cell{}, Cell{})
+		} else {
+			row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), s.Value)...)
+		}
+	}
+	for _, score := range cv.Scores {
+		if score.Column.Brief {
+			row = append(row, scoreCell(f.Scores, score.Name))
+		}
+	}
+	return []any{row, decimals(f.LogEvidence, 3), reports.Assignments(f.Hyperparameters, reports.Readable)}
+}
+
+// innerScores are the scores of every configuration in the competitions of the outer folds.
+func innerScores(n reports.Nested, inner string) Table {
 	all := Table{Title: "scores in the competitions", Long: true,
 		Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
 	for _, f := range n.OuterFolds {
@@ -90,11 +104,7 @@ func nestedContest(n reports.Nested) []Table {
 			all.Add(f.Repeat, f.Fold, standingRow(s), won)
 		}
 	}
-	if !repeats {
-		t.replace(0, nil, nil)
-		all.replace(0, nil, nil)
-	}
-	return []Table{scores, t, all}
+	return all
 }
 
 // cutWhy is when and why a configuration was eliminated, if it was.

@@ -1,0 +1,140 @@
+package data
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Rows collects cases to predict whose values have types: they come from a program, not from the
+// text of a file, so that neither the notation of numbers nor the encoding of a file applies.
+type Rows struct {
+	schema *Schema // with the places of the columns in a row
+	table  *table
+	want   request
+}
+
+// Rows returns an empty collection of cases. The columns of a svmlight file have no names to give
+// values to, which is an error.
+func (s *Schema) Rows() (*Rows, error) {
+	if s.Sparse {
+		return nil, errors.New("the model was fitted to a svmlight file, whose columns have no names; use gpc-tune " +
+			"predict")
+	}
+	at := *s
+	at.Inputs, at.ID, at.Label.Index = slices.Clone(s.Inputs), slices.Clone(s.ID), -1
+	r := &Rows{&at, &table{faults: &FileError{}}, s.request(false)}
+	t := r.table
+	t.form, t.label = "rows", -1
+	column := func(c *Column, as role) {
+		c.Index = len(t.names)
+		t.names, t.roles = append(t.names, c.Name), append(t.roles, as)
+	}
+	for k := range at.Inputs {
+		as := number
+		if at.Inputs[k].Levels != nil {
+			as = category
+		}
+		column(&at.Inputs[k], as)
+		t.inputs = append(t.inputs, k)
+	}
+	for k := range at.ID {
+		column(&at.ID[k], carried)
+	}
+	r.want.plan = func(*table) error { return nil }
+	return r, t.begin(r.want, 64)
+}
+
+// Columns are the names of the values of a row: the inputs, then the ids.
+func (r *Rows) Columns() []string { return r.table.names }
+
+// Len is the number of cases.
+func (r *Rows) Len() int { return len(r.table.rows) }
+
+// Add adds a case with a value for each of Columns: a json.Number, a string, a bool, or nil for a
+// missing value. A string is what a field of a file would be: in a column of numbers it is one in
+// the notation of the file. In a column of categories, a number is the level that the file reads as
+// that number, or a text as it is spelt, and a bool is the level true, True or TRUE, say.
+func (r *Rows) Add(values []any) error {
+	t := r.table
+	if n, _ := t.numbers.Dims(); len(t.rows) == n {
+		if !t.fits(2*n, len(t.names)) {
+			return errors.New(t.faults.Faults[0].Message)
+		}
+		t.numbers = t.numbers.Grow(n, 0).(*mat.Dense)
+		for j := range t.texts {
+			if t.texts[j] != nil {
+				t.texts[j] = append(t.texts[j], make([]string, n)...)
+			}
+		}
+	}
+	t.add(r.want, 0, func(j int) field {
+		switch text, is := values[j].(string); {
+		case is && t.roles[j] == carried:
+			return field{text: text}
+		case t.roles[j] == category:
+			return r.want.typed(values[j], r.schema.Inputs[j].Levels)
+		}
+		return r.want.typed(values[j], nil)
+	}, func(int) int { return 0 })
+	if t.faults.err() != nil {
+		return errors.New(t.faults.Faults[0].Message)
+	}
+	return nil
+}
+
+// typed is a value in a column with these levels, if it has categories.
+func (want *request) typed(value any, levels []string) field {
+	switch value := value.(type) {
+	case string:
+		return field{text: strings.TrimSpace(value)}
+	case bool:
+		text := strconv.FormatBool(value)
+		return field{text: levelOf(levels, text, func(l string) bool { return strings.EqualFold(l, text) })}
+	case json.Number:
+		text := value.String()
+		v, ok := parseNumber(text)
+		if !ok {
+			v = math.NaN()
+		}
+		return field{levelOf(levels, text, func(l string) bool {
+			n := want.number(field{text: l})
+			return n == v || math.IsNaN(n) && l == text
+		}), true, v}
+	}
+	return field{typed: true, number: math.NaN()}
+}
+
+// levelOf is the level that is spelt like a text or else is the only one that stands for it; if
+// there is none, it is the text, unless that is a level that stands for something else.
+func levelOf(levels []string, text string, stands func(level string) bool) string {
+	var of []string
+	for _, l := range levels {
+		if stands(l) {
+			of = append(of, l)
+		}
+	}
+	switch {
+	case slices.Contains(of, text) || len(of) != 1 && !slices.Contains(levels, text):
+		return text
+	case len(of) == 1:
+		return of[0]
+	}
+	return text + " as a number"
+}
+
+// Data are the cases.
+func (r *Rows) Data() (*Data, error) {
+	r.table.end()
+	d, err := r.schema.data(r.table, false)
+	if err != nil {
+		return nil, err
+	}
+	d.Schema = nil // its places are those of rows
+	return d, nil
+}
