@@ -133,13 +133,15 @@ func plattLearn(proba []float64, is []bool) []float64 {
 	return []float64{a, b}
 }
 
+// plattApply is at least floor, so that the classes of a case never sum to 0.
 func plattApply(parameters []float64, p float64) float64 {
-	return sigmoid(parameters[0]*logOdds(p) + parameters[1])
+	return max(floor, sigmoid(parameters[0]*logOdds(p)+parameters[1]))
 }
 
-// isotonicLearn pools adjacent violators (Ayer et al. 1955). The parameters are points x₁, y₁, x₂,
-// y₂, … with both coordinates ascending: the ends of every block. The y are limited to [1/(n+2),
-// 1-1/(n+2)] for n cases.
+// isotonicLearn makes one block of all cases with the same probability, and pools adjacent violators
+// (Ayer et al. 1955), weighted by their cases. The parameters are points x₁, y₁, x₂, y₂, … with both
+// coordinates ascending: the ends of every block. The y are limited to [1/(n+2), 1-1/(n+2)] for n
+// cases.
 func isotonicLearn(proba []float64, is []bool) []float64 {
 	order := make([]int, len(proba))
 	for i := range order {
@@ -148,14 +150,17 @@ func isotonicLearn(proba []float64, is []bool) []float64 {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(proba[i], proba[j]) })
 	type block struct{ lo, hi, n, sum float64 }
 	var blocks []block
-	for _, i := range order {
-		b := block{proba[i], proba[i], 1, 0}
-		if is[i] {
-			b.sum = 1
+	for k := 0; k < len(order); {
+		b := block{lo: proba[order[k]], hi: proba[order[k]]}
+		for ; k < len(order) && proba[order[k]] == b.hi; k++ {
+			b.n++
+			if is[order[k]] {
+				b.sum++
+			}
 		}
 		for len(blocks) > 0 {
 			last := blocks[len(blocks)-1]
-			if last.hi < b.lo && last.sum*b.n < b.sum*last.n {
+			if last.sum*b.n < b.sum*last.n {
 				break
 			}
 			b = block{last.lo, b.hi, last.n + b.n, last.sum + b.sum}

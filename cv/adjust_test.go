@@ -84,6 +84,76 @@ func TestIsotonicByHand(t *testing.T) {
 	}
 }
 
+// TestIsotonicOfTies compares the fit with the min-max formula of isotonic regression over the
+// distinct probabilities,
+//
+//	y_g = max_{a ≤ g} min_{b ≥ g} (cases of the class in groups a … b) / (cases in groups a … b)
+//
+// (Robertson, Wright & Dykstra 1988, Order Restricted Statistical Inference, 1.4.4). Permuted rows
+// give the same bits.
+func TestIsotonicOfTies(t *testing.T) {
+	check := func(proba []float64, is []bool) {
+		t.Helper()
+		points := isotonicLearn(proba, is)
+		order := rand.New(rand.NewPCG(1, uint64(len(proba)))).Perm(len(proba))
+		if again := isotonicLearn(permute(proba, order), permute(is, order)); !slices.Equal(again, points) {
+			t.Fatalf("%v %v: %v, and with the rows in another order %v", proba, is, points, again)
+		}
+		groups := slices.Compact(slices.Sorted(slices.Values(proba)))
+		edge := 1 / float64(len(proba)+2)
+		for g, p := range groups {
+			want := 0.
+			for a := range g + 1 {
+				least := 1.
+				for b := g; b < len(groups); b++ {
+					n, yes := 0., 0.
+					for i, q := range proba {
+						if q >= groups[a] && q <= groups[b] {
+							n++
+							if is[i] {
+								yes++
+							}
+						}
+					}
+					least = min(least, yes/n)
+				}
+				want = max(want, least)
+			}
+			want = min(1-edge, max(edge, want))
+			if got := isotonicApply(points, p); !close(got, want, 1e-14) {
+				t.Fatalf("%v %v: %v at %v, want %v", proba, is, got, p, want)
+			}
+		}
+	}
+	low, high := slices.Repeat([]float64{0.2}, 5), slices.Repeat([]float64{0.8}, 5)
+	check(slices.Concat(low, high), []bool{false, false, false, false, true, false, true, true, true, true})
+	check(slices.Concat(low, high), []bool{false, false, false, false, true, true, true, true, true, false})
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		proba, is := make([]float64, 2+r.IntN(40)), []bool(nil)
+		levels := 1 + r.IntN(12)
+		for i := range proba {
+			proba[i] = float64(r.IntN(levels)+1) / float64(levels+1)
+			is = append(is, r.Float64() < proba[i])
+		}
+		check(proba, is)
+	}
+}
+
+// TestPlattWithoutAnyClass: separated by a millionth, the corrected probabilities of new cases
+// underflow for all classes, and still are probabilities.
+func TestPlattWithoutAnyClass(t *testing.T) {
+	platt, err := CalibrationNamed("platt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proba := []float64{0.2, 0.3, 0.5}
+	platt.Adjust([][]float64{{1e4, 0}, {1e4, 0}, {1e4, -1e4}}, proba)
+	if !close(proba[0]+proba[1]+proba[2], 1, 1e-12) {
+		t.Errorf("probabilities %v", proba)
+	}
+}
+
 // F1 is largest between 0.1 and 0.2: both cases of class 1 and one of class 0 are above. By utility
 // the best threshold makes one error; if missing class 1 costs nine times as much, the threshold
 // moves below the doubtful case at 0.2.

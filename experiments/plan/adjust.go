@@ -11,9 +11,9 @@ import (
 // adjust returns what is learnt from the predictions of a configuration; nil: nothing, or a mistake
 // that is reported.
 func (p *planner) adjust(ds *data.Data) *job.Adjust {
-	calibrates, thresholds := p.Spec.Calibrate != "none", p.Spec.Threshold != ""
+	thresholds := p.Spec.Threshold != ""
 	switch {
-	case !calibrates && !thresholds:
+	case p.Spec.Calibration == nil && !thresholds:
 		return nil
 	case len(ds.Classes) == 0:
 		p.AtPlace(p.Spec.AdjustPlace, "%s has numeric labels; calibrate and threshold are for classes", ds.Name)
@@ -23,14 +23,7 @@ func (p *planner) adjust(ds *data.Data) *job.Adjust {
 			"on more", ds.Name, len(ds.Classes))
 		return nil
 	}
-	a := &job.Adjust{Threshold: p.Spec.Threshold, Seed: p.Spec.Seed}
-	if calibrates {
-		way, err := cv.CalibrationNamed(p.Spec.Calibrate)
-		if err != nil {
-			panic(err) // cannot happen: the file has been parsed
-		}
-		a.Calibration = &way
-	}
+	a := &job.Adjust{Calibration: p.Spec.Calibration, Threshold: p.Spec.Threshold, Seed: p.Spec.Seed}
 	if costs := p.utility(ds); costs != nil {
 		a.Costs = &cv.Costs{}
 		for _, row := range costs.Loss {
@@ -52,8 +45,11 @@ func (p *planner) utility(ds *data.Data) *record.Costs {
 // predicting is the part of keys for how a configuration predicts: the average only, unless
 // something is learnt from the predictions.
 func (p *planner) predicting(ds *data.Data, average string) string {
-	if p.Spec.Calibrate == "none" && p.Spec.Threshold == "" {
+	calibrate := "none"
+	if c := p.Spec.Calibration; c != nil {
+		calibrate = c.Name
+	} else if p.Spec.Threshold == "" {
 		return average
 	}
-	return string(mustMarshal([]any{average, p.Spec.Calibrate, p.Spec.Threshold, p.Spec.Seed, p.utility(ds)}))
+	return string(mustMarshal([]any{average, calibrate, p.Spec.Threshold, p.Spec.Seed, p.utility(ds)}))
 }

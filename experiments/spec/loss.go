@@ -239,8 +239,11 @@ type thresholding struct {
 
 // adjusting reads calibration and threshold.
 func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
-	s.Calibrate, s.AdjustPlace = p.Calibrate, d.Found.Place(n)
-	choose(d, n, "calibrate", &s.Calibrate, calibrations)
+	s.AdjustPlace = d.Found.Place(n)
+	choose(d, n, "calibrate", &p.Calibrate, calibrations)
+	if way, err := cv.CalibrationNamed(p.Calibrate); err == nil {
+		s.Calibration = &way
+	}
 	if p.Threshold == nil || strictyaml.IsNull(p.Threshold) {
 		return
 	}

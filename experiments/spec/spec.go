@@ -37,11 +37,11 @@ type Spec struct {
 	Text     string // the text of the file
 	Settings []string
 
-	Averaging record.Component // Average as the file declares it
-	Calibrate string           // a method of calibration, or none
-	Threshold string           // the score it maximises; "": the threshold is ½
+	Averaging   record.Component // Average as the file declares it
+	Calibration *cv.Calibration  // nil: none
+	Threshold   string           // the score it maximises; "": the threshold is ½
 
-	AdjustPlace strictyaml.Place // position of the section with Calibrate and Threshold
+	AdjustPlace strictyaml.Place // position of the section with Calibration and Threshold
 	TuneText    string
 	Costs       *Costs // of decisions; nil: none are given
 	Published   []*Published
