@@ -138,10 +138,10 @@ func plattApply(parameters []float64, p float64) float64 {
 	return max(floor, sigmoid(parameters[0]*logOdds(p)+parameters[1]))
 }
 
-// isotonicLearn makes one block of all cases with the same probability, and pools adjacent violators
-// (Ayer et al. 1955), weighted by their cases. The parameters are points x₁, y₁, x₂, y₂, … with both
-// coordinates ascending: the ends of every block. The y are limited to [1/(n+2), 1-1/(n+2)] for n
-// cases.
+// isotonicLearn makes one block of all cases with the same probability, and pools adjacent
+// violators (Ayer et al. 1955), weighted by their cases. The parameters are points x₁, y₁, x₂, y₂,
+// … with both coordinates ascending: the ends of every block. The y are limited to [1/(n+2),
+// 1-1/(n+2)] for n cases.
 func isotonicLearn(proba []float64, is []bool) []float64 {
 	order := make([]int, len(proba))
 	for i := range order {

@@ -15,17 +15,17 @@ import (
 //
 // is compared with Student's t with G-1 degrees of freedom. If every row is its own case, this is
 // the paired t-test. It does not account for the variation between training sets. There is no test
-// (NaN) for a single case or if all values are equal up to rounding. v must not be empty.
+// (NaN) for a single case, with an infinite value, or if all values are equal up to rounding. Rows
+// that are NaN are left out.
 func CaseT(v []float64, cases []int) TTest {
-	nan := math.NaN()
+	v, cases = present(v, cases)
 	m, df := stat.Mean(v, nil), distinct(cases)-1
-	none := TTest{Estimate{m, nan, nan}, nan, df, nan}
-	if df < 1 || equal(v) {
-		return none
+	if df < 1 || !known(v) || equal(v) {
+		return untested(m, df)
 	}
 	se := math.Sqrt(meanVariance(v, m, cases))
 	if !(se > 0) {
-		return none
+		return untested(m, df)
 	}
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(df)}
 	half := student.Quantile(0.975) * se

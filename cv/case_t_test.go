@@ -65,10 +65,10 @@ func TestIntervalsEndWithTheScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := brier.Apart(TTest{Estimate: Estimate{0.5, -3, 2.5}}); got.Lo != -2 || got.Hi != 2 || got.Value != 0.5 {
+	if got := brier.apart(TTest{Estimate: Estimate{0.5, -3, 2.5}}); got.Lo != -2 || got.Hi != 2 || got.Value != 0.5 {
 		t.Errorf("%+v", got)
 	}
-	if got := brier.Apart(TTest{Estimate: withoutInterval(0)}); !math.IsNaN(got.Lo) || !math.IsNaN(got.Hi) {
+	if got := brier.apart(TTest{Estimate: withoutInterval(0)}); !math.IsNaN(got.Lo) || !math.IsNaN(got.Hi) {
 		t.Errorf("%+v", got)
 	}
 	// Brier losses of 2 and 0: the mean is 1, the standard error 1, and 1 - 1.96 is below 0.
@@ -76,7 +76,7 @@ func TestIntervalsEndWithTheScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := brier.Of(p); !ok || e.Value != 1 || e.Lo != 0 || e.Hi != 2 {
+	if e, ok, _ := brier.Of(p); !ok || e.Value != 1 || e.Lo != 0 || e.Hi != 2 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -125,8 +125,11 @@ func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing
 			}
 		}
 		if reason == "" {
-			var ok bool
-			if s.Scores[k], ok = c.Score.Of(Pool(parts[k]...)); !ok {
+			e, ok, err := c.Score.Of(Pool(parts[k]...))
+			switch s.Scores[k] = e; {
+			case err != nil:
+				reason = "failed: " + err.Error()
+			case !ok:
 				reason = c.Score.Name + " is not defined for its held-out cases"
 			}
 		}

@@ -30,11 +30,8 @@ type TTest struct {
 // for fewer than two differences, or if all are equal up to rounding, as happens for rates of few
 // cases: their variance would be that of rounding errors. d must not be empty.
 func CorrectedT(d []float64, ratio float64) TTest {
-	nan := math.NaN()
-	none := TTest{Estimate{stat.Mean(d, nil), nan, nan}, nan, len(d) - 1, nan}
 	if equal(d) {
-		none.Value = d[0]
-		return none
+		return untested(d[0], len(d)-1)
 	}
 	m, s2 := stat.MeanVariance(d, nil)
 	se := math.Sqrt((1/float64(len(d)) + ratio) * s2)
@@ -42,6 +39,12 @@ func CorrectedT(d []float64, ratio float64) TTest {
 	half := student.Quantile(0.975) * se
 	t := m / se
 	return TTest{Estimate{m, m - half, m + half}, t, len(d) - 1, 2 * student.CDF(-math.Abs(t))}
+}
+
+// untested is a difference without a test.
+func untested(value float64, df int) TTest {
+	nan := math.NaN()
+	return TTest{withoutInterval(value), nan, df, nan}
 }
 
 // equal reports whether all differences are equal up to rounding.

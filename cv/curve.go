@@ -38,20 +38,23 @@ func gap(proba []float64) float64 {
 }
 
 // reject is the mean of v over the remaining predictions as those with the least confidence are
-// rejected, with an interval. The interval is limited by the mean of most, the largest possible
-// values of v.
+// rejected, with an interval; rows whose v is NaN are left out. The interval is limited by the mean
+// of most, the largest possible values of v.
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v, most float64
 		of            int // the case
 	}
-	rows := make([]row, len(v))
+	var rows []row
 	for i := range v {
-		rows[i] = row{v: v[i], most: most[i], of: p.Cases[i]}
+		r := row{v: v[i], most: most[i], of: p.Cases[i]}
 		if p.Confidence == nil {
-			rows[i].sure = c.Func(p.Proba.RawRowView(i))
+			r.sure = c.Func(p.Proba.RawRowView(i))
 		} else {
-			rows[i].sure = p.Confidence[i]
+			r.sure = p.Confidence[i]
+		}
+		if !math.IsNaN(r.v) {
+			rows = append(rows, r)
 		}
 	}
 	// The most confident first. Rows with equal confidence are ordered by v, so that sums are

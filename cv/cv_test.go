@@ -425,17 +425,17 @@ func TestErrors(t *testing.T) {
 		{KFold{K: 1}, labels, nil, "1 folds of 10 cases"},
 		{KFold{K: -3}, labels, nil, "-3 folds"},
 		{KFold{}, labels[:9], nil, "10 folds of 9 cases"},
-		{KFold{K: 3}, single, nil, "would train without class 2: all of its cases (1) are in the test part"},
+		{KFold{K: 3}, single, nil, "splitter kfold: fold 0 would train without class 2: all of its cases (1) are left out"},
 		{KFold{K: 2, Stratified: &no}, []int{0, 0, 0, 0, 1}, nil, "would train without class 1"},
 		{KFold{K: 2}, []int{0, 0, 0}, nil, "all 3 cases are of class 0"},
 		{KFold{K: 2}, []int{0}, nil, "fewer (1)"},
 		{KFold{K: 2}, nil, nil, "fewer (0)"},
 		{KFold{K: 2, Stratified: &yes}, nil, pairs, "stratified: true needs classes"},
-		{KFold{K: 5}, labels, pairs, "in both parts of fold 0; use group_kfold"},
+		{KFold{K: 5}, labels, pairs, "in both parts; use group_kfold"},
 		{RepeatedKFold{Repeats: -1}, labels, nil, "repeats: -1"},
 		{RepeatedKFold{K: 11}, labels, nil, "11 folds of 10 cases"},
 		{LeaveOneOut{}, single, nil, "fold 9 would train without class 2"},
-		{LeaveOneOut{}, labels, pairs, `group "a" would have cases in both parts of fold 0`},
+		{LeaveOneOut{}, labels, pairs, `splitter leave_one_out: fold 0 would have cases of group "a" in both parts`},
 		{HoldOut{TestSize: 1}, labels, nil, "test_size: 1"},
 		{HoldOut{TestSize: -0.1}, labels, nil, "test_size: -0.1"},
 		{HoldOut{TestSize: math.NaN()}, labels, nil, "test_size: NaN"},
@@ -451,7 +451,7 @@ func TestErrors(t *testing.T) {
 		{Predefined{}, []int{0, 1}, []string{"1", "1"}, "0 training and 2 test cases"},
 		{Predefined{}, []int{0, 1, 1}, []string{"1", "2", "2"}, "fold 0 would train without class 0"},
 	} {
-		_, err := test.s.Split(max(len(test.labels), len(test.groups)), test.labels, test.groups, 1)
+		_, err := Split(test.s, max(len(test.labels), len(test.groups)), test.labels, test.groups, 1)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%T%+v: error %v, want %q", test.s, test.s, err, test.want)
 		}
@@ -461,7 +461,7 @@ func TestErrors(t *testing.T) {
 			t.Error("10 labels and 9 groups: no panic")
 		}
 	}()
-	KFold{}.Split(10, labels, pairs[:9], 1)
+	Split(KFold{}, 10, labels, pairs[:9], 1)
 }
 
 // A class of fewer than k cases is allowed if every training part contains it.

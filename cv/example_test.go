@@ -31,7 +31,7 @@ func ExampleEvaluate() {
 		fmt.Println(err)
 		return
 	}
-	results, _ := cv.Evaluate(p)
+	results, _, _ := cv.Evaluate(p)
 	for _, r := range results[:4] {
 		fmt.Printf("%s %.3f\n", r.Name, r.Value)
 	}

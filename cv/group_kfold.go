@@ -21,9 +21,6 @@ type GroupKFold struct {
 
 // Split implements Splitter.
 func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
-	if err := cases(n, labels, groups); err != nil {
-		return nil, err
-	}
 	if groups == nil {
 		return nil, fmt.Errorf("the data have no groups; name their column in data.group, or set " +
 			"data.duplicates: together")
@@ -74,7 +71,7 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 	for i, g := range groups {
 		tested[i] = foldOf[g]
 	}
-	return folds(tested, k, 0, labels, groups)
+	return folds(tested, k, 0)
 }
 
 // part is the test part of a fold: its cases of every class, and in all.

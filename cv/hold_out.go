@@ -17,10 +17,7 @@ type HoldOut struct {
 }
 
 // Split implements Splitter.
-func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
-	if err := cases(n, labels, groups); err != nil {
-		return nil, err
-	}
+func (s HoldOut) Split(n int, labels []int, _ []string, seed uint64) ([]Fold, error) {
 	size := cmp.Or(s.TestSize, 0.2)
 	if !(size > 0 && size < 1) {
 		return nil, fmt.Errorf("test_size: %v must be between 0 and 1, the share of the cases that is held out", size)
@@ -43,7 +40,7 @@ func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fol
 		tested[i] = min(take[stratum], 1) - 1
 		take[stratum] = max(take[stratum]-1, 0)
 	}
-	return folds(tested, 1, 0, labels, groups)
+	return folds(tested, 1, 0)
 }
 
 // apportion divides m seats among classes in proportion to counts: each gets its share rounded

@@ -2,7 +2,9 @@ package cv
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -24,6 +26,26 @@ func mean(v []float64, cases []int) Estimate {
 
 func normal(value, standardError float64) Estimate {
 	return Estimate{value, value - z95*standardError, value + z95*standardError}
+}
+
+// known reports whether no value is only a bound, which infinity stands for.
+func known(rows []float64) bool {
+	return !slices.ContainsFunc(rows, func(v float64) bool { return math.IsInf(v, 0) })
+}
+
+// present returns the rows without those that are left out, whose value is NaN.
+func present(rows []float64, cases []int) ([]float64, []int) {
+	if !floats.HasNaN(rows) {
+		return rows, cases
+	}
+	var v []float64
+	var of []int
+	for i, row := range rows {
+		if !math.IsNaN(row) {
+			v, of = append(v, row), append(of, cases[i])
+		}
+	}
+	return v, of
 }
 
 // meanVariance estimates the variance of mean(v) if the G cases are independent but the rows of one

@@ -15,14 +15,11 @@ type KFold struct {
 }
 
 // Split implements Splitter.
-func (s KFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
-	return s.split(n, labels, groups, seed, 0)
+func (s KFold) Split(n int, labels []int, _ []string, seed uint64) ([]Fold, error) {
+	return s.split(n, labels, seed, 0)
 }
 
-func (s KFold) split(n int, labels []int, groups []string, seed uint64, repeat int) ([]Fold, error) {
-	if err := cases(n, labels, groups); err != nil {
-		return nil, err
-	}
+func (s KFold) split(n int, labels []int, seed uint64, repeat int) ([]Fold, error) {
 	k, err := numberOfFolds(s.K, n, "cases")
 	if err != nil {
 		return nil, err
@@ -37,7 +34,7 @@ func (s KFold) split(n int, labels []int, groups []string, seed uint64, repeat i
 	for position, i := range order(n, labels, stratified, seed, repeat) {
 		tested[i] = position % k
 	}
-	return folds(tested, k, repeat, labels, groups)
+	return folds(tested, k, repeat)
 }
 
 // numberOfFolds resolves the option `k`, the number of parts into which n units are divided.

@@ -5,13 +5,10 @@ package cv
 type LeaveOneOut struct{}
 
 // Split implements Splitter.
-func (LeaveOneOut) Split(n int, labels []int, groups []string, _ uint64) ([]Fold, error) {
-	if err := cases(n, labels, groups); err != nil {
-		return nil, err
-	}
+func (LeaveOneOut) Split(n int, _ []int, _ []string, _ uint64) ([]Fold, error) {
 	tested := make([]int, n)
 	for i := range tested {
 		tested[i] = i
 	}
-	return folds(tested, n, 0, labels, groups)
+	return folds(tested, n, 0)
 }

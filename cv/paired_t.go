@@ -60,18 +60,13 @@ func (r PairedT) Cut(now Round) (cuts []Cut) {
 	level := cmp.Or(r.Alpha, 0.05) / float64((now.Contestants-1)*len(r.Rounds(now.Contestants, now.Folds)))
 	best := now.In[0]
 	for _, k := range now.In[1:] {
-		d := make([]float64, now.Done)
-		for f := range d {
-			a, _ := now.Score.Func(now.Parts[best][f])
-			b, _ := now.Score.Func(now.Parts[k][f])
-			d[f] = a.Value - b.Value // NaN if the score is not defined in a fold
-			if !now.Score.Greater {
-				d[f] = -d[f]
-			}
+		better, worse := now.Parts[best][:now.Done], now.Parts[k][:now.Done]
+		if !now.Score.Greater {
+			better, worse = worse, better
 		}
-		// NaN if there is no test: equal differences give no estimate of the variance.
-		test := CorrectedT(d, -1/float64(now.Folds))
-		if p := test.P / 2; test.T > 0 && p < level {
+		// P is NaN if there is no test: equal differences give no estimate of the variance.
+		test, folds := now.Score.OverFolds(better, worse, -1/float64(now.Folds))
+		if p := test.P / 2; folds == now.Done && test.T > 0 && p < level {
 			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: best, P: p,
 				Reason: fmt.Sprintf("behind by %.3g %s, p = %.2g < %.2g", test.Value, now.Score.Unit, p, level)})
 		}

@@ -14,10 +14,7 @@ import (
 type Predefined struct{}
 
 // Split implements Splitter.
-func (Predefined) Split(n int, labels []int, groups []string, _ uint64) ([]Fold, error) {
-	if err := cases(n, labels, groups); err != nil {
-		return nil, err
-	}
+func (Predefined) Split(n int, _ []int, groups []string, _ uint64) ([]Fold, error) {
 	if groups == nil {
 		return nil, errors.New("the data do not say to which fold a case belongs; " +
 			"name a column of integers in data.group")
@@ -34,5 +31,5 @@ func (Predefined) Split(n int, labels []int, groups []string, _ uint64) ([]Fold,
 	for i := range tested {
 		tested[i], _ = slices.BinarySearch(numbers, number[i])
 	}
-	return folds(tested, len(numbers), 0, labels, groups)
+	return folds(tested, len(numbers), 0)
 }

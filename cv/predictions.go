@@ -181,11 +181,31 @@ func (p Predictions) logProba() []float64 {
 	return out
 }
 
-// information is, for every row, log2 p of the true class minus the same for the baseline, in bits.
+// logLoss is, for every row, -log p of the true class, in nats.
+func (p Predictions) logLoss() []float64 {
+	out := p.logProba()
+	floats.Scale(-1, out)
+	return out
+}
+
+// floored reports, for every row, whether floor replaced the probability of the true class.
+func (p Predictions) floored() []bool {
+	out := make([]bool, len(p.Labels))
+	for i, label := range p.Labels {
+		out[i] = p.Proba.At(i, label) < floor
+	}
+	return out
+}
+
+// information is, for every row, log2 p of the true class minus the same for the baseline, in bits;
+// NaN if the class has no training cases, because the baseline then is not finite.
 func (p Predictions) information() []float64 {
 	out := p.logProba()
 	for i, base := range p.Base {
-		out[i] = (out[i] - max(base, math.Log(floor))) / math.Ln2
+		out[i] = (out[i] - base) / math.Ln2
+		if math.IsInf(base, -1) {
+			out[i] = math.NaN()
+		}
 	}
 	return out
 }
@@ -195,7 +215,10 @@ func (p Predictions) information() []float64 {
 func (p Predictions) certainty() []float64 {
 	out := make([]float64, len(p.Base))
 	for i, base := range p.Base {
-		out[i] = -max(base, math.Log(floor)) / math.Ln2
+		out[i] = -base / math.Ln2
+		if math.IsInf(base, -1) {
+			out[i] = math.NaN()
+		}
 	}
 	return out
 }
@@ -203,8 +226,8 @@ func (p Predictions) certainty() []float64 {
 // warnings reports how many probabilities were replaced by floor.
 func (p Predictions) warnings() []string {
 	floored, unseen := 0, 0
-	for i, label := range p.Labels {
-		if p.Proba.At(i, label) < floor {
+	for i, is := range p.floored() {
+		if is {
 			floored++
 		}
 		if math.IsInf(p.Base[i], -1) {
@@ -214,11 +237,12 @@ func (p Predictions) warnings() []string {
 	var out []string
 	if floored > 0 {
 		out = append(out, fmt.Sprintf("%d of %d cases had a probability below %.3g for their own class; "+
-			"log_loss and information_bits take it as that", floored, len(p.Labels), floor))
+			"log_loss and information_bits take it as that, and their differences are not tested", floored,
+			len(p.Labels), floor))
 	}
 	if unseen > 0 {
 		out = append(out, fmt.Sprintf("%d of %d cases are of a class without training cases; "+
-			"the base line of information_bits gives it %.3g", unseen, len(p.Labels), floor))
+			"information_bits leaves them out", unseen, len(p.Labels)))
 	}
 	return out
 }

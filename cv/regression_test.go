@@ -22,7 +22,7 @@ func regression(t *testing.T, targets, mean, variance []float64, trainMean, trai
 func TestRegressionScores(t *testing.T) {
 	targets, mean, variance := []float64{1, 2, 3}, []float64{2, 0, 5}, []float64{0.5, 1, 9}
 	p := regression(t, targets, mean, variance, 1.5, 4)
-	results, warnings := Evaluate(p)
+	results, warnings, _ := Evaluate(p)
 	if len(results) != 2 || results[0].Name != "rmse" || results[1].Name != "standardized_log_loss" || len(warnings) != 0 {
 		t.Fatalf("results %v, warnings %v", results, warnings)
 	}
@@ -68,7 +68,7 @@ func TestRegressionScoreProperties(t *testing.T) {
 		!slices.Equal(pooled.Mean[m:], q.Mean) || !slices.Equal(pooled.Variance[:m], p.Variance) {
 		t.Errorf("pooled %+v", pooled)
 	}
-	if results, _ := Evaluate(pooled); len(results) != 2 {
+	if results, _, _ := Evaluate(pooled); len(results) != 2 {
 		t.Errorf("results %v", results)
 	}
 }
@@ -81,7 +81,7 @@ func TestBadRegression(t *testing.T) {
 	}
 	// Equal training targets have variance 0 and give no base line.
 	p := regression(t, []float64{1, 2}, []float64{1, 1}, []float64{1, 1}, 1, 0)
-	if results, _ := Evaluate(p); len(results) != 1 || results[0].Name != "rmse" {
+	if results, _, _ := Evaluate(p); len(results) != 1 || results[0].Name != "rmse" {
 		t.Errorf("results %v", results)
 	}
 	defer func() {

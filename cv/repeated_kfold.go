@@ -15,7 +15,7 @@ type RepeatedKFold struct {
 }
 
 // Split implements Splitter.
-func (s RepeatedKFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
+func (s RepeatedKFold) Split(n int, labels []int, _ []string, seed uint64) ([]Fold, error) {
 	repeats := cmp.Or(s.Repeats, 10)
 	if repeats < 1 || repeats > MaxFolded {
 		return nil, fmt.Errorf("repeats: %d; it must be from 1 to %d", repeats, MaxFolded)
@@ -27,7 +27,7 @@ func (s RepeatedKFold) Split(n int, labels []int, groups []string, seed uint64) 
 	}
 	var out []Fold
 	for r := range repeats {
-		part, err := KFold{s.K, s.Stratified}.split(n, labels, groups, seed, r)
+		part, err := KFold{s.K, s.Stratified}.split(n, labels, seed, r)
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,13 @@
 package cv
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // Score is a measure of the quality of predictions.
@@ -24,14 +28,17 @@ type Score struct {
 	Base bool
 	// Within is the range of the score, which limits its intervals. Zeros: unlimited.
 	Within [2]float64
-	// Each returns the value of every row, if the score is their mean; nil: it is not a mean.
+	// Each returns the value of every row, if the score is their mean; nil: it is not a mean. NaN
+	// leaves a row out. An infinite value means that only a bound is known, which Func counts; then
+	// differences of the score are not tested.
 	Each func(Predictions) []float64
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
 }
 
-// Told is the version in the keys of jobs: 0 for the first version of this package's own scores.
-func (s Score) Told() int {
+// KeyVersion is the version in the keys of jobs: 0 for the first version of this package's own
+// scores.
+func (s Score) KeyVersion() int {
 	if s.Version < 2 && !s.registered {
 		return 0
 	}
@@ -48,13 +55,37 @@ type Column struct {
 	Brief    bool   // also shown in short summaries: of outer folds, of the best points of a grid
 }
 
+// each is Each on a copy of the predictions; nil: there is none, or it breaks its promises.
+func (s Score) each(p Predictions) (rows []float64) {
+	if s.Each == nil || panicked.Try(func() { rows = s.Each(Pool(p)) }) != nil || len(rows) != len(p.Cases) {
+		return nil
+	}
+	return rows
+}
+
 // information is mean test information in bits. Its interval ends at the value for certain
 // predictions of the true classes.
 func information(p Predictions) (Estimate, bool) {
-	e := mean(p.information(), p.Cases)
-	most := floats.Sum(p.certainty()) / float64(len(p.Base))
-	e.Hi = math.Min(e.Hi, math.Max(most, e.Value)) // keeps NaN
+	v, cases := present(p.information(), p.Cases)
+	if len(v) == 0 {
+		return Estimate{}, false
+	}
+	e := mean(v, cases)
+	most, _ := present(p.certainty(), p.Cases)
+	e.Hi = math.Min(e.Hi, math.Max(stat.Mean(most, nil), e.Value)) // keeps NaN
 	return e, true
+}
+
+func informations(p Predictions) []float64 { return p.mark(p.information(), -1) }
+
+// mark sets the values of rows whose probability was raised to floor to an infinity.
+func (p Predictions) mark(rows []float64, sign int) []float64 {
+	for i, floored := range p.floored() {
+		if floored {
+			rows[i] = math.Inf(sign)
+		}
+	}
+	return rows
 }
 
 func errorCount(p Predictions) (Estimate, bool) { return withoutInterval(floats.Sum(p.wrong())), true }
@@ -65,13 +96,9 @@ func errorRate(p Predictions) (Estimate, bool) {
 	return Estimate{rate, lo, hi}, true
 }
 
-func logLoss(p Predictions) (Estimate, bool) { return mean(logLosses(p), p.Cases), true }
+func logLoss(p Predictions) (Estimate, bool) { return mean(p.logLoss(), p.Cases), true }
 
-func logLosses(p Predictions) []float64 {
-	loss := p.logProba()
-	floats.Scale(-1, loss)
-	return loss
-}
+func logLosses(p Predictions) []float64 { return p.mark(p.logLoss(), 1) }
 
 func brier(p Predictions) (Estimate, bool) { return mean(brierLosses(p), p.Cases), true }
 
@@ -88,20 +115,67 @@ func brierLosses(p Predictions) []float64 {
 	return loss
 }
 
-// Apart tests differences of the score; the interval is limited to possible differences.
-func (s Score) Apart(t TTest) TTest {
-	if widest := s.Within[1] - s.Within[0]; widest > 0 {
-		t.Lo, t.Hi = math.Max(t.Lo, -widest), math.Min(t.Hi, widest) // keeps NaN
-	}
-	return t
-}
-
 // Of computes the score, with an interval limited to the range of the score; false: it is not
-// defined for these predictions.
-func (s Score) Of(p Predictions) (e Estimate, ok bool) {
-	e, ok = s.Func(p)
+// defined for these predictions. The error is a violation of Checked by a score of another program.
+func (s Score) Of(p Predictions) (e Estimate, ok bool, err error) {
+	switch {
+	case s.Numeric != p.Numeric():
+		return e, false, nil
+	case s.registered:
+		e, ok, err = s.Checked(p)
+	default:
+		e, ok = s.Func(p)
+		ok = ok && finite(e.Value)
+	}
 	if s.Within != [2]float64{} {
 		e.Lo, e.Hi = math.Max(e.Lo, s.Within[0]), math.Min(e.Hi, s.Within[1]) // keeps NaN
 	}
-	return e, ok
+	return e, ok, err
+}
+
+// Checked computes the score twice, on copies of the predictions. It is an error, which names the
+// score, if Func or Each panics, if the two values are not the same, if a value is not finite or is
+// outside Within or its own interval, or if it is not the mean of Each.
+func (s Score) Checked(p Predictions) (e Estimate, ok bool, err error) {
+	var again Estimate
+	var still bool
+	var rows []float64
+	err = panicked.Try(func() {
+		e, ok = s.Func(Pool(p))
+		again, still = s.Func(Pool(p))
+		if s.Each != nil {
+			rows = s.Each(Pool(p))
+		}
+	})
+	if err != nil {
+		return e, false, fmt.Errorf("score %s: %w", s.Name, err)
+	}
+	fault := func(format string, args ...any) (Estimate, bool, error) {
+		return e, false, fmt.Errorf("score %s: "+format, append([]any{s.Name}, args...)...)
+	}
+	lo, hi := s.Within[0], s.Within[1]
+	bits := func(e Estimate) [3]uint64 {
+		return [3]uint64{math.Float64bits(e.Value), math.Float64bits(e.Lo), math.Float64bits(e.Hi)}
+	}
+	switch {
+	case ok != still || ok && bits(e) != bits(again):
+		return fault("it is %v and then %v for the same predictions", e, again)
+	case !ok:
+		return e, false, nil
+	case !finite(e.Value):
+		return fault("its value is %v; where it is not defined, Func returns false", e.Value)
+	case lo < hi && !(e.Value >= lo && e.Value <= hi):
+		return fault("its value %v is not within [%v, %v]", e.Value, lo, hi)
+	case e.Lo > e.Value || e.Hi < e.Value || math.IsNaN(e.Lo) != math.IsNaN(e.Hi):
+		return fault("its interval from %v to %v does not contain its value %v", e.Lo, e.Hi, e.Value)
+	case s.Each == nil:
+		return e, true, nil
+	case len(rows) != len(p.Cases):
+		return fault("Each has %d values of %d rows", len(rows), len(p.Cases))
+	}
+	rows, _ = present(rows, p.Cases)
+	if m := stat.Mean(rows, nil); known(rows) && !(math.Abs(m-e.Value) <= 1e-6*max(1, math.Abs(m))) {
+		return fault("its value %v is not the mean of Each, %v", e.Value, m)
+	}
+	return e, true, nil
 }

@@ -97,7 +97,7 @@ func TestScoresOfTwoClasses(t *testing.T) {
 		"matthews":          correlation(1, 0, 2, 1),
 		"average_precision": wilsonOf((1+2./3+3./4)/3, 3), // precisions at the first, second and third case of class 1
 	}
-	results, warnings := Evaluate(p)
+	results, warnings, _ := Evaluate(p)
 	if len(results) != len(want) || len(warnings) != 0 {
 		t.Fatalf("%d results, warnings %v", len(results), warnings)
 	}
@@ -163,7 +163,7 @@ func TestScoresOfThreeClasses(t *testing.T) {
 	if e := score(t, "brier", p); !close(e.Value, (0.375+1.125)/2, 1e-15) {
 		t.Errorf("brier %v", e)
 	}
-	results, _ := Evaluate(p)
+	results, _, _ := Evaluate(p)
 	for _, r := range results {
 		if slices.Contains([]string{"auc", "average_precision", "sensitivity", "specificity"}, r.Name) {
 			t.Errorf("%s of three classes", r.Name)
@@ -171,17 +171,37 @@ func TestScoresOfThreeClasses(t *testing.T) {
 	}
 }
 
-// A probability of 0 is replaced by the smallest normal double, 2^-1022; likewise the frequency of
-// a class without training cases.
+// A probability of 0 is replaced by the smallest normal double, 2^-1022, and what follows is only a
+// bound: differences are not tested. A case of a class without training cases, which the
+// training frequencies give probability 0, has no information.
 func TestFloors(t *testing.T) {
 	p := predict(t, []int{0, 0, 1}, [][]float64{{0, 1}, {1, 0}, {0.5, 0.5}}, 7, 0)
 	if e := score(t, "log_loss", p); !close(e.Value, 1023*math.Ln2/3, 1e-12) {
 		t.Errorf("log loss %v", e)
 	}
-	if e := score(t, "information_bits", p); !close(e.Value, (-1022+0+1021.)/3, 1e-12) || math.IsNaN(e.Lo) || math.IsInf(e.Hi, 0) {
+	if e := score(t, "information_bits", p); !close(e.Value, -1022./2, 1e-12) || math.IsNaN(e.Lo) {
 		t.Errorf("information %v", e)
 	}
-	_, warnings := Evaluate(p)
+	q := predict(t, []int{0, 0, 1}, [][]float64{{.5, .5}, {.75, .25}, {.25, .75}}, 7, 0)
+	if e := score(t, "information_bits", q); !close(e.Value, (-1+math.Log2(.75))/2, 1e-12) || math.IsNaN(e.Lo) {
+		t.Errorf("information %v without floors", e)
+	}
+	for _, name := range []string{"log_loss", "information_bits"} {
+		s, _ := ScoreNamed(name)
+		e, _, _ := s.Of(p)
+		f, _, _ := s.Of(q)
+		cases, ok := s.OverCases(p, q)
+		folds, n := s.OverFolds([]Predictions{p, q, q}, []Predictions{q, p, q}, 1)
+		if !ok || n != 3 || !math.IsNaN(cases.P) || !math.IsNaN(folds.P) || !close(cases.Value, e.Value-f.Value, 1e-12) {
+			t.Errorf("%s: over cases %+v, over folds %+v", name, cases, folds)
+		}
+	}
+	none := predict(t, []int{1, 1}, [][]float64{{.5, .5}, {.25, .75}}, 7, 0)
+	results, _, _ := Evaluate(none)
+	if slices.ContainsFunc(results, func(r Result) bool { return r.Name == "information_bits" }) {
+		t.Error("information of cases that no training part has")
+	}
+	_, warnings, _ := Evaluate(p)
 	if len(warnings) != 2 || !strings.HasPrefix(warnings[0], "1 of 3 cases had a probability below 2.23e-308") ||
 		!strings.HasPrefix(warnings[1], "1 of 3 cases are of a class without training cases") {
 		t.Errorf("warnings %q", warnings)
@@ -191,7 +211,7 @@ func TestFloors(t *testing.T) {
 // One case has only Wilson intervals; one class has neither a ROC curve nor a correlation.
 func TestOneCase(t *testing.T) {
 	p := predict(t, []int{1}, [][]float64{{0.25, 0.75}}, 1, 1)
-	results, _ := Evaluate(p)
+	results, _, _ := Evaluate(p)
 	for _, r := range results {
 		want := slices.Contains([]string{"error_rate", "sensitivity", "f1"}, r.Name)
 		undefined := slices.Contains([]string{"auc", "average_precision", "specificity", "balanced_accuracy", "matthews"}, r.Name)
@@ -414,8 +434,8 @@ func TestPool(t *testing.T) {
 // the case.
 func TestRepeatedPredictions(t *testing.T) {
 	p := random(t, 40, 2, rand.New(rand.NewPCG(4, 4)))
-	once, _ := Evaluate(p)
-	thrice, _ := Evaluate(Pool(p, p, p))
+	once, _, _ := Evaluate(p)
+	thrice, _, _ := Evaluate(Pool(p, p, p))
 	for i := range once {
 		a, b := once[i], thrice[i]
 		if a.Count {

@@ -19,6 +19,7 @@
 package cv
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ var Races = registry.Table[Race]{
 var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
-		Base: true, Each: Predictions.information,
+		Base: true, Each: informations,
 		Column: Column{Heading: "bits", Digits: 3, Brief: true},
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: " +
 			"0 is guessing",
@@ -211,17 +212,15 @@ type Result struct {
 
 // Evaluate computes, in the order of the table, all scores that are defined for p, which must have
 // at least one row. A warning counts the probabilities that were raised to the smallest normal
-// double to keep logarithms finite.
-func Evaluate(p Predictions) (results []Result, warnings []string) {
+// double to keep logarithms finite. The error is that of Score.Of, of all scores.
+func Evaluate(p Predictions) (results []Result, warnings []string, err error) {
 	for _, s := range Scores {
-		if s.Numeric != p.Numeric() {
-			continue
-		}
-		if e, ok := s.Of(p); ok {
+		e, ok, fault := s.Of(p)
+		if err = errors.Join(err, fault); ok {
 			results = append(results, Result{s, e})
 		}
 	}
-	return results, p.warnings()
+	return results, p.warnings(), err
 }
 
 // Register adds a splitter of another program to Table, as kernel.Register does a kernel.

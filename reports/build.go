@@ -14,7 +14,8 @@ import (
 
 // Build makes the Report of a run from its manifest and the lines of its journal, in any order.
 // Results that are not on record are counted and marked as missing. Lines that contradict the
-// manifest or each other are an error.
+// manifest or each other are an error, and so is a score of another program that breaks its
+// promises.
 func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	studies, contests, err := arrange(m, lines)
 	if err != nil {
@@ -32,10 +33,15 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	for c, configuration := range m.Configurations {
 		b := builder{record: configuration, studies: studies[c], curves: curves, confidence: confidence}
 		r.Configurations = append(r.Configurations, b.build())
+		if b.fault != nil {
+			return nil, fmt.Errorf("configuration %d, %w", c, b.fault)
+		}
 		r.Missing += r.Configurations[c].Missing
 	}
 	r.Warnings = append(r.Warnings, mixed(m, lines)...)
-	r.compete(m, contests, builder{curves: curves, confidence: confidence})
+	if err := r.compete(contests, builder{curves: curves, confidence: confidence}); err != nil {
+		return nil, err
+	}
 	if answers := r.decide(); len(answers) > 0 {
 		if r.Answer = &answers[0]; len(answers) > 1 {
 			r.Answers = answers

@@ -15,6 +15,7 @@ type builder struct {
 	curves     []cv.Curve
 	confidence cv.Confidence
 	warnings   notes
+	fault      error // of a score
 }
 
 // where names a job within a configuration: "trial 3" and "fit" are jobs of the study of all the
@@ -75,7 +76,10 @@ func (b *builder) pool(name string, studies []*Study) Evaluation {
 		return e
 	}
 	p := cv.Pool(parts...)
-	results, warnings := cv.Evaluate(p)
+	results, warnings, err := cv.Evaluate(p)
+	if err != nil && b.fault == nil {
+		b.fault = fmt.Errorf("%s: %w", name, err)
+	}
 	e.Scores = Scores{len(p.Cases), results, partial(e.Scored, failed, e.Folds)}
 	b.warnings.add(e.Name, warnings...)
 	if p.Numeric() {
@@ -118,7 +122,10 @@ func (b *builder) fold(s *Study) Fold {
 		f.Threshold = s.Fit.Threshold
 	}
 	if s.Predictions != nil {
-		results, _ := cv.Evaluate(*s.Predictions) // warnings come with the pooled scores
+		results, _, err := cv.Evaluate(*s.Predictions) // warnings come with the pooled scores
+		if err != nil && b.fault == nil {
+			b.fault = fmt.Errorf("%s fold %d: %w", s.Evaluation, s.Fold, err)
+		}
 		f.Scores = Scores{N: len(s.Predictions.Cases), Results: results}
 	}
 	return f

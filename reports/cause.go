@@ -63,7 +63,8 @@ var warningKinds = []kind{
 	{`for their own class`, false, "cases had a probability of almost 0 for their own class",
 		"a few of them decide log loss and information", "a likelihood with noise, as noisy_threshold or epsilon"},
 	{`of a class without training cases`, false, "cases are of a class that a training part lacks",
-		"no model can predict them", "stratified folds, or fewer of them"},
+		"no model can predict them; information leaves them out",
+		"training cases of that class, or a test set without it"},
 	{`evaluations failed, the first with`, false, "the optimiser met points that could not be evaluated",
 		"it avoided them", ""}, // failures of any kind, as the text goes on to say
 	{`stopped unconverged|stopped before it converged|has not converged|not converged`, false,

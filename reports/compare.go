@@ -250,32 +250,24 @@ func sameFold(a, b Study) bool {
 // some folds have.
 func compareFolds(name string, first, second []Study) (out PairedEvaluation, lacking []string) {
 	out = PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
-	differences := map[string][]float64{}
-	var once [2][]cv.Predictions
+	var all, once [2][]cv.Predictions
 	train, test := 0, 0
 	for i, a := range first {
 		b := second[i]
 		train, test = train+a.Train, test+a.Test
-		scores, _ := cv.Evaluate(*a.Predictions)
-		others, _ := cv.Evaluate(*b.Predictions)
-		for _, s := range scores {
-			if other, ok := (Scores{Results: others}).Value(s.Name); ok && !s.Count {
-				differences[s.Name] = append(differences[s.Name], s.Value-other.Value)
-			}
-		}
+		all[0], all[1] = append(all[0], *a.Predictions), append(all[1], *b.Predictions)
 		if a.Repeat == first[0].Repeat {
 			once[0], once[1] = append(once[0], *a.Predictions), append(once[1], *b.Predictions)
 		}
 	}
 	for _, s := range cv.Scores {
-		d := differences[s.Name]
-		if len(d) < len(first) {
-			if len(d) > 0 {
+		t, folds := s.OverFolds(all[0], all[1], float64(test)/float64(train))
+		if s.Count || folds < len(first) {
+			if !s.Count && folds > 0 {
 				lacking = append(lacking, s.Name)
 			}
 			continue
 		}
-		t := s.Apart(cv.CorrectedT(d, float64(test)/float64(train)))
 		score := PairedScore{Name: s.Name, Difference: Number(t.Value), T: Number(t.T), DF: t.DF, P: Number(t.P)}
 		if !math.IsNaN(t.Lo) {
 			score.CI95 = &[2]Number{Number(t.Lo), Number(t.Hi)}

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// compete adds the results of the contests.
-func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
+// compete adds the results of the contests; the error is that of a score.
+func (r *Report) compete(contests []contest, b builder) error {
 	for _, c := range contests {
 		first := &r.Configurations[c.Configurations[0]]
 		if !c.WinnerOnly {
@@ -43,6 +43,7 @@ func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
 		n.Evaluation = b.pool("nested", parts)
 	}
 	r.Warnings = append(r.Warnings, b.warnings.list()...)
+	return b.fault
 }
 
 // configuration is the index of a contestant's configuration, nil if k is -1.

@@ -201,7 +201,7 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 		if !whole || folds != nil && !slices.EqualFunc(folds, mine, alike) {
 			continue
 		}
-		if e, ok := of.score.Of(pool(mine)); ok {
+		if e, ok, _ := of.score.Of(pool(mine)); ok {
 			folds = mine
 			out = append(out, competitor{k, e, mine, c.Inference.Name() == baseRateName})
 		}
@@ -296,25 +296,16 @@ func test(score cv.Score, first, second competitor) (t cv.TTest, ok bool) {
 		return t, false
 	}
 	if single || first.base && score.Each != nil {
-		p := pool(first.folds)
-		v := score.Each(p)
-		for i, w := range score.Each(pool(second.folds)) {
-			v[i] -= w
-		}
-		return score.Apart(cv.CaseT(v, p.Cases)), true
+		return score.OverCases(pool(first.folds), pool(second.folds))
 	}
-	var d []float64
+	var a, b []cv.Predictions
 	train, held := 0, 0
 	for i, s := range first.folds {
-		a, known := score.Func(*s.Predictions)
-		b, both := score.Func(*second.folds[i].Predictions)
-		if !known || !both {
-			return t, false
-		}
-		d = append(d, a.Value-b.Value)
+		a, b = append(a, *s.Predictions), append(b, *second.folds[i].Predictions)
 		train, held = train+s.Train, held+s.Test
 	}
-	return score.Apart(cv.CorrectedT(d, float64(held)/float64(train))), true
+	t, folds := score.OverFolds(a, b, float64(held)/float64(train))
+	return t, folds == len(a)
 }
 
 // skill compares predictions with the base rate by a test over the held-out cases of all folds, as
@@ -340,8 +331,11 @@ func skill(c Configuration, folds []*Study) *Skill {
 		d := float64(c.LogEvidence) - base
 		return &Skill{baseRateName, logEvidence, Number(d), Number(nan), d > bareMention}
 	}
-	score, p := baseScore(c), pool(done)
-	t := cv.CaseT(score.Each(p), p.Cases)
+	score := baseScore(c)
+	t, ok := score.OverCases(pool(done))
+	if !ok {
+		return nil
+	}
 	d := t.Value
 	if !score.Greater {
 		d = -d

@@ -140,7 +140,10 @@ func (q Query) answer(
 	if err != nil {
 		return nil, err
 	}
-	results, floored := cv.Evaluate(predictions)
+	results, floored, err := cv.Evaluate(predictions)
+	if err != nil {
+		return nil, err
+	}
 	a.Warnings = append(a.Warnings, floored...)
 	a.Test = &TestAnswer{N: len(p.Rows)}
 	for _, r := range results {

@@ -90,8 +90,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.end(t)
-	return t, nil
+	return s.end(t)
 }
 
 // streamed is the number of cases in memory at a time.
@@ -134,8 +133,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 	case err != nil:
 		return nil, err
 	}
-	s.end(all)
-	return all, nil
+	return s.end(all)
 }
 
 // stream predicts parts of a file, and keeps what the scores of all cases need.
@@ -210,11 +208,14 @@ func (s *stream) warn(w string) {
 }
 
 // end adds to t the scores of all parts and the warnings.
-func (s *stream) end(t *Predicted) {
+func (s *stream) end(t *Predicted) (*Predicted, error) {
 	t.Warnings = append([]string{}, s.warnings...)
 	if len(s.scored) > 0 {
-		t.score(cv.Pool(s.scored...), s.cost)
+		if err := t.score(cv.Pool(s.scored...), s.cost); err != nil {
+			return nil, err
+		}
 	}
+	return t, nil
 }
 
 // labelled lists the cases with a known label, and their predictions.
@@ -288,9 +289,9 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 
 // score adds the scores of the cases with a known label, and the mean cost of the decisions on
 // them.
-func (t *Predicted) score(p cv.Predictions, cost []float64) {
+func (t *Predicted) score(p cv.Predictions, cost []float64) error {
 	t.Scores = map[string]Score{}
-	results, floored := cv.Evaluate(p)
+	results, floored, err := cv.Evaluate(p)
 	t.Warnings = append(t.Warnings, floored...)
 	for _, r := range results {
 		s := Score{Value: record.Number(r.Value)}
@@ -302,6 +303,7 @@ func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	if cost != nil {
 		t.Scores["mean_loss"] = Score{Value: record.Number(stat.Mean(cost, nil))}
 	}
+	return err
 }
 
 // decide adds the decisions and, if costs were given, the expected costs. It returns the costs of

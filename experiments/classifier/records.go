@@ -181,6 +181,5 @@ func (c *Classifier) Records(rows *data.Rows) (*Predicted, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.end(t)
-	return t, nil
+	return s.end(t)
 }

@@ -152,7 +152,8 @@ func (t *Set) Targets() approx.Targets {
 
 // Split divides a training set into folds. Its own held-out cases are not used.
 func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, error) {
-	folds, err := s.Split(len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train), seed)
+	folds, err := cv.Split(s, len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train),
+		seed)
 	if err != nil {
 		return nil, lostClass(err, t.Source.Classes)
 	}

@@ -124,11 +124,11 @@ func (of *part) score(predicts *objective.Run, free []float64, point *record.Poi
 		return err
 	}
 	point.Scores = map[string]record.Number{}
-	results, _ := cv.Evaluate(predictions)
+	results, _, err := cv.Evaluate(predictions)
 	for _, r := range results {
 		point.Scores[r.Name] = record.Number(r.Value)
 	}
-	return nil
+	return err
 }
 
 // climb runs the local optimiser from one start.
@@ -275,8 +275,10 @@ func (j *Job) scored(run *objective.Run, free []float64, p *Prepared) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	e, ok := j.Score.Func(predictions)
+	e, ok, err := j.Score.Of(predictions)
 	switch {
+	case err != nil:
+		return 0, err
 	case !ok:
 		return 0, fmt.Errorf("%s is not defined for the held-out cases", j.Score.Name)
 	case j.Score.Greater:

@@ -220,7 +220,7 @@ func (v versions) named(kind, name string, table interface{ VersionOf(name strin
 
 func (v versions) score(name string) {
 	if s, err := cv.ScoreNamed(name); err == nil {
-		v.put("score", name, s.Told())
+		v.put("score", name, s.KeyVersion())
 	}
 }
 

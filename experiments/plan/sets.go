@@ -61,7 +61,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 // inner sets.
 func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set) {
 	ds := whole.Source
-	outer, err := whole.Split(e.Nested.Outer, random.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
+	outer, err := whole.Split(e.Nested.Outer.Splitter, random.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
 	if err != nil {
 		p.AtPlace(e.Place, "%s: outer: %v", ds.Name, err)
 		return nil
@@ -81,7 +81,8 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 		if o.Repeat > 0 {
 			within = fmt.Sprintf("%s repeat %d fold %d", e.Name, o.Repeat, o.Fold)
 		}
-		inner, err := o.Split(e.Nested.Inner, random.Derive(p.Spec.Seed, "split", within, e.Nested.Inner.Name), within)
+		inner, err := o.Split(e.Nested.Inner.Splitter, random.Derive(p.Spec.Seed, "split", within, e.Nested.Inner.Name),
+			within)
 		if err != nil {
 			p.AtPlace(e.Place, "%s: inner, in outer fold %d: %v", ds.Name, o.Fold, err)
 			return nil

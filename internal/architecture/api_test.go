@@ -18,7 +18,8 @@ import (
 var update = flag.Bool("update", false, "record the exported identifiers in docs/api.txt")
 
 // kits are those of forTests with which other programs test their components.
-var kits = []string{"approx/approxtest", "approx/likelihood/likelihoodtest", "objective/kernel/kerneltest", "search/searchtest"}
+var kits = []string{"approx/approxtest", "approx/likelihood/likelihoodtest", "cv/scoretest", "cv/splittertest",
+	"objective/kernel/kerneltest", "search/searchtest"}
 
 // TestAPI compares what the packages for other programs export with docs/api.txt, so that nothing exported changes by
 // accident.

@@ -20,7 +20,8 @@ var library = []string{
 
 // forTests lists the packages that only tests import.
 var forTests = []string{
-	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/testing/allocated", "internal/testing/bigmath",
+	"approx/approxtest", "approx/likelihood/likelihoodtest", "cv/scoretest", "cv/splittertest", "experiments/plan/plantest",
+	"internal/testing/allocated", "internal/testing/bigmath",
 	"internal/testing/browser", "internal/testing/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
 }
 

@@ -105,14 +105,14 @@ func (t Table[I]) Default(name string) I {
 func (t Table[I]) VersionOf(name string) int {
 	for _, e := range t {
 		if e.Name == name {
-			return e.told()
+			return e.keyVersion()
 		}
 	}
 	return 0
 }
 
-// told is the version in keys, or 0.
-func (e Entry[I]) told() int {
+// keyVersion is the version in keys, or 0.
+func (e Entry[I]) keyVersion() int {
 	if e.version < 2 && !e.registered {
 		return 0
 	}
@@ -122,14 +122,14 @@ func (e Entry[I]) told() int {
 // Raised lists the components with versions in keys, with the types of their values.
 func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
 	for _, e := range t {
-		if e.told() == 0 {
+		if e.keyVersion() == 0 {
 			continue
 		}
 		v, err := e.New(nil)
 		if err != nil {
 			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
 		}
-		put(e.Name, e.told(), reflect.TypeOf(v))
+		put(e.Name, e.keyVersion(), reflect.TypeOf(v))
 	}
 }
 

@@ -356,7 +356,7 @@ func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, info
 	for i := range p.Cases {
 		p.Cases[i] = i
 	}
-	results, _ := cv.Evaluate(p)
+	results, _, _ := cv.Evaluate(p)
 	for _, r := range results {
 		switch r.Name {
 		case "errors":

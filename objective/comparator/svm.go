@@ -204,9 +204,9 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []string) {
 // parts divides the training set.
 func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	if groups != nil {
-		return cv.GroupKFold{K: s.folds(), Stratified: true}.Split(len(index), index, groups, seed)
+		return cv.Split(cv.GroupKFold{K: s.folds(), Stratified: true}, len(index), index, groups, seed)
 	}
-	return cv.KFold{K: s.folds()}.Split(len(index), index, nil, seed)
+	return cv.Split(cv.KFold{K: s.folds()}, len(index), index, nil, seed)
 }
 
 // Restore takes the machines from the state.

@@ -200,7 +200,7 @@ func (s set) score(a answer) scored {
 		counts[int(y+1)/2]++
 	}
 	point := scored{evidence: a.Value}
-	results, _ := cv.Evaluate(got(cv.NewPredictions(cases, s.labels, proba, counts)))
+	results, _, _ := cv.Evaluate(got(cv.NewPredictions(cases, s.labels, proba, counts)))
 	for _, r := range results {
 		switch r.Name {
 		case "information_bits":

@@ -1,0 +1,117 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// half trains on the first half of the cases and tests the second, or what Spoil makes of it.
+type half struct {
+	Spoil func(f *cv.Fold, labels []int)
+}
+
+func (h half) Split(n int, labels []int, _ []string, _ uint64) ([]cv.Fold, error) {
+	var f cv.Fold
+	for i := range n {
+		if i%2 == 0 {
+			f.Train = append(f.Train, i)
+		} else {
+			f.Test = append(f.Test, i)
+		}
+	}
+	h.Spoil(&f, labels)
+	return []cv.Fold{f}, nil
+}
+
+const base = `
+data: {dataset: crabs}
+model: {kernel: se, likelihood: probit, inference: laplace}
+tune: {method: none}
+`
+
+// TestHostileSplitters: a splitter of another program that breaks its promises is a mistake at its
+// place in the file, which names splitter and fold, wherever it is used.
+func TestHostileSplitters(t *testing.T) {
+	defer func() { cv.Table = cv.Table[:len(cv.Table)-1] }()
+	var now func(f *cv.Fold, labels []int)
+	cv.Register("mine", "a hostile one", 1, half{Spoil: func(f *cv.Fold, labels []int) { now(f, labels) }})
+	calls := 0
+	for want, spoil := range map[string]func(f *cv.Fold, labels []int){
+		"fold 0 has case 1 in both parts":           func(f *cv.Fold, _ []int) { f.Train = append(f.Train, 1) },
+		"fold 0 has case 200 in its test part":      func(f *cv.Fold, _ []int) { f.Test[0] = 200 },
+		"fold 0 has case -3 in its training part":   func(f *cv.Fold, _ []int) { f.Train[0] = -3 },
+		"fold 0 would have 0 training and 100 test": func(f *cv.Fold, _ []int) { f.Train = nil },
+		"fold 0 would have 100 training and 0 test": func(f *cv.Fold, _ []int) { f.Test = nil },
+		"fold 0 has case 1 twice in its test part":  func(f *cv.Fold, _ []int) { f.Test[1] = 1 },
+		"panic: index 7":                            func(*cv.Fold, []int) { panic("index 7") },
+		"gives other folds":                         nil,
+		"fold 3 comes where repeat 0 fold 0 is due": func(f *cv.Fold, _ []int) { f.Fold = 3 },
+		"fold 0 would train without class": func(f *cv.Fold, labels []int) {
+			f.Train = slices.DeleteFunc(f.Train, func(i int) bool { return labels[i] == 0 })
+		},
+	} {
+		if now = spoil; spoil == nil {
+			want, now = "other folds the second time", func(f *cv.Fold, _ []int) {
+				if calls++; calls%2 == 0 {
+					f.Test = f.Test[1:]
+				}
+			}
+		}
+		for text, place := range map[string]string{
+			base + "evaluate: mine\n": "crabs.yaml:5:11",
+			base + "evaluate: {nested: {outer: mine, score: log_evidence}}\n":                     "crabs.yaml:5:12",
+			strings.Replace(base, "none", "random, objective: {cv: {score: brier, mine: {}}}", 1): "crabs.yaml:4:",
+		} {
+			_, err := Parse(t.Context(), "crabs.yaml", []byte(text))
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "splitter mine") ||
+				!strings.Contains(err.Error(), place) {
+				t.Errorf("%s: %v, want %s and %q", text, err, place, want)
+			}
+		}
+	}
+}
+
+// TestHostileScores: a score of another program that breaks its promises ends a run with an error
+// that names it, and the fits stay on record.
+func TestHostileScores(t *testing.T) {
+	defer func(all []cv.Score) { cv.Scores = all }(cv.Scores)
+	calls, now := 0., func(cv.Predictions) float64 { return 1 }
+	cv.RegisterScore(cv.Score{Name: "mine", Doc: "a hostile one", Version: 1,
+		Func: func(p cv.Predictions) (cv.Estimate, bool) {
+			return cv.Estimate{Value: now(p), Lo: math.NaN(), Hi: math.NaN()}, true
+		}})
+	for i, c := range []struct {
+		want string
+		of   func(cv.Predictions) float64
+	}{
+		{"score mine: panic: no score", func(cv.Predictions) float64 { panic("no score") }},
+		{"score mine: its value is NaN", func(cv.Predictions) float64 { return math.NaN() }},
+		{"score mine: its value is -Inf", func(cv.Predictions) float64 { return math.Inf(-1) }},
+		{"for the same predictions", func(cv.Predictions) float64 { calls++; return calls }},
+		{"score mine: panic: runtime error: index out of range", func(p cv.Predictions) float64 { return p.Base[1000] }},
+	} {
+		for k, text := range []string{base + "evaluate: {kfold: {k: 2}}\n",
+			base + "evaluate: {nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}, score: mine}}\n"} {
+			now = c.of
+			plan, err := Parse(t.Context(), "crabs.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder := filepath.Join(t.TempDir(), fmt.Sprint(i, k))
+			report, _, err := Run(t.Context(), plan, folder, Options{})
+			if err == nil || report != nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", text, err, c.want)
+			}
+			now = func(cv.Predictions) float64 { return 1 }
+			if r, err := Report(folder); err != nil || k == 0 && r.Configurations[0].Scores.N != 200 {
+				t.Errorf("%s: the mended score: %v", text, err)
+			}
+		}
+	}
+}
