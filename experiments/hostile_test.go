@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,12 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // half trains on the first half of the cases and tests the second, or what Spoil makes of it.
@@ -112,6 +119,83 @@ func TestHostileScores(t *testing.T) {
 			if r, err := Report(folder); err != nil || k == 0 && r.Configurations[0].Scores.N != 200 {
 				t.Errorf("%s: the mended score: %v", text, err)
 			}
+		}
+	}
+}
+
+// broken is a kernel whose Spoil changes what it declares.
+type broken struct {
+	kernel.Kernel
+	Spoil func(p *param.Spec)
+}
+
+func (k broken) Params(dim int) []param.Spec {
+	p := k.Kernel.Params(dim)
+	k.Spoil(&p[0])
+	return p
+}
+
+// nowhere is a prior with an option that is not a number by default.
+type nowhere struct {
+	param.Prior
+	Mean float64 `yaml:"mean"`
+}
+
+// odd is a splitter with options that a file cannot give.
+type odd struct {
+	cv.KFold `yaml:",inline"`
+	F        func()  `yaml:"f"`
+	Share    float32 `yaml:"share"`
+}
+
+// late is a strategy that panics when it is asked a second time.
+type late struct{ search.Strategy }
+
+func (l late) Ask(s search.Space, done []search.Trial, seed uint64) []search.Proposal {
+	if len(done) > 0 {
+		panic("no second batch")
+	}
+	return l.Strategy.Ask(s, done, seed)
+}
+
+// TestHostileComponents: what other components of another program declare or do wrongly is an error
+// of Parse or Run, not a panic.
+func TestHostileComponents(t *testing.T) {
+	defer func(k registry.Table[kernel.Kernel], p registry.Table[param.Prior], s registry.Table[search.Strategy],
+		v registry.Table[cv.Splitter], f []page.Format) {
+		kernel.Table, param.Priors, search.Table, cv.Table, page.Formats = k, p, s, v, f
+	}(kernel.Table, param.Priors, search.Table, cv.Table, page.Formats)
+	var spoil func(p *param.Spec)
+	kernel.Register("broken", "it breaks", 1, broken{kernel.Table.Default("se"), func(p *param.Spec) { spoil(p) }})
+	param.Register("nowhere", "at NaN", 1, nowhere{param.Priors.Default("half_normal"), math.NaN()})
+	search.Register("late", "it panics", 1, late{search.Table.Default("nelder_mead")})
+	cv.Register("odd", "odd options", 1, odd{})
+	page.Register(page.Format{Name: "blank", Doc: "it panics", File: "blank.txt",
+		Render: func(io.Writer, *reports.Report) error { panic("no ink") }})
+	none := func(*param.Spec) {}
+	for _, c := range []struct {
+		want, old, text string
+		spoil           func(p *param.Spec)
+	}{
+		{"a.yaml:3:17: crabs: the start and the bounds of hyperparameter", "kernel: se", "kernel: broken",
+			func(p *param.Spec) { p.Hi = math.Inf(1) }},
+		{"must be finite numbers", "kernel: se", "kernel: broken", func(p *param.Spec) { p.Init = math.NaN() }},
+		{"a.yaml: a component cannot be used: panic: no bounds", "kernel: se", "kernel: broken",
+			func(*param.Spec) { panic("no bounds") }},
+		{"the options of its prior, must be finite", "kernel: se", "kernel: {se: {amplitude: {prior: nowhere}}}", none},
+		{"a.yaml:5:27: the component declares an option of type func(), which no file can give", "method: none}",
+			"method: none}\nevaluate: {odd: {k: 2, f: 3}}", none},
+		{"configuration 0: method late: panic: no second batch", "method: none", "method: late", none},
+		{"format blank: panic: no ink", "method: none}", "method: none}\nreport: {formats: [blank]}", none},
+		{"", "method: none}", "method: none}\nevaluate: {odd: {k: 2, share: 0.5}}", none},
+	} {
+		spoil = c.spoil
+		plan, err := Parse(t.Context(), "a.yaml", []byte(strings.Replace(base, c.old, c.text, 1)))
+		if err == nil {
+			_, _, err = Run(t.Context(), plan, filepath.Join(t.TempDir(), "run"), Options{})
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
 	}
 }

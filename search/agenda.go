@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -216,7 +217,11 @@ func (a *agenda) end(s *tuning) error {
 // finished.
 func (a *agenda) advance(s *tuning) error {
 	for s.waiting == 0 && !s.assessing {
-		recorded, err := a.enlist(s, s.ask())
+		var batch []job
+		if thrown := panicked.Try(func() { batch = s.ask() }); thrown != nil {
+			return fmt.Errorf("configuration %d: method %s: %w", s.Configuration, Table.NameOf(s.Strategy), thrown)
+		}
+		recorded, err := a.enlist(s, batch)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -75,6 +76,12 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 		return err
 	}
 	specs := c.objective.Layout.Specs
+	for _, s := range specs {
+		if _, err := json.Marshal(hyperparameterKeys([]param.Spec{s})); err != nil {
+			return p.tell(m.Written.Kernel.Place, "%s: the start and the bounds of hyperparameter %s, and the options "+
+				"of its prior, must be finite numbers: %v", c.Dataset, s.Name, err)
+		}
+	}
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, p.Spec.Average, whole.How.Method(), len(src.sets) > 1 || whole.Held() > 0)
 	identity := identityOf(c.Configuration, specs, m.Tune, p.predicting(c.Data, p.Spec.Averaging.Text))

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -25,13 +27,18 @@ func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 }
 
 // Parse is Load for text already read; file names it in messages, and relative paths start in its
-// folder.
-func Parse(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
-	s, found := spec.Decode(file, text, settings)
-	if s == nil {
-		return nil, found.Err()
+// folder. A panic of a component of another program is an error.
+func Parse(ctx context.Context, file string, text []byte, settings []string) (p *Plan, err error) {
+	thrown := panicked.Try(func() {
+		s, found := spec.Decode(file, text, settings)
+		if err = found.Err(); s != nil {
+			p, err = plan(ctx, found, s)
+		}
+	})
+	if thrown != nil {
+		return nil, fmt.Errorf("%s: a component cannot be used: %w", file, thrown)
 	}
-	return plan(ctx, found, s)
+	return p, err
 }
 
 // New reads the data of a spec, checks the rest of the spec against them, and makes the studies.

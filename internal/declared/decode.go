@@ -203,7 +203,7 @@ func (d *Decoder) scalar(n *strictyaml.Node, v reflect.Value) {
 		var b bool
 		b, err = strictyaml.Bool(n)
 		v.SetBool(b)
-	case k == reflect.Float64:
+	case v.CanFloat():
 		var f float64
 		f, err = strictyaml.Number(n)
 		v.SetFloat(f)
@@ -211,10 +211,12 @@ func (d *Decoder) scalar(n *strictyaml.Node, v reflect.Value) {
 		var u uint64
 		u, err = strictyaml.Natural(n, v.Type().Bits())
 		v.SetUint(u)
-	default:
+	case v.CanInt():
 		var i int64
 		i, err = strictyaml.Whole(n, v.Type().Bits())
 		v.SetInt(i)
+	default:
+		err = fmt.Errorf("the component declares an option of type %v, which no file can give", v.Type())
 	}
 	if err != nil {
 		d.At(n, "%v", err)

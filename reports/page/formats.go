@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -34,7 +35,12 @@ type File struct {
 // Files are the files of the format.
 func (f Format) Files(r *reports.Report) (out []File) {
 	if f.Draw == nil {
-		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
+		return []File{{f.File, func(w io.Writer) (err error) {
+			if thrown := panicked.Try(func() { err = f.Render(w, r) }); thrown != nil {
+				err = fmt.Errorf("format %s: %w", f.Name, thrown)
+			}
+			return err
+		}}}
 	}
 	for _, p := range picture.Drawn(r) {
 		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1),
