@@ -213,7 +213,7 @@ const mostThresholds = 500
 // BestThreshold returns the threshold t that maximises one of Thresholds on these predictions, when
 // the second of two classes is decided for if its probability is at least t. Candidates are ½ and
 // the midpoints between neighbouring probabilities; among equal values the one nearest to ½ is
-// chosen. costs are those of Utility; nil: 1 per error.
+// chosen. costs are for Utility; nil: 1 per error.
 func BestThreshold(p Predictions, maximise string, costs *Costs) (float64, error) {
 	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
 		return 0, fmt.Errorf("a threshold is for two classes")

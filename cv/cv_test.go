@@ -59,6 +59,7 @@ func variants() map[string][]Splitter {
 	}
 }
 
+// TestConformance tests what splittertest leaves open.
 func TestConformance(t *testing.T) {
 	for _, entry := range Table {
 		standard, err := entry.New(nil)
@@ -85,7 +86,6 @@ func TestConformance(t *testing.T) {
 func conform(t *testing.T, name string, s Splitter, labels []int, groups []string, r *rand.Rand) {
 	t.Helper()
 	n := len(labels)
-	keepLabels, keepGroups := slices.Clone(labels), slices.Clone(groups)
 	split := func(labels []int, groups []string, seed uint64) []Fold {
 		folds, err := s.Split(n, labels, groups, seed)
 		if err != nil {
@@ -95,13 +95,10 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	}
 	folds := split(labels, groups, 7)
 
-	// Both parts are sorted and not empty, and together contain every case once.
+	// Both parts together contain every case once.
 	repeats := map[int][]int{} // the cases tested in each repeat
 	number := map[int]int{}
 	for _, f := range folds {
-		if len(f.Train) == 0 || len(f.Test) == 0 || !slices.IsSorted(f.Train) || !slices.IsSorted(f.Test) {
-			t.Fatalf("fold %+v", f)
-		}
 		both := slices.Sorted(slices.Values(slices.Concat(f.Train, f.Test)))
 		if !slices.Equal(both, upTo(n)) {
 			t.Fatalf("fold %d: the two parts are %v", f.Fold, both)
@@ -120,10 +117,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 		}
 	}
 
-	// The same arguments give the same folds; for random splitters another seed gives other folds.
-	if again := split(labels, groups, 7); !reflect.DeepEqual(folds, again) {
-		t.Fatal("not deterministic")
-	}
+	// For random splitters another seed gives other folds.
 	same := 0
 	for seed := range uint64(20) {
 		if reflect.DeepEqual(folds, split(labels, groups, 100+seed)) {
@@ -132,9 +126,6 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	}
 	if want := slices.Contains(fixed, name); want && same != 20 || !want && same > 1 {
 		t.Fatalf("%d of 20 other seeds gave the same folds", same)
-	}
-	if !slices.Equal(labels, keepLabels) || !slices.Equal(groups, keepGroups) {
-		t.Fatal("the arguments were changed")
 	}
 
 	// Another order of the cases.

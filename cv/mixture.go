@@ -12,10 +12,10 @@ func (p *Predictions) Mix(q Predictions, w float64) {
 	p.Proba.Apply(func(i, c int, old float64) float64 { return (1-w)*old + w*q.Proba.At(i, c) }, p.Proba)
 }
 
-// MixMoments replaces mean and variance, elementwise, by those of a mixture of the distribution
-// they describe, with the weight 1-w, and of one with mean m and variance v, with the weight w. The
-// variance of the mixture is the weighted average of both variances plus w(1-w) times the squared
-// difference of the means.
+// MixMoments mixes two distributions, elementwise: the first has mean and variance and the weight
+// 1-w, the second m, v and w. It replaces mean and variance by the moments of the mixture, whose
+// variance is the weighted average of both variances plus w(1-w) times the squared difference of
+// the means.
 func MixMoments(mean, variance, m, v []float64, w float64) {
 	for i := range mean {
 		d := m[i] - mean[i]

@@ -2,6 +2,7 @@ package cv
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,6 +12,13 @@ import (
 // Recorded converts the predictions of a recorded fit with this number of classes; 0: numeric
 // targets. Lists of unequal length are an error.
 func Recorded(classes int, f *record.Fit) (Predictions, error) {
+	lengths := []int{len(f.Labels), len(f.Proba)}
+	if classes == 0 {
+		lengths = []int{len(f.Targets), len(f.Mean), len(f.Variance)}
+	}
+	if m := len(f.Rows); m == 0 || slices.ContainsFunc(lengths, func(n int) bool { return n != m }) {
+		return Predictions{}, fmt.Errorf("%d held-out cases with labels and predictions of %v", m, lengths)
+	}
 	if classes == 0 {
 		if f.TrainMoments == nil {
 			return Predictions{}, fmt.Errorf("no mean and variance of the training targets")

@@ -48,9 +48,13 @@ func TestRecorded(t *testing.T) {
 		classes int
 		spoil   func(f *record.Fit)
 	}{
-		"the confidence of 1 cases; 2 are held out":     {2, func(f *record.Fit) { f.Confidence = f.Confidence[:1] }},
-		"training counts of 1 classes, want 2":          {2, func(f *record.Fit) { f.TrainCounts = f.TrainCounts[:1] }},
-		"case 7 has probabilities of 1 classes, want 2": {2, func(f *record.Fit) { f.Proba[1] = f.Proba[1][:1] }},
+		"the confidence of 1 cases; 2 are held out":               {2, func(f *record.Fit) { f.Confidence = f.Confidence[:1] }},
+		"2 held-out cases with labels and predictions of [1 2]":   {2, func(f *record.Fit) { f.Labels = f.Labels[:1] }},
+		"2 held-out cases with labels and predictions of [2 3]":   {2, func(f *record.Fit) { f.Proba = append(f.Proba, f.Proba[0]) }},
+		"2 held-out cases with labels and predictions of [2 1 2]": {0, func(f *record.Fit) { f.Mean = f.Mean[:1] }},
+		"0 held-out cases with labels and predictions of [2 2]":   {2, func(f *record.Fit) { f.Rows = nil }},
+		"training counts of 1 classes, want 2":                    {2, func(f *record.Fit) { f.TrainCounts = f.TrainCounts[:1] }},
+		"case 7 has probabilities of 1 classes, want 2":           {2, func(f *record.Fit) { f.Proba[1] = f.Proba[1][:1] }},
 		"case 4": {2, func(f *record.Fit) { f.Labels[0] = 2 }},
 		"case 7 has target 2, predicted mean 2.5 and variance 0;": {0, func(f *record.Fit) { f.Variance[1] = 0 }},
 		"no mean and variance of the training targets":            {0, func(f *record.Fit) { f.TrainMoments = nil }},

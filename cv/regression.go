@@ -6,8 +6,8 @@ import (
 )
 
 // NewRegression checks the predictions that one regression made for numeric targets: the mean and
-// the variance, noise included, of each. trainMean and trainVariance (divisor n) are those of the
-// training targets, the baseline. Wrong shapes panic; numbers that are not finite and variances
+// the variance, noise included, of each. The baseline is the mean and the variance (divisor n) of
+// the training targets. Wrong shapes panic; numbers that are not finite and variances
 // that are not positive are errors.
 func NewRegression(
 	cases []int, targets, mean, variance []float64, trainMean, trainVariance float64,

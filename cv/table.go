@@ -144,9 +144,8 @@ var Scores = []Score{
 // Curves lists the curves. In both reject curves the least confident predictions are rejected
 // first, predictions of equal confidence together. There is a point for x = 0 and one after each
 // such group but the last, and the order of the cases does not matter. N is the number of remaining
-// predictions. Intervals are those of the scores of the remaining predictions, treating their
-// selection as fixed: Wilson's for error rates and fractions of correct decisions, the normal one
-// for test information.
+// predictions. Intervals treat their selection as fixed: Wilson's for error rates and fractions of
+// correct decisions, the normal one for test information.
 var Curves = []Curve{
 	{
 		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
