@@ -25,7 +25,7 @@ type Model struct {
 // would. It needs no data.
 func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
-		return approx.Caps{}, errors.New("a model needs a kernel, a likelihood and an inference method")
+		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
 	if j := len(m.Kernels); j > 1 && (classes <= 2 || j != classes) {
 		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+

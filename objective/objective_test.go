@@ -159,9 +159,6 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"2 kernels for 2 classes": func() (*Objective, error) {
 			return New(two, LogEvidence{}, Data{X: x(1, 2), Y: approx.Targets{Classes: 2, Value: []float64{1, -1}}})
 		},
-		"a model needs a kernel, a likelihood and an inference method": func() (*Objective, error) {
-			return New(Model{}, LogEvidence{}, Data{X: x(1, 2), Y: approx.Targets{Value: []float64{1, -1}}})
-		},
 		"maximise log_evidence": func() (*Objective, error) {
 			return New(m, LeaveOneOut{}, Data{X: x(1, 2), Y: approx.Targets{Value: []float64{1, -1}}})
 		},

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -219,7 +220,8 @@ func (a *agenda) advance(s *tuning) error {
 	for s.waiting == 0 && !s.assessing {
 		var batch []job
 		if thrown := panicked.Try(func() { batch = s.ask() }); thrown != nil {
-			return fmt.Errorf("configuration %d: method %s: %w", s.Configuration, Table.NameOf(s.Strategy), thrown)
+			return fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
+				cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
 		}
 		recorded, err := a.enlist(s, batch)
 		if err != nil {
