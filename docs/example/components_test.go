@@ -14,8 +14,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/cv/scoretest"
-	"github.com/gpc-tune/gpc-tune/cv/splittertest"
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -115,12 +113,6 @@ func lines(w io.Writer, r *reports.Report) error {
 // A file names components of every kind, and the results have what they compute.
 func TestEveryKind(t *testing.T) {
 	kerneltest.Check(t, kernel.Stationary[cauchy]{}, 3)
-	splittertest.Check(t, alternate{})
-	mine, err := cv.ScoreNamed("least")
-	if err != nil {
-		t.Fatal(err)
-	}
-	scoretest.Check(t, mine)
 	const file = `
 data: {train: words.txt}
 model:
