@@ -48,6 +48,7 @@ run and fit share the jobs in this folder.`,
 			if err != nil {
 				return err
 			}
+			warnAll(c, plan.Manifest.Warnings)
 			if options.Dir == "" && classifier.Finished(plan, e.dir) {
 				options.Dir = e.dir
 				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)

@@ -39,6 +39,7 @@ func initCommand() *cobra.Command {
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
+			warnAll(c, started.Warnings)
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s%[2]s\n", name,
 				lasting(started))
 			return err

@@ -38,6 +38,7 @@ func validateCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				warnAll(c, plan.Manifest.Warnings)
 				checked = plan.Spec
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], checked)

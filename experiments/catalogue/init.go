@@ -20,8 +20,9 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Started is an experiment to start with.
 type Started struct {
-	Text    string  // of the configuration file
-	Seconds float64 // expected duration at nominal rates, with a worker for every core; 0: unknown
+	Text     string   // of the configuration file
+	Seconds  float64  // expected duration at nominal rates, with a worker for every core; 0: unknown
+	Warnings []string // of its plan
 }
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
@@ -64,8 +65,7 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 		size = problem{cases: s.Cases, inputs: len(s.Inputs), classes: s.Classes, test: s.Test}
 		w.writeSet(from, s)
 	}
-	text, seconds, err := w.choose(ctx, size)
-	return Started{text, seconds}, err
+	return w.choose(ctx, size)
 }
 
 // sizeOf is the size of the problem for a table.

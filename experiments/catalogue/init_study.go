@@ -79,32 +79,31 @@ var studies = []study{
 }
 
 // choose writes the first study whose expected time is short enough, or else the smallest.
-func (w *starter) choose(ctx context.Context, p problem) (text string, seconds float64, err error) {
+func (w *starter) choose(ctx context.Context, p problem) (chosen Started, err error) {
 	larger := ""
 	for k, s := range studies {
 		if s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
 			s.inducing >= p.cases || s.subsample >= p.cases {
 			continue
 		}
-		text = w.String() + s.write(p, larger)
-		seconds, err = expected(ctx, w.path, text)
-		if err != nil || seconds <= patience || k == len(studies)-1 {
+		chosen, err = started(ctx, w.path, w.String()+s.write(p, larger))
+		if err != nil || chosen.Seconds <= patience || k == len(studies)-1 {
 			break
 		}
-		larger = fmt.Sprintf("about %v: %s", reports.Duration(seconds), s.brief(p))
+		larger = fmt.Sprintf("about %v: %s", reports.Duration(chosen.Seconds), s.brief(p))
 	}
-	return text, seconds, err
+	return chosen, err
 }
 
-// expected is the expected time of an experiment at nominal rates, in seconds: the same file is
-// written everywhere.
-func expected(ctx context.Context, path, text string) (float64, error) {
+// started plans an experiment. Its expected time is at nominal rates: the same file is written
+// everywhere.
+func started(ctx context.Context, path, text string) (Started, error) {
 	p, err := plan.Parse(ctx, path, []byte(text), nil)
 	if err != nil {
-		return 0, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
+		return Started{}, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
 	seconds, _ := plan.Expected(p.Overview(plan.Nominal), runtime.GOMAXPROCS(0))
-	return seconds, nil
+	return Started{text, seconds, p.Manifest.Warnings}, nil
 }
 
 // model returns the likelihood and the inference methods, including comparators.

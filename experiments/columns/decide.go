@@ -258,7 +258,7 @@ func (t *Table) labelled(p *profile) {
 	if p.levels != nil { // 1 and 1.0 are one class
 		classes := map[string]int{}
 		for level, n := range p.levels {
-			classes[data.Canonical(level)] += n
+			classes[data.Canonical(level, t.Spec.Decimal)] += n
 		}
 		p.levels = classes
 	}

@@ -113,14 +113,13 @@ func notNumber(s, decimal string) string {
 		return fmt.Sprintf("%q has more than the %d bytes of a number", strings.ToValidUTF8(s[:40], "")+"…", maxNumber)
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
 	_, comma := ParseNumber(s, "comma")
 	_, point := ParseNumber(s, "point")
 	if len(s) > 40 {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
 	}
 	switch {
-	case !finite:
+	case math.IsInf(v, 0), math.IsNaN(v), err == nil && isDecimal(s):
 		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
 	case decimal == "comma" && point:
 		return fmt.Sprintf("%q has a decimal point, but decimal: comma is set", s)
@@ -134,6 +133,9 @@ func notNumber(s, decimal string) string {
 		return fmt.Sprintf("%q has a decimal comma; set decimal: comma", s)
 	case decimal == "" && point:
 		return fmt.Sprintf("%q has thousands separators; set decimal: point", s)
+	}
+	if err == nil { // as Go and others write it
+		return fmt.Sprintf("%q is not a number in decimals; write %v", s, v)
 	}
 	return fmt.Sprintf("%q is not a number", s)
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -52,6 +53,14 @@ func TestParseNumber(t *testing.T) {
 		",5":          {nan, nan, 0.5},
 		"+-1 234":     {nan, nan, nan},
 		"0x1p3":       {nan, nan, nan},
+		"1_2":         {nan, nan, nan},
+		"1_234.5":     {nan, nan, nan},
+		"inf":         {nan, nan, nan},
+		"-Infinity":   {nan, nan, nan},
+		"nan":         {nan, nan, nan},
+		"0b11":        {nan, nan, nan},
+		"010":         {10, 10, 10},
+		"007.50":      {7.5, 7.5, nan},
 		"1e101":       {nan, nan, nan},
 	} {
 		for k, decimal := range []string{"", "point", "comma"} {
@@ -72,6 +81,9 @@ func FuzzParseNumber(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		v, plain := ParseNumber(text, "")
 		w, point := ParseNumber(text, "point")
+		if plain && strings.ContainsAny(text, "_xXnN") {
+			t.Errorf("%q: %v", text, v)
+		}
 		if plain && (!point || v != w) {
 			t.Errorf("%q: %v and %v, %v", text, v, w, point)
 		}

@@ -292,10 +292,13 @@ func (t *table) describeColumns(r *records, text, delimiter string, want *reques
 // isHeader reports whether first has the names of columns: it contains a name that the caller knows
 // and that is not a number, or it has text in a column in which second has a number.
 func (want *request) isHeader(first, second []string) bool {
+	known := make(map[string]bool, len(want.named))
+	for _, name := range want.named {
+		known[name] = true
+	}
 	for j, f := range first {
 		_, missing := want.value(number, field{text: f})
-		if !want.isNumber(f) && (slices.Contains(want.named, f) || !missing && j < len(second) &&
-			want.isNumber(second[j])) {
+		if !want.isNumber(f) && (known[f] || !missing && j < len(second) && want.isNumber(second[j])) {
 			return true
 		}
 	}
@@ -329,15 +332,16 @@ func (t *table) distinguish() {
 	for _, name := range t.names {
 		taken[name] = true
 	}
-	first := map[string]int{}
+	first, copies := map[string]int{}, map[string]int{}
 	for j, name := range t.names {
 		before, again := first[name]
 		if !again {
-			first[name] = j
+			first[name], copies[name] = j, 1
 			continue
 		}
-		for n := 2; taken[t.names[j]]; n++ {
-			t.names[j] = fmt.Sprintf("%s.%d", name, n)
+		for taken[t.names[j]] {
+			copies[name]++
+			t.names[j] = fmt.Sprintf("%s.%d", name, copies[name])
 		}
 		taken[t.names[j]] = true
 		t.warnings = append(t.warnings, fmt.Sprintf("the column name %q occurs twice (columns %d and %d); the latter "+

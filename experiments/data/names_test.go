@@ -1,6 +1,7 @@
 package data
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,15 +35,69 @@ func TestLongListsAreCut(t *testing.T) {
 	}
 }
 
-// TestCanonicalLabels: whole numbers of up to fifteen digits, which float64 represents exactly, are
-// written out.
+// TestCanonicalLabels: a whole number loses a plus sign and a fraction of zeros, in its notation;
+// no other label changes.
 func TestCanonicalLabels(t *testing.T) {
-	for label, want := range map[string]string{
-		"3": "3", "+3.0": "3", "3e0": "3", "-0": "0", "0.50": "0.5", "five": "five", " 5": " 5",
-		"999999999999999": "999999999999999", "1e15": "1e+15", "1000000000000000": "1e+15", "-1000000000000000": "-1e+15", "100000": "100000",
+	for label, want := range map[string][2]string{ // with a decimal point, with a comma
+		"3": {"3", "3"}, "+3": {"3", "3"}, "+3.0": {"3", "+3.0"}, "3.0000": {"3", "3.0000"}, "3,0": {"3,0", "3"}, "-3.": {"-3", "-3."},
+		"0": {"0", "0"}, "-0": {"0", "0"}, "-0.0": {"0", "-0.0"}, "10": {"10", "10"},
+		"9007199254740993.0": {"9007199254740993", "9007199254740993.0"},
 	} {
-		if got := Canonical(label); got != want {
-			t.Errorf("%q: %q, want %q", label, got, want)
+		for k, decimal := range []string{"point", "comma"} {
+			if got := Canonical(label, decimal); got != want[k] {
+				t.Errorf("%q, decimal %s: %q, want %q", label, decimal, got, want[k])
+			}
+		}
+	}
+	for _, label := range []string{"", "+", "-", ".", ".0", "+-3", "five", " 5", "3e0", "1e2", "007", "00", "-01.0", "0.50", "1_0", "0x10",
+		"9007199254740993", "-1000000000000000000000", "1 000", "3.0.0", "٣", "inf"} {
+		if got := Canonical(label, ""); got != label {
+			t.Errorf("%q becomes %q", label, got)
+		}
+	}
+}
+
+// TestLabelsAreTexts: numbers written differently, or that float64 rounds to one, are classes of
+// their own, with a warning where they could be meant as one; forms of a whole number are one class,
+// with a warning that lists them.
+func TestLabelsAreTexts(t *testing.T) {
+	for name, f := range map[string]struct {
+		labels, classes string
+		warning         []string
+	}{
+		"underscore":    {"1_0 10 10 1_0", "10 1_0", nil},
+		"leading zeros": {"007 7 7 007", "007 7", []string{`"007" and "7" are different classes`}},
+		"exponent":      {"1e2 100 1e2 100", "100 1e2", []string{`"100" and "1e2" are different classes`}},
+		"long": {"9007199254740993 9007199254740992 9007199254740993 9007199254740992",
+			"9007199254740992 9007199254740993", nil},
+		"forms":   {"3 3.0 5 +5", "3 5", []string{`class "3" is written in several ways, which are one class: 3, 3.0`, `class "5" is`}},
+		"one way": {"3.0000 5.0000 3.0000 5.0000", "3 5", nil},
+		"case":    {"true TRUE true TRUE", "TRUE true", []string{"ignore_case"}},
+	} {
+		labels := strings.Fields(f.labels)
+		text := "a,label\n"
+		for i, l := range labels {
+			text += strconv.Itoa(i) + "," + l + "\n"
+		}
+		d, err := Spec{Label: "label"}.readTrain(source{path: "f", text: text})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := strings.Join(d.Classes, " "); got != f.classes {
+			t.Errorf("%s: classes %s, want %s", name, got, f.classes)
+		}
+		if len(d.Warnings) != len(f.warning) {
+			t.Errorf("%s: warnings %q, want %q", name, d.Warnings, f.warning)
+			continue
+		}
+		for i, w := range f.warning {
+			if !strings.Contains(d.Warnings[i], w) {
+				t.Errorf("%s: warning %q, want %q", name, d.Warnings[i], w)
+			}
+		}
+		again, err := d.Schema.read(source{path: "g", text: text}, true)
+		if err != nil || !slices.Equal(again.Labels, d.Labels) {
+			t.Errorf("%s: read as test cases, labels %v, want %v (%v)", name, again.Labels, d.Labels, err)
 		}
 	}
 }

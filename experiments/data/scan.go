@@ -70,12 +70,12 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 func wordsAbove(text string, comma rune) []string {
 	const lines = 1000
 	r := newRecords(text, comma, &FileError{})
-	first := slices.Clone(r.next())
-	for j, f := range first {
-		if _, number := ParseNumber(f, "comma"); number || isNumber(f) || Missing(f) ||
-			slices.Contains(first[:j], f) {
+	first, met := slices.Clone(r.next()), map[string]bool{}
+	for _, f := range first {
+		if _, number := ParseNumber(f, "comma"); number || isNumber(f) || Missing(f) || met[f] {
 			return nil
 		}
+		met[f] = true
 	}
 	seen, again := make([]map[string]bool, len(first)), false
 	for range lines {

@@ -400,7 +400,7 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 	for k, c := range s.Classes {
 		index[c] = k
 	}
-	unknown := 0
+	unknown, forms := 0, make([][]string, len(s.Classes))
 	for i, text := range t.texts[s.Label.Index] {
 		if s.Classes == nil || s.Above != nil {
 			v, ok := ParseNumber(text, s.Decimal)
@@ -417,8 +417,11 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				text = aboveClass(*s.Above, v > *s.Above)
 			}
 		}
-		k, is := index[Canonical(text)]
-		if !is {
+		k, is := index[Canonical(text, s.Decimal)]
+		switch {
+		case is && len(forms[k]) < maxAlso && !slices.Contains(forms[k], text):
+			forms[k] = append(forms[k], text)
+		case !is:
 			k = -1
 			if text != "" {
 				unknown++
@@ -427,6 +430,12 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				"out, or name the classes to keep (classes: […])", text, list(s.Classes))
 		}
 		d.Labels = append(d.Labels, k)
+	}
+	for k, written := range forms {
+		if len(written) > 1 {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("class %q is written in several ways, which are one class: %s",
+				s.Classes[k], list(written)))
+		}
 	}
 	if unknown > 0 && !labels {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are not classes of the training data (cases: %d)", unknown))

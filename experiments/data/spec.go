@@ -255,7 +255,7 @@ func (s Spec) canonicalNames(names ...Name) []string {
 		if s.IgnoreCase {
 			text = strings.ToLower(text)
 		}
-		out[i] = Canonical(text)
+		out[i] = Canonical(text, s.Decimal)
 	}
 	return out
 }

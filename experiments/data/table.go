@@ -245,7 +245,7 @@ func (t *table) passes(want request, f field) bool {
 	if want.keep == nil {
 		return false
 	}
-	label := Canonical(want.folded(target, f.text))
+	label := Canonical(want.folded(target, f.text), want.decimal)
 	if _, missing := want.value(target, f); missing || want.keep(label) {
 		return false
 	}

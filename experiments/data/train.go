@@ -2,8 +2,10 @@ package data
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,7 +263,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, l := range labels {
-		seen[Canonical(l)] = true
+		seen[Canonical(l, s.Decimal)] = true
 	}
 	classes := slices.Sorted(maps.Keys(seen))
 	value := func(c string) float64 { v, _ := parseNumber(c); return v }
@@ -295,7 +297,26 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	if len(p) > 0 {
 		return nil, p
 	}
+	t.warnings = append(t.warnings, resembling(classes)...)
 	return s.orderClasses(classes)
+}
+
+// resembling warns of classes that could be meant as one: numbers of the same value, or texts that
+// differ in case alone.
+func resembling(classes []string) (warnings []string) {
+	const exact = 400 // bits, enough for every whole number up to maxMagnitude
+	first := map[string]string{}
+	for _, c := range classes {
+		key, why := strings.ToLower(c), "differ in case alone; ignore_case: true makes them one"
+		if v, _, err := big.ParseFloat(c, 10, exact, big.ToNearestEven); err == nil && isNumber(c) {
+			key, why = v.Text('p', 0), "are the same number; write them alike if they are one class"
+		}
+		if other, met := first[key]; met {
+			warnings = append(warnings, fmt.Sprintf("labels %q and %q are different classes, and %s", other, c, why))
+		}
+		first[key] = c
+	}
+	return warnings
 }
 
 // orderClasses puts the positive class last.

@@ -17,17 +17,21 @@ const maxMagnitude = 1e100
 // maxNumber is the number of bytes that the text of a number may have.
 const maxNumber = 1000
 
-// parseNumber reads a finite decimal number of magnitude up to maxMagnitude.
+// parseNumber reads a finite decimal number of magnitude up to maxMagnitude: digits, a sign, a point
+// and an exponent, without the words, hexadecimal digits and underscores that strconv accepts.
 func parseNumber(s string) (float64, bool) {
 	if len(s) > maxNumber {
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(math.Abs(v) <= maxMagnitude) || isHex(s) {
+	if err != nil || !(math.Abs(v) <= maxMagnitude) || !isDecimal(s) {
 		return 0, false
 	}
 	return v, true
 }
+
+// isDecimal reports whether s has characters of decimal numbers only.
+func isDecimal(s string) bool { return strings.Trim(s, "0123456789+-.eE") == "" }
 
 // isNumber reports whether parseNumber accepts s.
 func isNumber(s string) bool {
@@ -35,24 +39,22 @@ func isNumber(s string) bool {
 	return ok
 }
 
-// isHex reports whether s has the prefix of a hexadecimal number, which strconv accepts and data
-// files do not use.
-func isHex(s string) bool {
-	s = strings.TrimLeft(s, "+-")
-	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
-}
-
-// Canonical is the canonical text of a label: for a number its shortest decimal form, so that 3,
-// +3.0 and 3.0000 are equal.
-func Canonical(label string) string {
-	v, ok := parseNumber(label)
-	switch {
-	case !ok:
-		return label
-	case v == 0:
-		return "0"
-	case v == math.Trunc(v) && math.Abs(v) < 1e15:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+// Canonical is the text of the class that a label names, in a notation of numbers (see
+// ParseNumber). A whole number has no plus sign and no fraction of zeros: +3 and 3.0000 are the
+// class 3. Any other label is the class of its own text, 007 and 1e2 too.
+func Canonical(label, decimal string) string {
+	point := "."
+	if decimal == "comma" {
+		point = ","
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	whole, zeros, _ := strings.Cut(label, point)
+	digits := strings.TrimLeft(whole, "+-")
+	switch {
+	case strings.Trim(zeros, "0") != "", strings.Trim(digits, "0123456789") != "", len(whole)-len(digits) > 1,
+		digits == "", digits[0] == '0' && len(digits) > 1:
+		return label
+	case digits == "0" || whole[0] == '+':
+		return digits
+	}
+	return whole
 }

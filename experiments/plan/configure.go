@@ -215,14 +215,16 @@ func (c *candidate) hyperparameters(specs []param.Spec) {
 	}
 }
 
-// known reports, with a warning, whether a configuration with this identity exists already.
+// known reports whether a configuration with this identity exists already, with a warning at the
+// first repetition.
 func (p *planner) known(c *candidate, identity []byte) bool {
-	if p.seen[string(identity)] {
-		p.warn("%s is declared twice, and is run once", NameOf(c.Configuration))
-		return true
+	before := p.declared[string(identity)]
+	after := before + 1 + c.declared.Repeats
+	p.declared[string(identity)] = after
+	if before < 2 && after > 1 {
+		p.warn("%s is declared more than once, and is run once", NameOf(c.Configuration))
 	}
-	p.seen[string(identity)] = true
-	return false
+	return before > 0
 }
 
 // layOut makes the studies of a configuration, one for each training set.

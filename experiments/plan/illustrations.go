@@ -25,11 +25,11 @@ func (p *planner) illustrate(ctx context.Context) error {
 			if at < 0 {
 				at, all, models = len(all), append(all, of), append(models, nil)
 			}
+			if len(p.Manifest.Illustrations)+len(all) > illustrate.MaxIllustrations {
+				p.AtPlace(i.Place, "more than %d illustrations; split the experiment", illustrate.MaxIllustrations)
+				return nil
+			}
 			models[at] = append(models[at], m.Model)
-		}
-		if len(p.Manifest.Illustrations)+len(all) > illustrate.MaxIllustrations {
-			p.AtPlace(i.Place, "more than %d illustrations; split the experiment", illustrate.MaxIllustrations)
-			return nil
 		}
 		seed := random.Derive(p.Spec.Seed, "illustrate", strconv.Itoa(entry))
 		for k, of := range all {

@@ -48,7 +48,7 @@ func New(ctx context.Context, s *spec.Spec) (*Plan, error) {
 
 // plan checks the correct parts of a section against the data.
 func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
-	p := &planner{Findings: found, seen: map[string]bool{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
+	p := &planner{Findings: found, declared: map[string]int{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
 		Schema:     journal.ManifestSchema,
 		Experiment: s.Name,
 		Source:     s.File,

@@ -15,9 +15,9 @@ var errTold = errors.New("plan: told")
 type planner struct {
 	*Plan
 	*strictyaml.Findings
-	seen    map[string]bool // identities of configurations
-	size    planSize
-	tooMany bool // too many studies; already reported
+	declared map[string]int // how often, by the identity of a configuration
+	size     planSize
+	tooMany  bool // too many studies; already reported
 }
 
 // tell reports a problem and returns errTold.

@@ -70,15 +70,18 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	return out
 }
 
-// distinct removes duplicates of models with comparators.
+// distinct removes models with the same texts as an earlier one, which counts them. Those of
+// comparators arise from lists of parts that these do not use.
 func distinct(models []Model) (out []Model) {
+	first := map[[4]string]int{}
 	for _, m := range models {
-		same := func(o Model) bool {
-			return o.Comparator != nil && o.Written.Inference.Text == m.Written.Inference.Text &&
-				o.Written.Kernel.Text == m.Written.Kernel.Text
-		}
-		if m.Comparator == nil || !slices.ContainsFunc(out, same) {
-			out = append(out, m)
+		w := m.Written
+		key := [4]string{w.Kernel.Text, w.Mean.Text, w.Likelihood.Text, w.Inference.Text}
+		switch at, met := first[key]; {
+		case !met:
+			first[key], out = len(out), append(out, m)
+		case m.Comparator == nil:
+			out[at].Repeats++
 		}
 	}
 	return out

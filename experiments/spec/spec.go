@@ -79,9 +79,10 @@ func (s DataSpec) Faults(found *strictyaml.Findings, err error) {
 // Model is one combination of kernel, mean, likelihood and inference, with its way of tuning.
 type Model struct {
 	declared.Model
-	Tune   Tune
-	Tuning approx.Approximation // method whose criterion is maximised; nil: Inference
-	Whole  bool                 // without mistakes, as far as known before the data are read
+	Tune    Tune
+	Tuning  approx.Approximation // method whose criterion is maximised; nil: Inference
+	Whole   bool                 // without mistakes, as far as known before the data are read
+	Repeats int                  // further declarations with the same texts
 }
 
 // Tuned is the model whose criterion is maximised.
