@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // Exact is the shortest decimal that parses to the same bits; NaN is empty.
@@ -17,11 +18,11 @@ func Exact(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// Assignments writes values as "name=value name=value".
+// Assignments writes values as "name=value name=value", on one line.
 func Assignments(v Values, format func(float64) string) string {
 	var out []string
 	for _, value := range v {
-		out = append(out, value.Name+"="+format(float64(value.Number)))
+		out = append(out, terminal.OneLine(value.Name)+"="+format(float64(value.Number)))
 	}
 	return strings.Join(out, " ")
 }

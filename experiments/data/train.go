@@ -151,7 +151,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
 	}
 	for _, j := range of["categories"] {
-		if !slices.Contains(inputs, j) {
+		if r := t.roles[j]; r != number && r != level {
 			return nil, -1, problem("categories", "column %q is not an input; remove it here, or add it to columns",
 				t.names[j])
 		}

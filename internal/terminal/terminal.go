@@ -40,8 +40,9 @@ func unprintable(r rune) bool {
 		r == '\u2029' || r == utf8.RuneError
 }
 
-// OneLine makes a text part of one line: tabs and line breaks are written as in a Go string.
-func OneLine(text string) string { return breaks.Replace(text) }
+// OneLine makes a text part of one line, on a terminal, in a page and in a picture: besides what
+// Printable escapes, tabs and line breaks are written as in a Go string.
+func OneLine(text string) string { return Printable(breaks.Replace(text)) }
 
 var breaks = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\v", `\v`, "\f", `\f`, "\r", `\r`)
 

@@ -68,6 +68,9 @@ func TestPrintable(t *testing.T) {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
+	if got, want := OneLine("a\r\n\tb\u202e\x1b\xff"), `a\r\n\tb\u202e\x1b\xff`; got != want {
+		t.Errorf("one line: %q, want %q", got, want)
+	}
 	for _, text := range hostile {
 		got := Printable(text)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }); i >= 0 {

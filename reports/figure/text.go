@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // Text widths are those of Liberation Sans, which equal those of Arial and Helvetica.
@@ -77,17 +79,18 @@ func (l letters) widest(lines []string) (w vg.Length) {
 	return w
 }
 
-// clean replaces what figures cannot contain: characters that XML forbids, and line ends.
+// clean replaces what figures cannot contain: line ends, what cannot be printed, and 0xfffe and
+// 0xffff, which XML forbids.
 func clean(text string) string {
-	return strings.Map(func(r rune) rune {
+	return terminal.Printable(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) && r != noBreak:
 			return ' '
-		case unicode.IsControl(r) || r == 0xfffe || r == 0xffff:
+		case r == 0xfffe || r == 0xffff:
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
+	}, text))
 }
 
 // cut shortens a text to a width.

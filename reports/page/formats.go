@@ -125,7 +125,7 @@ func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 			p.Files = append(p.Files, set)
 		}
 	}
-	return pageTemplate.Execute(w, p)
+	return p.write(w)
 }
 
 // Register adds a format of another program to Formats. No key has a version of it, for nothing is

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
@@ -89,7 +90,17 @@ func (s sheet) Class(column int, cell table.Cell) string {
 // failed or doubtful, the summary, published figures beside those of the run, contests, the
 // figures, comparisons, every configuration, and where all of it comes from.
 func HTML(w io.Writer, r *reports.Report) error {
-	return pageTemplate.Execute(w, newPage(r, pageScript))
+	return newPage(r, pageScript).write(w)
+}
+
+// write writes the page, with names as on a terminal: none changes the direction of writing.
+func (p page) write(w io.Writer) error {
+	var text strings.Builder
+	if err := pageTemplate.Execute(&text, p); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, terminal.Printable(text.String()))
+	return err
 }
 
 // policy lets a page run its scripts and load nothing.

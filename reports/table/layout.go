@@ -180,11 +180,11 @@ func (t Table) lines() (lines [][]string, width []int) {
 	return lines, width
 }
 
-// Line makes any text a single line of printable characters.
+// Line makes any text a single line of what can be printed, with blanks for line breaks.
 func Line(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+	return terminal.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
+	}), " "))
 }
 
 // MostListed is the maximum number of warnings, and of failures, that the text lists for one

@@ -157,7 +157,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		fmt.Fprintf(w, "    %s\n", text)
 	}
 	for _, m := range c.Posterior {
-		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
+		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", terminal.OneLine(m.Name),
 			reports.Readable(float64(m.Mean)), reports.Brief(float64(m.SD)),
 			cmp.Or(reports.Decimals(float64(m.RHat), 3), "unknown"),
 			cmp.Or(reports.Decimals(float64(m.ESS), 0), "unknown"))
@@ -248,8 +248,8 @@ func strongest(c reports.Configuration) string {
 		for b, r := range row[:a] {
 			if size := math.Abs(float64(r)); size > largest {
 				largest = size
-				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name,
-					c.StandardErrors[a].Name)
+				text = terminal.OneLine(fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r),
+					c.StandardErrors[b].Name, c.StandardErrors[a].Name))
 			}
 		}
 	}
