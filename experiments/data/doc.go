@@ -38,9 +38,11 @@
 // Inputs are decimal numbers of magnitude up to 1e100 (their squares must not overflow), with a
 // percent sign or without; the key decimal selects decimal commas and separators of thousands
 // (ParseNumber). Missing values are the empty field, ?, NA and NaN in upper or lower case, and the
-// texts of missing_values. Labels are text, but labels that are equal as numbers are equal: 3, 3.0
-// and +3.0000 are the class "3". Classes are in natural order: by number if all are numbers, else
-// by bytes.
+// texts of missing_values. Leading zeros of an input do not count; underscores, hexadecimal numbers
+// and words such as inf are no numbers. Labels are texts: 007 and 7, or 1e2 and 100, are different
+// classes, with a warning. Only a whole number loses a plus sign and a fraction of zeros: 3, +3 and
+// 3.0000 are the class "3", with a warning that lists the forms if there are several (Canonical).
+// Classes are in natural order: by number if all are numbers, else by bytes.
 //
 // A file of more than 2 GiB of text, 2^20 columns, or 2^27 values (cases × columns) is refused
 // before memory is allocated for it.

@@ -55,7 +55,8 @@ var Sections = []Section{
 		{"id", "columns that are copied to the predictions and are not inputs", "none", "id: patient_id"},
 		{"group", "column that identifies related cases, such as the visits of one patient; no split " +
 			"separates them", "none", "group: patient"},
-		{"classes", "labels to keep; cases with other labels are left out", "all", `classes: ["3", "5"]`},
+		{"classes", "labels to keep, texts as in the data (007 is not 7); cases with other labels are left out", "all",
+			`classes: ["3", "5"]`},
 		{"positive", "the class coded +1, of two: sensitivity, F1 and average precision refer to it",
 			"the last in natural order", "positive: ill"},
 		{"above", "threshold that turns a numeric label into two classes: above it, or not",
