@@ -311,8 +311,7 @@ func (t *table) nameColumns(r *records) {
 	for j, name := range r.next() {
 		if name == "" {
 			name = t.names[j]
-			t.warnings = append(t.warnings, fmt.Sprintf("column %d has no name in the header; it is called %s", j+1,
-				name))
+			t.renamed("column %d has no name in the header; it is called %s", j+1, name)
 		}
 		if isNumber(name) {
 			numeric = append(numeric, name)
@@ -344,9 +343,21 @@ func (t *table) distinguish() {
 			t.names[j] = fmt.Sprintf("%s.%d", name, copies[name])
 		}
 		taken[t.names[j]] = true
-		t.warnings = append(t.warnings, fmt.Sprintf("the column name %q occurs twice (columns %d and %d); the latter "+
-			"is called %q", name, before+1, j+1, t.names[j]))
+		t.renamed("the column name %q occurs twice (columns %d and %d); the latter is called %q", name, before+1, j+1,
+			t.names[j])
 	}
+	if t.more > 0 {
+		t.warnings = append(t.warnings, fmt.Sprintf("%d further columns have no name or that of another", t.more))
+	}
+}
+
+// renamed warns of a column that is not called as in the header, for the first few.
+func (t *table) renamed(format string, args ...any) {
+	if len(t.warnings) >= maxFaults {
+		t.more++
+		return
+	}
+	t.warnings = append(t.warnings, fmt.Sprintf(format, args...))
 }
 
 // isZip reports whether blank-separated columns without a header have the format of zip.train.

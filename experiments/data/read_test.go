@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -695,4 +696,40 @@ func csvOf(text string, like *csv.Reader) *csv.Reader {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = like.Comma, like.Comment, like.FieldsPerRecord, like.TrimLeadingSpace
 	return r
+}
+
+// TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands of
+// columns are no problem; of many that are repeated or missing a few are told.
+func TestWideHeaders(t *testing.T) {
+	const width = 300_000
+	for name, column := range map[string]func(j int) string{
+		"distinct": func(j int) string { return "cg" + strconv.Itoa(j) },
+		"repeated": func(int) string { return "cg" },
+		"missing":  func(int) string { return "" },
+	} {
+		var header strings.Builder
+		for j := range width {
+			header.WriteString(column(j) + ",")
+		}
+		text := header.String() + "label\n" + strings.Repeat("1,", width) + "a\n" + strings.Repeat("2,", width) + "b\n"
+		path := filepath.Join(t.TempDir(), "wide.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		if err := Scan(path, func(l Layout) { names = l.Names }, func([]string) {}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Load(Spec{Train: path}, "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(names)
+		if different := len(slices.Compact(names)); len(d.ColumnNames) != width || different != width+1 {
+			t.Errorf("%s: %d inputs, %d different names", name, len(d.ColumnNames), different)
+		}
+		if n := len(d.Warnings); n > 30 || (n > 3) != (name != "distinct") {
+			t.Errorf("%s: %d warnings", name, n)
+		}
+	}
 }

@@ -117,6 +117,7 @@ type table struct {
 	lines   []int             // of each case
 
 	warnings   []string
+	more       int             // columns that are renamed without a warning of their own
 	dropped    int             // cases dropped because a value was missing
 	unlabelled int             // cases dropped because the label was missing
 	passed     map[string]bool // labels of the cases that keep skipped

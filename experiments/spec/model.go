@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"slices"
-
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
