@@ -18,13 +18,6 @@ import (
 // notInNames matches characters that the name of a run must not contain.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// Started is an experiment to start with.
-type Started struct {
-	Text     string   // of the configuration file
-	Seconds  float64  // expected duration at nominal rates, with a worker for every core; 0: unknown
-	Warnings []string // of its plan
-}
-
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes what each column was taken to be. label is
 // the label's column, by name or number; empty: determined from the file. Of several studies it

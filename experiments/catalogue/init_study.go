@@ -78,6 +78,13 @@ var studies = []study{
 	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
+// Started is an experiment to start with.
+type Started struct {
+	Text     string   // of the configuration file
+	Seconds  float64  // expected duration at nominal rates, with a worker for every core; 0: unknown
+	Warnings []string // of its plan
+}
+
 // choose writes the first study whose expected time is short enough, or else the smallest.
 func (w *starter) choose(ctx context.Context, p problem) (chosen Started, err error) {
 	larger := ""
