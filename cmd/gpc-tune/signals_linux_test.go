@@ -250,7 +250,11 @@ func (i interruption) stop(t *testing.T, p *process, dir string, signal syscall.
 	}
 	if i.heard != nil {
 		i.heard(t, p, dir)
-		if err := p.Process.Signal(signal); err != nil {
+		second := signal
+		if signal == syscall.SIGHUP { // the second hang-up is no second demand
+			second = syscall.SIGTERM
+		}
+		if err := p.Process.Signal(second); err != nil {
 			t.Fatal(err)
 		}
 	}

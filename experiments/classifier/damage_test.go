@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // damageFile is a run of 2 configurations, one with restarts and one with a grid, small enough to
@@ -105,10 +106,13 @@ func TestDamagedByte(t *testing.T) {
 				t.Errorf("%s: not told", what)
 			}
 		default:
-			told := false
-			if f, err := run.ReadFolder(dir); err == nil && len(f.Notes) == 0 {
-				t.Errorf("%s: nothing is said where the folder is read", what)
-			} else if err != nil && (!strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "--resume")) {
+			told, whole := false, false // whole: every job of the report is on record, as where a line of the fit is damaged
+			if f, err := run.ReadFolder(dir); err == nil {
+				progress, err := reports.BuildProgress(f.Manifest, f.Lines)
+				if whole = progress.Finished; err != nil || whole != (len(f.Notes) == 0) {
+					t.Errorf("%s: finished %v, said where the folder is read %q, %v", what, whole, f.Notes, err)
+				}
+			} else if !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "--resume") {
 				t.Errorf("%s: the error names no place, or no remedy: %v", what, err)
 			}
 			_, _, err := run.Run(t.Context(), plantest.Planned(t, damageFile), dir, run.Options{Resume: true, Warn: func(format string, args ...any) {
@@ -118,8 +122,8 @@ func TestDamagedByte(t *testing.T) {
 			case err != nil:
 				refuse(err, "; ")
 			case !golden.Equal(t, what+": results.json differs", got, want):
-			case !told:
-				t.Errorf("%s: not told", what)
+			case told == whole:
+				t.Errorf("%s: told %v, though all jobs on record %v", what, told, whole)
 			default:
 				mended[at]++
 			}

@@ -95,7 +95,7 @@ func TestLabelsAreTexts(t *testing.T) {
 				t.Errorf("%s: warning %q, want %q", name, d.Warnings[i], w)
 			}
 		}
-		again, err := d.Schema.read(source{path: "g", text: text}, true)
+		again, err := d.Schema.read(source{path: "g", text: text}, nil, true)
 		if err != nil || !slices.Equal(again.Labels, d.Labels) {
 			t.Errorf("%s: read as test cases, labels %v, want %v (%v)", name, again.Labels, d.Labels, err)
 		}

@@ -14,16 +14,11 @@ func Missing(s string) bool {
 // maxMagnitude keeps squares and their sums over cases and columns finite.
 const maxMagnitude = 1e100
 
-<<<<<<< HEAD
 // maxNumber is the number of bytes that the text of a number may have.
 const maxNumber = 1000
 
-// parseNumber reads a finite decimal number of magnitude up to maxMagnitude: digits, a sign, a point
-// and an exponent, without the words, hexadecimal digits and underscores that strconv accepts.
-=======
 // parseNumber reads a finite decimal number of magnitude up to maxMagnitude, but not the words,
 // hexadecimal digits and underscores that strconv accepts.
->>>>>>> 2222d43e (A started experiment has the warnings of its plan)
 func parseNumber(s string) (float64, bool) {
 	if len(s) > maxNumber {
 		return 0, false

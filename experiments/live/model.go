@@ -32,8 +32,8 @@ const (
 // …]} returns a classifier.Predicted. GET /schema returns the columns of a row and the classes, GET
 // /health that the model is loaded, GET /metrics the numbers of requests to predict, of rows
 // predicted, of responses that are errors, and of seconds, in the Prometheus format. All but
-// /health need the token. The Host of a request must be localhost or a loopback address. The content
-// type of a request to predict must be JSON, which pages of other sites cannot send without
+// /health need the token. The Host of a request must be localhost or a loopback address. The
+// content type of a request to predict must be JSON, which pages of other sites cannot send without
 // permission.
 type ModelHandler struct {
 	model  *classifier.Classifier
