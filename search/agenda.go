@@ -12,11 +12,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
-var ErrMemory = errors.New("not enough memory")
+var ErrMemory = machine.ErrMemory
 
 // Summary counts jobs: trials and assessments.
 type Summary struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -76,9 +77,26 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
+	held := 0
+	if p.Held != nil {
+		held = p.Held.N()
+	}
+	size := approx.Size{Cases: p.Data.X.N(), Distinct: p.Data.X.N(), New: held, Classes: len(ds.Classes)}
+	if err := admit(ds.Name, m.On(size.Classes).Memory(size, p.Data.X.Dim(), objective.LogEvidence{}, true)); err != nil {
+		return nil, err
+	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
+}
+
+// admit returns machine.ErrMemory if there is no memory for so many bytes.
+func admit(data string, bytes int64) error {
+	err := machine.Admit(machine.Footprint(bytes, machine.Percent()), 0)
+	if err != nil {
+		err = fmt.Errorf("%s: %w; give fewer cases", data, err)
+	}
+	return err
 }
 
 // at fits the model and fills the answer.

@@ -75,6 +75,10 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 		if err != nil {
 			return nil, err
 		}
+		n := int64(p.Data.X.N())
+		if err := admit(ds.Name, 3*8*n*n); err != nil { // a covariance, its factor and a copy
+			return nil, err
+		}
 		out.Columns, out.Warnings, cases = append(out.Columns, ds.ColumnNames...),
 			append(append(out.Warnings, ds.Warnings...), p.Warnings...), p.Data
 	}

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -20,14 +18,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // ModelFile is a fitted classifier, as described in docs/model-file.md.
@@ -61,13 +57,14 @@ type Classifier struct {
 // ErrInvalid, or Problems, with their positions and remedies. If the memory is too small for the
 // posterior, the error is search.ErrMemory.
 func LoadClassifier(name string) (*Classifier, error) {
-	text, err := os.ReadFile(name)
+	text, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit", spec.ErrInvalid, err)
 	}
+	defer text.Close()
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
-	f, err := modelfile.Decode[data.Schema](text)
+	f, err := modelfile.Read[data.Schema](text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
 	}
@@ -240,14 +237,9 @@ func (c *Classifier) fits(m declared.Model) error {
 	} else {
 		need = m.On(classes).Memory(size, dim, nil, false)
 	}
-	need = job.Footprint(need)
-	if len(c.file.Samples) > 0 {
-		need *= 2 // a sample in addition to the one at theta
-	}
-	if free, known := machine.Available(); known && need > free {
-		return fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, "+
-			"or fit on a subsample", search.ErrMemory, c.name, n, humanize.IBytes(uint64(need)),
-			humanize.IBytes(uint64(free)))
+	// a sample in addition to the one at theta
+	if err := c.file.Admit(need, 1+min(len(c.file.Samples), 1)); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -101,7 +102,8 @@ func (j *Job) Memory(s approx.Size) int64 {
 		if j.Adjust != nil {
 			fits = 2
 		}
-		return Footprint(fits * (2*8*int64(s.Cases+shown.New)*int64(dim) + j.Comparator.Memory(shown, dim)))
+		inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim)
+		return machine.Footprint(fits*(inputs+j.Comparator.Memory(shown, dim)), machine.Slack)
 	}
 	if j.Whole {
 		shown.New = max(shown.New, s.Cases)
@@ -127,7 +129,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 		trial = max(trial, j.Model.Memory(s, dim, nil, false))
 	}
 	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // inputs, preprocessed and raw
-	return Footprint(inputs + max(trial, assess))
+	return machine.Footprint(inputs+max(trial, assess), machine.Slack)
 }
 
 // MemoryWith is Memory for other models.
@@ -137,18 +139,6 @@ func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 		Set: j.Set}
 	return other.Memory(s)
 }
-
-const (
-	// Slack is the memory that the garbage collector may leave uncollected, in percent of what is
-	// in use. A quarter costs little time if memory is mostly matrices, which contain no pointers.
-	Slack = 25
-	// jobOverhead is the memory of any job, however small: buffers of products, and the initial
-	// heap of the collector.
-	jobOverhead = 8 << 20
-)
-
-// Footprint is the total memory of a job that needs this many bytes.
-func Footprint(bytes int64) int64 { return jobOverhead + bytes*(100+Slack)/100 }
 
 // ModelFit is what is kept of a fitted model: its log evidence, in nats, and its state.
 type ModelFit struct {

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -142,7 +141,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	var floor []byte // counts as memory in use, but takes none, because it is never written to
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {
-			percent = debug.SetGCPercent(job.Slack)
+			percent = debug.SetGCPercent(machine.Slack)
 		} else {
 			floor = make([]byte, leeway)
 		}

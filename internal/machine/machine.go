@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -21,19 +22,28 @@ func CPU() string { return cpu(root) }
 func cpu(root fs.FS) string { return field(root, "proc/cpuinfo", "model name") }
 
 // Available is the number of bytes of memory that this process could still use without displacing
-// others: what the system counts as available, or the rest of the limit of a control group. ok is
-// false if neither is known.
-func Available() (bytes int64, ok bool) { return available(root) }
+// others: what the system counts as available, or the rest of the limit of a control group or of
+// the process (ulimit -v). ok is false if none is known.
+func Available() (bytes int64, ok bool) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return available(root, int64(m.HeapIdle))
+}
 
-func available(root fs.FS) (least int64, ok bool) {
+// available is Available with so many idle bytes of the address space.
+func available(root fs.FS, idle int64) (least int64, ok bool) {
 	note := func(v int64) {
 		if v = max(v, 0); !ok || v < least {
 			least, ok = v, true
 		}
 	}
-	if kilobytes, err := strconv.ParseInt(strings.TrimSuffix(field(root, "proc/meminfo", "MemAvailable"), " kB"), 10,
-		64); err == nil {
-		note(kilobytes << 10)
+	if free, ok := size(root, "proc/meminfo", "MemAvailable"); ok {
+		note(free)
+	}
+	limit, _, _ := strings.Cut(field(root, "proc/self/limits", "Max address space"), " ")
+	most, err := strconv.ParseInt(limit, 10, 64)
+	if used, ok := size(root, "proc/self/status", "VmSize"); ok && err == nil {
+		note(most - used + idle)
 	}
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
@@ -66,6 +76,12 @@ func available(root fs.FS) (least int64, ok bool) {
 		}
 	}
 	return least, ok
+}
+
+// size is the value in bytes of a line in kilobytes.
+func size(root fs.FS, file, name string) (bytes int64, ok bool) {
+	kilobytes, err := strconv.ParseInt(strings.TrimSuffix(field(root, file, name), " kB"), 10, 64)
+	return kilobytes << 10, err == nil
 }
 
 // number reads a file with one number; "max" means none.

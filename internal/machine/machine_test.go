@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -39,6 +41,15 @@ func TestAvailable(t *testing.T) {
 			"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n",
 		}, 2000000 << 10, true},
+		{"a limit on the address space, of which 5000 bytes are idle", map[string]string{
+			"proc/meminfo":     meminfo,
+			"proc/self/limits": "Limit                     Soft Limit           Hard Limit           Units     \nMax address space         300000000            unlimited            bytes     \n",
+			"proc/self/status": "Name:\tgo\nVmPeak:\t  200000 kB\nVmSize:\t  100000 kB\n",
+		}, 300000000 - 100000<<10 + 5000, true},
+		{"no limit on the address space", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100000 kB\n",
+			"proc/self/limits": "Max address space         unlimited            unlimited            bytes     \n",
+		}, 2000000 << 10, true},
 		{"over the limit", map[string]string{
 			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "5\n", "sys/fs/cgroup/memory.current": "9\n",
 		}, 0, true},
@@ -47,9 +58,26 @@ func TestAvailable(t *testing.T) {
 		for name, text := range c.files {
 			files[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got, ok := available(files); got != c.want || ok != c.ok {
+		if got, ok := available(files, 5000); got != c.want || ok != c.ok {
 			t.Errorf("%s: %d, %v, want %d, %v", c.name, got, ok, c.want, c.ok)
 		}
+	}
+}
+
+func TestAdmit(t *testing.T) {
+	if err := Admit(5<<20, 5<<20); err != nil {
+		t.Error(err)
+	}
+	if err := Admit(6<<20, 5<<20); !errors.Is(err, ErrMemory) || err.Error() != "not enough memory: 6.0 MiB are needed, and the limit is 5.0 MiB" {
+		t.Error(err)
+	}
+	if _, known := Available(); known {
+		if err := Admit(1<<60, 0); !errors.Is(err, ErrMemory) || !strings.HasSuffix(err.Error(), "are free") {
+			t.Error(err)
+		}
+	}
+	if err := Admit(1<<20, 0); err != nil {
+		t.Error(err)
 	}
 }
 

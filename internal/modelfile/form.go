@@ -11,13 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -137,8 +141,27 @@ func (f *File[C]) Write(w io.Writer) error {
 	return err
 }
 
-// Decode reads the text of a model file, strictly.
-func Decode[C any](text []byte) (*File[C], error) {
+// Read reads a model file, strictly. Reading takes up to eight times the memory of the text, so a
+// text that is longer than an eighth of the free memory is machine.ErrMemory.
+func Read[C any](r io.Reader) (*File[C], error) {
+	longest := int64(math.MaxInt64 - 1)
+	if free, known := machine.Available(); known {
+		longest = free / 8
+	}
+	text, err := io.ReadAll(io.LimitReader(r, longest+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > longest {
+		return nil, fmt.Errorf("%w: it is longer than %s, and reading takes eight times as much; is it a model file? "+
+			"use a larger machine, or fit on a part of the cases or with inducing inputs", machine.ErrMemory,
+			humanize.IBytes(uint64(longest)))
+	}
+	return decode[C](text)
+}
+
+// decode reads the text of a model file.
+func decode[C any](text []byte) (*File[C], error) {
 	var header struct {
 		Schema any          `json:"schema"`
 		Build  record.Build `json:"build"`

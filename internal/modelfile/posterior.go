@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -117,6 +118,17 @@ func rows(x *mat.Dense) (rows [][]float64) {
 		rows = append(rows, x.RawRowView(i))
 	}
 	return rows
+}
+
+// Admit returns machine.ErrMemory if there is no memory for so many posteriors at once, each of which
+// needs these bytes.
+func (f *File[C]) Admit(bytes int64, posteriors int) error {
+	err := machine.Admit(machine.Footprint(bytes*int64(posteriors), machine.Slack), 0)
+	if err != nil {
+		err = fmt.Errorf("the posterior of its %d cases: %w; use a larger machine, or fit on a part of the cases or "+
+			"with inducing inputs", max(len(f.Inputs), len(f.Inducing)), err)
+	}
+	return err
 }
 
 // Objective is the objective of the model with the result of Cases.

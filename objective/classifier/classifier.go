@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -42,6 +43,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -49,6 +51,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
+
+// ErrMemory marks what needs more memory than there is.
+var ErrMemory = machine.ErrMemory
 
 // Classifier is a fitted classifier for labels of type L. It does not change, and any number of
 // goroutines may use it at once.
@@ -65,7 +70,9 @@ type Classifier[L comparable] struct {
 // Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
 // depends on the arguments alone. What is wrong with inputs or labels is an error that names the
 // row, as objective.NewData has it; so is a model whose parts do not go together, a fit that fails
-// at all restarts, and the end of ctx.
+// at all restarts, and the end of ctx. A training set that needs more memory than is free, or than
+// Memory allows, is ErrMemory before anything is computed; it grows with the square of the number
+// of cases, unless the inference has inducing inputs.
 func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices ...Option) (*Classifier[L], error) {
 	d, err := objective.NewData(x, labels)
 	if err != nil {
@@ -84,13 +91,17 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	}
 	d.X, d.Scaled = &kernel.Inputs{X: before.Apply(d.X.X)}, before.How != "none"
 	on, err := objective.New(o.Model, o.Criterion, d)
-	if err == nil {
-		err = objective.Choose(ctx, on, nil)
-	}
 	if err != nil {
 		return nil, err
 	}
-	tuning, err := objective.Maximize(ctx, on, objective.Restarts{Count: o.Restarts, Seed: o.seed}, o.Settings)
+	restarts := objective.Restarts{Count: o.Restarts, Seed: o.seed}
+	if restarts.Workers, err = o.admit(d); err != nil {
+		return nil, err
+	}
+	if err := objective.Choose(ctx, on, nil); err != nil {
+		return nil, err
+	}
+	tuning, err := objective.Maximize(ctx, on, restarts, o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +136,24 @@ func classOf(y approx.Targets, i int) int {
 		return y.Index[i]
 	}
 	return int(y.Value[i]+1) / 2
+}
+
+// admit is how many restarts the memory holds at once, of those that there are processors for.
+func (o *options) admit(d objective.Data) (workers int, err error) {
+	n, classes := d.X.N(), d.Y.Classes
+	one := o.Model.Memory(approx.Size{Cases: n, Distinct: n, Classes: classes}, d.X.Dim(), o.Criterion,
+		o.Settings.Gradients == objective.Exact)
+	for workers = max(1, min(o.Restarts, runtime.GOMAXPROCS(0))); ; workers-- {
+		err = machine.Admit(machine.Footprint(one*int64(workers), machine.Percent()), o.memory)
+		if err == nil || workers == 1 {
+			break
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("classifier: %w; the memory grows with the square of %d cases: train on a part of them, or "+
+			"with inducing inputs, as in approx.Laplace{Inducing: approx.Inducing{Points: 500}}", err, n)
+	}
+	return workers, err
 }
 
 // defaults are the options for a training set.
@@ -250,16 +279,14 @@ func (c *Classifier[L]) Save(w io.Writer) error {
 // Load reads a model file, of Save or of gpc-tune fit, and rebuilds the posterior without
 // iterating: one factorisation of n×n numbers, of C classes C+1. The labels are the texts of the
 // classes. What is wrong with the file is an error that says where; so is a file of a regression,
-// or of a classifier that is not a Gaussian process.
+// or of a classifier that is not a Gaussian process. A file whose text or posterior needs more
+// memory than is free is ErrMemory.
 func Load(r io.Reader) (*Classifier[string], error) {
-	text, err := io.ReadAll(r)
+	f, err := modelfile.Read[json.RawMessage](r)
 	if err == nil {
-		var f *modelfile.File[json.RawMessage]
-		if f, err = modelfile.Decode[json.RawMessage](text); err == nil {
-			var c *Classifier[string]
-			if c, err = restore(f); err == nil {
-				return c, nil
-			}
+		var c *Classifier[string]
+		if c, err = restore(f); err == nil {
+			return c, nil
 		}
 	}
 	return nil, fmt.Errorf("classifier: %w", err)
@@ -315,6 +342,11 @@ func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
 func (c *Classifier[L]) rebuild(m objective.Model, d objective.Data) error {
 	o, err := c.file.Objective(m, d)
 	if err != nil {
+		return err
+	}
+	n := d.X.N()
+	size := approx.Size{Cases: n, Distinct: n, Classes: len(c.labels)}
+	if err := c.file.Admit(m.Memory(size, c.dim, nil, false), 1+len(c.file.Samples)); err != nil {
 		return err
 	}
 	point, err := c.file.Point(o)

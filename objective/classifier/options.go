@@ -13,6 +13,7 @@ type Option func(*options)
 type options struct {
 	objective.Classifier
 	seed       uint64
+	memory     int64
 	preprocess string
 	columns    []string
 }
@@ -55,3 +56,8 @@ func Preprocess(how string) Option { return func(o *options) { o.preprocess = ho
 // Columns are the names of the inputs, by which gpc-tune predict finds them in a file; by default
 // x1, x2, and so on.
 func Columns(names ...string) Option { return func(o *options) { o.columns = names } }
+
+// Memory is how many bytes Train may take, with what the garbage collector leaves uncollected; by
+// default as many as are free. Fewer restarts than there are processors run at once where that
+// suffices, with the same result.
+func Memory(bytes int64) Option { return func(o *options) { o.memory = bytes } }
