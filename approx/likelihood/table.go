@@ -23,7 +23,8 @@ func Check(l Likelihood) error {
 	return nil
 }
 
-// Register adds a likelihood of another program to Table; compare kernel.Register.
+// Register adds a likelihood of another program to Table: a type L, or what FromLogDensity returns.
+// Compare kernel.Register.
 func Register[L Likelihood](name, doc string, version int, defaults ...L) {
 	registry.Register[L, Likelihood](&Table, "likelihood", name, doc, version, defaults...)
 }

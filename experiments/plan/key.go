@@ -226,35 +226,41 @@ func (v versions) score(name string) {
 
 // of adds all components contained in a value, at any depth.
 func (v versions) of(value any) {
-	raised := map[reflect.Type]func(){}
+	raised := map[any]func(){}
 	for kind, table := range map[string]interface {
-		Raised(put func(name string, version int, of reflect.Type))
+		Raised(put func(name string, version int, origin any))
 	}{
 		"kernel": kernel.Table, "mean": objective.Means, "likelihood": likelihood.Table, "inference": approx.Table,
 		"comparator": comparator.Table,
 		"prior":      param.Priors, "average": objective.Averages, "method": search.Table, "splitter": cv.Table,
 	} {
-		table.Raised(func(name string, version int, of reflect.Type) {
-			raised[of] = func() { v.put(kind, name, version) }
+		table.Raised(func(name string, version int, origin any) {
+			if _, is := origin.(reflect.Type); !is {
+				origin = reflect.ValueOf(origin).Pointer()
+			}
+			raised[origin] = func() { v.put(kind, name, version) }
 		})
 	}
 	if len(raised) > 0 {
-		walk(reflect.ValueOf(value), func(t reflect.Type) {
-			if put := raised[t]; put != nil {
+		walk(reflect.ValueOf(value), func(origin any) {
+			if put := raised[origin]; put != nil {
 				put()
 			}
 		})
 	}
 }
 
-// walk visits the types of a value and of everything in it.
-func walk(v reflect.Value, visit func(reflect.Type)) {
+// walk visits the types of a value and of everything in it, and where pointers point to.
+func walk(v reflect.Value, visit func(origin any)) {
 	if !v.IsValid() {
 		return
 	}
 	visit(v.Type())
 	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
+	case reflect.Pointer:
+		visit(v.Pointer())
+		fallthrough
+	case reflect.Interface:
 		walk(v.Elem(), visit)
 	case reflect.Struct:
 		for i := range v.NumField() {

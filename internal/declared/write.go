@@ -11,22 +11,31 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// text is the flow text that declares v. A component whose type is not in the table is an error
-// that says how to register it.
+// text is the flow text that declares v. A component that is not in the table is an error that says
+// how to register it.
 func text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	name := table.NameOf(v)
 	if name == "" {
-		return "", fmt.Errorf("a %s of type %T has no name, so that no file can tell of it; register the type", what, v)
+		return "", fmt.Errorf("a %s of type %T has no name, so that no file can tell of it; register it, and "+
+			"use what was registered", what, v)
 	}
-	defaults := reflect.ValueOf(table.Default(name))
+	defaults := optionsOf(table.Default(name))
 	if e, _ := table.Lookup(what, name); e.NeedsOptions {
 		defaults = reflect.Zero(defaults.Type())
 	}
-	parts, err := said(reflect.ValueOf(v), defaults)
+	parts, err := said(optionsOf(v), defaults)
 	if err != nil || parts == "" {
 		return name, err
 	}
 	return "{" + name + ": " + parts + "}", nil
+}
+
+// optionsOf is the struct that has the options of a component.
+func optionsOf[I any](v I) reflect.Value {
+	if made, is := any(v).(registry.Made[I]); is {
+		return reflect.ValueOf(made.Options())
+	}
+	return reflect.ValueOf(v)
 }
 
 // said formats the options that differ from the defaults; zero values are left out.

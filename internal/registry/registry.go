@@ -119,8 +119,8 @@ func (e Entry[I]) keyVersion() int {
 	return e.version
 }
 
-// Raised lists the components with versions in keys, with the types of their values.
-func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
+// Raised lists the components with versions in keys, with what tells their values apart (Origin).
+func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 	for _, e := range t {
 		if e.keyVersion() == 0 {
 			continue
@@ -129,19 +129,58 @@ func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
 		if err != nil {
 			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
 		}
-		put(e.Name, e.keyVersion(), reflect.TypeOf(v))
+		put(e.Name, e.keyVersion(), Origin(v))
 	}
 }
 
-// Register appends a component of another program to a table. kind describes it. It panics if the
-// name is taken or not in lower case, if the version is below 1, if the type has an entry already,
-// and as Of does.
+// Made is a component that a function has made of functions, and whose options are not its fields.
+type Made[I any] interface {
+	// Origin is a pointer by which all components of one call of the function are known.
+	Origin() any
+	// Options is a new struct with the options, which has yaml tags.
+	Options() any
+	// With returns the component with what was read into a pointer to that struct.
+	With(options any) I
+}
+
+// Origin is what tells components apart: the type of v or, of Made components, their Origin.
+func Origin(v any) any {
+	if of, made := v.(interface{ Origin() any }); made {
+		return of.Origin()
+	}
+	return reflect.TypeOf(v)
+}
+
+// ofMade makes the entry of a component that a function has made.
+func ofMade[I any](name, doc string, made Made[I]) Entry[I] {
+	if doc == "" {
+		panic(fmt.Sprintf("registry: entry %q needs a doc", name))
+	}
+	return Entry[I]{Name: name, Doc: doc, New: func(decode Decode) (I, error) {
+		options := reflect.New(reflect.TypeOf(made.Options()))
+		options.Elem().Set(reflect.ValueOf(made.Options()))
+		var err error
+		if decode != nil {
+			err = decode(options.Interface())
+		}
+		return made.With(options.Elem().Interface()), err
+	}}
+}
+
+// Register appends a component of another program to a table: a type with defaults, or a Made
+// component. kind describes it. It panics if the name is taken or not in lower case, if the version
+// is below 1, if the type has an entry already, and as Of does.
 func Register[T, I any](t *Table[I], kind, name, doc string, version int, defaults ...T) {
-	e := Of[T, I](name, doc, defaults...)
+	var e Entry[I]
+	if made, is := any(append(defaults, *new(T))[0]).(Made[I]); is {
+		e = ofMade(name, doc, made)
+	} else {
+		e = Of[T, I](name, doc, defaults...)
+	}
 	CheckName(kind, name, version, t.Names())
 	if v, err := e.New(nil); err == nil {
 		if other := t.NameOf(v); other != "" {
-			panic(fmt.Sprintf("%s %q: the type %T is that of %q; give it a type of its own", kind, name, v, other))
+			panic(fmt.Sprintf("%s %q: it is %q already, by its type %T; give it a type of its own", kind, name, other, v))
 		}
 	}
 	e.version, e.registered = version, true
@@ -172,10 +211,10 @@ func (t Table[I]) Names() []string {
 	return names
 }
 
-// NameOf is the name of the entry whose component is of v's type, "" if there is none.
+// NameOf is the name of the entry whose component has v's Origin, "" if there is none.
 func (t Table[I]) NameOf(v I) string {
 	for _, e := range t {
-		if own, err := e.New(nil); err == nil && reflect.TypeOf(own) == reflect.TypeOf(v) {
+		if own, err := e.New(nil); err == nil && Origin(own) == Origin(v) {
 			return e.Name
 		}
 	}

@@ -1,7 +1,11 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
+	"reflect"
+	"regexp"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -15,19 +19,61 @@ import (
 // where it is not. It is called by several goroutines at once, n²/2 times for n cases, and dk as
 // often for a gradient: a kernel with matrix operations of its own takes a fraction of the time.
 // Noise is a kernel of its own: Sum of this one and Noise.
+//
+// Register gives the kernel that it returns a name for files, where the settings are options; a
+// kernel of another call is another one, though it may have the same functions. A setting that is
+// Fixed, or has bounds, is so unless the file says otherwise.
 func FromFunc(
 	k func(x, z, h []float64) float64, dk func(grad, x, z, h []float64), settings ...Setting,
 ) Kernel {
 	if k == nil {
 		panic("kernel: FromFunc needs a function")
 	}
-	return pairwise{k, dk, settings}
+	return pairwise{&functions{k, dk}, settings}
+}
+
+type functions struct {
+	k  func(x, z, h []float64) float64
+	dk func(grad, x, z, h []float64)
 }
 
 type pairwise struct {
-	k        func(x, z, h []float64) float64
-	dk       func(grad, x, z, h []float64)
+	*functions
 	settings []Setting
+}
+
+// Origin implements registry.Made.
+func (p pairwise) Origin() any { return p.functions }
+
+// Options implements registry.Made: a struct with a field for every setting. It panics at names that
+// no file can have.
+func (p pairwise) Options() any {
+	var fields []reflect.StructField
+	for i, s := range p.settings {
+		same := func(o Setting) bool { return o.Name == s.Name }
+		if !settingName.MatchString(s.Name) || slices.ContainsFunc(p.settings[:i], same) {
+			panic(fmt.Sprintf("kernel: the name %q of a hyperparameter is taken, or not written in lower-case letters, "+
+				"digits and underscores", s.Name))
+		}
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("Setting", i), Type: reflect.TypeFor[param.Setting](),
+			Tag: reflect.StructTag(`yaml:"` + s.Name + `"`)})
+	}
+	options := reflect.New(reflect.StructOf(fields)).Elem()
+	for i, s := range p.settings {
+		options.Field(i).Set(reflect.ValueOf(s.Setting))
+	}
+	return options.Interface()
+}
+
+var settingName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// With implements registry.Made.
+func (p pairwise) With(options any) Kernel {
+	p.settings = slices.Clone(p.settings)
+	for i := range p.settings {
+		p.settings[i].Setting = reflect.ValueOf(options).Field(i).Interface().(param.Setting)
+	}
+	return p
 }
 
 // Settings implements Configurable.

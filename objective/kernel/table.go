@@ -33,9 +33,10 @@ var Table = registry.Table[Kernel]{
 }
 
 // Register adds a kernel of another program to Table, and so to the files of that program's
-// experiments: type K, read from its fields' tags yaml, beginning with defaults. The version, from
-// 1, is part of what identifies a result; it goes up whenever results change. Register is for the
-// start of a program: it is not safe for concurrent use, and panics at a name that is taken.
+// experiments: type K, read from its fields' tags yaml, beginning with defaults; or, with what
+// FromFunc returns in place of defaults, that kernel, whose options are its settings. The version,
+// from 1, is part of what identifies a result; it goes up whenever results change. Register is for
+// the start of a program: it is not safe for concurrent use, and panics at a name that is taken.
 func Register[K Kernel](name, doc string, version int, defaults ...K) {
 	registry.Register[K, Kernel](&Table, "kernel", name, doc, version, defaults...)
 }
