@@ -49,6 +49,11 @@ func Check(studies []Study, memoryLimit int64) error {
 			continue
 		}
 		first[s.Key] = i
+		if _, chains := s.Strategy.(Sampler); s.Value != nil && s.Strategy != nil && (chains || s.Strategy.Optimizer() != "") {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: its strategy climbs or samples from the points "+
+				"that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes", s.Index,
+				s.Configuration))
+		}
 		if memoryLimit > 0 && s.Memory > memoryLimit {
 			larger++
 			if s.Memory > largest.Memory {
@@ -380,8 +385,8 @@ func (a *agenda) enter(j job) error {
 // compare updates the best value so far with a trial.
 func (a *agenda) compare(configuration int, t record.Trial) {
 	_, p, err := Winner([]record.Trial{t})
-	if err == nil && (a.best == nil || float64(p.Value) > a.best.Value) {
-		a.best = &Best{configuration, float64(p.Value)}
+	if err == nil && (a.best == nil || p.Value > a.best.Value) {
+		a.best = &Best{configuration, p.Value}
 	}
 }
 

@@ -1,7 +1,11 @@
 package search_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"log"
+	"math"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -26,4 +30,41 @@ func ExampleStrategy() {
 	fmt.Printf("%d trials, best near 1: %t\n", len(done), best.Value > -1e-3)
 	// Output:
 	// 20 trials, best near 1: true
+}
+
+// Run evaluates the points in parallel, and keeps what is done in a folder, from which it continues.
+func ExampleRun() {
+	study := search.Study{
+		Key:      "a hash of all that the values depend on",
+		Space:    search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)},
+		Strategy: search.NelderMead{Evaluations: 20},
+		Value: func(_ context.Context, theta []float64) (float64, error) {
+			if theta[0] > 3 {
+				return 0, errors.New("too long")
+			}
+			return -(theta[0] - 1) * (theta[0] - 1), nil
+		},
+	}
+	journal, err := search.OpenJournal("", search.JournalOptions{}) // in memory
+	if err != nil {
+		log.Fatal(err)
+	}
+	summary, err := search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var trials []search.TrialRecord
+	for _, line := range journal.Lines() {
+		if line.Trial != nil {
+			trials = append(trials, *line.Trial)
+		}
+	}
+	_, best, err := search.Winner(trials)
+	fmt.Printf("%d jobs, best near 1: %t, %v\n", summary.Done, math.Abs(best.Theta[0]-1) < 0.05, err)
+	study.Strategy = search.BFGS{}
+	_, err = search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
+	fmt.Println(err)
+	// Output:
+	// 21 jobs, best near 1: true, <nil>
+	// study 0 of configuration 0: its strategy climbs or samples from the points that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes
 }

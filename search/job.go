@@ -89,11 +89,11 @@ func (s *tuning) assessment() job {
 	j := job{of: s, assess: true, index: -1, place: Later}
 	kind, averaged := "fit ", 0 // averaged: number of trials averaged over; 0: only the best one
 	if s.Strategy != nil {
-		var best record.Point
+		var best Point
 		if j.index, best, j.noWinner = Winner(s.trials); j.noWinner != nil {
 			kind += j.noWinner.Error()
 		}
-		j.theta = record.Floats(best.Theta)
+		j.theta = best.Theta
 		if _, ok := s.Strategy.(Sampler); ok {
 			averaged = len(s.trials)
 		}
@@ -172,7 +172,14 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 }
 
 func (j job) compute(ctx context.Context) (record.Line, error) {
-	if j.assess {
+	switch {
+	case j.of.Value != nil && j.assess:
+		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
+			TrainCounts: []int{}, Converged: true}}, nil
+	case j.of.Value != nil:
+		trial, err := j.of.trial(ctx, j.proposal)
+		return record.Line{Trial: &trial}, err
+	case j.assess:
 		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.trials)
 		return record.Line{Fit: &fit}, err
 	}

@@ -23,6 +23,10 @@ type Study struct {
 	Shared               // jobs with the same result as those of other studies
 	Memory        int64  // upper bound of the bytes that one of its jobs needs
 	Less          string // text for errors: how to reduce Memory, and to how much; "": unknown
+	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is for
+	// strategies that evaluate points as they are, without a local optimiser or chains. An error, or
+	// a value that is not finite, is the failure of that point.
+	Value func(ctx context.Context, theta []float64) (float64, error)
 	// Trial evaluates one proposal. Failures of the computation are recorded in the Trial. An error
 	// is returned for cancellation; any other error is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
@@ -64,8 +68,8 @@ type Stage struct {
 // Winner returns the usable point with the largest value among the trials, and the index of its
 // trial. Failed trials and values that are not finite are ignored; of equal values the first point
 // of the lowest index is chosen. If no point is usable, the error says so with the first cause.
-func Winner(trials []record.Trial) (index int, best record.Point, err error) {
-	index, best.Value = -1, record.Number(math.Inf(-1))
+func Winner(trials []record.Trial) (index int, best Point, err error) {
+	index, best.Value = -1, math.Inf(-1)
 	cause := ""
 	for _, t := range trials {
 		if t.Failure != "" {
@@ -76,8 +80,8 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 			switch {
 			case !usable(p):
 				cause = cmp.Or(cause, p.Failure)
-			case p.Value > best.Value || p.Value == best.Value && t.Index < index:
-				index, best = t.Index, p
+			case float64(p.Value) > best.Value || float64(p.Value) == best.Value && t.Index < index:
+				index, best = t.Index, Point{record.Floats(p.Theta), float64(p.Value)}
 			}
 		}
 	}
@@ -87,7 +91,36 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 	if cause != "" {
 		cause = "; the first: " + cause
 	}
-	return -1, record.Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+	return -1, Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+}
+
+// trial evaluates the points of a proposal by Value.
+func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
+	t := record.Trial{Status: "evaluated", Evaluations: len(p.Points)}
+	for _, theta := range p.Points {
+		value, err := s.Value(ctx, theta)
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		at := record.Point{Theta: record.Numbers(theta), Natural: s.natural(theta), Value: record.Number(value)}
+		if err == nil && !at.Value.Finite() {
+			err = fmt.Errorf("the objective is %v", value)
+		}
+		if err != nil {
+			at.Value, at.Failure = record.Number(math.NaN()), err.Error()
+		}
+		t.Points = append(t.Points, at)
+	}
+	return t, nil
+}
+
+// natural is theta in natural units.
+func (s *Study) natural(theta []float64) []record.Number {
+	out := []record.Number{}
+	for j, u := range theta {
+		out = append(out, record.Number(s.Space[j].Map.Natural(u)))
+	}
+	return out
 }
 
 // usable reports whether a point has a finite value.

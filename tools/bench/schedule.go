@@ -9,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/gpc-tune/gpc-tune/internal/journal"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -28,11 +27,7 @@ var trivial = search.Study{
 		"x":         {Linear: &[2]float64{1, jobs}, Points: jobs},
 		"amplitude": {Values: []float64{1}},
 	}},
-	Trial: func(_ context.Context, _ int, p search.Proposal) (record.Trial, error) {
-		at := record.Numbers(p.Points[0])
-		return record.Trial{Status: "evaluated", Points: []record.Point{{Theta: at, Natural: at, Value: 1}}}, nil
-	},
-	Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) { return record.Fit{}, nil },
+	Value: func(context.Context, []float64) (float64, error) { return 1, nil },
 }
 
 // scheduled runs the trivial study with a journal in the folder, or in memory, and leaves no
