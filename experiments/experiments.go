@@ -9,16 +9,26 @@
 //
 // Package data reads data sets; other programs can register readers. The other packages in this
 // folder are for the command only.
+//
+// A program with components of its own runs its experiments with Run, and takes Fit, Predict and
+// Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
+// components.
 package experiments
 
 import (
 	"context"
+	"fmt"
+	"log"
+	"math"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -99,4 +109,74 @@ func Report(dir string) (*reports.Report, error) {
 		return nil, err
 	}
 	return f.Report()
+}
+
+// FitOptions of Fit. With Dir, finished jobs are taken from and kept in a run folder.
+type FitOptions = classifier.FitOptions
+
+// Fit tunes on all of the training data, as Run does, and writes the best configuration, or that of
+// FitOptions.Configuration, to a model file. logEvidence is its log marginal likelihood in nats,
+// NaN where it has none. If it is stopped early, or fails, it writes no model.
+func Fit(
+	ctx context.Context, p *Plan, model string, o FitOptions,
+) (logEvidence float64, s search.Summary, err error) {
+	f, s, err := classifier.Fit(ctx, p.of, model, o)
+	if err != nil {
+		return math.NaN(), s, err
+	}
+	return float64(f.LogEvidence), s, nil
+}
+
+// Types of Predict and Serve.
+type (
+	// Deciding configures decisions: costs or a threshold in place of those of the model file.
+	Deciding = spec.Deciding
+	// Predicted is a table of predictions with a row per case. In JSON it is what gpc-tune predict
+	// prints.
+	Predicted = classifier.Predicted
+	// PredictedScore is a score of labelled cases, with its 95 % interval.
+	PredictedScore = classifier.Score
+)
+
+// Predict predicts the cases of a file, or of a bundled or registered data set, with a model file
+// of Fit, of gpc-tune fit or of package classifier. Columns are found by name. Labels may be
+// missing; where they are present, the predictions are scored. What is wrong with either file is
+// ErrInvalid, or Problems.
+func Predict(ctx context.Context, model, data string, o Deciding) (*Predicted, error) {
+	return interrupt.Do(ctx, func() (*Predicted, error) {
+		c, err := classifier.LoadClassifier(model)
+		if err != nil {
+			return nil, err
+		}
+		return c.Predict(data, o)
+	})
+}
+
+// Serve serves the predictions of a model file as JSON to programs on this machine until ctx ends,
+// with the requests of gpc-tune serve-model. address is a loopback address and a port, such as
+// 127.0.0.1:8080; ready, unless it is nil, is called with the address in use, which tells the port
+// that the system has chosen for 0. Requests need the token, as "Authorization: Bearer TOKEN"; an
+// empty token answers every user of the machine. What fails on the way goes to the log; nil is the
+// standard one.
+func Serve(
+	ctx context.Context, model, address, token string, o Deciding, l *log.Logger, ready func(address string),
+) error {
+	c, err := classifier.LoadClassifier(model)
+	if err != nil {
+		return err
+	}
+	if c, err = c.Deciding(o); err != nil {
+		return err
+	}
+	listener, err := live.Listen(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if l == nil {
+		l = log.Default()
+	}
+	if ready != nil {
+		ready(listener.Addr().String())
+	}
+	return live.Serve(ctx, listener, live.NewModel(c, token, l), l, nil)
 }

@@ -47,7 +47,7 @@ func TestZeroOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := classifier.Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{Configuration: -1}); err != nil {
+	if _, _, err := classifier.Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if settings() != before {

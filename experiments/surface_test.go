@@ -321,7 +321,7 @@ func TestStandardErrorsOfPoints(t *testing.T) {
 func modelOf(t *testing.T, p *plan.Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
-	if _, _, err := classifier.Fit(t.Context(), p, name, classifier.FitOptions{Configuration: configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
+	if _, _, err := classifier.Fit(t.Context(), p, name, classifier.FitOptions{Configuration: &configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
 		t.Fatal(err)
 	}
 	return name

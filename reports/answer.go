@@ -32,7 +32,7 @@ type Answer struct {
 	Skill  *Skill  `json:"skill"`
 	Rivals []Rival `json:"rivals"` // all other configurations that competed, best first
 	Trust  []Trust `json:"trust"`  // reasons to doubt the answer; empty: none found
-	Keep   string  `json:"keep"`   // command that writes the best to a model file
+	Keep   string  `json:"keep"`   // command or call that writes the best to a model file
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
 }

@@ -343,8 +343,17 @@ func skill(c Configuration, folds []*Study) *Skill {
 	return &Skill{baseRateName, score.Name, Number(d), Number(t.P), d > 0 && t.P <= alpha}
 }
 
-// keep is the command that writes a configuration to a model file.
+// keep is the command that writes a configuration to a model file. The components of a program
+// other than gpc-tune may be its own: then it is a call from there.
 func (r *Report) keep(configuration int) string {
+	if r.Manifest.Build.Program != "" {
+		of := ""
+		if len(r.Configurations) > 1 {
+			of = fmt.Sprintf("Configuration: new(%d)", configuration)
+		}
+		return fmt.Sprintf(`experiments.Fit(ctx, plan, "model.json", experiments.FitOptions{%s}) in %s`, of,
+			r.Manifest.Build.Program)
+	}
 	args := []string{"gpc-tune", "fit", cmp.Or(r.Manifest.Source, "FILE.yaml")}
 	if len(r.Configurations) > 1 {
 		args = append(args, "--configuration", strconv.Itoa(configuration))

@@ -36,6 +36,12 @@ type Best struct {
 	Value         float64
 }
 
+// moves reports whether a strategy needs more than the values of the points that it proposes.
+func moves(s Strategy) bool {
+	_, chains := s.(Sampler)
+	return s != nil && (chains || s.Optimizer() != "")
+}
+
 // Check returns an error if two studies have the same key, or if a study cannot run within
 // memoryLimit bytes; 0: no limit.
 func Check(studies []Study, memoryLimit int64) error {
@@ -49,10 +55,10 @@ func Check(studies []Study, memoryLimit int64) error {
 			continue
 		}
 		first[s.Key] = i
-		if _, chains := s.Strategy.(Sampler); s.Value != nil && s.Strategy != nil && (chains || s.Strategy.Optimizer() != "") {
-			errs = append(errs, fmt.Errorf("study %d of configuration %d: its strategy climbs or samples from the points "+
-				"that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes", s.Index,
-				s.Configuration))
+		if s.Value != nil && moves(s.Strategy) {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: its strategy climbs or samples from the "+
+				"points that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes",
+				s.Index, s.Configuration))
 		}
 		if memoryLimit > 0 && s.Memory > memoryLimit {
 			larger++

@@ -183,7 +183,7 @@ func TestRecordsAreStamped(t *testing.T) {
 		if len(trials) > 0 && err != nil {
 			t.Fatal(err)
 		}
-		if l.Fit.Chosen != chosen || l.Fit.Failure == "" && !reflect.DeepEqual(record.Floats(l.Fit.Natural), best.Theta) {
+		if l.Fit.Chosen != chosen || l.Fit.Failure == "" && !slices.Equal(record.Floats(l.Fit.Natural), best.Theta) {
 			t.Errorf("study %d of configuration %d: assessed at %d, %v; want %d, %v", l.Fit.Study, l.Fit.Configuration, l.Fit.Chosen, l.Fit.Natural, chosen, best.Theta)
 		}
 	}

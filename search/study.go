@@ -23,9 +23,9 @@ type Study struct {
 	Shared               // jobs with the same result as those of other studies
 	Memory        int64  // upper bound of the bytes that one of its jobs needs
 	Less          string // text for errors: how to reduce Memory, and to how much; "": unknown
-	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is for
-	// strategies that evaluate points as they are, without a local optimiser or chains. An error, or
-	// a value that is not finite, is the failure of that point.
+	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is
+	// for strategies that evaluate points as they are, without a local optimiser or chains. An
+	// error, or a value that is not finite, is the failure of that point.
 	Value func(ctx context.Context, theta []float64) (float64, error)
 	// Trial evaluates one proposal. Failures of the computation are recorded in the Trial. An error
 	// is returned for cancellation; any other error is recorded as the Trial's Failure.

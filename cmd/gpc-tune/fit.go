@@ -11,10 +11,11 @@ import (
 
 func fitCommand(signals *interrupts) *cobra.Command {
 	var (
-		name    string
-		e       experiment
-		options classifier.FitOptions
-		check   func() error
+		name          string
+		e             experiment
+		options       classifier.FitOptions
+		configuration int
+		check         func() error
 	)
 	c := &cobra.Command{
 		Use:   "fit FILE.yaml | gallery:NAME -m MODEL.json",
@@ -41,8 +42,11 @@ run and fit share the jobs in this folder.`,
 			if options.Dir == "" && options.Resume {
 				return usage("--resume and --retry-failed continue the jobs of a run folder; name it with -o")
 			}
-			if c.Flags().Changed("configuration") && options.Configuration < 0 {
-				return usage("--configuration %d: configurations are counted from 0", options.Configuration)
+			if c.Flags().Changed("configuration") {
+				options.Configuration = &configuration
+				if configuration < 0 {
+					return usage("--configuration %d: configurations are counted from 0", configuration)
+				}
 			}
 			plan, err := e.plan(c, args[0])
 			if err != nil {
@@ -82,7 +86,7 @@ run and fit share the jobs in this folder.`,
 	e.settingsFlag(c)
 	f := c.Flags()
 	f.StringVarP(&name, "model", "m", "", "model file to write")
-	f.IntVar(&options.Configuration, "configuration", -1,
+	f.IntVar(&configuration, "configuration", -1,
 		"number of the configuration, from 0 (default: the best)")
 	f.StringVar(&options.By, "by", "", "criterion for the best: a score, mean_loss, log_evidence or the "+
 		"tuning objective (default: see above)")

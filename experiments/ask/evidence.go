@@ -82,7 +82,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		held = p.Held.N()
 	}
 	size := approx.Size{Cases: p.Data.X.N(), Distinct: p.Data.X.N(), New: held, Classes: len(ds.Classes)}
-	if err := admit(ds.Name, m.On(size.Classes).Memory(size, p.Data.X.Dim(), objective.LogEvidence{}, true)); err != nil {
+	memory := m.On(size.Classes).Memory(size, p.Data.X.Dim(), objective.LogEvidence{}, true)
+	if err := admit(ds.Name, memory); err != nil {
 		return nil, err
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job

@@ -26,17 +26,17 @@ const (
 
 // candidates returns the studies on all of the training data with their jobs: of one configuration,
 // or of all.
-func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs []*job.Job, err error) {
+func candidates(p *plan.Plan, configuration *int) (studies []search.Study, jobs []*job.Job, err error) {
 	switch n := len(p.Manifest.Configurations); {
 	case n == 0:
 		return nil, nil, plan.ErrNoFits
-	case configuration >= n:
+	case configuration != nil && (*configuration < 0 || *configuration >= n):
 		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", spec.ErrInvalid,
-			configuration, n)
+			*configuration, n)
 	}
 	for _, s := range p.Studies {
 		j := s.Job
-		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
+		if s.Index != 0 || configuration != nil && s.Configuration != *configuration {
 			continue
 		}
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) ||

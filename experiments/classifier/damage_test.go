@@ -55,7 +55,7 @@ func TestDamagedByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := filepath.Join(dir, "model.json")
-	if _, _, err := Fit(t.Context(), plantest.Planned(t, damageFile), model, FitOptions{Configuration: 0, Dir: dir, Options: run.Options{Resume: true, Warn: silent}}); err != nil {
+	if _, _, err := Fit(t.Context(), plantest.Planned(t, damageFile), model, FitOptions{Configuration: new(0), Dir: dir, Options: run.Options{Resume: true, Warn: silent}}); err != nil {
 		t.Fatal(err)
 	}
 	undamaged, err := LoadClassifier(model)

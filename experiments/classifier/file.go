@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
@@ -59,7 +60,7 @@ type Classifier struct {
 func LoadClassifier(name string) (*Classifier, error) {
 	text, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit", spec.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit or experiments.Fit", spec.ErrInvalid, err)
 	}
 	defer text.Close()
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
@@ -106,7 +107,8 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 
 // damage is the error for a damaged file.
 func damage(name string, err error) error {
-	return fmt.Errorf("%w: %s: %w; the file was changed: write it again with gpc-tune fit", spec.ErrInvalid, name, err)
+	return fmt.Errorf("%w: %s: %w; the file was changed: write it again with gpc-tune fit or experiments.Fit",
+		spec.ErrInvalid, name, err)
 }
 
 // checkColumns checks the description of inputs and labels.
@@ -194,9 +196,14 @@ func (c *Classifier) readModel() (m declared.Model, err error) {
 		Inference: f.Model.Inference, Classes: f.Model.Classes,
 	}, prefix, true)
 	c.average = declared.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
-	if err := found.Err(); err != nil {
+	switch err := found.Err(); {
+	case err == nil:
+	case f.Build.Program != build.This().Program:
+		return m, fmt.Errorf("%w\nthe file is from %s, which may have components of its own: predict there", err,
+			cmp.Or(f.Build.Program, "gpc-tune"))
+	default:
 		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with "+
-			"gpc-tune fit", err)
+			"gpc-tune fit or experiments.Fit", err)
 	}
 	if m.Comparator == nil {
 		if err := c.average.Uses(m.Likelihood); err != nil {

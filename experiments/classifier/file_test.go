@@ -93,7 +93,7 @@ func everyModel(t *testing.T, classes int) (models []string) {
 func fitted(t *testing.T, p *plan.Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
-	if _, _, err := Fit(t.Context(), p, name, FitOptions{Configuration: configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
+	if _, _, err := Fit(t.Context(), p, name, FitOptions{Configuration: &configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -227,7 +227,7 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 	var first []byte
 	for _, workers := range []int{1, 3} {
 		name := filepath.Join(t.TempDir(), "m.json")
-		o := FitOptions{Configuration: -1, Options: run.Options{Warn: func(string, ...any) {}}}
+		o := FitOptions{Options: run.Options{Warn: func(string, ...any) {}}}
 		o.Workers = workers
 		f, _, err := Fit(t.Context(), plantest.Planned(t, tuned), name, o)
 		if err != nil {
@@ -251,7 +251,7 @@ func TestFitRefuses(t *testing.T) {
 	for text, says := range map[string]string{
 		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "have different labels",
 	} {
-		_, _, err := Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Options: run.Options{Warn: t.Logf}})
+		_, _, err := Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), FitOptions{Options: run.Options{Warn: t.Logf}})
 		if !errors.Is(err, spec.ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
@@ -259,7 +259,7 @@ func TestFitRefuses(t *testing.T) {
 	if _, _, err := Fit(t.Context(), plantest.Planned(t, tuned), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Options: run.Options{Warn: t.Logf}}); !errors.Is(err, spec.ErrInvalid) {
 		t.Errorf("no folder: %v", err)
 	}
-	if _, _, err := Fit(t.Context(), plantest.Planned(t, tuned), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Options: run.Options{Warn: t.Logf}}); !errors.Is(err, spec.ErrInvalid) {
+	if _, _, err := Fit(t.Context(), plantest.Planned(t, tuned), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: new(2), Options: run.Options{Warn: t.Logf}}); !errors.Is(err, spec.ErrInvalid) {
 		t.Errorf("configuration 2 of 2: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ import (
 
 // FitOptions are options of Fit.
 type FitOptions struct {
-	Configuration int // number in the plan, from 0; negative: the best
+	Configuration *int // number in the plan, from 0; nil: the best
 	// By is the criterion for the best: a score of held-out cases, mean_loss, log_evidence, or the
 	// tuning objective. "": the criterion of the run in Dir, if that is finished; or else the
 	// tuning objective if it is the same for all, and otherwise the first score of held-out cases.
@@ -81,7 +81,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	if err != nil {
 		return nil, summary, err
 	}
-	o.Configuration = chosen
+	o.Configuration = &chosen
 	return fitBest(ctx, p, journal, name, o, summary)
 }
 

@@ -27,7 +27,7 @@ import (
 func TestModelHandler(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
 	name := filepath.Join(t.TempDir(), "m.json")
-	o := classifier.FitOptions{Configuration: -1, Options: run.Options{Warn: t.Logf}}
+	o := classifier.FitOptions{Options: run.Options{Warn: t.Logf}}
 	o.Workers = 1
 	if _, _, err := classifier.Fit(t.Context(), p, name, o); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func fitted(t testing.TB, train, keys string) *classifier.Classifier {
 		t.Fatal(err)
 	}
 	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, preprocess: standardize%s}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", file, keys))
-	o := classifier.FitOptions{Configuration: -1, Options: run.Options{Warn: t.Logf}}
+	o := classifier.FitOptions{Options: run.Options{Warn: t.Logf}}
 	o.Workers = 1
 	if _, _, err := classifier.Fit(t.Context(), p, name, o); err != nil {
 		t.Fatal(err)

@@ -275,7 +275,7 @@ func (d *drawn) fit(t *testing.T, dir string) (model string, names []string) {
 		more = "predict: {loss: {yes: {no: 5}}}\n"
 	}
 	p := plantest.Planned(t, fmt.Sprintf("data: %s\nmodel: {kernel: %s, %s}\ntune: none\n%s", text, of, m, more))
-	o := classifier.FitOptions{Configuration: -1, Options: run.Options{Warn: func(string, ...any) {}}}
+	o := classifier.FitOptions{Options: run.Options{Warn: func(string, ...any) {}}}
 	o.Workers = 1
 	if _, _, err := classifier.Fit(t.Context(), p, model, o); err != nil {
 		t.Fatalf("%s: %v", text, err)

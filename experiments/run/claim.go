@@ -96,7 +96,8 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 }
 
 // remedy says what to do about a damaged manifest.
-const remedy = "gpc-tune run with the file and --resume writes it again, and continues with the journal"
+const remedy = "a run of the file with --resume (from Go: Options.Resume) writes it again, and continues with the " +
+	"journal"
 
 // extension is the error that the folder belongs to another plan, all of which this plan includes.
 type extension struct{ dir string }
@@ -238,7 +239,7 @@ func notes(j *journal.Journal, m record.Manifest) (notes []string) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
-		"gpc-tune run with --resume repeats these jobs", len(damaged), damaged[0])}
+		"a run with --resume (from Go: Options.Resume) repeats these jobs", len(damaged), damaged[0])}
 }
 
 // versionsText formats versions for people.
@@ -273,7 +274,7 @@ var (
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder has a part of this run, and Resume is not set.
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to " +
-		"continue it")
+		"continue it (from Go: Options.Resume)")
 	// ErrUnreported: all jobs are on record, but the results could not be written.
 	ErrUnreported = errors.New("all jobs are done and recorded, but the results could not be written")
 )

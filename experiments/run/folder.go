@@ -117,6 +117,12 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	if p.Failed > 0 {
 		p.Retry = p.Next + " --retry-failed"
 	}
+	if program := f.Manifest.Build.Program; program != "" { // only it has its components
+		p.Next = fmt.Sprintf("experiments.Run(ctx, plan, %q, experiments.Options{Resume: true}) in %s", f.Dir, program)
+		if p.Failed > 0 {
+			p.Retry = strings.Replace(p.Next, "Resume: true", "Resume: true, Retry: true", 1)
+		}
+	}
 	if p.Finished {
 		p.Next = terminal.CommandLine("gpc-tune", "report", f.Dir)
 	}

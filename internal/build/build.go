@@ -52,7 +52,16 @@ func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
 // This is the running program.
 func This() record.Build {
 	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
-		linalg.SIMD()}
+		linalg.SIMD(), Program: program()}
+}
+
+// program is the main package, if it is not one of this module.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path == "" || strings.HasPrefix(info.Main.Path, "github.com/gpc-tune/gpc-tune") {
+		return ""
+	}
+	return strings.TrimSuffix(info.Path, ".test")
 }
 
 // ErrEnvironment marks an invalid value of an environment variable.

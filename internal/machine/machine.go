@@ -30,6 +30,10 @@ func Available() (bytes int64, ok bool) {
 	return available(root, int64(m.HeapIdle))
 }
 
+// threads is the address space that threads to come may take from a limit: in a program with C
+// libraries, a thread that starts reserves a stack and an arena for malloc, 136 MiB for a moment.
+const threads = 256 << 20
+
 // available is Available with so many idle bytes of the address space.
 func available(root fs.FS, idle int64) (least int64, ok bool) {
 	note := func(v int64) {
@@ -43,7 +47,7 @@ func available(root fs.FS, idle int64) (least int64, ok bool) {
 	limit, _, _ := strings.Cut(field(root, "proc/self/limits", "Max address space"), " ")
 	most, err := strconv.ParseInt(limit, 10, 64)
 	if used, ok := size(root, "proc/self/status", "VmSize"); ok && err == nil {
-		note(most - used + idle)
+		note(most - used + idle - threads)
 	}
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {

@@ -43,9 +43,9 @@ func TestAvailable(t *testing.T) {
 		}, 2000000 << 10, true},
 		{"a limit on the address space, of which 5000 bytes are idle", map[string]string{
 			"proc/meminfo":     meminfo,
-			"proc/self/limits": "Limit                     Soft Limit           Hard Limit           Units     \nMax address space         300000000            unlimited            bytes     \n",
+			"proc/self/limits": "Limit                     Soft Limit           Hard Limit           Units     \nMax address space         600000000            unlimited            bytes     \n",
 			"proc/self/status": "Name:\tgo\nVmPeak:\t  200000 kB\nVmSize:\t  100000 kB\n",
-		}, 300000000 - 100000<<10 + 5000, true},
+		}, 600000000 - 100000<<10 + 5000 - 256<<20, true},
 		{"no limit on the address space", map[string]string{
 			"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100000 kB\n",
 			"proc/self/limits": "Max address space         unlimited            unlimited            bytes     \n",

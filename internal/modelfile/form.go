@@ -171,21 +171,21 @@ func decode[C any](text []byte) (*File[C], error) {
 	switch err := json.Unmarshal(text, &header); {
 	case errors.As(err, &syntax):
 		return nil, fmt.Errorf("%s: not a model file, or cut off or changed here (%w); write it again with "+
-			"gpc-tune fit",
+			"gpc-tune fit or experiments.Fit",
 			placeIn(text, syntax.Offset), err)
 	case err != nil && !errors.As(err, &kind):
-		return nil, fmt.Errorf("not a model file (%w); write one with gpc-tune fit", err)
+		return nil, fmt.Errorf("not a model file (%w); write one with gpc-tune fit or experiments.Fit", err)
 	}
 	schema, _ := header.Schema.(string)
 	of, is := strings.CutPrefix(schema, family)
 	switch number, err := strconv.Atoi(of); {
 	case !is || err != nil || number < 1:
 		return nil, fmt.Errorf("not a model file: its schema is %q, want %q or %q; model files are written by "+
-			"gpc-tune fit", schema, OfCases, condensed)
+			"gpc-tune fit or experiments.Fit", schema, OfCases, condensed)
 	case number > version:
 		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
-			"versions up to %d: use a newer gpc-tune, or write the file again with gpc-tune fit", number,
-			header.Build.Version, build.Version(), version)
+			"versions up to %d: use a newer gpc-tune, or write the file again with gpc-tune fit or experiments.Fit",
+			number, header.Build.Version, build.Version(), version)
 	}
 	// Null is not allowed in a model file; the decoder would ignore it.
 	tokens := json.NewDecoder(bytes.NewReader(text))
@@ -195,7 +195,7 @@ func decode[C any](text []byte) (*File[C], error) {
 			break // the end, or an error that is reported below
 		}
 		if token == nil {
-			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit",
+			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit or experiments.Fit",
 				placeIn(text, tokens.InputOffset()))
 		}
 	}
@@ -204,10 +204,10 @@ func decode[C any](text []byte) (*File[C], error) {
 	d.DisallowUnknownFields()
 	switch err := d.Decode(f); {
 	case errors.As(err, &kind):
-		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit",
+		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit or experiments.Fit",
 			placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
 	case err != nil:
-		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit", err)
+		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit or experiments.Fit", err)
 	}
 	return f, nil
 }

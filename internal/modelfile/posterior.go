@@ -120,8 +120,8 @@ func rows(x *mat.Dense) (rows [][]float64) {
 	return rows
 }
 
-// Admit returns machine.ErrMemory if there is no memory for so many posteriors at once, each of which
-// needs these bytes.
+// Admit returns machine.ErrMemory if there is no memory for so many posteriors at once, each of
+// which needs these bytes.
 func (f *File[C]) Admit(bytes int64, posteriors int) error {
 	err := machine.Admit(machine.Footprint(bytes*int64(posteriors), machine.Slack), 0)
 	if err != nil {

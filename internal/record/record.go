@@ -66,6 +66,8 @@ type Build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	Arch    string `json:"arch"` // operating system, processor, vector instructions in use
+	// the main package of another program than gpc-tune, which may have components of its own
+	Program string `json:"program,omitempty"`
 }
 
 // String names the build in one line.

@@ -129,7 +129,7 @@ func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 		if err != nil {
 			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
 		}
-		put(e.Name, e.keyVersion(), Origin(v))
+		put(e.Name, e.keyVersion(), origin(v))
 	}
 }
 
@@ -143,8 +143,8 @@ type Made[I any] interface {
 	With(options any) I
 }
 
-// Origin is what tells components apart: the type of v or, of Made components, their Origin.
-func Origin(v any) any {
+// origin is what tells components apart: the type of v or, of Made components, their Origin.
+func origin(v any) any {
 	if of, made := v.(interface{ Origin() any }); made {
 		return of.Origin()
 	}
@@ -180,7 +180,8 @@ func Register[T, I any](t *Table[I], kind, name, doc string, version int, defaul
 	CheckName(kind, name, version, t.Names())
 	if v, err := e.New(nil); err == nil {
 		if other := t.NameOf(v); other != "" {
-			panic(fmt.Sprintf("%s %q: it is %q already, by its type %T; give it a type of its own", kind, name, other, v))
+			panic(fmt.Sprintf("%s %q: it is %q already, by its type %T; give it a type of its own", kind, name, other,
+				v))
 		}
 	}
 	e.version, e.registered = version, true
@@ -214,7 +215,7 @@ func (t Table[I]) Names() []string {
 // NameOf is the name of the entry whose component has v's Origin, "" if there is none.
 func (t Table[I]) NameOf(v I) string {
 	for _, e := range t {
-		if own, err := e.New(nil); err == nil && Origin(own) == Origin(v) {
+		if own, err := e.New(nil); err == nil && origin(own) == origin(v) {
 			return e.Name
 		}
 	}

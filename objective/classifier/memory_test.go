@@ -109,7 +109,7 @@ func TestLimitOfTheProcess(t *testing.T) {
 		if _, linux := os.Stat("/proc/self/limits"); err != nil || linux != nil {
 			t.Skip("limits are those of Linux, set by a shell")
 		}
-		c := exec.Command(shell, "-c", `ulimit -v 1800000 && exec "$0" -test.run=TestLimitOfTheProcess`, os.Args[0])
+		c := exec.Command(shell, "-c", `ulimit -v 2400000 && exec "$0" -test.run=TestLimitOfTheProcess`, os.Args[0])
 		c.Env = append(os.Environ(), "LIMITED=1")
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)

@@ -45,18 +45,18 @@ type pairwise struct {
 // Origin implements registry.Made.
 func (p pairwise) Origin() any { return p.functions }
 
-// Options implements registry.Made: a struct with a field for every setting. It panics at names that
-// no file can have.
+// Options implements registry.Made: a struct with a field for every setting. It panics at names
+// that no file can have.
 func (p pairwise) Options() any {
 	var fields []reflect.StructField
 	for i, s := range p.settings {
 		same := func(o Setting) bool { return o.Name == s.Name }
 		if !settingName.MatchString(s.Name) || slices.ContainsFunc(p.settings[:i], same) {
-			panic(fmt.Sprintf("kernel: the name %q of a hyperparameter is taken, or not written in lower-case letters, "+
-				"digits and underscores", s.Name))
+			panic(fmt.Sprintf("kernel: the name %q of a hyperparameter is taken, or not written in lower-case "+
+				"letters, digits and underscores", s.Name))
 		}
-		fields = append(fields, reflect.StructField{Name: fmt.Sprint("Setting", i), Type: reflect.TypeFor[param.Setting](),
-			Tag: reflect.StructTag(`yaml:"` + s.Name + `"`)})
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("Setting", i),
+			Type: reflect.TypeFor[param.Setting](), Tag: reflect.StructTag(`yaml:"` + s.Name + `"`)})
 	}
 	options := reflect.New(reflect.StructOf(fields)).Elem()
 	for i, s := range p.settings {

@@ -1,0 +1,90 @@
+package experiments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+)
+
+// Fit, Predict and Serve keep a classifier from Go: what Predict and the server answer is what the
+// model file of Fit predicts.
+func TestFitPredictAndServe(t *testing.T) {
+	p, err := Parse(t.Context(), ".", []byte("name: kept\ndata: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"+
+		"tune: none\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(t.TempDir(), "m.json")
+	evidence, summary, err := Fit(t.Context(), p, model, FitOptions{})
+	if err != nil || summary.Failed > 0 || !(evidence < 0) {
+		t.Fatal(evidence, summary, err)
+	}
+	got, err := Predict(t.Context(), model, "crabs", Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := classifier.LoadClassifier(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Predict("crabs", Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(got)
+	other, _ := json.Marshal(want)
+	if string(one) != string(other) {
+		t.Errorf("Predict: %.200s, want %.200s", one, other)
+	}
+	if _, err := Predict(t.Context(), filepath.Join(t.TempDir(), "none.json"), "crabs", Deciding{}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no model file: %v", err)
+	}
+	if _, _, err := Fit(t.Context(), p, model, FitOptions{Configuration: new(-1)}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("configuration -1: %v", err)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	address, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- Serve(ctx, model, "127.0.0.1:0", "secret", Deciding{}, log.New(io.Discard, "", 0), func(a string) { address <- a })
+	}()
+	at := "http://" + <-address
+	ask := func(token string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", at+"/schema", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	if code, text := ask("secret"); code != http.StatusOK || !strings.Contains(text, `"FL"`) {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, _ := ask("another"); code != http.StatusUnauthorized && code != http.StatusForbidden {
+		t.Errorf("another token: %d", code)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := Serve(t.Context(), model, "0.0.0.0:0", "", Deciding{}, nil, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("an address that others reach: %v", err)
+	}
+}
