@@ -31,6 +31,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds
@@ -132,8 +133,15 @@ type Diagnostics struct {
 	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 for
 	// deterministic methods.
 	StandardError float64
-	Warnings      []string
+	Warnings      []Warning
 }
+
+// Warning is what a user should know of a fit. Its Kind is "" in an approximation that another
+// program registers.
+type Warning = cause.Notice
+
+// Kind is the kind of a warning or of a failure, "at_bound" for example, by which reports group.
+type Kind = cause.Kind
 
 // Approximation is a method of approximate inference. Its options are its exported fields; their
 // zero values are the documented defaults.
@@ -195,12 +203,12 @@ type LeaveGroupOuter interface {
 // Errors that callers distinguish.
 var (
 	// ErrNoGradient: the functional has no gradient at this point.
-	ErrNoGradient = errors.New("approx: no gradient at this point")
+	ErrNoGradient error = cause.NoGradient.New("no gradient at this point")
 	// ErrNoEvidence: the method makes predictions but has no evidence.
 	ErrNoEvidence = errors.New("approx: no evidence")
 	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or contains NaN or
 	// Inf.
-	ErrNotPositiveDefinite = prior.ErrNotPositiveDefinite
+	ErrNotPositiveDefinite error = prior.ErrNotPositiveDefinite
 	// ErrNotConverged: the method stopped before it reached its tolerance.
-	ErrNotConverged = errors.New("approx: not converged")
+	ErrNotConverged error = cause.NotConverged.New("not converged")
 )

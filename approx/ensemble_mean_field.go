@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -142,8 +143,9 @@ func (p *meanField) addJitter(share float64) (err error) {
 		k.Data[i*n+i] += d.Jitter
 		p.a.Data[i*n+i] += d.Jitter
 	}
-	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; a "+
-		"jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)",
+	d.Warnings = append(d.Warnings, cause.Rounding.New("rounding error hides what the other cases leave of a "+
+		"variance; a jitter of %.1g was added to the prior variances (a noise kernel or a smaller "+
+		"amplitude makes it unnecessary)",
 		d.Jitter))
 	p.k = k
 	p.prior, err = prior.NewDense(nil, Cov{K: jittered}, n)

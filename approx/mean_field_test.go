@@ -328,7 +328,7 @@ func TestEnsembleJitter(t *testing.T) {
 		}
 		d := post.Diagnostics()
 		share := d.Jitter / k.At(0, 0)
-		if !d.Converged || !(share > 1e-13*n && share < 1e-12*n) || len(d.Warnings) == 0 || !strings.Contains(d.Warnings[0], "jitter") {
+		if !d.Converged || !(share > 1e-13*n && share < 1e-12*n) || len(d.Warnings) == 0 || !strings.Contains(d.Warnings[0].Text, "jitter") {
 			t.Errorf("%v: %+v", theta, d)
 		}
 		want := p.extended(t, exactly(k, d.Jitter), y, post.State())

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -206,14 +207,14 @@ func (p *oneVsRest) Diagnostics() Diagnostics {
 		all.Products += d.Products
 		all.Converged = all.Converged && d.Converged
 		if d.Failure != nil && all.Failure == nil {
-			all.Failure = fmt.Errorf("class %d against the rest: %w", c, d.Failure)
+			all.Failure = cause.At(fmt.Sprintf("class %d against the rest", c), d.Failure)
 		}
 		all.Floors += d.Floors
 		all.Jitter = max(all.Jitter, d.Jitter)
 		all.Unexplained = max(all.Unexplained, d.Unexplained)
 		all.StandardError += d.StandardError // an upper bound: the classes may share random numbers
 		for _, w := range d.Warnings {
-			all.Warnings = append(all.Warnings, fmt.Sprintf("class %d against the rest: %s", c, w))
+			all.Warnings = append(all.Warnings, w.In(fmt.Sprintf("class %d against the rest", c)))
 		}
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -191,7 +192,7 @@ func (p *onlinePosterior) finish(o Online, sweeps int) error {
 		p.stopped(fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry "+
 			"prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
 	case p.rounding > 1e-6:
-		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves "+
+		p.diagnostics.Warnings = []Warning{cause.Rounding.New("rounding error at prior variances this large leaves "+
 			"the variances that online met uncertain by a relative %.1g", p.rounding)}
 	}
 	var none error

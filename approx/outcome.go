@@ -3,6 +3,8 @@ package approx
 import (
 	"fmt"
 	"math"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // outcome is the result of a fit besides its posterior.
@@ -58,13 +60,13 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	if f.floors > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s raised %d negative site precisions; with a likelihood "+
+		d.Warnings = append(d.Warnings, cause.Raised.New("%s raised %d negative site precisions; with a likelihood "+
 			"that calls for them its fixed point may depend on schedule and start", method, f.floors))
 	}
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
-		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g "+
-			"posterior standard deviations from its fixed point", method, f.distance))
+		d.Warnings = append(d.Warnings, cause.Rounding.New("rounding error at prior variances this large leaves %s "+
+			"%.1g posterior standard deviations from its fixed point", method, f.distance))
 	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
 		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point at "+
 			"iteration %d; double precision does not carry prior variances this large beside posterior ones this "+

@@ -530,7 +530,7 @@ func TestParallelPLGoesInCircles(t *testing.T) {
 	want := p.fit(t, k, nil, y, nil).Evidence().Value()
 	p.method = approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}
 	post := p.fit(t, k, nil, y, nil)
-	if w := post.Diagnostics().Warnings; len(w) != 1 || !strings.Contains(w[0], "circles") || !near(post.Evidence().Value(), want, 1e-9) {
+	if w := post.Diagnostics().Warnings; len(w) != 1 || !strings.Contains(w[0].Text, "circles") || !near(post.Evidence().Value(), want, 1e-9) {
 		t.Errorf("%.12g, sequential %.12g, warnings %q", post.Evidence().Value(), want, w)
 	}
 	p.method = approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel, Damping: 0.5}}

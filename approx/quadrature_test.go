@@ -170,7 +170,7 @@ func TestUnconverged(t *testing.T) {
 			if got := post.Evidence().Value(); d.Iterations != updates || !near(got, want, 1e-10) {
 				t.Errorf("%s: %.13g after %d of %d updates, want %.13g", name, got, d.Iterations, updates, want)
 			}
-			if d.Converged || !slices.ContainsFunc(d.Warnings, func(w string) bool { return strings.Contains(w, "used as it is") }) {
+			if d.Converged || !slices.ContainsFunc(d.Warnings, func(w approx.Warning) bool { return strings.Contains(w.Text, "used as it is") }) {
 				t.Errorf("%s: %+v", name, d)
 			}
 			if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(n, nil)}, 0); !errors.Is(err, approx.ErrNoGradient) {

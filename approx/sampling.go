@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/random"
@@ -264,7 +265,7 @@ func (p *samples) conclude() {
 	if !d.Converged {
 		const why = "a few chains have most of the weight, so the standard error of the log evidence is " +
 			"unreliable; raise temperatures or chains"
-		d.Warnings = []string{why}
+		d.Warnings = []Warning{cause.FewChains.New(why)}
 		d.Failure = fmt.Errorf("%w: sampling, %s", ErrNotConverged, why)
 	}
 	p.evidence = functional{value: p.state[0], err: fmt.Errorf("%w: sampling", ErrNoGradient)}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -47,8 +48,8 @@ func (p *siteState) accept(f fixedPoint) error {
 	}
 	p.evidence.err = nil                                      // noGradient has another
 	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
-	d.Warnings = append(d.Warnings, fmt.Sprintf("%s stopped before it converged, within %.0g posterior standard "+
-		"deviations of its fixed point, and is used as it is", p.method, within))
+	d.Warnings = append(d.Warnings, cause.Unconverged.New("%s stopped before it converged, within %.0g posterior "+
+		"standard deviations of its fixed point, and is used as it is", p.method, within))
 	return nil
 }
 

@@ -2,12 +2,12 @@ package approx
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
@@ -339,7 +339,7 @@ func (r *siteSearch) count() {
 	case r.damping > leastDamping && !r.options.accepts():
 		r.damping /= 2
 		r.step = min(r.step, r.damping)
-		d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on",
-			r.method, r.damping, d.Iterations)}
+		d.Warnings = []Warning{cause.Damped.New("the updates of %s went in circles; damped to %.3g from iteration "+
+			"%d on", r.method, r.damping, d.Iterations)}
 	}
 }

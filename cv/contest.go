@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -22,7 +23,7 @@ type Contest struct {
 // Attempt is the result of one contestant on one fold: none yet, predictions, or a failure.
 type Attempt struct {
 	Predictions *Predictions
-	Failure     string
+	Failure     cause.Notice
 }
 
 // Attempted converts a recorded fit with this number of classes (0: numeric targets); nil: no
@@ -31,12 +32,12 @@ func Attempted(classes int, f *record.Fit) Attempt {
 	if f == nil {
 		return Attempt{}
 	}
-	if f.Failure != "" {
+	if !f.Failure.IsZero() {
 		return Attempt{Failure: f.Failure}
 	}
 	p, err := Recorded(classes, f)
 	if err != nil {
-		return Attempt{Failure: err.Error()}
+		return Attempt{Failure: cause.Failed(err)}
 	}
 	return Attempt{Predictions: &p}
 }
@@ -91,7 +92,7 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 		s.Next = end
 		for _, k := range s.In {
 			for _, a := range attempts[k][s.Folds:end] {
-				if a.Predictions == nil && a.Failure == "" {
+				if a.Predictions == nil && a.Failure.IsZero() {
 					return s
 				}
 			}
@@ -116,26 +117,26 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 // that failed there.
 func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing, end int) (cuts []Cut) {
 	for _, k := range s.In {
-		reason := ""
+		reason, kind := "", cause.Kind("")
 		for f := s.Folds; f < end && reason == ""; f++ {
-			if a := attempts[k][f]; a.Failure == "" {
+			if a := attempts[k][f]; a.Failure.IsZero() {
 				parts[k] = append(parts[k], *a.Predictions)
 			} else {
-				reason = "failed: " + a.Failure
+				reason, kind = "failed: "+a.Failure.String(), a.Failure.Kind
 			}
 		}
 		if reason == "" {
 			e, ok, err := c.Score.Of(Pool(parts[k]...))
 			switch s.Scores[k] = e; {
 			case err != nil:
-				reason = "failed: " + err.Error()
+				reason, kind = "failed: "+err.Error(), cause.Failed(err).Kind
 			case !ok:
-				reason = c.Score.Name + " is not defined for its held-out cases"
+				reason, kind = c.Score.Name+" is not defined for its held-out cases", cause.Undefined
 			}
 		}
 		if reason != "" {
 			s.Scores[k] = Estimate{math.NaN(), math.NaN(), math.NaN()}
-			cuts = append(cuts, Cut{Contestant: k, Folds: end, Reason: reason, Better: -1, P: math.NaN()})
+			cuts = append(cuts, Cut{Contestant: k, Folds: end, Reason: reason, Kind: kind, Better: -1, P: math.NaN()})
 		}
 	}
 	return cuts

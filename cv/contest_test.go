@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -149,20 +150,20 @@ func TestSuccessiveHalving(t *testing.T) {
 func TestUnfinishedContest(t *testing.T) {
 	good, bad := attempt(t, 0, .9, .8), attempt(t, 0, .6, .7)
 	c := contest(t, "brier", "successive_halving", "{}", 4)
-	s := c.Judge([][]Attempt{{bad, {}, bad, bad}, {good, {}, {}, {}}, {{Failure: "no"}, {}, {}, {}}, {{}, {}, {}, {}}})
+	s := c.Judge([][]Attempt{{bad, {}, bad, bad}, {good, {}, {}, {}}, {{Failure: cause.Failure.New("no")}, {}, {}, {}}, {{}, {}, {}, {}}})
 	if s.Ended || s.Folds != 0 || s.Next != 1 || len(s.In) != 4 || s.Winner != -1 {
 		t.Errorf("%+v", s)
 	}
-	s = c.Judge([][]Attempt{{bad, {}, bad, bad}, {good, {}, {}, {}}, {{Failure: "no"}, {}, {}, {}}, {bad, {}, {}, {}}})
+	s = c.Judge([][]Attempt{{bad, {}, bad, bad}, {good, {}, {}, {}}, {{Failure: cause.Failure.New("no")}, {}, {}, {}}, {bad, {}, {}, {}}})
 	if s.Ended || s.Folds != 1 || s.Next != 2 || !slices.Equal(s.In, []int{0, 1}) || len(s.Cuts) != 2 || s.Cuts[0].Better != -1 || s.Cuts[0].Reason != "failed: no" {
 		t.Errorf("%+v", s)
 	}
 	c.Race = nil
-	s = c.Judge([][]Attempt{{bad, bad, bad, bad}, {good, good, good, {Failure: "at last"}}})
+	s = c.Judge([][]Attempt{{bad, bad, bad, bad}, {good, good, good, {Failure: cause.Failure.New("at last")}}})
 	if !s.Ended || s.Winner != 0 || len(s.Cuts) != 1 || !math.IsNaN(s.Scores[1].Value) {
 		t.Errorf("%+v", s)
 	}
-	if s = c.Judge([][]Attempt{{{Failure: "a"}, bad, bad, bad}}); !s.Ended || s.Winner != -1 || len(s.In) != 0 {
+	if s = c.Judge([][]Attempt{{{Failure: cause.Failure.New("a")}, bad, bad, bad}}); !s.Ended || s.Winner != -1 || len(s.In) != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Predictions are a model's predictions for cases that it was not trained on, together with their
@@ -224,7 +226,7 @@ func (p Predictions) certainty() []float64 {
 }
 
 // warnings reports how many probabilities were replaced by floor.
-func (p Predictions) warnings() []string {
+func (p Predictions) warnings() (out []cause.Notice) {
 	floored, unseen := 0, 0
 	for i, is := range p.floored() {
 		if is {
@@ -234,14 +236,13 @@ func (p Predictions) warnings() []string {
 			unseen++
 		}
 	}
-	var out []string
 	if floored > 0 {
-		out = append(out, fmt.Sprintf("%d of %d cases had a probability below %.3g for their own class; "+
+		out = append(out, cause.OwnClass.New("%d of %d cases had a probability below %.3g for their own class; "+
 			"log_loss and information_bits take it as that, and their differences are not tested", floored,
 			len(p.Labels), floor))
 	}
 	if unseen > 0 {
-		out = append(out, fmt.Sprintf("%d of %d cases are of a class without training cases; "+
+		out = append(out, cause.AbsentClass.New("%d of %d cases are of a class without training cases; "+
 			"information_bits leaves them out", unseen, len(p.Labels)))
 	}
 	return out

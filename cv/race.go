@@ -1,5 +1,7 @@
 package cv
 
+import "github.com/gpc-tune/gpc-tune/internal/cause"
+
 // Race is a rule that eliminates contestants which are unlikely to win a contest. Decisions depend
 // on the results of whole rounds, not on the order in which these arrived. The options are the
 // exported fields; zero means the default.
@@ -28,8 +30,9 @@ type Round struct {
 // Cut is an elimination from a contest.
 type Cut struct {
 	Contestant int
-	Folds      int    // completed before
-	Reason     string // does not contain the name of the Better one
-	Better     int    // the best contestant then; -1: this one failed
+	Folds      int        // completed before
+	Reason     string     // does not contain the name of the Better one
+	Kind       cause.Kind // of the failure, if it failed
+	Better     int        // the best contestant then; -1: this one failed
 	P          float64
 }

@@ -202,8 +202,8 @@ func TestFloors(t *testing.T) {
 		t.Error("information of cases that no training part has")
 	}
 	_, warnings, _ := Evaluate(p)
-	if len(warnings) != 2 || !strings.HasPrefix(warnings[0], "1 of 3 cases had a probability below 2.23e-308") ||
-		!strings.HasPrefix(warnings[1], "1 of 3 cases are of a class without training cases") {
+	if len(warnings) != 2 || !strings.HasPrefix(warnings[0].Text, "1 of 3 cases had a probability below 2.23e-308") ||
+		!strings.HasPrefix(warnings[1].Text, "1 of 3 cases are of a class without training cases") {
 		t.Errorf("warnings %q", warnings)
 	}
 }

@@ -26,6 +26,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -212,7 +213,7 @@ type Result struct {
 // Evaluate computes, in the order of the table, all scores that are defined for p, which must have
 // at least one row. A warning counts the probabilities that were raised to the smallest normal
 // double to keep logarithms finite. The error is that of Score.Of, of all scores.
-func Evaluate(p Predictions) (results []Result, warnings []string, err error) {
+func Evaluate(p Predictions) (results []Result, warnings []cause.Notice, err error) {
 	for _, s := range Scores {
 		e, ok, fault := s.Of(p)
 		if err = errors.Join(err, fault); ok {

@@ -50,7 +50,7 @@ func TestAdjustmentsDoNotSeeWhatScoresThem(t *testing.T) {
 		_, lines := journalled(t, fmt.Sprintf(adjusted, train, test, "platt", "test"))
 		for _, l := range lines {
 			if l.Fit != nil {
-				if l.Fit.Failure != "" || l.Fit.Threshold == nil || len(l.Fit.Calibration) != 1 {
+				if !l.Fit.Failure.IsZero() || l.Fit.Threshold == nil || len(l.Fit.Calibration) != 1 {
 					t.Fatalf("%+v", l.Fit)
 				}
 				out = append(out, l.Fit)

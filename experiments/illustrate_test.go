@@ -297,12 +297,12 @@ func TestCovariancesOfApproximations(t *testing.T) {
 func TestFailuresAreShown(t *testing.T) {
 	i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, 1]", "noisy_threshold", "[{ep: {negative_sites: keep}}, {ep: {negative_sites: keep, schedule: parallel}}, pl]")
 	for _, ep := range i.Approximations[:2] {
-		if ep.Gaussian != nil || !strings.Contains(ep.Failure, "-117.9") {
+		if ep.Gaussian != nil || !strings.Contains(ep.Failure.Text, "-117.9") {
 			t.Errorf("%s: %q", ep.Inference, ep.Failure)
 		}
 	}
 	pl := i.Approximations[2]
-	if !pl.Converged || pl.Failure != "" || len(pl.Iterates) != 15 {
+	if !pl.Converged || !pl.Failure.IsZero() || len(pl.Iterates) != 15 {
 		t.Fatalf("pl: %+v", pl)
 	}
 	for k, m := range pl.Gaussian.Mean {

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -162,7 +163,7 @@ func TestProbabilitiesAreAveragedOverSamples(t *testing.T) {
 		if got := float64(fit.Proba[0][1]); len(samples) != 10 || math.Abs(got-want) > 1e-8 {
 			t.Errorf("tuned with %s: %d samples, probability %.12g, want %.12g", tuned, len(samples), got, want)
 		}
-		if w := strings.Join(fit.Warnings, "\n"); !strings.Contains(w, "fewer than 100 effective samples of log_") && !strings.Contains(w, "the chains do not agree") {
+		if w := strings.Join(cause.Texts(fit.Warnings), "\n"); !strings.Contains(w, "fewer than 100 effective samples of log_") && !strings.Contains(w, "the chains do not agree") {
 			t.Errorf("ten samples pass for enough: %q", w)
 		}
 	}
@@ -184,14 +185,14 @@ func TestChainsThatFailedOrDisagree(t *testing.T) {
 	} {
 		f := record.Fit{}
 		failed := chain(1e6)
-		failed.Failure = "no"
+		failed.Failure = cause.Failure.New("no")
 		if chains := j.Posterior([]record.Trial{chain(0), failed, chain(centre)}, layout, &f); len(chains) != 2 || len(chains[0]) != 40 {
 			t.Errorf("%d chains of %d samples", len(chains), len(chains[0]))
 		}
 		if m := f.Posterior[0]; math.Abs(float64(m.Mean)-centre/2) > 0.5 {
 			t.Errorf("mean %v of chains around 0 and %v", m.Mean, centre)
 		}
-		if text := strings.Join(f.Warnings, "\n"); !strings.HasPrefix(text, warned) || (warned == "") != (text == "") {
+		if text := strings.Join(cause.Texts(f.Warnings), "\n"); !strings.HasPrefix(text, warned) || (warned == "") != (text == "") {
 			t.Errorf("warnings %q, want %q", f.Warnings, warned)
 		}
 	}

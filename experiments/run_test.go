@@ -143,8 +143,8 @@ func TestPreprocessingOfAllCases(t *testing.T) {
 	if all.Preprocess != "whiten(all)" || training.Preprocess != "whiten" {
 		t.Errorf("preprocess %q and %q", all.Preprocess, training.Preprocess)
 	}
-	warned := slices.ContainsFunc(r.Warnings, func(w string) bool {
-		return strings.Contains(w, "uses the inputs of all 215 cases")
+	warned := slices.ContainsFunc(r.Warnings, func(w reports.Notice) bool {
+		return strings.Contains(w.Text, "uses the inputs of all 215 cases")
 	})
 	if !warned {
 		t.Errorf("no warning that it looks at what is held out: %q", r.Warnings)
@@ -243,7 +243,7 @@ func TestPublishedFigures(t *testing.T) {
 		"      - {dataset: crabs, inference: {ep: {schedule: parallel}}, length_scale: 2, rmse: 1, note: of numbers}\n" +
 		"  - {source: B, figures: [{inference: pl, errors: 4}]}\n"
 	p := plantest.Planned(t, text)
-	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "t.yaml:10: no configuration") {
+	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "t.yaml:10: no configuration") {
 		t.Errorf("warnings %q", w)
 	}
 	c := runs(t, text).Configurations
@@ -264,7 +264,7 @@ func TestPublishedFigures(t *testing.T) {
 // A prior mean that softmax does not see is reported; one_vs_rest sees it.
 func TestMeanOfSeveralClasses(t *testing.T) {
 	text := "data: {dataset: iris}\nmodel: {kernel: se, mean: constant, likelihood: softmax, inference: laplace}\n"
-	if w := plantest.Planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "the prior mean has no effect") {
+	if w := plantest.Planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "the prior mean has no effect") {
 		t.Errorf("warnings %q", w)
 	}
 	for _, settings := range [][]string{{"model.mean=zero"}, {"model.likelihood=probit", "model.classes=one_vs_rest"}} {
@@ -571,7 +571,7 @@ func TestStandardErrors(t *testing.T) {
 		if (len(c.StandardErrors) == 2) != asked || (len(c.Correlations) == 2) != asked {
 			t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
 		}
-		if text := strings.Join(c.Warnings, "\n"); (warned == "") != (text == "") || !strings.Contains(text, warned) {
+		if text := fmt.Sprint(c.Warnings); (warned == "") != (len(c.Warnings) == 0) || !strings.Contains(text, warned) {
 			t.Errorf("%s: warnings %q, want %q", tune, c.Warnings, warned)
 		}
 		if asked {
@@ -592,7 +592,7 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 	}
 	const model = "}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"
 	p := plantest.Planned(t, "data: {train: "+dir+"/far.csv"+model)
-	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "length_scale starts at its bound 3.26902e+06") {
+	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "length_scale starts at its bound 3.26902e+06") {
 		t.Errorf("warnings %q", w)
 	}
 	s, err := spec.Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\n"), nil)
@@ -610,7 +610,7 @@ func TestAverageWarning(t *testing.T) {
 	for options, want := range map[string]bool{"points: 8": true, "max_iterations: 100": false} {
 		for _, tune := range []string{"none", "{method: mcmc, samples: 4, burn: 1, objective: log_posterior}"} {
 			r := runs(t, text+options+"}}}\ntune: "+tune+"\n")
-			if w := strings.Join(r.Configurations[0].Warnings, "\n"); strings.Contains(w, "averaged softmax probabilities") != want {
+			if w := fmt.Sprint(r.Configurations[0].Warnings); strings.Contains(w, "averaged softmax probabilities") != want {
 				t.Errorf("%s, tune %s: warnings %q", options, tune, w)
 			}
 		}

@@ -254,7 +254,7 @@ func TestGalleryIsValid(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, w := range p.Manifest.Warnings {
-				if strings.Contains(w, "published") {
+				if strings.Contains(w.String(), "published") {
 					t.Error(w)
 				}
 			}

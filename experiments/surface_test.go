@@ -39,7 +39,7 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 	p, lines := journalled(t, text)
 	for _, line := range lines {
 		if f := line.Fit; f != nil && f.Study == 0 {
-			if f.Failure != "" {
+			if !f.Failure.IsZero() {
 				t.Fatal(f.Failure)
 			}
 			c, err := classifier.LoadClassifier(modelOf(t, p, 0))

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
 
@@ -128,9 +129,9 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 			if change <= option.Tolerance {
 				return c, nil
 			}
-			if m == option.Points && more.Fewer == "" {
-				more.Fewer = fmt.Sprintf("%d inducing inputs, the allowed maximum, and half as many differ in "+
-					"log evidence by %.3g nats a case, more than the tolerance of %.3g; allow more points",
+			if m == option.Points && more.Fewer.IsZero() {
+				more.Fewer = cause.MostInducing.New("%d inducing inputs, the allowed maximum, and half as many differ "+
+					"in log evidence by %.3g nats a case, more than the tolerance of %.3g; allow more points",
 					found, change, option.Tolerance)
 			}
 		}

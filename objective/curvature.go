@@ -2,7 +2,6 @@ package objective
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -18,11 +19,11 @@ import (
 // theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f. Hyperparameters that are at a bound, or on
 // which f does not depend there, are held where they are.
 type Curvature struct {
-	Inside         []int         // the others: indices into the free hyperparameters
-	Hessian        *mat.SymDense // over those Inside
-	StandardErrors []float64     // √[(-H)⁻¹]_ii; nil if f has no maximum there
-	Correlations   *mat.SymDense // nil likewise
-	Warnings       []string      // why there is none, or what it is worth
+	Inside         []int            // the others: indices into the free hyperparameters
+	Hessian        *mat.SymDense    // over those Inside
+	StandardErrors []float64        // √[(-H)⁻¹]_ii; nil if f has no maximum there
+	Correlations   *mat.SymDense    // nil likewise
+	Warnings       []approx.Warning // why there is none, or what it is worth
 }
 
 const (
@@ -66,10 +67,12 @@ func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, 
 		c.Inside, rows = append(c.Inside, i), append(rows, row)
 	}
 	if len(atBound) > 0 {
-		c.Warnings = append(c.Warnings, "no standard error at a bound: "+strings.Join(atBound, ", "))
+		c.Warnings = append(c.Warnings, cause.NoErrors.New("no standard error at a bound: %s",
+			strings.Join(atBound, ", ")))
 	}
 	if len(flat) > 0 {
-		c.Warnings = append(c.Warnings, "no standard error where the objective is flat: "+strings.Join(flat, ", "))
+		c.Warnings = append(c.Warnings, cause.NoErrors.New("no standard error where the objective is flat: %s",
+			strings.Join(flat, ", ")))
 	}
 	if len(c.Inside) == 0 {
 		return c, nil
@@ -105,7 +108,8 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 	n := len(c.Inside)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(c.Hessian, true) {
-		c.Warnings = append(c.Warnings, "no standard errors: the Hessian has no eigenvalues in floating point")
+		c.Warnings = append(c.Warnings, cause.NoErrors.New("no standard errors: the Hessian has no eigenvalues in "+
+			"floating point"))
 		return
 	}
 	values := eigen.Values(nil) // ascending: the last is the least curved
@@ -116,8 +120,8 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		for a, v := range last {
 			last[a] = math.Abs(v)
 		}
-		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: this is not a maximum of the objective: "+
-			"the second derivative is %.3g in a direction that is mostly %s",
+		c.Warnings = append(c.Warnings, cause.NoErrors.New("no standard errors: this is not a maximum of the "+
+			"objective: the second derivative is %.3g in a direction that is mostly %s",
 			values[n-1], specs[c.Inside[floats.MaxIdx(last)]].ThetaName()))
 		return
 	}
@@ -144,7 +148,7 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		}
 	}
 	if d := math.Sqrt(decrement); d > 0.1 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are computed at a point whose "+
+		c.Warnings = append(c.Warnings, cause.NoErrors.New("the standard errors are computed at a point whose "+
 			"distance from a maximum is about %.2g of them", d))
 	}
 }

@@ -54,7 +54,7 @@ func TestCurvatureOfAQuadratic(t *testing.T) {
 
 	// At one standard error from the maximum there is a warning that says so.
 	away := []float64{c[0] + math.Sqrt(covariance.At(0, 0)), c[1] + covariance.At(0, 1)/math.Sqrt(covariance.At(0, 0)), c[2] + covariance.At(0, 2)/math.Sqrt(covariance.At(0, 0))}
-	if w := curvature(t, functionOf(t, wide(3), f, df, entry{}), away).Warnings; len(w) != 1 || !strings.Contains(w[0], "distance from a maximum is about 1 of them") {
+	if w := curvature(t, functionOf(t, wide(3), f, df, entry{}), away).Warnings; len(w) != 1 || !strings.Contains(w[0].Text, "distance from a maximum is about 1 of them") {
 		t.Errorf("warnings %q", w)
 	}
 
@@ -62,7 +62,7 @@ func TestCurvatureOfAQuadratic(t *testing.T) {
 	bounds := wide(3)
 	bounds[1] = [2]float64{-2, 5}
 	got = curvature(t, functionOf(t, bounds, f, df, entry{}), c)
-	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "at a bound: b") || len(got.Inside) != 2 {
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "at a bound: b") || len(got.Inside) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	got.matches(t, mat.NewSymDense(2, []float64{1. / 3, 0, 0, 2}), 1e-9)
@@ -80,7 +80,7 @@ func TestCurvatureWithoutAMaximum(t *testing.T) {
 	} {
 		f, df := quadratic(mat.NewSymDense(2, c.h), []float64{1, 1})
 		got := curvature(t, functionOf(t, wide(2), f, df, entry{}), []float64{1, 1})
-		if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], c.says) || len(got.Inside) != c.left || (got.StandardErrors == nil) != (name != "flat") {
+		if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, c.says) || len(got.Inside) != c.left || (got.StandardErrors == nil) != (name != "flat") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

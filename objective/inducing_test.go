@@ -255,7 +255,7 @@ func TestEnough(t *testing.T) {
 			}
 		}
 		if found, _ := c.Z.Dims(); found != test.want || !slices.Equal(tried, test.tried) ||
-			(c.Fewer != "") != (test.tolerance < 1) {
+			!c.Fewer.IsZero() != (test.tolerance < 1) {
 			t.Errorf("%+v: %d inducing inputs after %v, %q", test, found, tried, c.Fewer)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -52,14 +53,14 @@ func TestAPlateauIsTold(t *testing.T) {
 		if err != nil || math.Abs(best.Value-c.guess) > 1e-4 {
 			t.Fatalf("%v, want %v, error %v", best.Value, c.guess, err)
 		}
-		if len(best.AtBound) > 0 || !strings.Contains(strings.Join(best.Warnings, "; "), "ended on a plateau") {
+		if len(best.AtBound) > 0 || !strings.Contains(strings.Join(cause.Texts(best.Warnings), "; "), "ended on a plateau") {
 			t.Errorf("%v, at a bound: %v", best.Warnings, best.AtBound)
 		}
 		m.Kernels = []kernel.Kernel{kernel.SE{}}
 		if o, err = New(m, LogEvidence{}, c.data); err != nil {
 			t.Fatal(err)
 		}
-		if best, err = Optimize(t.Context(), o, []float64{0, 0}, Settings{}); err != nil || strings.Contains(strings.Join(best.Warnings, "; "), "plateau") {
+		if best, err = Optimize(t.Context(), o, []float64{0, 0}, Settings{}); err != nil || strings.Contains(strings.Join(cause.Texts(best.Warnings), "; "), "plateau") {
 			t.Errorf("%v, error %v", best.Warnings, err)
 		}
 	}

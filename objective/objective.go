@@ -3,7 +3,6 @@ package objective
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,13 +11,14 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // ErrNotFinite: a fit succeeded, but its value or its gradient is NaN or infinite.
-var ErrNotFinite = errors.New("objective: not finite")
+var ErrNotFinite error = cause.NotFinite.New("not finite")
 
 // Objective is a criterion of a model on a training set, as a function of theta. It is immutable,
 // and safe for concurrent use.
@@ -198,7 +198,7 @@ func (o *Objective) finish(p *Point, err error) (*Point, error) {
 		err = p.evaluate()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("objective: at %s: %w", o.Layout.describe(p.Theta), err)
+		return nil, cause.At("objective: at "+o.Layout.describe(p.Theta), err)
 	}
 	return p, nil
 }
@@ -229,8 +229,8 @@ func (p *Point) Value() float64 { return p.value }
 // unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
-		return fmt.Errorf("objective: at %s: %w",
-			p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
+		return cause.At("objective: at "+p.objective.Layout.describe(p.Theta),
+			cmp.Or(d.Failure, approx.ErrNotConverged))
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (p *Point) Converged() error {
 // Diagnostics tell how the fit went.
 func (p *Point) Diagnostics() approx.Diagnostics {
 	d := p.Posterior.Diagnostics()
-	if c := p.Choice(); c != nil && c.Fewer != "" {
+	if c := p.Choice(); c != nil && !c.Fewer.IsZero() {
 		d.Warnings = append(slices.Clip(d.Warnings), c.Fewer)
 	}
 	return d
@@ -268,7 +268,7 @@ func (p *Point) Gradient(dst []float64) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("objective: gradient at %s: %w", l.describe(p.Theta), err)
+		return cause.At("objective: gradient at "+l.describe(p.Theta), err)
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ func (p *Point) InputGradient(dst *mat.Dense) error {
 	for j, k := range o.model.Kernels {
 		fill := func(adjoint *approx.Cov) error { return p.criterion.Adjoint(adjoint, j) }
 		if err := chosen.pullbackInputs(dst, k, l.kernel(p.Theta, j), fill); err != nil {
-			return fmt.Errorf("objective: gradient by inducing inputs at %s: %w", l.describe(p.Theta), err)
+			return cause.At("objective: gradient by inducing inputs at "+l.describe(p.Theta), err)
 		}
 	}
 	for i := range chosen.z.N() {

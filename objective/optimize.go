@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Settings of a local optimisation; the zero value is useful.
@@ -60,8 +61,8 @@ type Optimum struct {
 	// Path is the way there: the start, where each iteration ended, and last of all Theta; nil with
 	// nothing to optimise.
 	Path     []Step
-	Fails    []error  // evaluations that failed; the optimisation stepped back from them
-	Warnings []string // what a user should know, the fit's own warnings included
+	Fails    []error          // evaluations that failed; the optimisation stepped back from them
+	Warnings []approx.Warning // what a user should know, the fit's own warnings included
 }
 
 // Step is a point on the way of a local optimisation.
@@ -226,7 +227,7 @@ func (c climb) optimum(status Status) Optimum {
 		c.step(m.Theta, m.Value)
 		m.Path = c.path
 	}
-	warn := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(w approx.Warning) { m.Warnings = append(m.Warnings, w) }
 	for i, p := range c.objective.Layout.FreeSpecs() {
 		b := AtBound{Name: p.Name, Side: "lower", Value: p.Lo}
 		switch m.Theta[i] {
@@ -237,20 +238,25 @@ func (c climb) optimum(status Status) Optimum {
 			continue
 		}
 		m.AtBound = append(m.AtBound, b)
-		warn("%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with {fixed: %.6g}",
-			b.Name, b.Side, b.Value, b.Value)
+		kind := cause.AtBound
+		if p.Column > 0 && m.Theta[i] == c.hi[i] { // only length scales are of a column
+			kind = cause.NoInfluence
+		}
+		warn(kind.New("%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with "+
+			"{fixed: %.6g}", b.Name, b.Side, b.Value, b.Value))
 	}
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
-		warn("ended on a plateau, where the model is no better than a constant classifier: its log evidence, "+
-			"%.6g, is that of probabilities that do not depend on the inputs; start from other length scales, or "+
-			"use more restarts", m.Value)
+		warn(cause.Plateau.New("ended on a plateau, where the model is no better than a constant classifier: its log "+
+			"evidence, %.6g, is that of probabilities that do not depend on the inputs; start from other length "+
+			"scales, or use more restarts", m.Value))
 	}
 	switch status {
 	case EvaluationLimit:
-		warn("stopped at evaluation %d; a higher limit may find a better value", m.Evaluations)
+		warn(cause.EvaluationLimit.New("stopped at evaluation %d; a higher limit may find a better value",
+			m.Evaluations))
 	case Stalled:
-		warn("stopped without a better point at a gradient of %.3g nats per unit of theta",
-			c.steepness()*max(1, math.Abs(m.Value)))
+		warn(cause.Stalled.New("stopped without a better point at a gradient of %.3g nats per unit of theta",
+			c.steepness()*max(1, math.Abs(m.Value))))
 	}
 	m.Warnings = append(m.Warnings, c.failed("failed")...)
 	m.Warnings = append(m.Warnings, c.best.diagnostics.Warnings...)

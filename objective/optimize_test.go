@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // quadratic is -½ (u-c)ᵀ H (u-c).
@@ -143,7 +144,7 @@ func TestBoundWarningNamesTheRemedy(t *testing.T) {
 	f, df := quadratic(mat.NewSymDense(1, []float64{1}), []float64{3})
 	m := climbFrom(t, functionOf(t, [][2]float64{{-1, 2}}, f, df, entry{}), []float64{0}, Settings{})
 	want := "a ended at its upper bound 2: wider bounds may hold a better value; or hold it there with {fixed: 2}"
-	if !slices.Equal(m.Warnings, []string{want}) {
+	if !slices.Equal(cause.Texts(m.Warnings), []string{want}) {
 		t.Errorf("warnings %q, want %q", m.Warnings, want)
 	}
 }
@@ -214,7 +215,7 @@ func TestFailuresAreSteppedBackFrom(t *testing.T) {
 					t.Errorf("recorded %q, want %v in one line", err, want)
 				}
 			}
-			if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "evaluations failed") || strings.Contains(m.Warnings[0], "\n") {
+			if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0].Text, "evaluations failed") || strings.Contains(m.Warnings[0].Text, "\n") {
 				t.Errorf("warnings %q", m.Warnings)
 			}
 		})

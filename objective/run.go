@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -216,7 +217,7 @@ func (r *Run) At(free []float64) (*Point, error) {
 		if err := panicked.Try(func() {
 			r.point, r.err = own.Fit(r.ctx, theta, start)
 		}); err != nil {
-			r.err = fmt.Errorf("objective: at %s: %w", own.Layout.describe(theta), err)
+			r.err = cause.At("objective: at "+own.Layout.describe(theta), err)
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
@@ -263,7 +264,7 @@ func (r *Run) Gradient(dst, free []float64) error {
 				return g, p.gradientBy(g)
 			})
 		}); err != nil {
-			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
+			r.gradErr = cause.At("objective: gradient at "+r.objective.Layout.describe(p.Theta), err)
 		}
 		switch {
 		case r.gradErr == nil:
@@ -277,12 +278,12 @@ func (r *Run) Gradient(dst, free []float64) error {
 }
 
 // failed says how many evaluations failed, and why the first did.
-func (r *Run) failed(what string) []string {
+func (r *Run) failed(what string) []approx.Warning {
 	if len(r.Fails) == 0 {
 		return nil
 	}
 	first, _, _ := strings.Cut(r.Fails[0].Error(), "\n")
-	return []string{fmt.Sprintf("%d of %d evaluations %s, the first with: %s",
+	return []approx.Warning{cause.Unevaluated.New("%d of %d evaluations %s, the first with: %s",
 		len(r.Fails), r.Evaluations, what, first)}
 }
 
@@ -306,7 +307,7 @@ func (r *Run) differences() ([]float64, error) {
 				err = p.Converged()
 			}
 			if err != nil {
-				return nil, fmt.Errorf("difference by %s: %w", r.objective.Layout.FreeSpecs()[i].ThetaName(), err)
+				return nil, cause.At("difference by "+r.objective.Layout.FreeSpecs()[i].ThetaName(), err)
 			}
 			value[side] = p.value
 		}

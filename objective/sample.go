@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -40,8 +41,8 @@ type Samples struct {
 	Theta       [][]float64 // the free hyperparameters
 	Values      []float64   // the objective there: the log posterior density but for its constant, in nats
 	Evaluations int
-	Fails       []error  // evaluations that failed, in order; the density is taken to be 0 there
-	Warnings    []string // what a user should know
+	Fails       []error          // evaluations that failed, in order; the density is taken to be 0 there
+	Warnings    []approx.Warning // what a user should know
 }
 
 // tails is the number of degrees of freedom of the base distribution.

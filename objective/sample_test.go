@@ -287,7 +287,7 @@ func TestFailedEvaluationsHaveDensityZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf("%d of %d evaluations failed, and count as of density 0, the first with: objective: at a=", len(s.Fails), s.Evaluations)
-		if len(s.Fails) == 0 || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], want) || !strings.HasSuffix(s.Warnings[0], ": beyond") {
+		if len(s.Fails) == 0 || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0].Text, want) || !strings.HasSuffix(s.Warnings[0].Text, ": beyond") {
 			t.Errorf("%d failures, warnings %q", len(s.Fails), s.Warnings)
 		}
 		chains = append(chains, s.Theta)
@@ -344,7 +344,7 @@ func TestWhatHasNoPosteriorIsNotSampled(t *testing.T) {
 		{given, given, nil, approx.Laplace{}, "make the objective with LogPosterior"},
 		{given, param.Setting{}, LogPosterior{}, approx.Laplace{}, "length_scale has no prior"},
 		{fixed, fixed, LogPosterior{}, approx.Laplace{}, "needs a free hyperparameter"},
-		{given, given, LogPosterior{}, approx.EP{Iteration: approx.Iteration{MaxIterations: 1}}, "start point: objective: at log_amplitude=0, log_length_scale=0: approx: not converged: ep stopped at iteration 1"},
+		{given, given, LogPosterior{}, approx.EP{Iteration: approx.Iteration{MaxIterations: 1}}, "start point: objective: at log_amplitude=0, log_length_scale=0: not converged: ep stopped at iteration 1"},
 	} {
 		o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{Amplitude: c.amplitude, LengthScale: c.length}}, Likelihood: likelihood.Probit{}, Inference: c.inference}, c.criterion, ring(20, 1))
 		if err != nil {

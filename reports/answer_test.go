@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
@@ -103,7 +104,7 @@ func TestBaseRateCompetes(t *testing.T) {
 // A configuration that failed in one fold counts as failed, whatever its other fits are.
 func TestAbsent(t *testing.T) {
 	m, lines := contestants(t, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}}, [2][2]float64{{1, 1}, {1, 1}})
-	*lines[5].Fit = record.Fit{Configuration: 1, Study: 2, Chosen: -1, Failure: "no fixed point"}
+	*lines[5].Fit = record.Fit{Configuration: 1, Study: 2, Chosen: -1, Failure: cause.Failure.New("no fixed point")}
 	lines = slices.Delete(lines, 8, 9)
 	a := built(t)(m, lines).Answer
 	if a.Competed != 1 || a.Absent[reports.Failed] != 1 || a.Absent[reports.Missing] != 1 || len(a.Absent) != 2 {
@@ -160,20 +161,25 @@ func TestAnswerByEvidence(t *testing.T) {
 	}
 }
 
-// Warnings with the same cause are grouped, whatever their numbers; an input without influence is
-// no warning.
+// Warnings of the same kind are grouped, whatever their words; an input without influence is no
+// warning, and neither are points that were not kept a reason to doubt the fit.
 func TestCauses(t *testing.T) {
 	m, lines := contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
-	bound := " ended at its upper bound 3.26902e+06: wider bounds may hold a better value; or hold it there with {fixed: 3.26902e+06}"
-	lines[0].Fit.Warnings = []string{"length_scale[2]" + bound, "length_scale[3]" + bound, "amplitude" + bound}
-	lines[1].Fit.Warnings = []string{"amplitude ended at its lower bound 1e-05: wider bounds", "something new: 17 of it"}
-	lines[2].Fit.Warnings = []string{"something new: 18 of it"}
+	of := func(k cause.Kind, texts ...string) (out []cause.Notice) {
+		for _, text := range texts {
+			out = append(out, k.New("%s", text))
+		}
+		return out
+	}
+	lines[0].Fit.Warnings = append(of(cause.NoInfluence, "length_scale[2]", "length_scale[3]"), of(cause.AtBound, "amplitude")...)
+	lines[1].Fit.Warnings = append(of(cause.AtBound, "amplitude ended at its lower bound"), of("", "something new: 17 of it")...)
+	lines[2].Fit.Warnings = of("", "something new: 18 of it")
 	r := reporttest.Build(t, m, lines)
 	var got []string
 	for _, c := range r.WarningCauses() {
 		got = append(got, strings.Repeat("note: ", map[bool]int{true: 1}[c.Note])+c.Cause+strings.Repeat("!", c.Count))
 	}
-	want := []string{"hyperparameters ended at a bound!!", "something new: 17 of it!!", "note: inputs have no influence!!"}
+	want := []string{"hyperparameters ended at a bound!!", "other warnings!!", "note: inputs have no influence!!"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -184,16 +190,19 @@ func TestCauses(t *testing.T) {
 	for i := range lines {
 		lines[i].Fit.Warnings = nil
 	}
-	lines[1].Fit.Warnings = []string{"1 of 71 evaluations failed, the first with: objective: at log_amplitude=6: approx: not converged: laplace"}
+	lines[1].Fit.Warnings = of(cause.Unevaluated, "1 of 71 evaluations failed, the first with: not converged: laplace")
 	if trust := reporttest.Build(t, m, lines).Answer.Trust; len(trust) != 1 ||
 		trust[0].Cause != "the optimiser met points that could not be evaluated" { // the warning is about points that were not kept
 		t.Errorf("%+v", trust)
 	}
 
-	lines[1].Fit = &record.Fit{Study: 1, Failure: "small #0 on all: restart from [1 2]: objective: at log_amplitude=1: approx: not converged: ep stopped"}
-	causes := reporttest.Build(t, m, lines).FailureCauses()
-	if len(causes) != 1 || causes[0].Notices[0].String() != "kfold fold 0: not converged: ep stopped" {
+	lines[1].Fit = &record.Fit{Study: 1, Failure: cause.NotConverged.New("not converged: ep stopped").In("restart from [1 2]: at log_amplitude=1")}
+	r = reporttest.Build(t, m, lines)
+	if causes := r.FailureCauses(); len(causes) != 1 || causes[0].Notices[0].String() != "kfold fold 0: not converged: ep stopped" {
 		t.Errorf("%+v", causes)
+	}
+	if f := r.Configurations[0].Failures[0]; f.Kind != cause.NotConverged || f.Message != "restart from [1 2]: at log_amplitude=1: not converged: ep stopped" {
+		t.Errorf("%+v", f)
 	}
 }
 

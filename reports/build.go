@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -26,7 +27,10 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{},
-		Warnings: append([]string{}, m.Warnings...), Illustrations: m.Illustrations, Manifest: m}
+		Warnings: []Notice{}, Illustrations: m.Illustrations, Manifest: m}
+	for _, w := range m.Warnings {
+		r.Warn(w)
+	}
 	if err := r.addIllustrations(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
@@ -38,7 +42,7 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		}
 		r.Missing += r.Configurations[c].Missing
 	}
-	r.Warnings = append(r.Warnings, mixed(m, lines)...)
+	r.mixed(lines)
 	if err := r.compete(contests, builder{curves: curves, confidence: confidence}); err != nil {
 		return nil, err
 	}
@@ -52,24 +56,24 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 
 // mixed warns if jobs were computed by different builds, or by one build with different instruction
 // sets: no single build then gives these results.
-func mixed(m record.Manifest, lines []record.Line) []string {
+func (r *Report) mixed(lines []record.Line) {
 	jobs := map[string]map[string]bool{}
 	for _, line := range lines {
-		by := cmp.Or(line.Build, m.Build.String())
+		by := cmp.Or(line.Build, r.Manifest.Build.String())
 		if jobs[by] == nil {
 			jobs[by] = map[string]bool{}
 		}
 		jobs[by][line.Key] = true
 	}
 	if len(jobs) < 2 {
-		return nil
+		return
 	}
 	var all []string
 	for _, by := range slices.Sorted(maps.Keys(jobs)) {
 		all = append(all, fmt.Sprintf("%s (jobs: %d)", by, len(jobs[by])))
 	}
-	return []string{"computed by more than one build or instruction set, which may differ in the last digits, and " +
-		"in what follows from these: " + strings.Join(all, ", ")}
+	r.Warn(cause.Builds.New("computed by more than one build or instruction set, which may differ in the last digits, "+
+		"and in what follows from these: %s", strings.Join(all, ", ")))
 }
 
 // drawings returns the curves of a run, and the measure of confidence for rejection.
@@ -106,7 +110,7 @@ func (b *builder) build() Configuration {
 	if out.Objective == "" {
 		out.Objective = "log_evidence"
 	}
-	if f := whole.Fit; f != nil && f.Failure == "" {
+	if f := whole.Fit; f != nil && f.Failure.IsZero() {
 		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), f.LogEvidence, marked(f)
 		out.Inducing = f.Inducing
 		if f.LeaveOneOut != nil {
@@ -138,7 +142,7 @@ func (b *builder) build() Configuration {
 			b.warnings.add(where(b.studies, i, nil), s.Fit.Warnings...)
 		}
 	}
-	out.Warnings, out.notices = b.warnings.list(), b.warnings.notices()
+	out.Warnings = b.warnings.list()
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {

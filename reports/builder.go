@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -132,9 +133,10 @@ func (b *builder) fold(s *Study) Fold {
 }
 
 func (b *builder) failures(s *Study) (out []Failure) {
-	add := func(trial *int, point, theta Values, message string) {
-		if message != "" {
-			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, message})
+	add := func(trial *int, point, theta Values, why cause.Notice) {
+		if !why.IsZero() {
+			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, why.Kind, why.String(),
+				why.Text})
 		}
 	}
 	for _, t := range s.Trials {
@@ -155,39 +157,31 @@ func (b *builder) failures(s *Study) (out []Failure) {
 
 // notes collects warnings. A repeated warning is listed once, with its first position.
 type notes struct {
-	texts []string
-	first map[string]string
-	count map[string]int
+	notices []Notice
+	index   map[cause.Notice]int
 }
 
-func (n *notes) add(where string, texts ...string) {
-	if n.first == nil {
-		n.first, n.count = map[string]string{}, map[string]int{}
+func (n *notes) add(where string, warnings ...cause.Notice) {
+	if n.index == nil {
+		n.index = map[cause.Notice]int{}
 	}
-	for _, text := range texts {
-		if n.count[text]++; n.count[text] == 1 {
-			n.texts = append(n.texts, text)
-			n.first[text] = where
+	for _, w := range warnings {
+		i, known := n.index[w]
+		if !known {
+			i = len(n.notices)
+			n.index[w], n.notices = i, append(n.notices, Notice{-1, where, w.Kind, w.String(), 0})
 		}
+		n.notices[i].Count++
 	}
 }
 
-// notices are the warnings, each once.
-func (n *notes) notices() (out []Notice) {
-	for _, text := range n.texts {
-		where, k := n.first[text], n.count[text]
-		if k > 1 {
-			where = fmt.Sprintf("%s and %d more", where, k-1)
+// list returns the warnings, each once.
+func (n *notes) list() []Notice {
+	out := append([]Notice{}, n.notices...)
+	for i, notice := range out {
+		if notice.Count > 1 {
+			out[i].Where = fmt.Sprintf("%s and %d more", notice.Where, notice.Count-1)
 		}
-		out = append(out, Notice{Where: where, Text: text, Count: k})
-	}
-	return out
-}
-
-func (n *notes) list() []string {
-	out := []string{}
-	for _, notice := range n.notices() {
-		out = append(out, notice.String())
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -74,7 +75,7 @@ func (c contest) cuts() []CutOff {
 	out := []CutOff{}
 	for _, cut := range c.now.Cuts {
 		out = append(out, CutOff{c.Configurations[cut.Contestant], cut.Folds, c.configuration(cut.Better),
-			Number(cut.P), cut.Reason})
+			Number(cut.P), cut.Reason, cut.Kind})
 	}
 	return out
 }
@@ -87,7 +88,7 @@ func (c contest) outerFold(all []Configuration, b builder) (OuterFold, Study) {
 		scored = all[*winner].Studies[c.Next[0]]
 		b.record = all[*winner].Record
 	} else if c.now.Ended {
-		scored = Study{Study: scored.Study, Fit: &record.Fit{Failure: "all configurations failed"}}
+		scored = Study{Study: scored.Study, Fit: &record.Fit{Failure: cause.Failure.New("all configurations failed")}}
 	} else {
 		scored = Study{Study: scored.Study} // no configuration known yet
 	}

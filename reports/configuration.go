@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -98,9 +99,8 @@ type Configuration struct {
 	Best      []Best               `json:"best"`                // the best points of grid
 	Curves    Curves               `json:"curves"`              // of the first of the evaluations
 	Published []Published          `json:"published,omitempty"` // published figures
-	Warnings  []string             `json:"warnings"`            // of its fits and trials
+	Warnings  []Notice             `json:"warnings"`            // of its fits and trials
 	Failures  []Failure            `json:"failures"`            // what could not be computed
-	notices   []Notice             // the warnings
 	nested    bool                 // it represents nested cross-validation
 	Record    record.Configuration `json:"-"` // as declared
 	// the recorded results of each study: the first is that of all the training data
@@ -274,9 +274,11 @@ type Failure struct {
 	Fold       int    `json:"fold"`       // of the evaluation, from 0
 	Trial      *int   `json:"trial"`      // index from 0; null: the final fit
 	// all hyperparameters at the failure, or at the start of the optimiser, natural units
-	Point   Values `json:"point"`
-	Theta   Values `json:"theta"`   // the free hyperparameters at the failure, exactly, on the theta scale
-	Message string `json:"message"` // the reason
+	Point   Values     `json:"point"`
+	Theta   Values     `json:"theta"`   // the free hyperparameters at the failure, exactly, on the theta scale
+	Kind    cause.Kind `json:"kind"`    // the kind of reason
+	Message string     `json:"message"` // the reason
+	text    string     // the message without its place
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.

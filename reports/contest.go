@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -60,11 +61,12 @@ type Standing struct {
 
 // CutOff is the elimination of a configuration from a contest.
 type CutOff struct {
-	Configuration int    `json:"configuration"` // index of the eliminated configuration
-	Folds         int    `json:"folds"`         // number of folds completed then
-	Better        *int   `json:"better"`        // index of the best configuration then; null: this one failed
-	P             Number `json:"p"`             // p value, if the rule is a test; else null
-	Reason        string `json:"reason"`        // the reason in words
+	Configuration int        `json:"configuration"` // index of the eliminated configuration
+	Folds         int        `json:"folds"`         // number of folds completed then
+	Better        *int       `json:"better"`        // index of the best configuration then; null: this one failed
+	P             Number     `json:"p"`             // p value, if the rule is a test; else null
+	Reason        string     `json:"reason"`        // the reason in words
+	kind          cause.Kind // of the failure, if it failed
 }
 
 // Race is a race of the configurations over the folds of an evaluation. The survivors continue with

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
@@ -379,7 +380,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 		"configurations that failed and did not compete: %d", a.Absent[Failed])
 	add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
 		"failures while it was tuned or scored: %d", len(c.Failures))
-	for _, cause := range causes(c.ended(), warningKinds, "", "") {
+	for _, cause := range causes(c.ended()) {
 		if !cause.Note {
 			add(cause.Count, cause.Remedy, cause.Cause, "%s: %d", cause.Cause, cause.Count)
 		}
@@ -439,20 +440,20 @@ func (c Configuration) ended() (out []Notice) {
 		}
 		for _, t := range s.Trials {
 			if t.Index == s.Fit.Chosen {
-				out = append(out, noticed(t.Warnings)...)
+				out = append(out, noticed(t.Warnings...)...)
 			}
 		}
-		out = append(out, noticed(s.Fit.Warnings)...)
-		if s.Fit.Failure == "" && !s.Fit.Converged && s.Fit.LogEvidence.Finite() {
-			out = append(out, noticed([]string{"not converged"})...)
+		out = append(out, noticed(s.Fit.Warnings...)...)
+		if s.Fit.Failure.IsZero() && !s.Fit.Converged && s.Fit.LogEvidence.Finite() {
+			out = append(out, noticed(cause.Unconverged.New("not converged"))...)
 		}
 	}
 	return out
 }
 
-func noticed(texts []string) (out []Notice) {
-	for _, text := range texts {
-		out = append(out, Notice{Text: text, Count: 1})
+func noticed(warnings ...cause.Notice) (out []Notice) {
+	for _, w := range warnings {
+		out = append(out, Notice{Kind: w.Kind, Text: w.String(), Count: 1})
 	}
 	return out
 }

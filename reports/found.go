@@ -1,22 +1,17 @@
 package reports
 
-import "regexp"
-
 // WarningCauses groups the warnings of the whole run and of its configurations by cause: first
 // problems, then information.
 func (r *Report) WarningCauses() []Cause {
-	var all []Notice
-	for _, w := range r.Warnings {
-		all = append(all, Notice{Configuration: -1, Text: w, Count: 1})
-	}
+	all := r.Warnings[:len(r.Warnings):len(r.Warnings)]
 	for i, c := range r.Configurations {
-		for _, n := range c.notices {
+		for _, n := range c.Warnings {
 			n.Configuration = i
 			all = append(all, n)
 		}
 	}
 	var wrong, notes []Cause
-	for _, c := range causes(all, warningKinds, "", "") {
+	for _, c := range causes(all) {
 		if c.Note {
 			notes = append(notes, c)
 		} else {
@@ -31,22 +26,17 @@ func (r *Report) FailureCauses() []Cause {
 	var all []Notice
 	for i, c := range r.Configurations {
 		for _, f := range c.Failures {
-			all = append(all, Notice{i, f.Where(), repeated.ReplaceAllString(f.Message, ""), 1})
+			all = append(all, Notice{i, f.Where(), f.Kind, f.text, 1})
 		}
 	}
 	for _, n := range r.Nested {
 		for _, f := range n.OuterFolds {
 			for _, c := range f.Cuts {
 				if f.Status == Failed {
-					all = append(all, Notice{-1, Folded("nested", f.Repeat, f.Fold), c.String(), 1})
+					all = append(all, Notice{-1, Folded("nested", f.Repeat, f.Fold), c.kind, c.String(), 1})
 				}
 			}
 		}
 	}
-	return causes(all, failureKinds, "what failed has no result", "run with --retry-failed runs failed jobs again")
+	return causes(all)
 }
-
-// repeated matches the part of a failure's message that says where it occurred, which is shown
-// separately.
-var repeated = regexp.MustCompile(`^.*: (restart|chain) from \[[^]]*\]: |objective: (gradient )?at [^:]*: ` +
-	`|\b(approx|objective|search|cv|linalg|kernel|likelihood|comparator): `)

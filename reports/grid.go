@@ -1,11 +1,11 @@
 package reports
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -35,7 +35,7 @@ func (b *builder) grid(objective string) []GridPoint {
 			if scores != nil {
 				g.Scores = scores
 			}
-			if missing && p.Failure == "" {
+			if missing && p.Failure.IsZero() {
 				unscored++
 			}
 			out = append(out, g)
@@ -43,7 +43,8 @@ func (b *builder) grid(objective string) []GridPoint {
 	}
 	if len(held) > 0 && unscored > 0 {
 		b.warnings.add(held[0].Evaluation,
-			fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there", unscored, len(out)))
+			cause.Unscored.New("%d of %d grid points have no scores; a fold is missing or failed there",
+				unscored, len(out)))
 	}
 	return out
 }
@@ -80,7 +81,7 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 		switch {
 		case !slices.Equal(p.Theta, theta):
 			return nil, false
-		case p.Failure != "":
+		case !p.Failure.IsZero():
 			return nil, true
 		}
 		parts = append(parts, p)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -31,7 +32,7 @@ func TestGridScoresWeighCases(t *testing.T) {
 	if got, missing := scoresAt(studies, 3, 0, []record.Number{2}); got != nil || missing {
 		t.Errorf("scores where the folds tried another point: %v, missing: %v", got, missing)
 	}
-	studies[1].Trials[0].Points[0].Failure = "no"
+	studies[1].Trials[0].Points[0].Failure = cause.Failure.New("no")
 	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
 		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -18,12 +19,11 @@ func (r *Report) addIllustrations() error {
 		}
 		for _, a := range i.Approximations {
 			notes := a.Warnings
-			if a.Failure != "" {
-				notes = append(slices.Clip(notes), "fails: "+a.Failure)
+			if !a.Failure.IsZero() {
+				notes = append(slices.Clip(notes), cause.NoMoments.New("fails: %s", a.Failure))
 			}
 			for _, note := range notes {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference.Text],
-					note))
+				r.Warn(note.In(fmt.Sprintf("illustration %d, %s", k, short[a.Inference.Text])))
 			}
 		}
 	}

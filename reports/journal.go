@@ -209,7 +209,7 @@ func (s *Study) addTrial(c record.Configuration, t *record.Trial) error {
 	}
 	free := len(ThetaNames(c))
 	for i, p := range t.Points {
-		nowhere := p.Failure != "" && len(p.Natural) == 0 && len(p.Theta) == 0
+		nowhere := !p.Failure.IsZero() && len(p.Natural) == 0 && len(p.Theta) == 0
 		if (len(p.Natural) != len(c.Hyperparameters) || len(p.Theta) != free) && !nowhere {
 			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural),
 				len(p.Theta), len(c.Hyperparameters), free)
@@ -234,7 +234,7 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	if f.Chosen < -1 || f.Chosen > maxTrials {
 		return fmt.Errorf("the winner's index, %d, is out of range", f.Chosen)
 	}
-	if f.Failure != "" {
+	if !f.Failure.IsZero() {
 		return nil
 	}
 	if len(f.Natural) != len(c.Hyperparameters) {

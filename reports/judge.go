@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -113,12 +114,14 @@ func byEvidence(r record.Contest, studies [][]Study) cv.Standing {
 		switch {
 		case fit == nil:
 			s.Ended = false
-		case fit.Failure != "":
-			s.Cuts = append(s.Cuts, cv.Cut{Contestant: k, Reason: "failed: " + fit.Failure, Better: -1, P: nan})
+		case !fit.Failure.IsZero():
+			s.Cuts = append(s.Cuts, cv.Cut{Contestant: k, Reason: "failed: " + fit.Failure.String(),
+				Kind: fit.Failure.Kind, Better: -1, P: nan})
 		default:
 			s.Scores[k].Value = float64(fit.LogEvidence)
 			if math.IsNaN(s.Scores[k].Value) {
-				s.Cuts = append(s.Cuts, cv.Cut{Contestant: k, Reason: "it has no log evidence", Better: -1, P: nan})
+				s.Cuts = append(s.Cuts, cv.Cut{Contestant: k, Reason: "it has no log evidence", Kind: cause.Failure,
+					Better: -1, P: nan})
 			} else if s.Winner < 0 || s.Scores[k].Value > s.Scores[s.Winner].Value {
 				s.Winner = k
 			}

@@ -119,7 +119,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 			jobs[i][0].left += trials
 			jobs[i][1].left += fits
 			for _, t := range s.Trials {
-				if t.Failure != "" {
+				if !t.Failure.IsZero() {
 					out.Failed++
 				}
 			}

@@ -14,6 +14,7 @@ package reports
 import (
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -35,7 +36,7 @@ type Report struct {
 	Configurations []Configuration `json:"configurations"`
 	Nested         []Nested        `json:"nested,omitempty"` // results of nested cross-validation
 	Races          []Race          `json:"races,omitempty"`  // results of races
-	Warnings       []string        `json:"warnings"`         // of the plan
+	Warnings       []Notice        `json:"warnings"`         // of the plan
 	// results of a run without data; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
@@ -52,3 +53,8 @@ func (r *Report) Decided() []Answer {
 
 // Writes reports whether the experiment requests a format.
 func (r *Report) Writes(format string) bool { return slices.Contains(r.Manifest.Formats, format) }
+
+// Warn adds a warning of the whole run.
+func (r *Report) Warn(n cause.Notice) {
+	r.Warnings = append(r.Warnings, Notice{-1, "", n.Kind, n.String(), 1})
+}

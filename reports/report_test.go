@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
@@ -137,7 +138,7 @@ func TestErrors(t *testing.T) {
 // A trial that failed before it had a point is reported with the point proposed.
 func TestFailedTrialSaysWhere(t *testing.T) {
 	m, lines := reporttest.Run(t)
-	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: "timed out", Asked: [][]record.Number{{0.5, -1}}}
+	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: cause.TimedOut.New("timed out"), Asked: [][]record.Number{{0.5, -1}}}
 	for _, f := range reporttest.Build(t, m, lines).Configurations[0].Failures {
 		if f.Message == "timed out" {
 			if len(f.Theta) != 2 || f.Theta[0].Number != 0.5 || f.Theta[1].Number != -1 {
@@ -267,8 +268,8 @@ func TestMixedBuilds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range r.Warnings {
-			if strings.HasPrefix(w, "computed by more than one build") {
-				found = append(found, w)
+			if w.Kind == cause.Builds && strings.HasPrefix(w.Text, "computed by more than one build") {
+				found = append(found, w.String())
 			}
 		}
 		return found

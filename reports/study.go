@@ -29,7 +29,7 @@ func (s *Study) status() Status {
 		return Cut
 	case s.Fit == nil:
 		return Missing
-	case s.Fit.Failure != "":
+	case !s.Fit.Failure.IsZero():
 		return Failed
 	}
 	return Done

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Trial has everything on record about a trial. Hyperparameters and starts are in natural units.
@@ -47,11 +48,11 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
 			Evaluations: t.Evaluations,
 			Start:       values(names(c.Record), t.Start), Points: []TrialPoint{},
-			Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
+			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural),
 				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
-				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure,
+				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure.String(),
 				Chosen: s.status() == Done && s.Fit.Chosen == t.Index && slices.Equal(p.Natural, s.Fit.Natural)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
@@ -66,7 +67,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 		for _, theta := range t.Asked {
 			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{},
 				Theta: values(ThetaNames(c.Record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()),
-				Scores: Values{}, Failure: t.Failure})
+				Scores: Values{}, Failure: t.Failure.String()})
 		}
 		out = append(out, d)
 	}

@@ -306,7 +306,7 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 		return line, false
 	}
 	line, found = a.journal.Done(l.key)
-	if !found || line.Failure() != "" {
+	if !found || !line.Failure().IsZero() {
 		return line, false
 	}
 	return j.takeOver(line), true
@@ -324,7 +324,7 @@ func (a *agenda) lead(j job) {
 // good reports that the job has not failed, as far as is known.
 func (a *agenda) good(l *lead) bool {
 	line, found := a.journal.Done(l.key)
-	return !found || line.Failure() == ""
+	return !found || line.Failure().IsZero()
 }
 
 // follow makes j wait for a pending or running job with the same result, and reports whether there
@@ -378,7 +378,7 @@ func (a *agenda) enter(j job) error {
 	default:
 		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
 	}
-	if line.Failure() != "" {
+	if !line.Failure().IsZero() {
 		a.summary.Failed++
 	}
 	j.of.waiting--

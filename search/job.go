@@ -10,6 +10,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -158,11 +159,11 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 	case ctx.Err() != nil:
 		return line, false
 	case late:
-		line = j.failed(fmt.Sprintf("%s after %v", record.TimedOut, timeout))
+		line = j.failed(cause.TimedOut.New("timed out after %v", timeout))
 	case err != nil:
-		line = j.failed(err.Error())
+		line = j.failed(cause.Failed(err))
 	}
-	if t := line.Trial; t != nil && t.Failure != "" && len(t.Points) == 0 {
+	if t := line.Trial; t != nil && !t.Failure.IsZero() && len(t.Points) == 0 {
 		for _, theta := range j.proposal.Points {
 			t.Asked = append(t.Asked, record.Numbers(theta))
 		}
@@ -188,7 +189,7 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 }
 
 // failed is the line of a job without a result.
-func (j job) failed(why string) record.Line {
+func (j job) failed(why cause.Notice) record.Line {
 	if j.assess {
 		return record.Line{Fit: &record.Fit{
 			Natural: []record.Number{}, LogEvidence: record.Number(math.NaN()), TrainCounts: []int{}, Failure: why,

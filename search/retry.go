@@ -24,7 +24,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 	hit := map[studyID]bool{}
 	for _, line := range lines {
 		of, _ := originOf(line)
-		if _, ours := atOnce[of]; ours && line.Failure() != "" {
+		if _, ours := atOnce[of]; ours && !line.Failure().IsZero() {
 			hit[of] = true
 			failed++
 		}
@@ -35,7 +35,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 		case !hit[of]:
 		case trial == Later || trial >= atOnce[of]:
 			later = append(later, line.Key)
-		case line.Failure() != "":
+		case !line.Failure().IsZero():
 			first = append(first, line.Key)
 		}
 	}

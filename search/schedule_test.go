@@ -145,7 +145,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		lines := j.Lines()
 		failed := 0
 		for _, l := range lines {
-			if l.Trial != nil && l.Trial.Failure != "" || l.Fit != nil && l.Fit.Failure != "" {
+			if l.Trial != nil && !l.Trial.Failure.IsZero() || l.Fit != nil && !l.Fit.Failure.IsZero() {
 				failed++
 			}
 		}
@@ -183,7 +183,7 @@ func TestRecordsAreStamped(t *testing.T) {
 		if len(trials) > 0 && err != nil {
 			t.Fatal(err)
 		}
-		if l.Fit.Chosen != chosen || l.Fit.Failure == "" && !slices.Equal(record.Floats(l.Fit.Natural), best.Theta) {
+		if l.Fit.Chosen != chosen || l.Fit.Failure.IsZero() && !slices.Equal(record.Floats(l.Fit.Natural), best.Theta) {
 			t.Errorf("study %d of configuration %d: assessed at %d, %v; want %d, %v", l.Fit.Study, l.Fit.Configuration, l.Fit.Chosen, l.Fit.Natural, chosen, best.Theta)
 		}
 	}
@@ -452,13 +452,13 @@ func TestPanicInAJob(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	const want = "panic: singular, at github.com/gpc-tune/gpc-tune/search.TestPanicInAJob."
-	if failed := j.Lines()[1].Trial; !strings.HasPrefix(failed.Failure, want) {
+	if failed := j.Lines()[1].Trial; !strings.HasPrefix(failed.Failure.String(), want) {
 		t.Errorf("failure %q, want %q…", failed.Failure, want)
 	}
 	j = mustOpen(t, "")
 	mustRun(t, []Study{one(1, func() { panic("singular") })}, j, Options{})
 	first, fit := j.Lines()[0].Trial, j.Lines()[1].Fit
-	if fit.Failure != "none of 1 trials has a usable point; the first: "+first.Failure || fit.Chosen != -1 || !math.IsNaN(float64(fit.LogEvidence)) {
+	if fit.Failure.String() != "none of 1 trials has a usable point; the first: "+first.Failure.String() || fit.Chosen != -1 || !math.IsNaN(float64(fit.LogEvidence)) {
 		t.Errorf("fit %+v", fit)
 	}
 }
@@ -472,10 +472,10 @@ func TestStudyWithoutTrials(t *testing.T) {
 	if s := mustRun(t, []Study{tuned, untuned}, j, Options{}); s != (Summary{Done: 2, Failed: 1, Total: 2}) {
 		t.Errorf("%+v", s)
 	}
-	if f := j.Lines()[0].Fit; f.Failure != "none of 0 trials has a usable point" || f.Chosen != -1 {
+	if f := j.Lines()[0].Fit; f.Failure.String() != "none of 0 trials has a usable point" || f.Chosen != -1 {
 		t.Errorf("a strategy that asks for nothing: %+v", f)
 	}
-	if f := j.Lines()[1].Fit; f.Failure != "" || f.Chosen != -1 {
+	if f := j.Lines()[1].Fit; !f.Failure.IsZero() || f.Chosen != -1 {
 		t.Errorf("no strategy: %+v", f)
 	}
 	if s := mustRun(t, nil, mustOpen(t, ""), Options{}); s != (Summary{}) {
@@ -528,7 +528,7 @@ func TestTrialTimeout(t *testing.T) {
 			if got := mustRun(t, []Study{s}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
 				t.Errorf("%+v", got)
 			}
-			if f := j.Lines()[1].Trial.Failure; f != "timed out after 1m0s" {
+			if f := j.Lines()[1].Trial.Failure.String(); f != "timed out after 1m0s" {
 				t.Errorf("failure %q", f)
 			}
 		}

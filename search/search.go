@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -85,7 +86,7 @@ type Sampler interface {
 
 // Edges returns one warning for each hyperparameter at an end of the range of a search without a
 // local optimiser: a bound or, if none was given, an end of the search box.
-func (s Space) Edges(theta []float64) (warnings []string) {
+func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()
 		boxLo, boxHi := p.Box()
@@ -96,10 +97,14 @@ func (s Space) Edges(theta []float64) (warnings []string) {
 		}{{"lower", lo, boxLo}, {"upper", hi, boxHi}} {
 			switch {
 			case math.Abs(theta[j]-e.bound) <= near:
-				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: "+
+				kind := cause.AtBound
+				if p.Column > 0 && e.side == "upper" { // only length scales are of a column
+					kind = cause.NoInfluence
+				}
+				warnings = append(warnings, kind.New("%s ended at its %s bound %.6g: "+
 					"wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
 			case math.Abs(theta[j]-e.box) <= near:
-				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box; to "+
+				warnings = append(warnings, cause.BoxEnd.New("%s ended at the %s end %.6g of its search box; to "+
 					"search a wider range, set its bounds: [lo, hi]", p.Name, e.side, p.Map.Natural(e.box)))
 			}
 		}

@@ -48,7 +48,7 @@ func TestSharedTrialsRunOnce(t *testing.T) {
 				t.Errorf("%+v, %d trials run, want %d, and %d assessments", sum, ran.Load(), want, assessed.Load())
 			}
 			for _, line := range j.Lines() {
-				if trial := line.Trial; trial != nil && trial.Failure == "" && (len(trial.Path) > 0) != studies[trial.Study].Paths {
+				if trial := line.Trial; trial != nil && trial.Failure.IsZero() && (len(trial.Path) > 0) != studies[trial.Study].Paths {
 					t.Errorf("study %d, trial %d: a path of %d steps", trial.Study, trial.Index, len(trial.Path))
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -80,7 +81,7 @@ func evaluate(index int, p Proposal) record.Trial {
 		t.Points = append(t.Points, record.Point{Theta: record.Numbers(theta), Natural: record.Numbers(theta), Value: record.Number(value), Gradient: record.Number(math.NaN())})
 	}
 	if index%7 == 3 {
-		t.Points, t.Failure = nil, "not positive definite"
+		t.Points, t.Failure = nil, cause.NotPositiveDefinite.New("not positive definite")
 		for _, theta := range p.Points {
 			t.Asked = append(t.Asked, record.Numbers(theta))
 		}
@@ -291,7 +292,7 @@ func TestEdges(t *testing.T) {
 			continue
 		}
 		for i, w := range c.want {
-			if !strings.HasPrefix(got[i], w) {
+			if !strings.HasPrefix(got[i].Text, w) {
 				t.Errorf("%v: %q, want %q", c.theta, got[i], w)
 			}
 		}
@@ -316,8 +317,8 @@ func TestWinner(t *testing.T) {
 		{[]record.Trial{{Index: 0, Points: points(-3, -2, -2)}, {Index: 1, Points: points(-2)}}, 0, 1},
 		{[]record.Trial{{Index: 1, Points: points(-2)}, {Index: 0, Points: points(-3, -2)}}, 0, 1},
 		{[]record.Trial{{Index: 0, Points: points(nan, inf, -inf, -9)}}, 0, 3},
-		{[]record.Trial{{Index: 0, Points: points(5), Failure: "x"}, {Index: 1, Points: points(-2)}}, 1, 0},
-		{[]record.Trial{{Index: 0, Points: []record.Point{{Value: 5, Failure: "x"}}}, {Index: 1, Points: points(-2)}}, 1, 0},
+		{[]record.Trial{{Index: 0, Points: points(5), Failure: cause.Failure.New("x")}, {Index: 1, Points: points(-2)}}, 1, 0},
+		{[]record.Trial{{Index: 0, Points: []record.Point{{Value: 5, Failure: cause.Failure.New("x")}}}, {Index: 1, Points: points(-2)}}, 1, 0},
 	} {
 		index, best, err := Winner(c.trials)
 		if err != nil || index != c.index || float64(best.Theta[0]) != c.theta {
@@ -329,8 +330,8 @@ func TestWinner(t *testing.T) {
 		want   string
 	}{
 		{nil, "none of 0 trials has a usable point"},
-		{[]record.Trial{{}, {Failure: "singular"}, {Failure: "other"}}, "none of 3 trials has a usable point; the first: singular"},
-		{[]record.Trial{{Points: []record.Point{{Value: record.Number(nan), Failure: "diverged"}}}}, "none of 1 trials has a usable point; the first: diverged"},
+		{[]record.Trial{{}, {Failure: cause.Failure.New("singular")}, {Failure: cause.Failure.New("other")}}, "none of 3 trials has a usable point; the first: singular"},
+		{[]record.Trial{{Points: []record.Point{{Value: record.Number(nan), Failure: cause.Failure.New("diverged")}}}}, "none of 1 trials has a usable point; the first: diverged"},
 	} {
 		if index, _, err := Winner(c.trials); index != -1 || err == nil || err.Error() != c.want {
 			t.Errorf("Winner(%v) = %d, %v; want %q", c.trials, index, err, c.want)

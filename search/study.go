@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -70,16 +71,16 @@ type Stage struct {
 // of the lowest index is chosen. If no point is usable, the error says so with the first cause.
 func Winner(trials []record.Trial) (index int, best Point, err error) {
 	index, best.Value = -1, math.Inf(-1)
-	cause := ""
+	var first cause.Notice
 	for _, t := range trials {
-		if t.Failure != "" {
-			cause = cmp.Or(cause, t.Failure)
+		if !t.Failure.IsZero() {
+			first = cmp.Or(first, t.Failure)
 			continue
 		}
 		for _, p := range t.Points {
 			switch {
 			case !usable(p):
-				cause = cmp.Or(cause, p.Failure)
+				first = cmp.Or(first, p.Failure)
 			case float64(p.Value) > best.Value || float64(p.Value) == best.Value && t.Index < index:
 				index, best = t.Index, Point{record.Floats(p.Theta), float64(p.Value)}
 			}
@@ -88,10 +89,11 @@ func Winner(trials []record.Trial) (index int, best Point, err error) {
 	if index >= 0 {
 		return index, best, nil
 	}
-	if cause != "" {
-		cause = "; the first: " + cause
+	none := fmt.Sprintf("none of %d trials has a usable point", len(trials))
+	if first.IsZero() {
+		return -1, Point{}, cause.Failure.New("%s", none)
 	}
-	return -1, Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+	return -1, Point{}, fmt.Errorf("%s; the first: %w", none, first)
 }
 
 // trial evaluates the points of a proposal by Value.
@@ -104,10 +106,10 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 		}
 		at := record.Point{Theta: record.Numbers(theta), Natural: s.natural(theta), Value: record.Number(value)}
 		if err == nil && !at.Value.Finite() {
-			err = fmt.Errorf("the objective is %v", value)
+			err = cause.NotFinite.New("the objective is %v", value)
 		}
 		if err != nil {
-			at.Value, at.Failure = record.Number(math.NaN()), err.Error()
+			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
 		}
 		t.Points = append(t.Points, at)
 	}
@@ -125,7 +127,7 @@ func (s *Study) natural(theta []float64) []record.Number {
 
 // usable reports whether a point has a finite value.
 func usable(p record.Point) bool {
-	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
+	return p.Failure.IsZero() && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
 }
 
 // seen converts trials to the form that strategies receive.
@@ -134,7 +136,7 @@ func seen(trials []record.Trial) []Trial {
 	for i, t := range trials {
 		for _, p := range t.Points {
 			at := Point{record.Floats(p.Theta), float64(p.Value)}
-			if t.Failure != "" || !usable(p) {
+			if !t.Failure.IsZero() || !usable(p) {
 				at.Value = math.NaN()
 			}
 			out[i].Points = append(out[i].Points, at)

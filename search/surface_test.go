@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -77,7 +78,7 @@ func evaluated(index int, p Proposal, f func([]float64) float64) record.Trial {
 	for _, theta := range p.Points {
 		point := record.Point{Theta: record.Numbers(theta), Natural: record.Numbers(theta), Value: record.Number(f(theta)), Gradient: record.Number(math.NaN())}
 		if math.IsNaN(float64(point.Value)) {
-			point.Failure = "not positive definite"
+			point.Failure = cause.NotPositiveDefinite.New("not positive definite")
 		}
 		t.Points = append(t.Points, point)
 	}

@@ -1,18 +1,18 @@
 package prior
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // ErrNotPositiveDefinite: a matrix that must be positive definite is not, or contains NaN or Inf.
-var ErrNotPositiveDefinite = errors.New("approx: matrix is not positive definite")
+var ErrNotPositiveDefinite error = cause.NotPositiveDefinite.New("matrix is not positive definite")
 
 // Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint
 // has the same shape.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 func fitCommand(signals *interrupts) *cobra.Command {
@@ -52,7 +53,7 @@ run and fit share the jobs in this folder.`,
 			if err != nil {
 				return err
 			}
-			warnAll(c, plan.Manifest.Warnings)
+			warnAll(c, cause.Texts(plan.Manifest.Warnings))
 			if options.Dir == "" && classifier.Finished(plan, e.dir) {
 				options.Dir = e.dir
 				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)

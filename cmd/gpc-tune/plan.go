@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -38,7 +39,7 @@ func validateCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warnAll(c, plan.Manifest.Warnings)
+				warnAll(c, cause.Texts(plan.Manifest.Warnings))
 				checked = plan.Spec
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], checked)
@@ -92,7 +93,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	if err := printOverview(out, overview); err != nil {
 		return err
 	}
-	warnAll(c, p.Manifest.Warnings)
+	warnAll(c, cause.Texts(p.Manifest.Warnings))
 	for _, line := range p.Advice() {
 		fmt.Fprintln(out, line)
 	}

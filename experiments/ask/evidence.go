@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -103,7 +104,7 @@ func admit(data string, bytes int64) error {
 // at fits the model and fills the answer.
 func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data,
 	p *job.Prepared) (*Answer, error) {
-	warnings := append(ds.Warnings, p.Warnings...)
+	warnings := cause.Texts(append(ds.Warnings, p.Warnings...))
 	err := objective.Choose(ctx, o, nil)
 	var fit *objective.Point
 	if err == nil {
@@ -117,7 +118,7 @@ func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		warnings = append(append(warnings, stopped.Warnings...), err.Error())
+		warnings = append(append(warnings, cause.Texts(stopped.Warnings)...), err.Error())
 		return &Answer{LogEvidence: reports.Number(math.NaN()), Iterations: stopped.Iterations, Warnings: warnings},
 			fmt.Errorf("%w: %s: %w", job.ErrNoFit, ds.Name, err)
 	}
@@ -131,7 +132,7 @@ func (q Query) answer(
 	a := &Answer{
 		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError),
 		Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
-		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
+		Warnings: append(warnings, cause.Texts(diagnostics.Warnings)...),
 	}
 	gradient := make([]float64, len(o.Layout.Free))
 	if err := fit.Gradient(gradient); err != nil {
@@ -163,7 +164,7 @@ func (q Query) answer(
 	if err != nil {
 		return nil, err
 	}
-	a.Warnings = append(a.Warnings, floored...)
+	a.Warnings = append(a.Warnings, cause.Texts(floored)...)
 	a.Test = &TestAnswer{N: len(p.Rows)}
 	for _, r := range results {
 		switch v := record.Number(r.Value); r.Name {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -80,7 +81,7 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 			return nil, err
 		}
 		out.Columns, out.Warnings, cases = append(out.Columns, ds.ColumnNames...),
-			append(append(out.Warnings, ds.Warnings...), p.Warnings...), p.Data
+			cause.Texts(append(ds.Warnings, p.Warnings...)), p.Data
 	}
 	if s.Count < 1 {
 		found.As("--draws").At(nil, "%d draws; ask for at least 1", s.Count)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -110,7 +111,7 @@ func started(ctx context.Context, path, text string) (Started, error) {
 		return Started{}, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
 	seconds, _ := plan.Expected(p.Overview(plan.Nominal), runtime.GOMAXPROCS(0))
-	return Started{text, seconds, p.Manifest.Warnings}, nil
+	return Started{text, seconds, cause.Texts(p.Manifest.Warnings)}, nil
 }
 
 // model returns the likelihood and the inference methods, including comparators.

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -81,7 +82,7 @@ func outputSchema(t reflect.Type, version string) jsonschema.Schema {
 // descriptions in schemas.
 var comments = sync.OnceValue(func() map[string]string {
 	docs := map[string]string{}
-	for _, source := range slices.Concat(reports.Sources(), record.Sources()) {
+	for _, source := range append(slices.Concat(reports.Sources(), record.Sources()), cause.Source) {
 		f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
 		if err != nil {
 			panic(err) // cannot fail: it has been compiled

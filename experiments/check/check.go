@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -144,7 +145,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 		return nil, err
 	}
 	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep,
-		Rows: []reports.CheckRow{}, Notes: append(append([]string{}, notes...), p.Manifest.Warnings...)}
+		Rows: []reports.CheckRow{}, Notes: append(append([]string{}, notes...), cause.Texts(p.Manifest.Warnings)...)}
 	for _, s := range subjects {
 		s.conclude()
 		c.Passed = c.Passed && len(s.row.Failures) == 0
@@ -264,7 +265,7 @@ func (s *subject) evaluate(ctx context.Context, theta []float64, gradient bool) 
 // conclude fills the row.
 func (s *subject) conclude() {
 	r := &s.row
-	r.Notes = append(r.Notes, s.at.diagnostics.Warnings...)
+	r.Notes = append(r.Notes, cause.Texts(s.at.diagnostics.Warnings)...)
 	if err := s.at.failure(); err != nil {
 		r.Failures = append(r.Failures, err.Error())
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
@@ -112,7 +113,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 			w.value = w.fit.LogEvidence
 		}
 		switch {
-		case w.fit.Failure != "":
+		case !w.fit.Failure.IsZero():
 			o.Warn("configuration %d (%s): %s", s.Configuration, configurationName(p, s.Configuration), w.fit.Failure)
 		case len(studies) > 1 && math.IsNaN(float64(w.value)):
 			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so the "+
@@ -164,7 +165,7 @@ type winner struct {
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
 	chosen   int           // index of their trial
 	value    record.Number // of the tuning objective, else the log evidence
-	warnings []string
+	warnings []cause.Notice
 }
 
 // among describes the rank of a winner: its value is the best among the fitted configurations, out
@@ -190,8 +191,9 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 		}
 	}
 	w.warnings, w.value = slices.Clip(w.fit.Warnings), w.fit.LogEvidence
-	if w.fit.Failure == "" && !w.fit.Converged {
-		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged at iteration %d", w.fit.Iterations))
+	if w.fit.Failure.IsZero() && !w.fit.Converged {
+		w.warnings = append(w.warnings, cause.Unconverged.New("the fit has not converged at iteration %d",
+			w.fit.Iterations))
 	}
 	// otherwise there are no trials, or the fit is a failure too
 	if i, best, err := search.Winner(w.trials); err == nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -142,7 +142,7 @@ type stream struct {
 	name     string
 	scored   []cv.Predictions
 	cost     []float64
-	warnings []string
+	warnings []cause.Notice
 }
 
 // predict predicts some cases.
@@ -187,29 +187,20 @@ func (s *stream) tooFar(row int, v float64, as string) error {
 		spec.ErrInvalid, s.name, row, v, as)
 }
 
-// counted matches the number of cases in a warning.
-var counted = regexp.MustCompile(`\(cases: ([0-9]+)\)`)
-
-// warn adds a warning, or adds its number to an equal one.
-func (s *stream) warn(w string) {
-	const blank = "(cases)"
+// warn adds a warning, or adds its cases to an equal one.
+func (s *stream) warn(w cause.Notice) {
 	for i, old := range s.warnings {
-		if counted.ReplaceAllString(old, blank) != counted.ReplaceAllString(w, blank) {
-			continue
+		if old.Cases = w.Cases; old == w {
+			s.warnings[i].Cases += w.Cases
+			return
 		}
-		if a, b := counted.FindStringSubmatch(old), counted.FindStringSubmatch(w); a != nil {
-			before, _ := strconv.Atoi(a[1]) // they are digits
-			now, _ := strconv.Atoi(b[1])
-			s.warnings[i] = counted.ReplaceAllString(w, fmt.Sprintf("(cases: %d)", before+now))
-		}
-		return
 	}
 	s.warnings = append(s.warnings, w)
 }
 
 // end adds to t the scores of all parts and the warnings.
 func (s *stream) end(t *Predicted) (*Predicted, error) {
-	t.Warnings = append([]string{}, s.warnings...)
+	t.Warnings = cause.Texts(s.warnings)
 	if len(s.scored) > 0 {
 		if err := t.score(cv.Pool(s.scored...), s.cost); err != nil {
 			return nil, err
@@ -292,7 +283,7 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 func (t *Predicted) score(p cv.Predictions, cost []float64) error {
 	t.Scores = map[string]Score{}
 	results, floored, err := cv.Evaluate(p)
-	t.Warnings = append(t.Warnings, floored...)
+	t.Warnings = append(t.Warnings, cause.Texts(floored)...)
 	for _, r := range results {
 		s := Score{Value: record.Number(r.Value)}
 		if !math.IsNaN(r.Lo) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Data is a set of cases, not yet split or preprocessed.
@@ -33,7 +35,7 @@ type Data struct {
 	Hash     string
 	Citation string // of a bundled set
 	Licence  string // of a bundled set
-	Warnings []string
+	Warnings []cause.Notice
 }
 
 // IDColumn is a column that only identifies cases.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // delimiters in order of preference, with their names. A blank stands for any sequence of blanks.
@@ -321,7 +323,7 @@ func (t *table) nameColumns(r *records) {
 	t.distinguish()
 	if len(numeric) > 0 {
 		t.warnings = append(t.warnings,
-			"the first line is taken as the header, although it holds numbers ("+list(numeric)+")")
+			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)", list(numeric)))
 	}
 }
 
@@ -347,7 +349,7 @@ func (t *table) distinguish() {
 			t.names[j])
 	}
 	if t.more > 0 {
-		t.warnings = append(t.warnings, fmt.Sprintf("%d further columns have no name or that of another", t.more))
+		t.warnings = append(t.warnings, cause.Columns.New("%d further columns have no name or that of another", t.more))
 	}
 }
 
@@ -357,7 +359,7 @@ func (t *table) renamed(format string, args ...any) {
 		t.more++
 		return
 	}
-	t.warnings = append(t.warnings, fmt.Sprintf(format, args...))
+	t.warnings = append(t.warnings, cause.Columns.New(format, args...))
 }
 
 // isZip reports whether blank-separated columns without a header have the format of zip.train.

@@ -66,7 +66,7 @@ func TestEncodings(t *testing.T) {
 // UTF-8 declared as another encoding is read as declared, with a warning.
 func TestDoubtfulEncoding(t *testing.T) {
 	d, err := load(t, Spec{Encoding: "windows-1252"}, "Größe,label\n1,M\n2,F\n", "")
-	if err != nil || !strings.Contains(d.Warnings[0], "f.csv is read as windows-1252 and looks like UTF-8") {
+	if err != nil || !strings.Contains(d.Warnings[0].Text, "f.csv is read as windows-1252 and looks like UTF-8") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

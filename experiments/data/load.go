@@ -3,13 +3,14 @@ package data
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Load reads the data that s specifies. Relative paths start in dir; seed determines the subsample.
@@ -123,7 +124,7 @@ func unnamedTruth(s Spec, t *toy) (names []Name) {
 func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 	total := len(d.Rows)
 	if n >= total {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("subsample: %d of %d keeps all cases", n, total))
+		d.Warnings = append(d.Warnings, cause.NoEffect.New("subsample: %d of %d keeps all cases", n, total))
 		return d, nil
 	}
 	cases := make([][]int, max(1, len(d.Classes)))

@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
@@ -239,7 +240,7 @@ func TestTestFileIsMatchedToTheTrainingFile(t *testing.T) {
 				if !mat.Equal(d.Test.X, goodX) || !reflect.DeepEqual(d.Test.Labels, d.Labels) {
 					t.Errorf("read %v %v", mat.Formatted(d.Test.X), d.Test.Labels)
 				}
-				told = strings.Join(d.Test.Warnings, "\n")
+				told = strings.Join(cause.Texts(d.Test.Warnings), "\n")
 				if f.want == nil && told != "" {
 					t.Errorf("warnings %s", told)
 				}
@@ -281,7 +282,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []*Data{d, d.Test} {
-		if !mat.Equal(part.X, rows([]float64{3, 4}, []float64{5, 8})) || !reflect.DeepEqual(part.Rows, []int{1, 3}) || !strings.Contains(strings.Join(part.Warnings, ""), "values are missing, and the cases dropped (cases: 2)") {
+		if !mat.Equal(part.X, rows([]float64{3, 4}, []float64{5, 8})) || !reflect.DeepEqual(part.Rows, []int{1, 3}) || !strings.Contains(strings.Join(cause.Texts(part.Warnings), ""), "values are missing, and the cases dropped (cases: 2)") {
 			t.Errorf("drop: %v, rows %v, warnings %q", mat.Formatted(part.X), part.Rows, part.Warnings)
 		}
 	}
@@ -309,7 +310,7 @@ func TestOneHot(t *testing.T) {
 	if !reflect.DeepEqual(d.ColumnNames, []string{"colour=blue", "colour=red", "size"}) || fmt.Sprint(mat.Formatted(d.X)) != fmt.Sprint(mat.Formatted(want)) {
 		t.Errorf("read %v %v", d.ColumnNames, mat.Formatted(d.X))
 	}
-	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(d.Test.Warnings, ""), `values of "colour" that do not occur in the training file (cases: 1)`) {
+	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(cause.Texts(d.Test.Warnings), ""), `values of "colour" that do not occur in the training file: all their indicators are 0 (cases: 1)`) {
 		t.Errorf("test %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
 	if _, err := load(t, Spec{Categorical: "one_hot"}, train, ""); err == nil || !strings.Contains(err.Error(), `f.csv:4:1: column "colour" has no value`) {
@@ -326,12 +327,12 @@ func TestCategoriesOfTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warning := `values of "colour" that do not occur in the training file (cases: 1)`
+	warning := `values of "colour" that do not occur in the training file: the kernel treats them as different from all training cases (cases: 1)`
 	if !mat.Equal(d.X, rows([]float64{1, 0}, []float64{0, 2}, []float64{1, 1}, []float64{1, 1})) || len(d.Warnings) > 0 {
 		t.Errorf("read %v, warnings %q", mat.Formatted(d.X), d.Warnings)
 	}
 	if !mat.Equal(d.Test.X, rows([]float64{3, 1}, []float64{2, 0}, []float64{0, 2})) || len(d.Test.Warnings) != 1 ||
-		!strings.HasPrefix(d.Test.Warnings[0], warning) {
+		!strings.HasPrefix(d.Test.Warnings[0].String(), warning) {
 		t.Errorf("test %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
 }

@@ -91,7 +91,7 @@ func TestLabelsAreTexts(t *testing.T) {
 			continue
 		}
 		for i, w := range f.warning {
-			if !strings.Contains(d.Warnings[i], w) {
+			if !strings.Contains(d.Warnings[i].Text, w) {
 				t.Errorf("%s: warning %q, want %q", name, d.Warnings[i], w)
 			}
 		}

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // load writes the files train and, unless it is empty, test, and loads them with s.
@@ -238,7 +240,7 @@ func TestNamesThatOccurTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warnings := strings.Join(d.Warnings, "\n")
+	warnings := strings.Join(cause.Texts(d.Warnings), "\n")
 	if got := strings.Join(d.ColumnNames, " "); got != "a a.3 b a.4" || d.X.At(1, 1) != 7 || d.X.At(1, 3) != 10 ||
 		!strings.Contains(warnings, `the column name "a" occurs twice (columns 1 and 5); the latter is called "a.4"`) {
 		t.Errorf("%s: %v\n%s", got, d.X, warnings)
@@ -340,7 +342,7 @@ func TestDoubtfulHeadersWarn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := strings.Join(d.Warnings, "\n"); !strings.Contains(w, "it is called x1") || !strings.Contains(w, "although it holds numbers (7)") {
+	if w := strings.Join(cause.Texts(d.Warnings), "\n"); !strings.Contains(w, "it is called x1") || !strings.Contains(w, "although it holds numbers (7)") {
 		t.Errorf("warnings %q", w)
 	}
 }

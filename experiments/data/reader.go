@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // reader reads one file format. It sets format, names and label of the table (and header and
@@ -33,7 +35,7 @@ func read(src source, want request) (t *table, err error) {
 	}
 	err = t.reader(t, src.text, want)
 	if doubt := src.doubtful(); doubt != "" {
-		t.warnings = append(t.warnings, filepath.Base(src.path)+" "+doubt)
+		t.warnings = append(t.warnings, cause.Coding.New("%s %s", filepath.Base(src.path), doubt))
 	}
 	t.end()
 	if faults := t.faults.err(); faults != nil && !errors.Is(err, faults) {

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -143,8 +144,8 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		case labels:
 			absent = append(absent, c.Name)
 		default:
-			t.warnings = append(t.warnings, fmt.Sprintf("there is no id column %q, so that none is carried through",
-				c.Name))
+			t.warnings = append(t.warnings, cause.Columns.New("there is no id column %q, so that none is carried "+
+				"through", c.Name))
 		}
 	}
 	switch find(&at.Label); {
@@ -171,12 +172,13 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 	}
 	if s.Header != t.header {
 		t.warnings = append(t.warnings,
-			"only one of this file and the training file has a header; columns are matched by position")
+			cause.Columns.New("only one of this file and the training file has a header; columns are matched "+
+				"by position"))
 	}
 	if s.Sparse || s.Header && t.header {
 		if more := len(t.names) - s.Width; more > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("columns that the training file does not have are ignored "+
-				"(%d)", more))
+			t.warnings = append(t.warnings, cause.Columns.New("columns that the training file does not have are "+
+				"ignored (%d)", more))
 		}
 		index := t.index()
 		return func(c *Column) {
@@ -292,14 +294,13 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.warnings,
 	}
 	if t.dropped > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("values are missing, and the cases dropped (cases: %d)", t.dropped))
+		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.dropped, "values are missing, and the cases dropped"))
 	}
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
 	if t.unlabelled > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are missing, and the cases dropped (cases: %d)",
-			t.unlabelled))
+		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.unlabelled, "labels are missing, and the cases dropped"))
 	}
 	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
 		s.indicate(d, t, columns)
@@ -320,13 +321,13 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
 			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("values of %q that do not occur in the training file "+
-					"(cases: %d): the kernel treats them as different from all training cases", c.Name, unseen))
+				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
+					"training file: the kernel treats them as different from all training cases", c.Name))
 			}
 		default:
 			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("values of %q that do not occur in the training file "+
-					"(cases: %d): all their indicators are 0", c.Name, unseen))
+				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
+					"training file: all their indicators are 0", c.Name))
 			}
 		}
 		if c.Gaps && !c.Coded {
@@ -433,12 +434,12 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 	}
 	for k, written := range forms {
 		if len(written) > 1 {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("class %q is written in several ways, which are one class: %s",
-				s.Classes[k], list(written)))
+			d.Warnings = append(d.Warnings, cause.Labels.New("class %q is written in several ways, which are one "+
+				"class: %s", s.Classes[k], list(written)))
 		}
 	}
 	if unknown > 0 && !labels {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are not classes of the training data (cases: %d)", unknown))
+		d.Warnings = append(d.Warnings, cause.Unknown.Of(unknown, "labels are not classes of the training data"))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
@@ -43,7 +44,7 @@ type Gap struct {
 func Describe(d *Data) Summary {
 	n, columns := d.X.Dims()
 	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
-		Licence: d.Licence, Warnings: d.Warnings}
+		Licence: d.Licence, Warnings: cause.Texts(d.Warnings)}
 	for k, count := range d.counts() {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}

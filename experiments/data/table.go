@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // role is the use of a column of a file.
@@ -116,7 +118,7 @@ type table struct {
 	rows    []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
 	lines   []int             // of each case
 
-	warnings   []string
+	warnings   []cause.Notice
 	more       int             // columns that are renamed without a warning of their own
 	dropped    int             // cases dropped because a value was missing
 	unlabelled int             // cases dropped because the label was missing

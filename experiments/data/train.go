@@ -2,7 +2,6 @@ package data
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -76,7 +76,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	for k, n := range d.counts() {
 		switch {
 		case n == 1:
-			d.Warnings = append(d.Warnings, "class "+strconv.Quote(d.Classes[k])+" has a single case")
+			d.Warnings = append(d.Warnings, cause.Single.New("class %q has a single case", d.Classes[k]))
 		case n == len(d.Labels):
 			t.faults.add(0, 0, "has only cases of class %q%s; at least two classes are needed", d.Classes[k],
 				t.leftOut())
@@ -303,7 +303,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 
 // resembling warns of classes that could be meant as one: numbers of the same value, or texts that
 // differ in case alone.
-func resembling(classes []string) (warnings []string) {
+func resembling(classes []string) (warnings []cause.Notice) {
 	const exact = 400 // bits, enough for every whole number up to maxMagnitude
 	first := map[string]string{}
 	for _, c := range classes {
@@ -312,7 +312,8 @@ func resembling(classes []string) (warnings []string) {
 			key, why = v.Text('p', 0), "are the same number; write them alike if they are one class"
 		}
 		if other, met := first[key]; met {
-			warnings = append(warnings, fmt.Sprintf("labels %q and %q are different classes, and %s", other, c, why))
+			warnings = append(warnings, cause.Labels.New("labels %q and %q are different classes, and %s", other, c,
+				why))
 		}
 		first[key] = c
 	}

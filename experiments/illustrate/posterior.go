@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
@@ -172,7 +173,7 @@ func (p posteriorIllustration) approximate(ctx context.Context, m declared.Model
 	}
 	d, g, err := fit(m.Inference)
 	if err != nil {
-		out.Failure = err.Error()
+		out.Failure = cause.Failed(err)
 	}
 	out.Gaussian, out.Converged, out.Iterations, out.Warnings = g, d.Converged, d.Iterations, d.Warnings
 	limited := reflect.New(reflect.TypeOf(m.Inference)).Elem()

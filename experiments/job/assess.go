@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -49,7 +49,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 		f = parts[0].fit
 	}
 	if err != nil {
-		f.Failure = fmt.Sprintf("%s: %v", j.Where(), err)
+		f.Failure = cause.Failed(err).In(j.Where())
 		return f, nil
 	}
 	for _, of := range parts[1:] {
@@ -126,7 +126,7 @@ func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.
 		loo, err := fit.LeaveOneOut()
 		switch {
 		case err != nil:
-			f.Warnings = append(f.Warnings, fmt.Sprintf("no leave-one-out log probability: %v", err))
+			f.Warnings = append(f.Warnings, cause.NoLeaveOneOut.New("no leave-one-out log probability: %v", err))
 		case !math.IsNaN(loo):
 			value := record.Number(loo)
 			f.LeaveOneOut = &value
@@ -169,7 +169,7 @@ func (of *part) rechosen(before record.Number) {
 	f.Inducing.Before = &before
 	moved, n := float64(f.LogEvidence-before), len(of.Set.Train)
 	if math.Abs(moved) > approx.DefaultTolerance*float64(n) {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("selecting the inducing inputs again at the tuned "+
+		f.Warnings = append(f.Warnings, cause.Rechosen.New("selecting the inducing inputs again at the tuned "+
 			"hyperparameters changes the log evidence from %.6g to %.6g, by more than %v nats a case: tune again "+
 			"from these values, or use more "+
 			"points", float64(before), float64(f.LogEvidence), approx.DefaultTolerance))
@@ -270,7 +270,7 @@ func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit)
 		return ctx.Err()
 	}
 	if err != nil {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("no standard errors: %v", err))
+		f.Warnings = append(f.Warnings, cause.NoErrors.New("no standard errors: %v", err))
 		return nil
 	}
 	f.Warnings = append(f.Warnings, c.Warnings...)

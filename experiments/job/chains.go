@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
@@ -37,12 +38,12 @@ func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 		}
 	}
 	if len(apart) > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the chains do not agree, with an R-hat above %v, on %s: "+
-			"raise burn and samples, and compare where the chains ended", maxRHat, strings.Join(apart, ", ")))
+		f.Warnings = append(f.Warnings, cause.ChainsApart.New("the chains do not agree, with an R-hat above %v, on "+
+			"%s: raise burn and samples, and compare where the chains ended", maxRHat, strings.Join(apart, ", ")))
 	}
 	if len(few) > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("fewer than %d effective samples of %s: raise samples or thin",
-			minESS, strings.Join(few, ", ")))
+		f.Warnings = append(f.Warnings, cause.FewSamples.New("fewer than %d effective samples of %s: raise samples or "+
+			"thin", minESS, strings.Join(few, ", ")))
 	}
 	return chains
 }
@@ -50,7 +51,7 @@ func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 // samples are the points of the chains that have not failed.
 func samples(trials []record.Trial) (chains [][][]float64) {
 	for _, t := range trials {
-		if t.Failure != "" {
+		if !t.Failure.IsZero() {
 			continue
 		}
 		var chain [][]float64
@@ -88,7 +89,7 @@ func (j *Job) EverySample(run *objective.Run, chains [][][]float64, f *record.Fi
 	use func(fit *objective.Point) error) error {
 	used, warned := 0, 0
 	var fails []error
-	note := ""
+	var note cause.Notice
 	for _, free := range slices.Concat(chains...) {
 		fit, err := run.Converged(free)
 		if err != nil {
@@ -109,12 +110,12 @@ func (j *Job) EverySample(run *objective.Run, chains [][][]float64, f *record.Fi
 		return fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
 	}
 	if n := len(fails); n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions because "+
+		f.Warnings = append(f.Warnings, cause.Samples.New("%d of %d samples are left out of the predictions because "+
 			"their fits failed, the first with: %v", n, n+used, fails[0]))
 	}
 	if warned > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned,
-			used, note))
+		f.Warnings = append(f.Warnings, cause.Samples.New("%d of %d fits at samples gave warnings, the first: %s",
+			warned, used, note))
 	}
 	return nil
 }

@@ -1,12 +1,11 @@
 package job
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -89,12 +88,12 @@ func averageError(posterior any) float64 {
 }
 
 // AverageWarnings returns a warning if averages over latent values are less accurate than intended.
-func AverageWarnings(deviation float64) []string {
+func AverageWarnings(deviation float64) []cause.Notice {
 	if !(deviation > 1e-5) {
 		return nil
 	}
-	return []string{fmt.Sprintf("averaged softmax probabilities are uncertain by up to %.1g; with laplace, more "+
-		"points reduce this", deviation)}
+	return []cause.Notice{cause.Averages.New("averaged softmax probabilities are uncertain by up to %.1g; with "+
+		"laplace, more points reduce this", deviation)}
 }
 
 // Compared is the Outcome of a comparator for cases.

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -49,7 +50,7 @@ type Prepared struct {
 	counts       []int          // training cases per class
 	targets      []float64      // of the held-out cases, for numeric targets
 	moments      record.Moments // of the training cases' numbers
-	Warnings     []string
+	Warnings     []cause.Notice
 }
 
 // Prepare preprocesses the training set, or returns the result of the first call.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -28,7 +29,7 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 		o, _, err = j.Objective(ctx, j.Tuned, j.Criterion)
 	}
 	if err != nil {
-		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
+		return record.Trial{Failure: cause.Failed(err).In(j.Where())}, nil
 	}
 	switch {
 	case j.Optimizer != "":
@@ -48,7 +49,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 	if j.Hybrid && slices.ContainsFunc(parts, func(of *part) bool { return of.p.Held != nil }) {
 		o, _, err := j.Objective(ctx, j.Model, nil)
 		if err != nil {
-			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
+			return record.Trial{Failure: cause.Failed(err).In(j.Where())}, nil
 		}
 		predicts = objective.NewRun(ctx, o)
 	}
@@ -98,7 +99,7 @@ func (of *part) point(predicts *objective.Run, free []float64, at record.Point, 
 		failure = of.score(predicts, free, &at)
 	}
 	if failure != nil {
-		at.Value, at.Failure = nan, fmt.Sprintf("%s: %v", of.Where(), failure)
+		at.Value, at.Failure = nan, cause.Failed(failure).In(of.Where())
 	}
 	return at
 }
@@ -141,7 +142,7 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 	}
 	t.Evaluations, t.Status, t.Warnings = best.Evaluations, string(best.Status), best.Warnings
 	if err != nil {
-		t.Failure = fmt.Sprintf("%s: restart from %v: %v", j.Where(), start, err)
+		t.Failure = cause.Failed(err).In(fmt.Sprintf("%s: restart from %v", j.Where(), start))
 		return t, nil
 	}
 	t.Points = []record.Point{{
@@ -194,8 +195,8 @@ func (of *part) trace(ctx context.Context, t *record.Trial) error {
 		}
 	}
 	if n := len(fails); n > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("no scores where %d of %d iterations ended, the first: %v", n,
-			len(t.Path), fails[0]))
+		t.Warnings = append(t.Warnings, cause.Untraced.New("no scores where %d of %d iterations ended, the first: %v",
+			n, len(t.Path), fails[0]))
 	}
 	return nil
 }
@@ -210,7 +211,7 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 		return t, ctx.Err()
 	}
 	if err != nil {
-		t.Failure = fmt.Sprintf("%s: chain from %v: %v", j.Where(), start, err)
+		t.Failure = cause.Failed(err).In(fmt.Sprintf("%s: chain from %v", j.Where(), start))
 		return t, nil
 	}
 	t.Status, t.Evaluations, t.Warnings = "sampled", samples.Evaluations, samples.Warnings
@@ -252,7 +253,7 @@ func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []floa
 				return nil, nil, evaluations, ctx.Err()
 			}
 			if err != nil {
-				failures[i] = fmt.Errorf("%s repeat %d fold %d: %w", set.Evaluation, set.Repeat, set.Fold, err)
+				failures[i] = cause.At(fmt.Sprintf("%s repeat %d fold %d", set.Evaluation, set.Repeat, set.Fold), err)
 				continue
 			}
 			if !j.Score.Count {
@@ -280,7 +281,7 @@ func (j *Job) scored(run *objective.Run, free []float64, p *Prepared) (float64, 
 	case err != nil:
 		return 0, err
 	case !ok:
-		return 0, fmt.Errorf("%s is not defined for the held-out cases", j.Score.Name)
+		return 0, cause.Undefined.New("%s is not defined for the held-out cases", j.Score.Name)
 	case j.Score.Greater:
 		return e.Value, nil
 	}

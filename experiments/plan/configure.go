@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -165,7 +166,7 @@ func (p *planner) tunable(c *candidate) error {
 	c.space = layout.FreeSpecs()
 	for _, w := range []string{meanWarning(c.model), priorWarning(t, c.criterion, layout)} {
 		if w != "" {
-			p.warn("%s: %s", NameOf(c.Configuration), w)
+			p.warn(cause.NoEffect.New("%s", w).In(NameOf(c.Configuration)))
 		}
 	}
 	place := c.declared.Written.Tuning.Place
@@ -193,8 +194,8 @@ func (p *planner) tunable(c *candidate) error {
 				"it with {fixed: %.6g}, or give it bounds: [lo, hi]",
 				c.Dataset, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 		case h.Init == h.Lo || h.Init == h.Hi:
-			p.warn("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", c.Dataset,
-				h.Name, h.Init)
+			p.warn(cause.StartsAtBound.New("%s starts at its bound %.6g; standardise the inputs, or give it an init "+
+				"and bounds", h.Name, h.Init).In(c.Dataset))
 		}
 	}
 	errs := declared.Unjoin(t.Strategy.Check(c.space))
@@ -222,7 +223,7 @@ func (p *planner) known(c *candidate, identity []byte) bool {
 	after := before + 1 + c.declared.Repeats
 	p.declared[string(identity)] = after
 	if before < 2 && after > 1 {
-		p.warn("%s is declared more than once, and is run once", NameOf(c.Configuration))
+		p.warn(cause.NoEffect.New("%s is declared more than once, and is run once", NameOf(c.Configuration)))
 	}
 	return before > 0
 }
@@ -344,7 +345,7 @@ func (p *planner) compare(c *candidate) error {
 	}
 	specs := m.Comparator.Params(c.Inputs, c.Classes)
 	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
-		p.warn("%s: the priors have no effect", NameOf(c.Configuration))
+		p.warn(cause.NoEffect.New("the priors have no effect").In(NameOf(c.Configuration)))
 	}
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, nil, whole.How.Method(), false)

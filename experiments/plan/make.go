@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -88,7 +89,8 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 	p.lead()
 	for _, f := range s.Published {
 		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
-			p.warn("%s:%d: no configuration matches these published figures", s.File, f.Place.Line)
+			p.warn(cause.NoEffect.New("no configuration matches these published figures").In(
+				fmt.Sprintf("%s:%d", s.File, f.Place.Line)))
 		}
 	}
 	p.Manifest.Key, p.Manifest.KeyForm = planKey(p.Manifest), KeyForm
@@ -138,8 +140,8 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 		return nil
 	}
 	for _, w := range ds.Warnings {
-		if w = ds.Name + ": " + w; !slices.Contains(p.Manifest.Warnings, w) {
-			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
+		if w = w.In(ds.Name); !slices.Contains(p.Manifest.Warnings, w) {
+			p.warn(w)
 		}
 	}
 	p.identify(ds, ds.Hash, false)
@@ -148,8 +150,8 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	}
 	sets := p.trainingSets(section, ds)
 	if len(sets) > 1 && section.Preprocess.All() {
-		p.warn("%s: preprocess %v uses the inputs of all %d cases, held-out ones included; scores may be "+
-			"optimistically biased", ds.Name, section.Preprocess, len(ds.Rows))
+		p.warn(cause.HeldOut.New("preprocess %v uses the inputs of all %d cases, held-out ones included; scores may "+
+			"be optimistically biased", section.Preprocess, len(ds.Rows)).In(ds.Name))
 	}
 	return &loaded{ds, section.Place, sets}
 }

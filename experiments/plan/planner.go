@@ -2,9 +2,9 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -27,8 +27,8 @@ func (p *planner) tell(at strictyaml.Place, format string, args ...any) error {
 }
 
 // warn adds a warning to the manifest.
-func (p *planner) warn(format string, args ...any) {
-	p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf(format, args...))
+func (p *planner) warn(w cause.Notice) {
+	p.Manifest.Warnings = append(p.Manifest.Warnings, w)
 }
 
 // Limits on a plan; larger plans are refused before they are made.

@@ -455,7 +455,7 @@ func (j *Journal) Earlier(key string) (record.Line, bool) {
 	defer j.mu.Unlock()
 	e, found := j.others.jobs[key]
 	line := e.line
-	return line, found && j.own.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
+	return line, found && j.own.attempts[key] == 0 && !line.TimedOut() && !(j.retry && !line.Failure().IsZero())
 }
 
 // Usable reports whether a report could use the line as one of the plan.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -22,7 +23,7 @@ func someLines(n int) []record.Line {
 	lines := make([]record.Line, n)
 	for i := range lines {
 		p := record.Point{Theta: record.Numbers([]float64{math.Copysign(0, -1), math.Pi * float64(i), 5e-324}), Natural: record.Numbers([]float64{math.Inf(1)}),
-			Value: record.Number(math.NaN()), Gradient: record.Number(math.Inf(-1)), Scores: map[string]record.Number{"b": 1, "a": 0.1}, Failure: "a \"quoted\"\nline <&> é"}
+			Value: record.Number(math.NaN()), Gradient: record.Number(math.Inf(-1)), Scores: map[string]record.Number{"b": 1, "a": 0.1}, Failure: cause.Failure.New("a \"quoted\"\nline <&> é")}
 		lines[i] = record.Line{Key: fmt.Sprintf("key-%03d", i), Trial: &record.Trial{Index: i, Points: []record.Point{p}}, Seconds: float64(i)}
 	}
 	lines[n-1].Trial, lines[n-1].Fit = nil, &record.Fit{Chosen: 1, Natural: record.Numbers([]float64{1}), TrainCounts: []int{3, 4}, Proba: [][]record.Number{{0.25, 0.75}}}
@@ -108,7 +109,7 @@ func TestJournalRoundTrip(t *testing.T) {
 func TestJournalHoldsWhatItWrites(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpen(t, dir)
-	mustAppend(t, j, record.Line{Key: "k", Trial: &record.Trial{Failure: "cannot read \xff"}})
+	mustAppend(t, j, record.Line{Key: "k", Trial: &record.Trial{Failure: cause.Failure.New("cannot read \xff")}})
 	if live, read := canonical(j.Lines()), canonical(mustOpen(t, dir).Lines()); live != read {
 		t.Errorf("in memory %q, on disk %q", live, read)
 	}
@@ -396,12 +397,12 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	bare := string(sealed[:len(sealed)-sumLength]) + "}\n"
-	older, newer := strings.Replace(bare, "manifest/4", "manifest/3", 1), strings.Replace(bare, "manifest/4", "manifest/5", 1)
+	older, newer := strings.Replace(bare, "manifest/5", "manifest/4", 1), strings.Replace(bare, "manifest/5", "manifest/6", 1)
 	for _, c := range []struct {
 		text    string
 		damaged bool
 	}{
-		{``, true}, {`{`, true}, {`{}`, true}, {`{"schema":"gpc-tune/manifest/4"}`, true}, {bare, true},
+		{``, true}, {`{`, true}, {`{}`, true}, {`{"schema":"gpc-tune/manifest/5"}`, true}, {bare, true},
 		{older, false}, {string(Seal([]byte(older))), false}, {newer, false}, {string(Seal([]byte(newer))), false},
 	} {
 		if _, err := decodeManifest([]byte(c.text)); err == nil || errors.Is(err, ErrDamaged) != c.damaged {

@@ -17,7 +17,7 @@ import (
 
 const (
 	manifestName   = "manifest.json"
-	ManifestSchema = "gpc-tune/manifest/4" // the only form that is read
+	ManifestSchema = "gpc-tune/manifest/5" // the only form that is read
 )
 
 // Unreadable, as the argument replaces of WriteManifest, stands for the key of a damaged manifest.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/sourcegraph/conc/panics"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // calls is the number of innermost calls that an Error names.
@@ -60,6 +62,9 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("panic: %s, at %s", what, strings.Join(e.At, " < "))
 }
+
+// Cause is cause.Panic.
+func (e *Error) Cause() cause.Kind { return cause.Panic }
 
 // Unwrap is the value of the panic if that is an error.
 func (e *Error) Unwrap() error {

@@ -1,6 +1,10 @@
 package record
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
 
 var (
 	//go:embed illustration.go
@@ -59,9 +63,9 @@ type Approximated struct {
 	Converged  bool      `json:"converged"`          // within the method's tolerance
 	Iterations int       `json:"iterations"`         // as counted by the method
 	// after one iteration, after two, …, until it ended or failed; the first 15
-	Iterates []Gaussian `json:"iterates,omitempty"`
-	Warnings []string   `json:"warnings,omitempty"` // of the fit
-	Failure  string     `json:"failure,omitempty"`  // why there is no gaussian
+	Iterates []Gaussian     `json:"iterates,omitempty"`
+	Warnings []cause.Notice `json:"warnings,omitempty"` // of the fit
+	Failure  cause.Notice   `json:"failure,omitzero"`   // why there is no gaussian
 }
 
 // Column is a named list of numbers.

@@ -1,18 +1,19 @@
 // Package record has the plain data that a run writes and that scores and reports read: the
-// manifest of a run folder and the lines of its journal. It computes nothing and imports no other
-// package of the project.
+// manifest of a run folder and the lines of its journal. It computes nothing.
 package record
 
 import (
 	"encoding/json"
 	"iter"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Manifest describes a run: the resolved declarations. It is written before the first job, and
 // replaced when the experiment is extended.
 type Manifest struct {
-	Schema     string `json:"schema"`     // "gpc-tune/manifest/4"
+	Schema     string `json:"schema"`     // "gpc-tune/manifest/5"
 	Experiment string `json:"experiment"` // the name in the YAML file
 	// the YAML file, or the gallery's entry, as given when the run began
 	Source   string    `json:"source,omitempty"`
@@ -35,7 +36,7 @@ type Manifest struct {
 	Contests       []Contest       `json:"contests,omitempty"`
 	// for an experiment without data, which has no configurations
 	Illustrations []Illustration `json:"illustrations,omitempty"`
-	Warnings      []string       `json:"warnings,omitempty"`
+	Warnings      []cause.Notice `json:"warnings,omitempty"`
 	Sum           string         `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
@@ -189,32 +190,29 @@ type Trial struct {
 	// only
 	Path []Step `json:"path,omitempty"`
 	// how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
-	Status      string   `json:"status"`
-	Evaluations int      `json:"evaluations"`
-	Warnings    []string `json:"warnings,omitempty"`
-	Failure     string   `json:"failure,omitempty"` // why there is no usable point
+	Status      string         `json:"status"`
+	Evaluations int            `json:"evaluations"`
+	Warnings    []cause.Notice `json:"warnings,omitempty"`
+	Failure     cause.Notice   `json:"failure,omitzero"` // why there is no usable point
 	// Asked has the points of a trial that failed before its first result: free hyperparameters on
 	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
 }
 
-// TimedOut begins the Failure of a job that exceeded its time limit: the only kind of failure that
-// may not happen again.
-const TimedOut = "timed out"
-
-// Failure is the reason why the job failed, "" if it did not.
-func (l Line) Failure() string {
+// Failure is the reason why the job failed, if it did.
+func (l Line) Failure() cause.Notice {
 	switch {
 	case l.Trial != nil:
 		return l.Trial.Failure
 	case l.Fit != nil:
 		return l.Fit.Failure
 	}
-	return ""
+	return cause.Notice{}
 }
 
-// TimedOut reports whether the job exceeded its time limit.
-func (l Line) TimedOut() bool { return strings.HasPrefix(l.Failure(), TimedOut) }
+// TimedOut reports whether the job exceeded its time limit: the only kind of failure that may not
+// happen again.
+func (l Line) TimedOut() bool { return l.Failure().Kind == cause.TimedOut }
 
 // Point is one evaluated vector of hyperparameters.
 type Point struct {
@@ -227,8 +225,8 @@ type Point struct {
 	Gradient Number            `json:"gradient"`
 	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
 	// StandardError is the standard error of a sampled Value; 0: it is not sampled.
-	StandardError Number `json:"standard_error,omitempty"`
-	Failure       string `json:"failure,omitempty"` // why Value is NaN
+	StandardError Number       `json:"standard_error,omitempty"`
+	Failure       cause.Notice `json:"failure,omitzero"` // why Value is NaN
 }
 
 // Step is the point of a local optimiser at the end of an iteration.
@@ -284,11 +282,11 @@ type Fit struct {
 	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
 	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
 	// if there are one or two inputs, and they are numeric
-	Surface   *Surface   `json:"surface,omitempty"`
-	Curvature *Curvature `json:"curvature,omitempty"` // if standard errors were requested and exist
-	Posterior []Marginal `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
-	Warnings  []string   `json:"warnings,omitempty"`
-	Failure   string     `json:"failure,omitempty"`
+	Surface   *Surface       `json:"surface,omitempty"`
+	Curvature *Curvature     `json:"curvature,omitempty"` // if standard errors were requested and exist
+	Posterior []Marginal     `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
+	Warnings  []cause.Notice `json:"warnings,omitempty"`
+	Failure   cause.Notice   `json:"failure,omitzero"`
 }
 
 // Surface has the predictions of a fit on a lattice over the raw inputs, and its training cases.

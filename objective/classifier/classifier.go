@@ -41,6 +41,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
@@ -64,7 +65,7 @@ type Classifier[L comparable] struct {
 	dim      int
 	average  objective.Average
 	points   []*objective.Point // one, or the samples of Markov chains
-	warnings []string
+	warnings []approx.Warning
 }
 
 // Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
@@ -384,7 +385,7 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 }
 
 // Warnings are what a user should know of the tuning.
-func (c *Classifier[L]) Warnings() []string { return slices.Clone(c.warnings) }
+func (c *Classifier[L]) Warnings() []string { return cause.Texts(c.warnings) }
 
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
 // 1. Rows of another length than those of the training set, inputs that are not finite, and the end

@@ -64,7 +64,7 @@ type Summary struct {
 	LogEvidence float64   // nats; NaN for a comparator that has none
 	Iterations  int       // of its optimisation
 	Converged   bool
-	Warnings    []string
+	Warnings    []approx.Warning
 }
 
 // Confident classifiers know more of how sure they are than their class probabilities tell.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -159,7 +160,7 @@ type weights struct {
 	gradient   float64           // dL/d log σ
 	iterations int               // of Newton's method
 	evaluated  int               // values of σ
-	warnings   []string
+	warnings   []approx.Warning
 	deviation  approx.AverageDeviation
 }
 
@@ -390,7 +391,8 @@ func (r *regression) tune(ctx context.Context, spec param.Spec) (*weights, error
 	for gb*ga > 0 {
 		a, ga = b, gb
 		if b = min(max(a+math.Copysign(1, ga), lo), hi); b == a {
-			f.warnings = []string{fmt.Sprintf("logistic_regression: amplitude ended at its bound %.6g", f.sigma)}
+			f.warnings = []approx.Warning{cause.AtBound.New("logistic_regression: amplitude ended at its bound %.6g",
+				f.sigma)}
 			return f, nil
 		}
 		if f, err = at(b); err != nil || flat(f) {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -138,8 +139,8 @@ func (f *neighbours) State() approx.State { return approx.State{f.pi} }
 func (f *neighbours) Summary() Summary {
 	s := Summary{Natural: []float64{f.pi}, LogEvidence: math.NaN(), Converged: true}
 	if f.pi == 1 {
-		s.Warnings = []string{"every training case is of the class of its nearest neighbour: the fitted pi is 1, " +
-			"and a case of another class than its neighbour gets probability 0"}
+		s.Warnings = []approx.Warning{cause.Neighbours.New("every training case is of the class of its nearest " +
+			"neighbour: the fitted pi is 1, and a case of another class than its neighbour gets probability 0")}
 	}
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -185,10 +186,10 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 
 // warnings tell where the choice stands at an end of the grid, and of machines that did not
 // converge.
-func (t *gridSearch) warnings(cost, at, rows int) (warnings []string) {
+func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	edge := func(name string, i, of int) {
 		if of > 2 && (i == 0 || i == of-1) {
-			warnings = append(warnings, fmt.Sprintf(
+			warnings = append(warnings, cause.GridEnd.New(
 				"svm: the chosen %s stands at an end of its grid; a wider grid may hold a better one", name))
 		}
 	}
@@ -196,7 +197,7 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []string) {
 	edge("length scale", at, rows)
 	if t.failed > 0 {
 		warnings = append(warnings,
-			fmt.Sprintf("svm: machines that stopped short of tolerance %v: %d", t.tolerance(), t.failed))
+			cause.Unconverged.New("svm: machines that stopped short of tolerance %v: %d", t.tolerance(), t.failed))
 	}
 	return warnings
 }

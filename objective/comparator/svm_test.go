@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -254,7 +255,7 @@ func TestSVMChoosesByHeldOutCases(t *testing.T) {
 			}
 		}
 	}
-	if all := strings.Join(fitted(t, SVM{Costs: []float64{1e-4, 1e-3, 10}, LengthScales: []float64{1}, kernel: kernel.SE{}}, d).Summary().Warnings, "\n"); !strings.Contains(all, "cost stands at an end") {
+	if all := strings.Join(cause.Texts(fitted(t, SVM{Costs: []float64{1e-4, 1e-3, 10}, LengthScales: []float64{1}, kernel: kernel.SE{}}, d).Summary().Warnings), "\n"); !strings.Contains(all, "cost stands at an end") {
 		t.Errorf("warnings: %q", all)
 	}
 }

@@ -12,10 +12,10 @@ package inducing
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -35,7 +35,7 @@ type Choice struct {
 	// Cases are the rows of x that these are, in the order in which they were chosen; nil where
 	// they are none.
 	Cases []int
-	Fewer string // why they are fewer than were asked for; else empty
+	Fewer cause.Notice // why they are fewer than were asked for, if they are
 }
 
 // chosen are cases of x.
@@ -50,7 +50,7 @@ func chosen(x *kernel.Inputs, cases []int, m int, why string) Choice {
 // of says why there are fewer than m.
 func (c Choice) of(m int, why string) Choice {
 	if found, _ := c.Z.Dims(); found < m {
-		c.Fewer = fmt.Sprintf("%d of %d inducing inputs: %s", found, m, why)
+		c.Fewer = cause.FewerInducing.New("%d of %d inducing inputs: %s", found, m, why)
 	}
 	return c
 }

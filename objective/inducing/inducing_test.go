@@ -111,7 +111,7 @@ func TestEqualInputsAreChosenOnce(t *testing.T) {
 			for i := range found {
 				rows[fmt.Sprint(c.Z.RawRowView(i))] = true
 			}
-			if len(rows) != found || found > different || !strings.HasPrefix(c.Fewer, fmt.Sprintf("%d of 100", found)) {
+			if len(rows) != found || found > different || !strings.HasPrefix(c.Fewer.Text, fmt.Sprintf("%d of 100", found)) {
 				t.Errorf("%s, ln l = %v: %d of %d are different; %q", e.Name, scale, len(rows), found, c.Fewer)
 			}
 			if complete := scale < 0 || e.Name != "greedy"; complete && found != different {
@@ -127,10 +127,10 @@ func TestManyAndOne(t *testing.T) {
 	for _, e := range Table {
 		m, _ := e.New(nil)
 		all, one := choose(t, m, kernel.Matern12{}, []float64{0, 0}, x, 50), choose(t, m, kernel.Matern12{}, []float64{0, 0}, x, 1)
-		if n, _ := all.Z.Dims(); n != 40 || all.Fewer == "" {
+		if n, _ := all.Z.Dims(); n != 40 || all.Fewer.IsZero() {
 			t.Errorf("%s: %d of 50 from 40; %q", e.Name, n, all.Fewer)
 		}
-		if n, _ := one.Z.Dims(); n != 1 || one.Fewer != "" {
+		if n, _ := one.Z.Dims(); n != 1 || !one.Fewer.IsZero() {
 			t.Errorf("%s: %d of 1; %q", e.Name, n, one.Fewer)
 		}
 		if all.Cases == nil {

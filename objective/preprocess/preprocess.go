@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -41,7 +42,7 @@ const epsilon = 0x1p-52
 
 // method is a value of the key preprocess.
 type method struct {
-	fit func(p *Map, x *mat.Dense) (warnings []string, err error)
+	fit func(p *Map, x *mat.Dense) (warnings []cause.Notice, err error)
 
 	mean, scale, root bool // what fit sets
 }
@@ -49,7 +50,7 @@ type method struct {
 // Table lists the values of the key preprocess; the first is the default.
 var Table = registry.Table[method]{
 	of("none", "inputs as they are",
-		method{fit: func(*Map, *mat.Dense) ([]string, error) { return nil, nil }}),
+		method{fit: func(*Map, *mat.Dense) ([]cause.Notice, error) { return nil, nil }}),
 	of("standardize", "zero mean and unit variance", method{fit: standardize, mean: true, scale: true}),
 	of("whiten", "zero mean and identity covariance", method{fit: whiten, mean: true, root: true}),
 }
@@ -72,7 +73,7 @@ func methodNamed(name string) (method, error) {
 // Columns that are said to be names of something stay as they are, which whiten does not allow.
 // The errors are of the data: a missing value under error or drop, an infinite one, or a column
 // without any value.
-func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []string, error) {
+func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []cause.Notice, error) {
 	p := &Map{How: cmp.Or(how, Table[0].Name)}
 	m, err := methodNamed(p.How)
 	if err != nil {
@@ -223,7 +224,7 @@ func (p *Map) ApplyTo(z *mat.Dense) {
 
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is
 // only centred.
-func standardize(p *Map, x *mat.Dense) ([]string, error) {
+func standardize(p *Map, x *mat.Dense) ([]cause.Notice, error) {
 	n, d := x.Dims()
 	p.Mean, p.Scale = make([]float64, d), make([]float64, d)
 	column := make([]float64, n)
@@ -244,7 +245,7 @@ func standardize(p *Map, x *mat.Dense) ([]string, error) {
 // forming Σ would lose. W projects out the directions that do not vary, of which n cases leave at
 // most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that
 // the rounding of the inputs could make, 4ε of the largest value in every column.
-func whiten(p *Map, x *mat.Dense) ([]string, error) {
+func whiten(p *Map, x *mat.Dense) ([]cause.Notice, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
 	column, rounding := make([]float64, n), make([]float64, d)
@@ -282,8 +283,8 @@ func whiten(p *Map, x *mat.Dense) ([]string, error) {
 		}
 	}
 	if rank < d {
-		return []string{fmt.Sprintf("whitening: the training inputs vary in %d of %d directions; the others are "+
-			"projected out", rank, d)}, nil
+		return []cause.Notice{cause.Projected.New("whitening: the training inputs vary in %d of %d directions; the "+
+			"others are projected out", rank, d)}, nil
 	}
 	return nil, nil
 }

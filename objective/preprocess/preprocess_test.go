@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // inputs draws n cases of d correlated columns whose means and scales differ by powers of ten.
@@ -63,7 +65,7 @@ func rows(values ...[]float64) *mat.Dense {
 	return m
 }
 
-func fit(t testing.TB, x *mat.Dense, how, missing string) (*Map, []string) {
+func fit(t testing.TB, x *mat.Dense, how, missing string) (*Map, []cause.Notice) {
 	t.Helper()
 	p, warnings, err := Fit(x, how, missing)
 	if err != nil {
@@ -229,7 +231,7 @@ func TestWhitenMoreColumnsThanCases(t *testing.T) {
 	const n, d = 6, 100_000
 	x := inputs(n, d, 7)
 	p, warnings := fit(t, x, "whiten", "")
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 5 of 100000 directions") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "vary in 5 of 100000 directions") {
 		t.Errorf("warnings %q", warnings)
 	}
 	z := p.Apply(x)
@@ -250,7 +252,7 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 		wide.SetRow(i, []float64{a, b, c, a + 2*b, 0.3})
 	}
 	p, warnings := fit(t, wide, "whiten", "")
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 3 of 5 directions") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "vary in 3 of 5 directions") {
 		t.Errorf("warnings %q", warnings)
 	}
 	// The covariance is the projection onto the 3 directions.
@@ -265,7 +267,7 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 		a, b := 1e6+float64(i*i%7)/3, 2e7-float64(i%5)/7
 		wide.SetRow(i, []float64{a, b, 1.1*a + 3, b - a/3, a / 7})
 	}
-	if _, warnings := fit(t, wide, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 2 of 5 directions") {
+	if _, warnings := fit(t, wide, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0].Text, "vary in 2 of 5 directions") {
 		t.Errorf("warnings %q", warnings)
 	}
 	for i := range 30 {
@@ -281,7 +283,7 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 	}
 
 	few := mat.DenseCopyOf(inputs(4, 6, 7)) // more columns than cases
-	if _, warnings := fit(t, few, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 3 of 6 directions") {
+	if _, warnings := fit(t, few, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0].Text, "vary in 3 of 6 directions") {
 		t.Errorf("warnings %q", warnings)
 	}
 	still := rows([]float64{1, 2}, []float64{1, 2})

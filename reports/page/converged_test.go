@@ -14,7 +14,7 @@ func TestUnconvergedFitsAreMarked(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	before := reporttest.Build(t, m, lines)
 	for i, l := range lines {
-		if l.Fit != nil && l.Fit.Failure == "" && l.Fit.Configuration == 0 {
+		if l.Fit != nil && l.Fit.Failure.IsZero() && l.Fit.Configuration == 0 {
 			fit := *l.Fit
 			fit.Converged = false
 			lines[i].Fit = &fit

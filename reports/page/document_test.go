@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
@@ -137,7 +138,10 @@ func proseReports(t *testing.T) map[string]*reports.Report {
 	names := []string{"a|b", `a\|b\`, "*x* _y_ `z`", "<b>&amp;</b>", "![i](http://e.org) www.e.org", "[0] 50 % of $x^2$ {a}~#", "* star", "# heading", "- item", "1. one", "---", "'' `` \"q\"", "new\nline\t\x07 é −", "-1.5e-07 a_b", `\input{x}`}
 	next := 0
 	name := func() string { next++; return fmt.Sprint(names[next%len(names)], " ", next) }
-	m.Experiment, m.Source, m.Warnings = name(), name(), names
+	m.Experiment, m.Source = name(), name()
+	for _, text := range names {
+		m.Warnings = append(m.Warnings, cause.NoEffect.New("%s", text))
+	}
 	for i := range m.Configurations {
 		c := &m.Configurations[i]
 		c.DataHash, c.Mean, c.Preprocess = name(), record.Plain(name()), name()
@@ -151,8 +155,8 @@ func proseReports(t *testing.T) map[string]*reports.Report {
 		}
 	}
 	for _, l := range lines {
-		if l.Trial != nil && l.Trial.Failure != "" {
-			l.Trial.Failure = name()
+		if l.Trial != nil && !l.Trial.Failure.IsZero() {
+			l.Trial.Failure.Text = name()
 		}
 	}
 	out["hostile"] = reporttest.Build(t, m, lines)

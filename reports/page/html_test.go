@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -38,7 +39,7 @@ func large(configurations, trials int) (m record.Manifest, lines []record.Line) 
 				trial.Start, trial.Status = end, "converged"
 			}
 			if i%10 == 3 {
-				trial.Points, trial.Failure = nil, fmt.Sprintf("the covariance is not positive definite at %v", x)
+				trial.Points, trial.Failure = nil, cause.NotPositiveDefinite.New("the covariance is not positive definite at %v", x)
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprintf("%d-%d", c, i), Trial: trial})
 		}
@@ -173,18 +174,19 @@ func TestHTML(t *testing.T) {
 // If every remark is for information only, there are notes and no warnings.
 func TestNotesAreNoWarnings(t *testing.T) {
 	m, lines := reporttest.Rivals()
-	for _, test := range []struct{ warning, want string }{
-		{"", "[]"}, {"ep went in circles", "[calm Notes: 1]"}, {"fits have not converged", "[warn Warnings: 1]"},
+	for _, test := range []struct {
+		warnings []cause.Notice
+		want     string
+	}{
+		{nil, "[]"}, {[]cause.Notice{cause.Damped.New("ep")}, "[calm Notes: 1]"}, {[]cause.Notice{cause.Unconverged.New("ep")}, "[warn Warnings: 1]"},
 	} {
-		if lines[0].Fit.Warnings = nil; test.warning != "" {
-			lines[0].Fit.Warnings = []string{test.warning}
-		}
+		lines[0].Fit.Warnings = test.warnings
 		got := []string{}
 		for _, a := range alerts(reporttest.Build(t, m, lines)) {
 			got = append(got, a.Class+" "+a.Title)
 		}
 		if fmt.Sprint(got) != test.want {
-			t.Errorf("%q is told as %q, want %s", test.warning, got, test.want)
+			t.Errorf("%q is told as %q, want %s", test.warnings, got, test.want)
 		}
 	}
 }
@@ -215,7 +217,7 @@ func TestHTMLFigures(t *testing.T) {
 // script.
 func TestHTMLIsClosed(t *testing.T) {
 	m, lines := reporttest.Run(t)
-	m.Experiment, m.Source, m.Settings, m.Warnings = injected, injected, []string{injected}, []string{injected}
+	m.Experiment, m.Source, m.Settings, m.Warnings = injected, injected, []string{injected}, []cause.Notice{cause.NoEffect.New("%s", injected)}
 	for i := range m.Configurations {
 		c := &m.Configurations[i]
 		c.Dataset, c.DataHash, c.Preprocess, c.Tune = injected, injected, injected, injected
@@ -229,8 +231,8 @@ func TestHTMLIsClosed(t *testing.T) {
 		}
 	}
 	for _, line := range lines {
-		if line.Trial != nil && line.Trial.Failure != "" {
-			line.Trial.Failure = injected
+		if line.Trial != nil && !line.Trial.Failure.IsZero() {
+			line.Trial.Failure.Text = injected
 		}
 	}
 	page := Render(t, "html", reporttest.Build(t, m, lines))

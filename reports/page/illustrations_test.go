@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -51,7 +52,7 @@ func TestIllustrations(t *testing.T) {
 	if err := table.Text(&text, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1e-12", "(the exact posterior)  4", " failed\n", "warning: approximations failed (1 time)", "first: illustration 4, ep: fails: it broke", "not converged", "warning: illustration 4, pl: in circles", "4, 1                2, 3       0.1667            -2           9  not converged"} {
+	for _, want := range []string{"1e-12", "(the exact posterior)  4", " failed\n", "warning: approximations failed (1 time)", "first: illustration 4, ep: fails: it broke", "not converged", "note: updates were damped", "4, 1                2, 3       0.1667            -2           9  not converged"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
@@ -121,7 +122,7 @@ func illustrating() record.Manifest {
 			Approximations: []record.Approximated{{Inference: reporttest.Declared("ep"), Gaussian: gaussian([]record.Number{4}), Converged: true, Iterations: 3}}},
 		{Kind: "posterior", Entry: 3, Likelihood: reporttest.Declared("probit"), Labels: []record.Number{1, -1}, Prior: g, Exact: g,
 			Columns: []record.Column{column("f1", 0, 1, 0, 1), column("f2", 0, 0, 1, 1), column("exact", 0, 0.1, 0.2, 0.3)},
-			Approximations: []record.Approximated{{Inference: reporttest.Declared("ep"), Failure: "it broke", Iterates: []record.Gaussian{*g}},
-				{Inference: reporttest.Declared("pl"), Gaussian: g, Iterations: 9, Warnings: []string{"in circles"}}}},
+			Approximations: []record.Approximated{{Inference: reporttest.Declared("ep"), Failure: cause.Failure.New("it broke"), Iterates: []record.Gaussian{*g}},
+				{Inference: reporttest.Declared("pl"), Gaussian: g, Iterations: 9, Warnings: []cause.Notice{cause.Damped.New("in circles")}}}},
 	}}
 }

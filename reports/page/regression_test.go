@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
@@ -95,7 +96,7 @@ func TestPosterior(t *testing.T) {
 	start := []record.Number{1, 1}
 	lines = append(lines,
 		record.Line{Key: "chain 0", Trial: &record.Trial{Start: start, Points: []record.Point{point(1), point(3)}, Status: "sampled"}},
-		record.Line{Key: "chain 1", Trial: &record.Trial{Index: 1, Start: start, Failure: "no start"}},
+		record.Line{Key: "chain 1", Trial: &record.Trial{Index: 1, Start: start, Failure: cause.Failure.New("no start")}},
 	)
 	lines[0].Fit.Chosen = 0
 	r := reporttest.Build(t, m, lines)

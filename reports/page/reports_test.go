@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -339,7 +340,7 @@ func TestSeveralEvaluations(t *testing.T) {
 	m.Configurations[0].Studies = append(m.Configurations[0].Studies, record.Study{Key: "z", Evaluation: "repeated_kfold", Repeat: 1, Fold: 2, Train: 4, Test: 2})
 	lines = append(lines, record.Line{Key: "zf", Fit: &record.Fit{
 		Configuration: 0, Study: 1, Chosen: -1, Natural: []record.Number{1, 1, 1}, LogEvidence: -1, TrainCounts: []int{2, 2},
-		Rows: []int{4, 5}, Labels: []int{0, 1}, Proba: [][]record.Number{{1, 0}, {0, 1}}, Warnings: []string{"odd"},
+		Rows: []int{4, 5}, Labels: []int{0, 1}, Proba: [][]record.Number{{1, 0}, {0, 1}}, Warnings: []cause.Notice{cause.Rounding.New("odd")},
 	}})
 	c := reporttest.Build(t, m, lines).Configurations[0]
 	if len(c.Evaluations) != 2 || c.Evaluations[0].Name != "test" || c.Scores.N != 4 || c.Evaluations[1].Scores.N != 2 {
@@ -348,7 +349,7 @@ func TestSeveralEvaluations(t *testing.T) {
 	if len(c.Folds) != 1 || c.Folds[0].Repeat != 1 || c.Folds[0].Fold != 2 || c.Folds[0].LogEvidence != -1 {
 		t.Errorf("folds %+v", c.Folds)
 	}
-	if !slices.Contains(c.Warnings, "repeated_kfold repeat 1 fold 2 fit: odd") {
+	if !strings.Contains(fmt.Sprint(c.Warnings), "repeated_kfold repeat 1 fold 2 fit: odd") {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 	if rows := table.Summary((&reports.Report{Configurations: []reports.Configuration{c}})).Rows; len(rows) != 2 {

@@ -114,15 +114,3 @@ func TestOneLevelAndLogarithms(t *testing.T) {
 		}
 	}
 }
-
-// A failure is shown by its cause, without the prefixes and the advice.
-func TestCause(t *testing.T) {
-	for text, want := range map[string]string{
-		"approx: matrix is not positive definite: ep: the cavity of case 0 has variance -117.9; use damping": "the cavity of case 0 has variance -117.9",
-		"it ends": "it ends",
-	} {
-		if got := cause(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -427,7 +428,7 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Label: record.Label{Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("logit"), Inference: reporttest.Declared("laplace")}, Classes: []string{"a", "b"}, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
 		f := record.Fit{Configuration: i, Chosen: -1, TrainCounts: []int{1, 1}, TrainLabels: []int{0, 1}, TrainLatentMean: [][]record.Number{{-1, 1}}}
 		if i == 1 {
-			f.Failure = "no fit"
+			f.Failure = cause.Failure.New("no fit")
 		}
 		lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -75,7 +76,7 @@ func TestPathsPicture(t *testing.T) {
 	}
 	for _, l := range lines {
 		if l.Fit != nil && l.Fit.Configuration == 0 {
-			l.Fit.Failure = "no"
+			l.Fit.Failure = cause.Failure.New("no")
 		}
 	}
 	if named, faint, marks := count(reporttest.Build(t, m, lines)); named != 0 || faint != 23 || marks != 0 {

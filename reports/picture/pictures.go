@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -123,8 +124,7 @@ func Warn(r *reports.Report) {
 	}
 	_, lacking := drawn(r)
 	for _, name := range lacking {
-		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("report: figures: there is no %q on record, nor a figure of that kind", name))
+		r.Warn(cause.NoEffect.New("report: figures: there is no %q on record, nor a figure of that kind", name))
 	}
 }
 

@@ -29,8 +29,8 @@ func posteriors(r *reports.Report) []figure.Figure {
 		short := reports.IllustratedNames(all)
 		for k, i := range all {
 			for _, a := range i.Approximations {
-				if a.Failure != "" {
-					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+cause(a.Failure))
+				if !a.Failure.IsZero() {
+					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+a.Failure.Text)
 				}
 			}
 			if len(i.Labels) == 1 {
@@ -45,13 +45,6 @@ func posteriors(r *reports.Report) []figure.Figure {
 		f.Columns = min(f.Columns, len(f.Panels))
 		return f
 	})
-}
-
-// cause is what a failure says without the names of packages and methods before it, and without
-// what to do.
-func cause(failure string) string {
-	text, _, _ := strings.Cut(failure, "; ")
-	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
 // densities are two panels, the second without the likelihood, which is no density.
@@ -110,7 +103,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 			Y:      figure.Axis{Label: "f2", Lo: low, Hi: high},
 			Square: true, Layers: []figure.Layer{contours},
 		}
-		if a.Failure != "" {
+		if !a.Failure.IsZero() {
 			p.Title += " (fails)"
 		}
 		way := figure.Line{Name: "means of the iterates", Markers: true, X: []float64{float64(i.Prior.Mean[0])},

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -140,7 +141,7 @@ func Stopped() (m record.Manifest, lines []record.Line) {
 			} else if c == 1 {
 				continue
 			} else {
-				f.Failure = "oh"
+				f.Failure = cause.Failure.New("oh")
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprint(c, " ", k), Fit: f})
 		}

@@ -15,10 +15,10 @@ func TestTextsKeepToTheirLines(t *testing.T) {
 	name := "F\nresults: done\t\x1b[1m"
 	for _, write := range []func(*bytes.Buffer) error{
 		func(b *bytes.Buffer) error {
-			return Text(b, &reports.Report{Experiment: "x", Warnings: []string{name}, Configurations: []reports.Configuration{{Dataset: name, Label: record.Label{Kernel: reporttest.Declared(name)}, Warnings: []string{name}}}})
+			return Text(b, &reports.Report{Experiment: "x", Warnings: []reports.Notice{{Text: name}}, Configurations: []reports.Configuration{{Dataset: name, Label: record.Label{Kernel: reporttest.Declared(name)}, Warnings: []reports.Notice{{Text: name}}}}})
 		},
 		func(b *bytes.Buffer) error {
-			return shownText(b, &reports.Shown{Experiment: "x", Configurations: []reports.ShownConfiguration{{Configuration: reports.Configuration{Dataset: name, Classes: []string{name}, Warnings: []string{name}, Failures: []reports.Failure{{Message: name}}}}}})
+			return shownText(b, &reports.Shown{Experiment: "x", Configurations: []reports.ShownConfiguration{{Configuration: reports.Configuration{Dataset: name, Classes: []string{name}, Warnings: []reports.Notice{{Text: name}}, Failures: []reports.Failure{{Message: name}}}}}})
 		},
 	} {
 		var b bytes.Buffer

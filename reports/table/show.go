@@ -40,7 +40,7 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 	}
 	numbers.print(w, Screen{}, false)
 	for _, a := range i.Approximations {
-		if a.Failure != "" {
+		if !a.Failure.IsZero() {
 			fmt.Fprintf(w, "FAILED %s: %s\n", a.Inference, a.Failure)
 		}
 	}
@@ -107,7 +107,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 		t.print(w, Screen{}, false)
 	}
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
+		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning.String()))
 	}
 	for _, f := range c.Failures {
 		fmt.Fprintf(w, "FAILED %s\n", terminal.OneLine(f.String()))

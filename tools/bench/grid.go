@@ -149,8 +149,8 @@ func (b *bench) scoresOf(text string) (ours []scored) {
 			continue
 		}
 		for _, p := range l.Trial.Points {
-			if p.Failure != "" {
-				must(errors.New(p.Failure))
+			if !p.Failure.IsZero() {
+				must(p.Failure)
 			}
 			bits, errors := float64(p.Scores["information_bits"]), float64(p.Scores["errors"])
 			ours = append(ours, scored{float64(p.Value), bits, errors})

@@ -86,7 +86,11 @@ var failing = map[string]int{"garcia_fernandez_order": 1} // ten plain updates d
 
 // remarks writes the failures and the warnings. An unexpected number of failures is an error.
 func remarks(out *bytes.Buffer, r *reports.Report, expected int) error {
-	warnings, failures := slices.Clone(r.Warnings), 0
+	var warnings []string
+	failures := 0
+	for _, w := range r.Warnings {
+		warnings = append(warnings, w.String())
+	}
 	for i, c := range r.Configurations {
 		for _, w := range c.Warnings {
 			warnings = append(warnings, fmt.Sprintf("#%d: %s", i, w))

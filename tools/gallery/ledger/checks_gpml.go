@@ -39,7 +39,7 @@ func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(c.Studies) == 0 || c.Studies[0].Fit == nil || c.Studies[0].Fit.Failure != "" {
+	if len(c.Studies) == 0 || c.Studies[0].Fit == nil || !c.Studies[0].Fit.Failure.IsZero() {
 		return nil, nil, fmt.Errorf("gallery:%s has no fit of %+v", name, of)
 	}
 	return c, c.Studies[0].Fit, nil
@@ -49,7 +49,7 @@ func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, erro
 func (r Runs) fits(name string, of Of) (fits []*record.Fit, err error) {
 	all, err := r.All(name, of)
 	for k, c := range all {
-		if len(c.Studies) == 0 || c.Studies[0].Fit == nil || c.Studies[0].Fit.Failure != "" {
+		if len(c.Studies) == 0 || c.Studies[0].Fit == nil || !c.Studies[0].Fit.Failure.IsZero() {
 			return nil, fmt.Errorf("gallery:%s has no fit of configuration %d", name, k)
 		}
 		fits = append(fits, c.Studies[0].Fit)

@@ -325,7 +325,7 @@ func negativeCavity(entry int, inference, published string, iteration int) func(
 		if err != nil {
 			return Found{}, err
 		}
-		at := cavityVariance.FindStringSubmatch(a.Failure)
+		at := cavityVariance.FindStringSubmatch(a.Failure.Text)
 		if at == nil {
 			return Found{Here: fmt.Sprintf("positive in %d iterations", a.Iterations)}, nil
 		}

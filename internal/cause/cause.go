@@ -1,0 +1,78 @@
+// Package cause has the kinds of warnings and failures. A warning or a failure is made with its
+// kind where it happens, and keeps it in errors, in the journal and in reports; its text is for
+// people only, and nothing reads it.
+package cause
+
+import (
+	_ "embed"
+	"fmt"
+)
+
+// Source is this file: its comments are descriptions in the schema of results.json.
+//
+//go:embed cause.go
+var Source string
+
+// Notice is a warning or a failure. As an error, which others may wrap, it gives its kind to them.
+type Notice struct {
+	Kind Kind `json:"kind,omitempty"` // what it is, whatever its text
+	// the place within the computation: a restart, values of hyperparameters, a class
+	At    string `json:"at,omitempty"`
+	Text  string `json:"text"`            // in words
+	Cases int    `json:"cases,omitempty"` // number of cases it concerns, if it counts them
+}
+
+// IsZero says that there is none.
+func (n Notice) IsZero() bool { return n == Notice{} }
+
+// String is the notice in one line, with its place.
+func (n Notice) String() string {
+	text := n.Text
+	if n.At != "" {
+		text = n.At + ": " + text
+	}
+	if n.Cases > 0 {
+		text += fmt.Sprintf(" (cases: %d)", n.Cases)
+	}
+	return text
+}
+
+// Error is String.
+func (n Notice) Error() string { return n.String() }
+
+// Cause is the kind.
+func (n Notice) Cause() Kind { return n.Kind }
+
+// In is the notice with a place around its own.
+func (n Notice) In(place string) Notice {
+	if n.At != "" {
+		place += ": " + n.At
+	}
+	n.At = place
+	return n
+}
+
+// Texts are the notices in words.
+func Texts(notices []Notice) []string {
+	texts := make([]string, len(notices))
+	for i, n := range notices {
+		texts[i] = n.String()
+	}
+	return texts
+}
+
+// Kind is the kind of a warning or of a failure, as the journal and results.json have it. The zero
+// value is that of a warning without a row here, as of a component that another program registers.
+type Kind string
+
+// New makes a notice of this kind.
+func (k Kind) New(format string, args ...any) Notice {
+	return Notice{Kind: k, Text: fmt.Sprintf(format, args...)}
+}
+
+// Of is New, of a number of cases.
+func (k Kind) Of(cases int, format string, args ...any) Notice {
+	n := k.New(format, args...)
+	n.Cases = cases
+	return n
+}

@@ -1,0 +1,35 @@
+package cause
+
+import "errors"
+
+// placed is an error with the place where it happened.
+type placed struct {
+	at  string
+	err error
+}
+
+func (p placed) Error() string { return p.at + ": " + p.err.Error() }
+func (p placed) Unwrap() error { return p.err }
+
+// At adds to an error where it happened.
+func At(place string, err error) error { return placed{place, err} }
+
+// Failed is the notice of an error. Its kind is that of the outermost error that has one: a Notice,
+// or another error with a method Cause; else it is Failure.
+func Failed(err error) Notice {
+	n := Notice{Kind: Failure}
+	var known interface{ Cause() Kind }
+	if errors.As(err, &known) {
+		n.Kind = known.Cause()
+	}
+	switch of := err.(type) {
+	case placed:
+		inner := Failed(of.err)
+		inner.Kind = n.Kind
+		return inner.In(of.at)
+	case Notice:
+		return of
+	}
+	n.Text = err.Error()
+	return n
+}

@@ -1,0 +1,150 @@
+package cause
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// UnmarshalText refuses a kind that this version does not have.
+func (k *Kind) UnmarshalText(text []byte) error {
+	if _, known := rows[Kind(text)]; !known {
+		return fmt.Errorf("there is no kind %q of warnings and failures", text)
+	}
+	*k = Kind(text)
+	return nil
+}
+
+// JSONSchema lists the kinds.
+func (Kind) JSONSchema() map[string]any {
+	return map[string]any{"enum": slices.Sorted(maps.Keys(rows))}
+}
+
+// row is what reports say of a kind.
+type row struct {
+	cause   string // in words
+	meaning string // consequence for the results
+	remedy  string // empty: none is needed
+	note    bool   // for information only; nothing is wrong
+}
+
+// Told is what reports say of a kind: its cause in words, the consequence for the results, a remedy
+// if one is needed, and whether it is for information only, for then nothing is wrong.
+func (k Kind) Told() (cause, meaning, remedy string, note bool) {
+	r := rows[k]
+	return r.cause, r.meaning, r.remedy, r.note
+}
+
+// rows has the kinds.
+var rows = map[Kind]row{"": {cause: "other warnings"}}
+
+// kind adds a row.
+func kind(code Kind, cause, meaning, remedy string) Kind {
+	rows[code] = row{cause: cause, meaning: meaning, remedy: remedy}
+	return code
+}
+
+// note adds a row for information only.
+func note(code Kind, cause, meaning string) Kind {
+	rows[code] = row{cause: cause, meaning: meaning, note: true}
+	return code
+}
+
+// Failures.
+var (
+	TimedOut     = kind("timed_out", "jobs took too long", "they have no result", "a longer --trial-timeout")
+	NotConverged = kind("not_converged", "fits did not converge", "they have no result",
+		"raise max_iterations, or lower damping")
+	NotPositiveDefinite = kind("not_positive_definite", "a covariance matrix could not be factorised",
+		"the points have no result", "bounds that keep amplitudes smaller, or a noise kernel")
+	NotFinite  = kind("not_finite", "the objective was not finite", "the points have no result", "tighter bounds")
+	NoGradient = kind("no_gradient", "the objective had no gradient", "the points have no result",
+		"a method without gradients")
+	Undefined = kind("undefined", "a score was not defined for held-out cases", "the points have no result",
+		"fewer folds, or another score")
+	Panic   = kind("panic", "jobs panicked", "they have no result", "report this: it is a mistake of the program")
+	Failure = kind("failure", "other failures", "what failed has no result",
+		"run with --retry-failed runs failed jobs again")
+)
+
+// Warnings of fits.
+var (
+	Unconverged = kind("unconverged", "fits have not converged",
+		"their scores belong to another point than intended", "raise max_iterations, or lower damping")
+	Damped   = note("damped", "updates were damped", "the fit converged more slowly, to the same result")
+	Rounding = kind("rounding", "rounding error limits a fit", "its last digits are not exact",
+		"bounds that keep amplitudes smaller")
+	Raised = kind("raised", "negative site precisions were raised",
+		"the fit may depend on the schedule and the start", "")
+	FewChains = kind("few_chains", "a few chains have most of the weight",
+		"the standard error of the log evidence is unreliable", "raise temperatures or chains")
+	Averages = kind("averages", "averages of softmax are rough", "probabilities are off in the digits named",
+		"more points")
+	NoLeaveOneOut = kind("no_leave_one_out", "there is no leave-one-out log probability", "", "")
+	Neighbours    = kind("neighbours", "every training case is of the class of its nearest neighbour",
+		"a case of another class than its neighbour gets probability 0", "")
+
+	FewerInducing = note("fewer_inducing", "fewer inducing inputs are used than the file allows",
+		"more of them would change nothing")
+	MostInducing = kind("most_inducing", "the number of inducing inputs reached its maximum",
+		"the log evidence still changes with more of them", "more points")
+	Rechosen = kind("rechosen", "selecting the inducing inputs again changed the log evidence",
+		"hyperparameters were tuned with other inducing inputs", "tune again from these values, or use more points")
+)
+
+// Warnings of tuning.
+var (
+	NoInfluence = note("no_influence", "inputs have no influence",
+		"a length scale at its upper bound switches an input off")
+	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it",
+		"wider bounds, or hold it there with fixed")
+	BoxEnd = kind("box_end", "hyperparameters ended at an end of the search box",
+		"a better value may lie beyond it", "bounds: [lo, hi] say where to search")
+	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",
+		"a better value may lie beyond it", "a wider grid")
+	StartsAtBound = kind("starts_at_bound", "hyperparameters start at a bound", "the optimiser may not leave it",
+		"preprocess: standardize, or an init and bounds")
+	EvaluationLimit = kind("evaluation_limit", "the optimiser stopped at its limit of evaluations",
+		"a better value may be near", "a higher limit of evaluations")
+	Stalled = kind("stalled", "the optimiser stopped where the gradient is not 0",
+		"a better value may be near", "more restarts")
+	Plateau = kind("plateau", "the optimiser ended on a plateau", "there the model predicts as a constant does",
+		"start length scales elsewhere, or more restarts")
+	Unevaluated = kind("unevaluated", "the optimiser met points that could not be evaluated", "it avoided them", "")
+	NoErrors    = kind("no_errors", "standard errors are missing or rough",
+		"only the errors of hyperparameters; scores stand", "")
+	ChainsApart = kind("chains_apart", "Markov chains do not agree", "averages over them may be off",
+		"raise burn and samples")
+	FewSamples = kind("few_samples", "Markov chains have few effective samples", "averages over them are rough",
+		"raise samples or thin")
+	Samples = kind("samples", "fits failed or warned at samples of a chain", "averages are over the others", "")
+)
+
+// Warnings of scores.
+var (
+	OwnClass = kind("own_class", "cases had a probability of almost 0 for their own class",
+		"a few of them decide log loss and information", "a likelihood with noise, as noisy_threshold or epsilon")
+	AbsentClass = kind("absent_class", "cases are of a class that a training part lacks",
+		"no model can predict them", "stratified folds, or fewer of them")
+	Unscored = kind("unscored", "grid points have no scores", "they cannot be best by a score", "")
+	Untraced = kind("untraced", "iterations have no scores", "their curves have gaps", "")
+	HeldOut  = kind("held_out", "preprocessing looked at held-out inputs", "scores may be slightly optimistic", "")
+)
+
+// Warnings of the data, of the file and of the run.
+var (
+	Dropped = kind("dropped", "cases with missing values were dropped", "results are of the others",
+		"missing: mean or median")
+	Unknown = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
+	Single  = kind("single", "classes have a single case", "no part can both train on it and test it", "")
+	Columns = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
+	Labels  = kind("labels", "labels are written in several ways", "cases may be of another class than is meant",
+		"write each class in one way")
+	Coding = kind("encoding", "a file may have another encoding", "letters may be wrong",
+		"save it in the encoding that is declared")
+	Projected = note("projected", "whitening left directions out", "the training inputs do not vary in them")
+	NoEffect  = kind("no_effect", "something that the file says has no effect", "", "")
+	NoMoments = kind("no_moments", "approximations failed", "they have no moments, and the figures say so", "")
+	Builds    = kind("builds", "more than one build computed the results", "last digits may differ between them",
+		"run again with one")
+)
