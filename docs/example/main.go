@@ -1,12 +1,18 @@
 // Command words is gpc-tune with a data format, a string kernel and a search strategy of its own:
 // an experiment's file names them like any other component.
 //
-//	go run . words.yaml
+//	go run . run words.yaml
+//	go run . fit words.yaml words.json
+//	go run . predict words.json words.txt
+//	go run . serve words.json
 package main
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -125,13 +131,55 @@ func run(ctx context.Context, w io.Writer, file, folder string) error {
 	return table.Text(w, report)
 }
 
-func main() {
-	folder, err := os.MkdirTemp("", "words")
-	if err == nil {
-		defer os.RemoveAll(folder)
-		err = run(context.Background(), os.Stdout, os.Args[1], folder)
-	}
+// fit tunes the experiment of a file on all of its data, and keeps the classifier.
+func fit(ctx context.Context, file, model string) error {
+	plan, err := experiments.Load(ctx, file)
 	if err != nil {
+		return err
+	}
+	_, _, err = experiments.Fit(ctx, plan, model, experiments.FitOptions{})
+	return err
+}
+
+// predict writes what the classifier says of the words in a file, as JSON.
+func predict(ctx context.Context, w io.Writer, model, words string) error {
+	predicted, err := experiments.Predict(ctx, model, words, experiments.Deciding{})
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(predicted)
+}
+
+// serve answers requests until ctx ends, to those who know the token. ready gets the address.
+func serve(ctx context.Context, model, token string, ready func(address string)) error {
+	return experiments.Serve(ctx, model, "127.0.0.1:0", token, experiments.Deciding{}, nil, ready)
+}
+
+// do does what the arguments say.
+func do(ctx context.Context, w io.Writer, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "run":
+		folder, err := os.MkdirTemp("", "words")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		return run(ctx, w, args[1], folder)
+	case len(args) == 3 && args[0] == "fit":
+		return fit(ctx, args[1], args[2])
+	case len(args) == 3 && args[0] == "predict":
+		return predict(ctx, w, args[1], args[2])
+	case len(args) == 2 && args[0] == "serve":
+		token := rand.Text()
+		return serve(ctx, args[1], token, func(address string) {
+			fmt.Fprintf(w, "http://%s/predict, with the header Authorization: Bearer %s\n", address, token)
+		})
+	}
+	return errors.New("words run FILE.yaml | fit FILE.yaml MODEL.json | predict MODEL.json FILE | serve MODEL.json")
+}
+
+func main() {
+	if err := do(context.Background(), os.Stdout, os.Args[1:]); err != nil {
 		log.Fatal(err)
 	}
 }

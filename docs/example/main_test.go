@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +38,56 @@ func TestExperiment(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(string(manifest), " 1", "1"), want) && !strings.Contains(string(manifest), want) {
 			t.Errorf("the manifest does not say %s", want)
 		}
+	}
+}
+
+// The classifier of the experiment is kept with the program's own kernel, and predicts the words of a file and of requests.
+func TestFitPredictAndServe(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "words.json")
+	if err := do(t.Context(), io.Discard, []string{"fit", "words.yaml", model}); err != nil {
+		t.Fatal(err)
+	}
+	var predicted bytes.Buffer
+	if err := do(t.Context(), &predicted, []string{"predict", model, "words.txt"}); err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Columns []string
+		Rows    [][]any
+	}
+	if err := json.Unmarshal(predicted.Bytes(), &table); err != nil || len(table.Rows) == 0 {
+		t.Fatalf("%v in %.200s", err, &predicted)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	address, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- serve(ctx, model, "secret", func(a string) { address <- a }) }()
+	ask := func(at, token string) int {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+at+"/schema", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	at := <-address
+	if got := ask(at, "secret"); got != http.StatusOK {
+		t.Errorf("status %d", got)
+	}
+	if got := ask(at, "guessed"); got == http.StatusOK {
+		t.Error("another token is accepted")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := do(t.Context(), io.Discard, nil); err == nil {
+		t.Error("no arguments are no mistake")
 	}
 }
 
