@@ -104,12 +104,8 @@ func decided(of *record.Costs, p cv.Predictions) *Decisions {
 		costs.Loss = append(costs.Loss, record.Floats(row))
 	}
 	d := costs.Decisions(p)
-	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest),
-		Rejected: d.Rejected, Table: d.Table}
-	if !math.IsNaN(d.Loss.Lo) {
-		out.CI95 = &[2]Number{Number(d.Loss.Lo), Number(d.Loss.Hi)}
-	}
-	return out
+	return &Decisions{Loss: Number(d.Loss.Value), CI95: interval(d.Loss.Lo, d.Loss.Hi), Expected: Number(d.Expected),
+		Likeliest: Number(d.Likeliest), Rejected: d.Rejected, Table: d.Table}
 }
 
 func (b *builder) fold(s *Study) Fold {

@@ -268,11 +268,8 @@ func compareFolds(name string, first, second []Study) (out PairedEvaluation, lac
 			}
 			continue
 		}
-		score := PairedScore{Name: s.Name, Difference: Number(t.Value), T: Number(t.T), DF: t.DF, P: Number(t.P)}
-		if !math.IsNaN(t.Lo) {
-			score.CI95 = &[2]Number{Number(t.Lo), Number(t.Hi)}
-		}
-		out.Scores = append(out.Scores, score)
+		out.Scores = append(out.Scores, PairedScore{s.Name, Number(t.Value), interval(t.Lo, t.Hi), Number(t.T), t.DF,
+			Number(t.P)})
 	}
 	if a, b := cv.Pool(once[0]...), cv.Pool(once[1]...); !a.Numeric() {
 		m := cv.CompareDecisions(a, b)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -84,14 +83,10 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 			o.Add(r.Name, Number(r.Value))
 			continue
 		}
-		var interval *[2]Number
-		if !math.IsNaN(r.Lo) {
-			interval = &[2]Number{Number(r.Lo), Number(r.Hi)}
-		}
 		o.Add(r.Name, struct {
 			Value Number     `json:"value"`
 			CI95  *[2]Number `json:"ci95"`
-		}{Number(r.Value), interval})
+		}{Number(r.Value), interval(r.Lo, r.Hi)})
 	}
 	if s.N > 0 {
 		o.Add("n", s.N)

@@ -31,6 +31,14 @@ func Assignments(v Values, format func(float64) string) string {
 // "+Inf" and "-Inf" for the infinities.
 type Number = record.Number
 
+// interval has the ends of an estimate; nil: it has none.
+func interval(lo, hi float64) *[2]Number {
+	if math.IsNaN(lo) {
+		return nil
+	}
+	return &[2]Number{Number(lo), Number(hi)}
+}
+
 // Shortest is x as in JSON; NaN is empty.
 func Shortest(x Number) string { return Exact(float64(x)) }
 

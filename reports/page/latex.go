@@ -135,13 +135,7 @@ func parts(t table.Table) (out []table.Table) {
 }
 
 func (w *latex) part(in, heading string, s sheet) {
-	caption := strings.TrimSpace(in + " " + heading)
-	if len(s.Caption) > 0 {
-		caption += ": " + strings.Join(s.Caption, ", ")
-	}
-	if s.Note != "" {
-		caption += "; " + s.Note
-	}
+	caption := s.caption(strings.TrimSpace(in + " " + heading))
 	label := w.label(in, heading)
 	align := ""
 	for _, c := range s.Columns {
@@ -159,6 +153,17 @@ func (w *latex) part(in, heading string, s sheet) {
 		w.row(table.Texts(row))
 	}
 	fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
+}
+
+// caption is that of a table with this heading.
+func (s sheet) caption(heading string) string {
+	if len(s.Caption) > 0 {
+		heading += ": " + strings.Join(s.Caption, ", ")
+	}
+	if s.Note != "" {
+		heading += "; " + s.Note
+	}
+	return heading
 }
 
 // label is that of a table; every one differs.

@@ -48,13 +48,7 @@ func (w *paper) long(s sheet) {
 	if left := s.Table.Fit(widestRow); len(left) > 0 {
 		s.Note = strings.TrimPrefix(s.Note+"; not here, but in results.csv: "+strings.Join(left, ", "), "; ")
 	}
-	caption := cmp.Or(s.Heading, s.Name)
-	if len(s.Caption) > 0 {
-		caption += ": " + strings.Join(s.Caption, ", ")
-	}
-	if s.Note != "" {
-		caption += "; " + s.Note
-	}
+	caption := s.caption(cmp.Or(s.Heading, s.Name))
 	numeric := make([]bool, len(s.Columns))
 	align := ""
 	for c, column := range s.Columns {

@@ -59,10 +59,7 @@ func (c contest) standings() []Standing {
 	out := []Standing{}
 	for k, e := range c.now.Scores {
 		s := Standing{Configuration: c.Configurations[k], Folds: c.scored(k), Value: Number(e.Value),
-			Planned: len(c.Folds)}
-		if !math.IsNaN(e.Lo) {
-			s.CI95 = &[2]Number{Number(e.Lo), Number(e.Hi)}
-		}
+			CI95: interval(e.Lo, e.Hi), Planned: len(c.Folds)}
 		if !math.IsNaN(e.Value) {
 			s.Partial = partial(s.Folds, 0, len(c.Folds))
 		}
