@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Contest is a competition over folds that all contestants visit in the same order. The contestant

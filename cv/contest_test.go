@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 func contest(t *testing.T, score, race, options string, folds int) Contest {

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Recorded converts the predictions of a recorded fit with this number of classes; 0: numeric

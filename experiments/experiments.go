@@ -7,8 +7,8 @@
 //	job    one trial, or one assessment
 //	run    the folder of a run: jobs → journal → results
 //
-// Package data reads data sets; other programs can register readers. The other packages in this
-// folder are for the command only.
+// Package data reads data sets; other programs can register readers. Package record has the plain
+// data of a run folder. The other packages in this folder are for the command only.
 //
 // A program with components of its own runs its experiments with Run, and takes Fit, Predict and
 // Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
@@ -25,6 +25,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
@@ -42,7 +43,7 @@ func (p *Plan) Name() string { return p.of.Name() }
 
 // Manifest is the first record of a run folder: configurations and studies, and the key of
 // everything that determines the results.
-func (p *Plan) Manifest() reports.Manifest { return p.of.Manifest }
+func (p *Plan) Manifest() record.Manifest { return p.of.Manifest }
 
 // Jobs is the number of jobs of a run, trials and assessments; atMost: the run may have fewer.
 func (p *Plan) Jobs() (n int, atMost bool) { return p.of.Jobs() }

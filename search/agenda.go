@@ -10,10 +10,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.

@@ -7,6 +7,7 @@ import (
 	"log"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -53,7 +54,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var trials []search.TrialRecord
+	var trials []record.Trial
 	for _, line := range journal.Lines() {
 		if line.Trial != nil {
 			trials = append(trials, *line.Trial)

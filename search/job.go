@@ -10,10 +10,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Later, as the index of a trial in Options.Own, stands for all jobs of a study after its first

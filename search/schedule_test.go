@@ -22,8 +22,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // climb is a strategy that depends on its history: it proposes batches of four around the best

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Study is the tuning of one configuration on one training set, ending with an assessment of the

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -29,7 +30,7 @@ type progress struct {
 
 // of takes the name of the objective from the configurations, if all have the same objective and
 // data.
-func (p *progress) of(all []reports.ConfigurationRecord) {
+func (p *progress) of(all []record.Configuration) {
 	for i, c := range all {
 		if c.Objective != all[0].Objective || c.DataHash != all[0].DataHash {
 			p.objective = ""

@@ -3,7 +3,7 @@ package classifier
 import (
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // The message of fit about its configuration counts the configurations with a value, names equal

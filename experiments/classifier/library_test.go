@@ -13,8 +13,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	library "github.com/gpc-tune/gpc-tune/objective/classifier"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Adjust configures what is learnt from predictions after the model is fitted: the calibration of

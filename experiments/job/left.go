@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // left keeps results that another job has computed for the job whose Twin it is, by the request. If

@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/random"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // illustrate computes every illustration of every model; equal ones once.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 

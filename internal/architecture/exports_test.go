@@ -15,7 +15,7 @@ import (
 var library = []string{
 	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "objective/classifier", "objective/comparator",
 	"objective/inducing", "objective/kernel", "objective/param", "objective/preprocess",
-	"reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
+	"experiments/record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }
 
 // forTests lists the packages that only tests import.

@@ -23,8 +23,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Component converts a node to the form of records.

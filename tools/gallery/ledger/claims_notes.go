@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // notes are the claims of the rows of the notes on EP and ADF, which is online here.

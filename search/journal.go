@@ -1,0 +1,13 @@
+package search
+
+import "github.com/gpc-tune/gpc-tune/internal/journal"
+
+type (
+	// Journal is the folder of a run: its manifest, and a line for each finished job.
+	Journal = journal.Journal
+	// JournalOptions configure how a Journal is opened.
+	JournalOptions = journal.Options
+)
+
+// OpenJournal opens the journal of the run in a folder.
+func OpenJournal(dir string, o JournalOptions) (*Journal, error) { return journal.Open(dir, o) }
