@@ -1,0 +1,60 @@
+// Verdicts measures how often the statements of reports on configurations are wrong: that the best
+// knows something about the labels, that it may be the best, and what its score is worth. The
+// held-out predictions are those of many cheap models of simulated data, for which the truth is
+// known. It writes the section Simulations of docs/answer.md:
+//
+//	go run ./tools/verdicts
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	page := flag.String("o", "docs/answer.md", "the page whose last section is written anew; empty: only print it")
+	sets := flag.Int("sets", 1000, "data sets of every design without signal; the others have a fifth")
+	only := flag.String("only", "", "skill | power | set | corrected: only this part, which is printed")
+	seed := flag.Uint64("seed", 1, "of all random numbers")
+	flag.Parse()
+	if flag.NArg() > 0 || *sets < 5 {
+		log.Fatal("usage: verdicts [-sets 1000] [-o PAGE] [-only PART] [-seed 1]")
+	}
+	start := time.Now()
+	var out bytes.Buffer
+	fmt.Fprintf(&out, head, *seed)
+	for _, part := range []struct {
+		name string
+		run  func(*bytes.Buffer, int, uint64)
+	}{{"skill", skill}, {"power", power}, {"set", set}, {"corrected", corrected}} {
+		if *only == "" || *only == part.name {
+			part.run(&out, *sets, *seed)
+			log.Printf("%s: %.0f s", part.name, time.Since(start).Seconds())
+		}
+	}
+	if *only != "" || *page == "" {
+		fmt.Print(out.String())
+		return
+	}
+	text, err := os.ReadFile(*page)
+	if err != nil {
+		log.Fatal(err)
+	}
+	before, _, found := bytes.Cut(text, []byte("\n## Simulations\n"))
+	if !found {
+		log.Fatalf("%s has no section Simulations", *page)
+	}
+	if err := os.WriteFile(*page, append(append(before, '\n'), out.Bytes()...), 0o666); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const head = `## Simulations
+
+Seed %d.
+`
