@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -151,7 +152,7 @@ type odd struct {
 // late is a strategy that panics when it is asked a second time.
 type late struct{ search.Strategy }
 
-func (l late) Ask(s search.Space, done []search.Trial, seed uint64) []search.Proposal {
+func (l late) Ask(s search.Space, done []record.Trial, seed uint64) []search.Proposal {
 	if len(done) > 0 {
 		panic("no second batch")
 	}

@@ -131,19 +131,19 @@ type agenda struct {
 	own     func(study, trial int) bool // Options.Own
 	summary Summary
 	studies []*tuning
-	active  []*tuning        // started and not finished, in order
-	gates   [][]*gate        // for each study, the stages that wait for it
-	leads   map[string]*lead // jobs pending, running or on record, by key and by the hashes that they share
-	closed  int              // stages that have not opened
-	best    *Best            // nil: none yet
+	active  []*tuning             // started and not finished, in order
+	gates   [][]*gate             // for each study, the stages that wait for it
+	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
+	closed  int                   // stages that have not opened
+	best    *Best                 // nil: none yet
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
 	took      time.Duration // lower bound of the time that takes
 }
 
-// lead is a job and the jobs that wait for its result.
-type lead struct {
+// sharedJob is a job and the jobs that wait for its result.
+type sharedJob struct {
 	job
 	followers []job
 }
@@ -157,7 +157,7 @@ type gate struct {
 
 // newAgenda starts the studies that do not wait for others.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
-	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), leads: map[string]*lead{}}
+	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{}}
 	gates := map[*Stage]*gate{}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{}}
@@ -235,7 +235,7 @@ func (a *agenda) advance(s *tuning) error {
 			return fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
 				cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
 		}
-		recorded, err := a.enlist(s, batch)
+		recorded, err := a.dispatch(s, batch)
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (a *agenda) advance(s *tuning) error {
 		a.summary.Total += expected - s.expected
 		s.expected = expected
 		for _, j := range recorded {
-			if err := a.enter(j); err != nil {
+			if err := a.apply(j); err != nil {
 				return err
 			}
 		}
@@ -254,13 +254,13 @@ func (a *agenda) advance(s *tuning) error {
 	return nil
 }
 
-// enlist distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
+// dispatch distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
 // the same result, or to other processes. It returns the jobs that are on record.
-func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
+func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 	var taken []record.Line // lines copied from another plan or another study
 	have := func(j job, line []record.Line, count *int) {
 		recorded, taken = append(recorded, j), append(taken, line...)
-		a.lead(j)
+		a.share(j)
 		*count++
 	}
 	for _, j := range batch {
@@ -276,7 +276,7 @@ func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
 		case a.follow(j):
 		default:
 			s.pending = append(s.pending, j)
-			a.lead(j)
+			a.share(j)
 		}
 	}
 	if a.shared {
@@ -301,7 +301,7 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 
 // result returns the line of a job if a job of another study with the same result is on record.
 func (a *agenda) result(j job) (line record.Line, found bool) {
-	l := a.leads[j.shared]
+	l := a.jobs[j.shared]
 	if !l.serves(j) {
 		return line, false
 	}
@@ -312,17 +312,17 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 	return j.takeOver(line), true
 }
 
-// lead makes later jobs with the same result wait for this one or copy its line.
-func (a *agenda) lead(j job) {
-	l := &lead{job: j}
-	a.leads[j.key] = l
-	if before := a.leads[j.shared]; j.shared != "" && !(before.serves(j) && a.good(before)) {
-		a.leads[j.shared] = l
+// share makes later jobs with the same result wait for this one or copy its line.
+func (a *agenda) share(j job) {
+	l := &sharedJob{job: j}
+	a.jobs[j.key] = l
+	if before := a.jobs[j.shared]; j.shared != "" && !(before.serves(j) && a.good(before)) {
+		a.jobs[j.shared] = l
 	}
 }
 
 // good reports that the job has not failed, as far as is known.
-func (a *agenda) good(l *lead) bool {
+func (a *agenda) good(l *sharedJob) bool {
 	line, found := a.journal.Done(l.key)
 	return !found || line.Failure().IsZero()
 }
@@ -331,7 +331,7 @@ func (a *agenda) good(l *lead) bool {
 // is one.
 func (a *agenda) follow(j job) bool {
 	for _, id := range []string{j.shared, j.after} {
-		if l := a.leads[id]; l.serves(j) {
+		if l := a.jobs[id]; l.serves(j) {
 			if _, done := a.journal.Done(l.key); !done {
 				l.followers = append(l.followers, j)
 				return true
@@ -342,24 +342,26 @@ func (a *agenda) follow(j job) bool {
 }
 
 // serves reports whether j can use the result of l; l may be nil.
-func (l *lead) serves(j job) bool { return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths) }
+func (l *sharedJob) serves(j job) bool {
+	return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths)
+}
 
 // release continues the followers of a job that is now on record: with its result, or as jobs of
 // their own.
 func (a *agenda) release(j job) error {
-	l := a.leads[j.key]
+	l := a.jobs[j.key]
 	if l == nil {
 		return nil
 	}
 	followers := l.followers
 	l.followers = nil
 	for _, f := range followers {
-		recorded, err := a.enlist(f.of, []job{f})
+		recorded, err := a.dispatch(f.of, []job{f})
 		if err != nil {
 			return err
 		}
 		for _, f := range recorded {
-			if err := a.accept(f); err != nil {
+			if err := a.complete(f); err != nil {
 				return err
 			}
 		}
@@ -367,8 +369,8 @@ func (a *agenda) release(j job) error {
 	return nil
 }
 
-// enter reads a job's line from the journal.
-func (a *agenda) enter(j job) error {
+// apply reads a job's line from the journal.
+func (a *agenda) apply(j job) error {
 	line, _ := a.journal.Done(j.key)
 	switch {
 	case !j.assess && line.Trial != nil:
@@ -391,14 +393,14 @@ func (a *agenda) enter(j job) error {
 // compare updates the best value so far with a trial.
 func (a *agenda) compare(configuration int, t record.Trial) {
 	_, p, err := Winner([]record.Trial{t})
-	if err == nil && (a.best == nil || p.Value > a.best.Value) {
-		a.best = &Best{configuration, p.Value}
+	if err == nil && (a.best == nil || float64(p.Value) > a.best.Value) {
+		a.best = &Best{configuration, float64(p.Value)}
 	}
 }
 
-// accept enters a job that has just been recorded, and advances the study if its batch is complete.
-func (a *agenda) accept(j job) error {
-	if err := a.enter(j); err != nil {
+// complete applies a job that has just been recorded, and advances the study if its batch is complete.
+func (a *agenda) complete(j job) error {
+	if err := a.apply(j); err != nil {
 		return err
 	}
 	if err := a.advance(j.of); err != nil {
@@ -413,10 +415,10 @@ func (a *agenda) accept(j job) error {
 	return a.release(j)
 }
 
-// skip accepts a job that another process has recorded.
+// skip completes a job that another process has recorded.
 func (a *agenda) skip(j job) error {
 	a.summary.Skipped++
-	return a.accept(j)
+	return a.complete(j)
 }
 
 // next returns the first study with a job to start, after entering jobs that other processes have

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -58,7 +59,7 @@ func (b Bayes) Budget(s Space) Budget {
 
 // Ask implements Strategy: the initial points, then batches. If no regression is possible, for
 // example because every trial has failed, it continues with the Sobol sequence.
-func (b Bayes) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
@@ -90,16 +91,17 @@ func (b Bayes) Ask(s Space, done []Trial, seed uint64) []Proposal {
 
 // regress fits the values of the trials on the unit cube and returns the largest value. model is
 // nil if there are no trials to fit or the regression fails.
-func (s Space) regress(done []Trial, seed uint64) (model *objective.Surrogate, best float64) {
+func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, best float64) {
 	var rows, values []float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for _, t := range done {
-		if len(t.Points) == 0 {
-			continue // its parameters are unknown
+		theta := t.Theta()
+		if len(theta) == 0 {
+			continue // it is unknown
 		}
 		for j, p := range s {
 			lo, hi := p.Box()
-			rows = append(rows, (t.Points[0].Theta[j]-lo)/(hi-lo))
+			rows = append(rows, (theta[j]-lo)/(hi-lo))
 		}
 		v := t.Value()
 		if values = append(values, v); !math.IsInf(v, -1) {

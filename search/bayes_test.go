@@ -51,7 +51,7 @@ func TestBayesBeginsWithSobol(t *testing.T) {
 func TestBatchesSpread(t *testing.T) {
 	s := surfaces["bowl"]
 	trials := maximise(Bayes{Trials: 6}, s.space, s.at, 2)
-	batch := Bayes{Batch: 5}.Ask(s.space, seen(trials), 2)
+	batch := Bayes{Batch: 5}.Ask(s.space, trials, 2)
 	for i, a := range batch {
 		for _, b := range batch[:i] {
 			if d := math.Hypot(a.Points[0][0]-b.Points[0][0], a.Points[0][1]-b.Points[0][1]); d < 0.02 {
@@ -59,7 +59,7 @@ func TestBatchesSpread(t *testing.T) {
 			}
 		}
 	}
-	if alone := (Bayes{}).Ask(s.space, seen(trials), 2); len(batch) != 5 || !reflect.DeepEqual(alone, batch[:1]) {
+	if alone := (Bayes{}).Ask(s.space, trials, 2); len(batch) != 5 || !reflect.DeepEqual(alone, batch[:1]) {
 		t.Errorf("a batch of %d begins with %v, a batch of one is %v", len(batch), batch[0], alone)
 	}
 }

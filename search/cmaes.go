@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -55,7 +56,7 @@ func (c CMAES) Budget(s Space) Budget {
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.
-func (c CMAES) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}

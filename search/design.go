@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Design evaluates points that do not depend on values of the objective, all in one batch. They
@@ -35,7 +37,7 @@ func (d Design) Budget(s Space) Budget {
 }
 
 // ask proposes one point per row that sample draws in the unit cube.
-func (d Design) ask(s Space, done []Trial, sample func(*mat.Dense)) []Proposal {
+func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
 	if len(s) == 0 || len(done) > 0 {
 		return askOnce(done)
 	}
@@ -58,7 +60,7 @@ func (s Space) budget(b Budget) Budget {
 }
 
 // askOnce proposes the one point of a space without free hyperparameters.
-func askOnce(done []Trial) []Proposal {
+func askOnce(done []record.Trial) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}

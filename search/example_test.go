@@ -17,18 +17,17 @@ import (
 func ExampleStrategy() {
 	space := search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)}
 	var s search.Strategy = search.NelderMead{Evaluations: 20}
-	var done []search.Trial
-	best := search.Point{Value: -1e9}
+	var done []record.Trial
+	best := math.Inf(-1)
 	for batch := s.Ask(space, done, 1); len(batch) > 0; batch = s.Ask(space, done, 1) {
 		for _, p := range batch {
 			theta := p.Points[0]
-			at := search.Point{Theta: theta, Value: -(theta[0] - 1) * (theta[0] - 1)}
-			if done = append(done, search.Trial{Points: []search.Point{at}}); at.Value > best.Value {
-				best = at
-			}
+			value := -(theta[0] - 1) * (theta[0] - 1)
+			at := record.Point{Theta: record.Numbers(theta), Value: record.Number(value)}
+			done, best = append(done, record.Trial{Points: []record.Point{at}}), max(best, value)
 		}
 	}
-	fmt.Printf("%d trials, best near 1: %t\n", len(done), best.Value > -1e-3)
+	fmt.Printf("%d trials, best near 1: %t\n", len(done), best > -1e-3)
 	// Output:
 	// 20 trials, best near 1: true
 }
@@ -61,7 +60,7 @@ func ExampleRun() {
 		}
 	}
 	_, best, err := search.Winner(trials)
-	fmt.Printf("%d jobs, best near 1: %t, %v\n", summary.Done, math.Abs(best.Theta[0]-1) < 0.05, err)
+	fmt.Printf("%d jobs, best near 1: %t, %v\n", summary.Done, math.Abs(float64(best.Theta[0])-1) < 0.05, err)
 	study.Strategy = search.BFGS{}
 	_, err = search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
 	fmt.Println(err)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -54,7 +55,7 @@ func (g Grid) Check(s Space) error {
 }
 
 // Ask implements Strategy: all rows, or all points, in one batch.
-func (g Grid) Ask(s Space, done []Trial, _ uint64) []Proposal {
+func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -57,7 +58,7 @@ func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 func (s *tuning) ask() (batch []job) {
 	if s.Strategy != nil {
 		before := len(s.trials)
-		for _, p := range s.Strategy.Ask(s.Space, seen(s.trials), s.Seed) {
+		for _, p := range s.Strategy.Ask(s.Space, slices.Clone(s.trials), s.Seed) {
 			j := job{of: s, index: before + len(batch), place: Later, proposal: p}
 			if before == 0 {
 				j.place = j.index
@@ -90,11 +91,11 @@ func (s *tuning) assessment() job {
 	j := job{of: s, assess: true, index: -1, place: Later}
 	kind, averaged := "fit ", 0 // averaged: number of trials averaged over; 0: only the best one
 	if s.Strategy != nil {
-		var best Point
+		var best record.Point
 		if j.index, best, j.noWinner = Winner(s.trials); j.noWinner != nil {
 			kind += j.noWinner.Error()
 		}
-		j.theta = best.Theta
+		j.theta = record.Floats(best.Theta)
 		if _, ok := s.Strategy.(Sampler); ok {
 			averaged = len(s.trials)
 		}

@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -16,7 +17,7 @@ type LatinHypercube struct {
 }
 
 // Ask implements Strategy.
-func (l LatinHypercube) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (l LatinHypercube) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return l.ask(s, done, func(u *mat.Dense) {
 		samplemv.LatinHypercube{Q: distmv.NewUnitUniform(len(s), nil), Src: param.Source(seed, 0)}.Sample(u)
 	})

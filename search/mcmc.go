@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -28,7 +29,7 @@ func (m MCMC) Check(s Space) error {
 }
 
 // Ask implements Strategy: all chains in one batch.
-func (m MCMC) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (m MCMC) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return m.chains().Ask(s, done, seed)
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -56,7 +57,7 @@ func (m MultiStart) Check(s Space) error {
 }
 
 // Ask implements Strategy: all starts in one batch.
-func (m MultiStart) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (m MultiStart) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}

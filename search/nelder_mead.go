@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -40,7 +41,7 @@ func (n NelderMead) Budget(s Space) Budget {
 }
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.
-func (n NelderMead) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -14,7 +15,7 @@ type Random struct {
 }
 
 // Ask implements Strategy.
-func (r Random) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (r Random) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return r.ask(s, done, func(u *mat.Dense) {
 		rng := rand.New(param.Source(seed, 0))
 		for i, raw := 0, u.RawMatrix().Data; i < len(raw); i++ {

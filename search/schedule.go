@@ -188,7 +188,7 @@ func (s *scheduler) run() {
 // is short, the next job in order waits: letting smaller jobs overtake it could delay it forever.
 func (s *scheduler) next() *tuning {
 	if s.stop == nil {
-		s.stop = s.told()
+		s.stop = s.stopReason()
 	}
 	if s.stop != nil || s.running >= s.Workers {
 		return nil
@@ -203,8 +203,8 @@ func (s *scheduler) next() *tuning {
 	return next
 }
 
-// told returns the reason why no further job is to start.
-func (s *scheduler) told() error {
+// stopReason returns the reason why no further job is to start.
+func (s *scheduler) stopReason() error {
 	select {
 	case <-s.ctx.Done():
 		return fmt.Errorf("%w: %w", ErrStopped, context.Cause(s.ctx))
@@ -225,7 +225,7 @@ func (s *scheduler) finished(r result) {
 	err := r.err
 	if err == nil && r.recorded {
 		s.agenda.summary.Done++
-		err = s.agenda.accept(r.job)
+		err = s.agenda.complete(r.job)
 	}
 	if err != nil {
 		s.abort(err)

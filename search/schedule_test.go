@@ -33,16 +33,14 @@ type climb struct{ batches int }
 func (climb) Check(Space) error   { return nil }
 func (climb) Optimizer() string   { return "" }
 func (climb) Budget(Space) Budget { return Budget{AtMost: true} }
-func (c climb) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(done) == 4*c.batches {
 		return nil
 	}
 	centre, best := s.start(), math.Inf(-1)
 	for _, t := range done {
-		for _, p := range t.Points {
-			if p.Value > best {
-				centre, best = p.Theta, p.Value
-			}
+		if t.Value() > best {
+			centre, best = t.Theta(), t.Value()
 		}
 	}
 	var batch []Proposal
@@ -183,7 +181,7 @@ func TestRecordsAreStamped(t *testing.T) {
 		if len(trials) > 0 && err != nil {
 			t.Fatal(err)
 		}
-		if l.Fit.Chosen != chosen || l.Fit.Failure.IsZero() && !slices.Equal(record.Floats(l.Fit.Natural), best.Theta) {
+		if l.Fit.Chosen != chosen || l.Fit.Failure.IsZero() && !slices.Equal(l.Fit.Natural, best.Theta) {
 			t.Errorf("study %d of configuration %d: assessed at %d, %v; want %d, %v", l.Fit.Study, l.Fit.Configuration, l.Fit.Chosen, l.Fit.Natural, chosen, best.Theta)
 		}
 	}
@@ -668,7 +666,7 @@ func TestPanicInAStrategy(t *testing.T) {
 type faulty struct{ climb }
 
 func (faulty) Budget(Space) Budget { return Budget{AtMost: true} }
-func (faulty) Ask(_ Space, done []Trial, _ uint64) []Proposal {
+func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		panic("wrong")
 	}

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -30,26 +31,6 @@ type Proposal struct {
 	Points [][]float64
 }
 
-// Trial is the outcome of a proposal: the points evaluated. For a local optimiser it has one point,
-// the final one. A trial that failed before its first point has none.
-type Trial struct {
-	Points []Point
-}
-
-// Point is a vector of hyperparameters that was evaluated.
-type Point struct {
-	Theta []float64 // on the theta scale, in the order of the Space
-	Value float64   // of the objective, which is maximised; NaN: undefined
-}
-
-// Value is the value of the first point, -Inf if there is none.
-func (t Trial) Value() float64 {
-	if len(t.Points) == 0 || math.IsNaN(t.Points[0].Value) {
-		return math.Inf(-1)
-	}
-	return t.Points[0].Value
-}
-
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices
 // to resume.
 type Strategy interface {
@@ -57,10 +38,10 @@ type Strategy interface {
 	// before any data are read, so an Init that is computed from the data may still be NaN. Ask is
 	// only called on spaces that pass.
 	Check(s Space) error
-	// Ask returns the next proposals given the finished trials in the order of their Index; none:
-	// the search is finished. The batch depends on the arguments only, never on the number of
-	// workers.
-	Ask(s Space, done []Trial, seed uint64) []Proposal
+	// Ask returns the next proposals given the finished trials in the order of their Index, each
+	// with its Theta and Value; none: the search is finished. The batch depends on the arguments
+	// only, never on the number of workers.
+	Ask(s Space, done []record.Trial, seed uint64) []Proposal
 	// Budget is the total number of proposals.
 	Budget(s Space) Budget
 	// Optimizer is the name of the local optimiser of package objective that starts at each

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -45,7 +46,7 @@ func checkSobol(s Space) error {
 }
 
 // Ask implements Strategy.
-func (b Sobol) Ask(s Space, done []Trial, seed uint64) []Proposal {
+func (b Sobol) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return b.ask(s, done, func(u *mat.Dense) { sobol(u, seed) })
 }
 

@@ -69,8 +69,8 @@ type Stage struct {
 // Winner returns the usable point with the largest value among the trials, and the index of its
 // trial. Failed trials and values that are not finite are ignored; of equal values the first point
 // of the lowest index is chosen. If no point is usable, the error says so with the first cause.
-func Winner(trials []record.Trial) (index int, best Point, err error) {
-	index, best.Value = -1, math.Inf(-1)
+func Winner(trials []record.Trial) (index int, best record.Point, err error) {
+	index = -1
 	var first cause.Notice
 	for _, t := range trials {
 		if !t.Failure.IsZero() {
@@ -79,10 +79,10 @@ func Winner(trials []record.Trial) (index int, best Point, err error) {
 		}
 		for _, p := range t.Points {
 			switch {
-			case !usable(p):
+			case !p.Usable():
 				first = cmp.Or(first, p.Failure)
-			case float64(p.Value) > best.Value || float64(p.Value) == best.Value && t.Index < index:
-				index, best = t.Index, Point{record.Floats(p.Theta), float64(p.Value)}
+			case index < 0 || p.Value > best.Value || p.Value == best.Value && t.Index < index:
+				index, best = t.Index, p
 			}
 		}
 	}
@@ -91,9 +91,9 @@ func Winner(trials []record.Trial) (index int, best Point, err error) {
 	}
 	none := fmt.Sprintf("none of %d trials has a usable point", len(trials))
 	if first.IsZero() {
-		return -1, Point{}, cause.Failure.New("%s", none)
+		return -1, best, cause.Failure.New("%s", none)
 	}
-	return -1, Point{}, fmt.Errorf("%s; the first: %w", none, first)
+	return -1, best, fmt.Errorf("%s; the first: %w", none, first)
 }
 
 // trial evaluates the points of a proposal by Value.
@@ -121,32 +121,6 @@ func (s *Study) natural(theta []float64) []record.Number {
 	out := []record.Number{}
 	for j, u := range theta {
 		out = append(out, record.Number(s.Space[j].Map.Natural(u)))
-	}
-	return out
-}
-
-// usable reports whether a point has a finite value.
-func usable(p record.Point) bool {
-	return p.Failure.IsZero() && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
-}
-
-// seen converts trials to the form that strategies receive.
-func seen(trials []record.Trial) []Trial {
-	out := make([]Trial, len(trials))
-	for i, t := range trials {
-		for _, p := range t.Points {
-			at := Point{record.Floats(p.Theta), float64(p.Value)}
-			if !t.Failure.IsZero() || !usable(p) {
-				at.Value = math.NaN()
-			}
-			out[i].Points = append(out[i].Points, at)
-		}
-		if len(t.Points) > 0 {
-			continue
-		}
-		for _, theta := range t.Asked {
-			out[i].Points = append(out[i].Points, Point{record.Floats(theta), math.NaN()})
-		}
 	}
 	return out
 }

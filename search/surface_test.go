@@ -63,7 +63,7 @@ func (s surface) at(theta []float64) float64 { return s.f(theta[0], theta[1]) }
 func maximise(strategy Strategy, s Space, f func([]float64) float64, seed uint64) []record.Trial {
 	var history []record.Trial
 	for {
-		batch := strategy.Ask(s, seen(history), seed)
+		batch := strategy.Ask(s, history, seed)
 		if len(batch) == 0 {
 			return history
 		}

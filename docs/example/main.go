@@ -23,6 +23,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -97,15 +98,15 @@ func (c compass) Budget(s search.Space) search.Budget {
 	return search.Budget{Trials: 1 + 2*len(s)*c.Rounds, AtOnce: 2 * len(s)}
 }
 
-func (c compass) Ask(s search.Space, done []search.Trial, _ uint64) (next []search.Proposal) {
+func (c compass) Ask(s search.Space, done []record.Trial, _ uint64) (next []search.Proposal) {
 	if len(done) == 0 {
 		return []search.Proposal{{Points: [][]float64{param.Start(s, 0, 0)}}}
 	}
 	if len(done) >= c.Budget(s).Trials {
 		return nil
 	}
-	byValue := func(a, b search.Trial) int { return cmp.Compare(a.Value(), b.Value()) }
-	best := slices.MaxFunc(done, byValue).Points[0].Theta
+	byValue := func(a, b record.Trial) int { return cmp.Compare(a.Value(), b.Value()) }
+	best := slices.MaxFunc(done, byValue).Theta()
 	step := math.Ldexp(1, -(len(done)-1)/(2*len(s)))
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()

@@ -197,7 +197,7 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	}
 	// otherwise there are no trials, or the fit is a failure too
 	if i, best, err := search.Winner(w.trials); err == nil {
-		w.theta, w.value, w.chosen = best.Theta, record.Number(best.Value), i
+		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i
 		for _, t := range w.trials {
 			if t.Index == i {
 				w.warnings = append(w.warnings, t.Warnings...)

@@ -5,6 +5,7 @@ package record
 import (
 	"encoding/json"
 	"iter"
+	"math"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -199,6 +200,26 @@ type Trial struct {
 	Asked [][]Number `json:"asked,omitempty"`
 }
 
+// Theta is the first point on the theta scale; of a trial without points, the first that it was
+// asked for.
+func (t Trial) Theta() []float64 {
+	switch {
+	case len(t.Points) > 0:
+		return Floats(t.Points[0].Theta)
+	case len(t.Asked) > 0:
+		return Floats(t.Asked[0])
+	}
+	return nil
+}
+
+// Value is the tuning objective at the first point; -Inf: there is none.
+func (t Trial) Value() float64 {
+	if len(t.Points) == 0 || !t.Failure.IsZero() || !t.Points[0].Usable() {
+		return math.Inf(-1)
+	}
+	return float64(t.Points[0].Value)
+}
+
 // Failure is the reason why the job failed, if it did.
 func (l Line) Failure() cause.Notice {
 	switch {
@@ -228,6 +249,9 @@ type Point struct {
 	StandardError Number       `json:"standard_error,omitempty"`
 	Failure       cause.Notice `json:"failure,omitzero"` // why Value is NaN
 }
+
+// Usable reports whether Value is finite.
+func (p Point) Usable() bool { return p.Failure.IsZero() && p.Value.Finite() }
 
 // Step is the point of a local optimiser at the end of an iteration.
 type Step struct {
