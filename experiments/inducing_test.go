@@ -63,8 +63,8 @@ data: {dataset: crabs}
 model: {kernel: se, likelihood: logit, inference: {laplace: {inducing: %s}}}
 tune: {method: bfgs, restarts: 1}
 `
-	costs := func(inducing string) plan.Costs {
-		c, ok := plantest.Planned(t, fmt.Sprintf(file, inducing)).Studies[0].Costs(plan.Nominal)
+	costs := func(inducing string) plan.Times {
+		c, ok := plantest.Planned(t, fmt.Sprintf(file, inducing)).Studies[0].Times(plan.Nominal)
 		if !ok {
 			t.Fatal("no costs")
 		}

@@ -191,8 +191,8 @@ func TestCostsCountOnce(t *testing.T) {
 			if s.Lead != want[i] {
 				t.Errorf("%s: study %d does the trials of study %d, want %d", name, s.Lead, i, want[i])
 			}
-			c, _ := s.Costs(plan.Nominal)
-			of, _ := alone.Studies[s.Lead].Costs(plan.Nominal)
+			c, _ := s.Times(plan.Nominal)
+			of, _ := alone.Studies[s.Lead].Times(plan.Nominal)
 			if s.Lead == i && (c.Trials != of.Trials || c.All < of.All) || s.Lead < i && c.Trials != 0 {
 				t.Errorf("%s: study %d takes %+v", name, i, c)
 			}

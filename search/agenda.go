@@ -398,7 +398,8 @@ func (a *agenda) compare(configuration int, t record.Trial) {
 	}
 }
 
-// complete applies a job that has just been recorded, and advances the study if its batch is complete.
+// complete applies a job that has just been recorded, and advances the study if its batch is
+// complete.
 func (a *agenda) complete(j job) error {
 	if err := a.apply(j); err != nil {
 		return err

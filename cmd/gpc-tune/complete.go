@@ -11,7 +11,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
-	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -147,7 +146,7 @@ func columnNames(c *cobra.Command, args []string, _ string) (words []cobra.Compl
 func configurations(_ *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	if folder, ok := begunRun(args); ok {
 		for i, of := range folder.Manifest.Configurations {
-			words = append(words, cobra.CompletionWithDesc(strconv.Itoa(i), plan.NameOf(of)))
+			words = append(words, cobra.CompletionWithDesc(strconv.Itoa(i), of.String()))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

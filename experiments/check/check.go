@@ -94,7 +94,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	for i, c := range p.Manifest.Configurations {
 		if p.Models[i].Comparator != nil {
 			notes = append(notes, fmt.Sprintf("%s: not checked: a comparator has no gradient with respect to "+
-				"hyperparameters of the file", plan.NameOf(c)))
+				"hyperparameters of the file", c.String()))
 		}
 	}
 	layouts := make([]objective.Layout, len(subjects))

@@ -254,4 +254,4 @@ func Finished(p *plan.Plan, dir string) bool {
 }
 
 // configurationName names one.
-func configurationName(p *plan.Plan, i int) string { return plan.NameOf(p.Manifest.Configurations[i]) }
+func configurationName(p *plan.Plan, i int) string { return p.Manifest.Configurations[i].String() }

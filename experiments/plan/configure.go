@@ -166,7 +166,7 @@ func (p *planner) tunable(c *candidate) error {
 	c.space = layout.FreeSpecs()
 	for _, w := range []string{meanWarning(c.model), priorWarning(t, c.criterion, layout)} {
 		if w != "" {
-			p.warn(cause.NoEffect.New("%s", w).In(NameOf(c.Configuration)))
+			p.warn(cause.NoEffect.New("%s", w).In(c.String()))
 		}
 	}
 	place := c.declared.Written.Tuning.Place
@@ -223,7 +223,7 @@ func (p *planner) known(c *candidate, identity []byte) bool {
 	after := before + 1 + c.declared.Repeats
 	p.declared[string(identity)] = after
 	if before < 2 && after > 1 {
-		p.warn(cause.NoEffect.New("%s is declared more than once, and is run once", NameOf(c.Configuration)))
+		p.warn(cause.NoEffect.New("%s is declared more than once, and is run once", c.String()))
 	}
 	return before > 0
 }
@@ -267,7 +267,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
-			Costs: func(r *Rates) (Costs, bool) { return studyCosts(r, j, size, len(c.space), trials) },
+			Times: func(r *Rates) (Times, bool) { return studyTimes(r, j, size, len(c.space), trials) },
 		}, budget)
 	}
 	p.finish(c)
@@ -345,7 +345,7 @@ func (p *planner) compare(c *candidate) error {
 	}
 	specs := m.Comparator.Params(c.Inputs, c.Classes)
 	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
-		p.warn(cause.NoEffect.New("the priors have no effect").In(NameOf(c.Configuration)))
+		p.warn(cause.NoEffect.New("the priors have no effect").In(c.String()))
 	}
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, nil, whole.How.Method(), false)
@@ -362,9 +362,9 @@ func (p *planner) compare(c *candidate) error {
 		p.addStudy(c, set, Study{Job: j,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
 				Assess: j.Assess},
-			Costs: func(r *Rates) (Costs, bool) {
+			Times: func(r *Rates) (Times, bool) {
 				x := float64(len(set.Train))
-				return Costs{All: 1e-10*x*x*x + 2e-8*x*x + 1e-6*x}, r == Nominal
+				return Times{All: 1e-10*x*x*x + 2e-8*x*x + 1e-6*x}, r == Nominal
 			},
 		}, search.Budget{})
 	}

@@ -112,10 +112,9 @@ func (p *planner) stages(r record.Contest, base []int) error {
 		rest := func(k int) bool { return p.Manifest.Configurations[k].Inference.Name() == "one_vs_rest" }
 		for _, k := range r.Configurations {
 			if rest(k) != rest(r.Configurations[0]) {
-				name := func(k int) string { return NameOf(p.Manifest.Configurations[k]) }
-				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest, of each class against the rest, "+
-					"cannot be compared with that of all classes; choose another score", name(r.Configurations[0]),
-					name(k))
+				p.AtPlace(place, "%v and %v: the log evidence of one_vs_rest, of each class against the rest, "+
+					"cannot be compared with that of all classes; choose another score",
+					p.Manifest.Configurations[r.Configurations[0]], p.Manifest.Configurations[k])
 				break
 			}
 		}

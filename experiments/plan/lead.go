@@ -7,7 +7,7 @@ import (
 )
 
 // lead finds, for each study, the study that runs its trials: the first one that proposes the same.
-// So their cost is counted once.
+// So their time is counted once.
 func (p *planner) lead() {
 	type start struct {
 		of    string // Key or Tuning
@@ -39,11 +39,11 @@ func (s *Study) asksAs(t *Study) bool {
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 
-// follow subtracts from the costs what another study computes.
+// follow subtracts from the times what another study computes.
 func (s *Study) follow() {
-	costs := s.Costs
-	s.Costs = func(r *Rates) (Costs, bool) {
-		c, ok := costs(r)
+	times := s.Times
+	s.Times = func(r *Rates) (Times, bool) {
+		c, ok := times(r)
 		c.All, c.Trials = c.All-c.Trials, 0
 		if s.Twin != "" {
 			c.All = 0

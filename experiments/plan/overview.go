@@ -2,36 +2,19 @@ package plan
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
-
-// NameOf returns the name of a configuration in messages.
-func NameOf(c record.Configuration) string { return Overview{Configuration: c}.String() }
 
 // Overview is one line of `gpc-tune plan`.
 type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Comparator bool
-	AtMost     bool  // Jobs and Costs.All are upper bounds
+	AtMost     bool  // Jobs and Times.All are upper bounds
 	Memory     int64 // bytes of its largest job
-	Costs            // of its jobs, with the evaluation on all of the training data; 0 if unknown
-}
-
-// Methods names the inference method, and the one for tuning if that is different.
-func (o Overview) Methods() string {
-	if o.TuneInference.Text != o.Inference.Text {
-		return o.Inference.Text + ", tuned with " + o.TuneInference.Text
-	}
-	return o.Inference.Text
-}
-
-// String returns the name of the configuration.
-func (o Overview) String() string {
-	return strings.Join([]string{o.Dataset, o.Kernel.Text, o.Likelihood.Text, o.Methods()}, ", ")
+	Times            // of its jobs, with the evaluation on all of the training data; 0 if unknown
 }
 
 // Overview lists what would run, one row per configuration, with expected times at these rates;
@@ -44,7 +27,7 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 	for _, s := range p.Studies {
 		r := &rows[s.Configuration]
 		if rates != nil {
-			c, _ := s.Costs(rates)
+			c, _ := s.Times(rates)
 			r.Evaluation = max(r.Evaluation, c.Evaluation)
 			r.All += c.All
 			r.Path = max(r.Path, c.Path)

@@ -1,5 +1,5 @@
 // Package plan derives from the declarations of a file and its data what will run: training sets,
-// studies with their keys and jobs, contests, and the expected costs.
+// studies with their keys and jobs, contests, and the expected times.
 package plan
 
 import (
@@ -27,7 +27,7 @@ type Study struct {
 	Job   *job.Job
 	First int                        // number of trials if all are in the first batch; else 0
 	Lead  int                        // index of the study that runs its trials: itself or another
-	Costs func(*Rates) (Costs, bool) // costs at these rates; false if a rate is missing
+	Times func(*Rates) (Times, bool) // expected times at these rates; false if a rate is missing
 }
 
 // Configured is a model of the plan with all of its training data.

@@ -19,8 +19,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Times are expected times of the parts of a fit, in seconds of processor time.
-type Times struct {
+// FitTimes are expected times of the parts of a fit, in seconds of processor time.
+type FitTimes struct {
 	First    float64 // what kernels compute once for their inputs
 	Gram     float64 // the covariance matrix
 	Fit      float64 // from a cold start
@@ -32,7 +32,7 @@ type Times struct {
 }
 
 // Evaluation is the time of one evaluation with its gradient.
-func (t Times) Evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
+func (t FitTimes) Evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
 
 // speed multiplies nominal times: those of operations that take n³ and all others.
 type speed struct{ cubic, rest float64 }
@@ -156,7 +156,7 @@ func synthetic(n, dim, classes int) objective.Data {
 }
 
 // Times returns the times of a model; ok is false if they could not be measured.
-func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t Times, ok bool) {
+func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok bool) {
 	speed, ok := r.speed(m, s.Classes, dim)
 	return speed.times(m, s, dim), ok
 }
@@ -164,7 +164,7 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t Times, ok bo
 // times are the nominal times, multiplied. A kernel takes terms in n²d and n² per covariance, a
 // method terms in n³, n² and n per latent process. With m inducing inputs, what takes m² per pair
 // of inputs takes m per case, and a method takes about six passes of m² instead of one of n³.
-func (s speed) times(m objective.Model, size approx.Size, dim int) (t Times) {
+func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
 	if points := approx.InducingOf(m.Inference).Points; points > 0 && points < size.Cases {
 		known, passes = float64(points), 6

@@ -51,7 +51,7 @@ func TestCostsOfStudies(t *testing.T) {
 	for _, setting := range []string{"tune={method: bfgs, restarts: 3}", "tune=none", "tune={method: bfgs, inference: ep, standard_errors: true}", "tune={method: bfgs, objective: loo_log_probability}", "tune={method: cmaes}"} {
 		for _, row := range plantest.Planned(t, kernels, setting).Overview(measured) {
 			if !(row.Evaluation > 0 && row.Longest >= row.Evaluation/2 && row.Path >= row.Longest && row.All >= row.Path) || math.IsInf(row.All, 0) {
-				t.Errorf("%s, %v: %+v", setting, row, row.Costs)
+				t.Errorf("%s, %v: %+v", setting, row, row.Times)
 			}
 		}
 	}

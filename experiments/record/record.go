@@ -96,6 +96,19 @@ type Configuration struct {
 	Published []Published    `json:"published,omitempty"`
 }
 
+// Methods names the inference method, and the one for tuning if that is different.
+func (c Configuration) Methods() string {
+	if c.TuneInference.Text != c.Inference.Text {
+		return c.Inference.Text + ", tuned with " + c.TuneInference.Text
+	}
+	return c.Inference.Text
+}
+
+// String is the name in messages.
+func (c Configuration) String() string {
+	return strings.Join([]string{c.Dataset, c.Kernel.Text, c.Likelihood.Text, c.Methods()}, ", ")
+}
+
 // Costs are the costs of decisions: Loss[c][d] is the cost of deciding for class d if the true
 // class is c, and Reject the cost of rejecting, if that is allowed.
 type Costs struct {

@@ -38,13 +38,13 @@ type Estimate struct {
 func estimate(p *plan.Plan, r *plan.Rates) (all []Estimate, measured bool) {
 	measured = r != nil
 	for _, s := range p.Studies {
-		c, ok := plan.Costs{}, false
+		c, ok := plan.Times{}, false
 		if r != nil {
-			c, ok = s.Costs(r)
+			c, ok = s.Times(r)
 		}
 		if !ok {
 			measured = false
-			c, _ = s.Costs(plan.Nominal)
+			c, _ = s.Times(plan.Nominal)
 		}
 		all = append(all, Estimate{c.Trials, c.All - c.Trials})
 	}

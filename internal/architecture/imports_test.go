@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"objective/preprocess":             {"internal/linalg", "internal/registry", "internal/cause"},
 	"objective/comparator":             {"approx", "approx/likelihood", "cv", "internal/interrupt", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param", "internal/cause"},
 	"search":                           {"internal/interrupt", "internal/journal", "internal/panicked", "experiments/record", "internal/registry", "objective", "objective/param", "internal/machine", "internal/cause"},
-	"search/searchtest":                {"objective/param", "search"},
+	"search/searchtest":                {"experiments/record", "objective/param", "search"},
 	"cv":                               {"internal/panicked", "experiments/record", "internal/registry", "internal/cause"},
 	"cv/scoretest":                     {"cv"},
 	"cv/splittertest":                  {"cv", "internal/panicked"},

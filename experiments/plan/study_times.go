@@ -35,8 +35,8 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	return b, len(first), budget
 }
 
-// Costs are the expected times of the parts of a study, in seconds of processor time.
-type Costs struct {
+// Times are the expected times of the parts of a study, in seconds of processor time.
+type Times struct {
 	Evaluation  float64 // one evaluation from a cold start, with its gradient if a local optimiser needs it
 	Evaluations float64 // expected number in the longest job
 	Longest     float64 // longest job
@@ -69,8 +69,8 @@ func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (second
 	return seconds
 }
 
-// studyCosts are the costs of one study with these trials.
-func studyCosts(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (c Costs, ok bool) {
+// studyTimes are the times of one study with these trials.
+func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (c Times, ok bool) {
 	_, dim := j.Set.Source.X.Dims()
 	tuned, ok1 := r.Times(j.Tuned, s, dim)
 	model, ok2 := r.Times(j.Model, s, dim)
