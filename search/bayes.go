@@ -15,15 +15,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in
-// the search box (param.Spec.Box), then repeatedly the point with the largest expected improvement
-// on the best value under a Gaussian-process regression of all values so far (objective.Surrogate;
-// Jones, Schonlau & Welch 1998). The points of a batch are found one after another, each assuming
-// that those before it have the best value so far (the "constant liar" of Ginsbourger, Le Riche &
-// Carraro 2010). A trial that failed counts as the worst value seen.
+// Bayes is Bayesian optimisation in the unit cube that param.Spec.Place maps to the space: it
+// evaluates the initial values and points of a scrambled Sobol sequence, then repeatedly the point
+// with the largest expected improvement on the best value under a Gaussian-process regression of
+// all squashed values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is
+// evaluated twice. The points of a batch are found one after another, each assuming that those
+// before it have the best value so far (the "constant liar" of Ginsbourger, Le Riche & Carraro
+// 2010). A trial that failed counts as the worst value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
-	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number from the Sobol sequence; 0 means 2 (d + 1)
+	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2
 	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials per batch after those; 0 means 1
 }
 
@@ -44,7 +45,7 @@ func (b Bayes) Check(s Space) error {
 // on returns b with the defaults filled in.
 func (b Bayes) on(s Space) Bayes {
 	b.Trials, b.Batch = cmp.Or(b.Trials, 40), cmp.Or(b.Batch, 1)
-	b.Initial = cmp.Or(b.Initial, min(2*(len(s)+1), b.Trials))
+	b.Initial = cmp.Or(b.Initial, min(len(s)+2, b.Trials))
 	return b
 }
 
@@ -66,22 +67,26 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	b = b.on(s)
 	first, last := len(done), b.Initial
 	var model *objective.Surrogate
-	best := math.Inf(-1)
+	var met [][]float64
 	if first > 0 {
 		last = min(first+b.Batch, b.Trials)
-		model, best = s.regress(done, seed)
+		model, met = s.regress(done, seed)
 	}
 	var batch []Proposal
 	for i := first; i < last; i++ {
 		var u []float64
+		if i == 0 {
+			batch = append(batch, Proposal{Points: [][]float64{s.start()}})
+			continue
+		}
 		if model == nil {
 			sequence := mat.NewDense(i+1, len(s), nil)
 			sobol(sequence, seed)
 			u = sequence.RawRowView(i)
 		} else {
-			u = improve(model, best, param.Source(seed, uint64(i)).Uint64())
-			if i+1 < last {
-				model, _ = model.With(u, best)
+			u = improve(model, met, param.Source(seed, uint64(i)).Uint64())
+			if met = append(met, u); i+1 < last {
+				model, _ = model.With(u, 0)
 			}
 		}
 		batch = append(batch, Proposal{Points: [][]float64{s.place(u)}})
@@ -89,39 +94,61 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return batch
 }
 
-// regress fits the values of the trials on the unit cube and returns the largest value. model is
-// nil if there are no trials to fit or the regression fails.
-func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, best float64) {
-	var rows, values []float64
-	worst, best := math.Inf(1), math.Inf(-1)
+// regress fits the values of the trials, on a scale on which the best is 0, at their points met in
+// the unit cube. model is nil if there are no trials to fit or the regression fails.
+func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, met [][]float64) {
+	var rows, below []float64
+	best, worst := math.Inf(-1), 0.0
 	for _, t := range done {
 		theta := t.Theta()
 		if len(theta) == 0 {
 			continue // it is unknown
 		}
+		u := make([]float64, len(s))
 		for j, p := range s {
-			lo, hi := p.Box()
-			rows = append(rows, (theta[j]-lo)/(hi-lo))
+			u[j] = p.Unit(theta[j])
 		}
-		v := t.Value()
-		if values = append(values, v); !math.IsInf(v, -1) {
-			worst, best = min(worst, v), max(best, v)
-		}
+		rows, met, below = append(rows, u...), append(met, u), append(below, t.Value())
+		best = max(best, t.Value())
 	}
 	if math.IsInf(best, -1) {
-		return nil, best
+		return nil, met
 	}
-	for i, v := range values {
-		values[i] = max(v, worst)
+	for i, v := range below {
+		if below[i] = best - v; !math.IsInf(v, -1) {
+			worst = max(worst, best-v)
+		}
 	}
-	model, _ = objective.NewSurrogate(mat.NewDense(len(values), len(s), rows), values, seed)
-	return model, best
+	for i, d := range below {
+		below[i] = min(d, worst) // a failure
+	}
+	model, _ = objective.NewSurrogate(mat.NewDense(len(below), len(s), rows), squashed(below), seed)
+	return model, met
 }
 
-// improve finds the point of the unit cube with the largest expected improvement on best:
-// Nelder-Mead searches start from the best of many points of a Sobol sequence, and from the best
-// points evaluated so far.
-func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
+// squashed is -log(1 + d/s) of every distance d below the best, s the median of those above 0:
+// values far below the best, which need not be told apart, do not rule the regression.
+func squashed(below []float64) []float64 {
+	positive := slices.DeleteFunc(slices.Clone(below), func(d float64) bool { return d == 0 })
+	slices.Sort(positive)
+	unit, values := 1.0, make([]float64, len(below))
+	if len(positive) > 0 {
+		unit = positive[(len(positive)-1)/2]
+	}
+	for i, d := range below {
+		values[i] = -math.Log1p(d / unit)
+	}
+	return values
+}
+
+// apart is the least distance along some axis of the unit cube between two points that are
+// evaluated.
+const apart = 1e-3
+
+// improve finds the point of the unit cube with the largest expected improvement on 0, apart from
+// the points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
+// from the best points evaluated so far.
+func improve(model *objective.Surrogate, met [][]float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
 	seen := model.Best()
 	dim := len(seen)
@@ -131,13 +158,18 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	model.Predict(mean, sd, candidates)
 	promise := make([]float64, draws) // minus the acquisition
 	for i := range promise {
-		promise[i] = -logExpectedImprovement(mean[i]-best, sd[i])
+		promise[i] = -logExpectedImprovement(mean[i], sd[i])
 	}
 	order := make([]int, draws)
 	floats.ArgsortStable(slices.Clone(promise), order)
 
+	isNew := func(u []float64) bool {
+		return !slices.ContainsFunc(met, func(m []float64) bool { return floats.Distance(u, m, math.Inf(1)) < apart })
+	}
 	cube := frame{lo: make([]float64, dim), hi: slices.Repeat([]float64{1}, dim)}
-	least, at := promise[order[0]], candidates.RawRowView(order[0])
+	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i)) })
+	first = order[max(first, 0)]
+	least, at := promise[first], candidates.RawRowView(first)
 	starts := [][]float64{seen}
 	for _, i := range order[:climbs] {
 		starts = append(starts, candidates.RawRowView(i))
@@ -145,11 +177,11 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	loss := func(u []float64) float64 {
 		inside := cube.clip(slices.Clone(u))
 		model.Predict(mean[:1], sd[:1], mat.NewDense(1, dim, inside))
-		return cube.outside(u) - logExpectedImprovement(mean[0]-best, sd[0])
+		return cube.outside(u) - logExpectedImprovement(mean[0], sd[0])
 	}
 	for _, start := range starts {
-		if top, err := descend(loss, start); err == nil && top.F < least {
-			least, at = top.F, cube.clip(top.X)
+		if top, err := descend(loss, start); err == nil && top.F < least && isNew(cube.clip(top.X)) {
+			least, at = top.F, top.X
 		}
 	}
 	return at

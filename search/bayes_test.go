@@ -35,10 +35,12 @@ func TestLogExpectedImprovement(t *testing.T) {
 	}
 }
 
+// The first points are the initial values and points of a Sobol sequence, four in two dimensions.
 func TestBayesBeginsWithSobol(t *testing.T) {
 	s := seSpace()
 	first := Bayes{Trials: 20, Batch: 3}.Ask(s, nil, 9)
-	if want := (Sobol{Design{Trials: 6}}).Ask(s, nil, 9); !reflect.DeepEqual(first, want) {
+	want := (Sobol{Design{Trials: 4}}).Ask(s, nil, 9)
+	if want[0].Points[0] = s.start(); !reflect.DeepEqual(first, want) {
 		t.Errorf("starts at %v, want %v", first, want)
 	}
 	if trials := maximise(Bayes{Trials: 20, Batch: 3}, s, func(u []float64) float64 { return -u[0] * u[0] }, 9); len(trials) != 20 {
@@ -68,6 +70,9 @@ func TestBatchesSpread(t *testing.T) {
 func TestBayesAfterFailuresOnly(t *testing.T) {
 	trials := maximise(Bayes{Trials: 10}, seSpace(), func([]float64) float64 { return math.NaN() }, 4)
 	for i, want := range (Sobol{Design{Trials: 10}}).Ask(seSpace(), nil, 4) {
+		if i == 0 {
+			want.Points[0] = seSpace().start()
+		}
 		if got := trials[i].Points[0].Theta; float64(got[0]) != want.Points[0][0] || float64(got[1]) != want.Points[0][1] {
 			t.Errorf("trial %d is at %v, want %v", i, got, want.Points[0])
 		}
@@ -78,8 +83,43 @@ func TestBayesAfterFailuresOnly(t *testing.T) {
 func TestImproveReachesTheEdge(t *testing.T) {
 	s := Space{surfaces["at an edge"].space[0]}
 	trials := maximise(Bayes{Trials: 9, Initial: 6}, s, func(u []float64) float64 { return 10 * u[0] }, 1)
-	if last := float64(trials[8].Points[0].Theta[0]); math.Abs(last-1) > 1e-3 {
-		t.Errorf("the last trial is at %v, want 1", last)
+	if _, best, err := Winner(trials); err != nil || math.Abs(float64(best.Theta[0])-1) > 1e-3 {
+		t.Errorf("the best trial is at %v, want 1 (%v)", best.Theta, err)
+	}
+}
+
+// No point is proposed twice, nor one that is as good as the same, on surfaces with their maximum
+// inside, at an edge and in a corner.
+func TestBayesNeverRepeats(t *testing.T) {
+	for name, s := range surfaces {
+		trials := maximise(Bayes{Trials: 45, Batch: 3}, s.space, s.at, 1)
+		for i, a := range trials {
+			for _, b := range trials[:i] {
+				apart := 0.
+				for j, p := range s.space {
+					apart = max(apart, math.Abs(p.Unit(float64(a.Points[0].Theta[j]))-p.Unit(float64(b.Points[0].Theta[j]))))
+				}
+				if apart < 1e-3-1e-9 {
+					t.Errorf("%s: trials %d and %d are %v apart", name, b.Index, a.Index, apart)
+				}
+			}
+		}
+	}
+}
+
+// Failures and values without end of far points do not hide what is near the best.
+func TestSquashed(t *testing.T) {
+	got := squashed([]float64{0, 1, 3, 1e300, 1})
+	for i, want := range []float64{0, -math.Ln2, -math.Log(4), -math.Log1p(1e300), -math.Ln2} {
+		if i == 3 {
+			want = -300 * math.Ln10
+		}
+		if math.Abs(got[i]-want) > 1e-12*math.Max(1, math.Abs(want)) {
+			t.Errorf("%v, want %v at %d", got[i], want, i)
+		}
+	}
+	if got := squashed([]float64{0, 0}); got[0] != 0 || got[1] != 0 {
+		t.Errorf("equal values become %v", got)
 	}
 }
 

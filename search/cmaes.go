@@ -15,12 +15,12 @@ import (
 )
 
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
-// Strategy: A Tutorial" (arXiv:1604.00772), with positive weights only. It starts at the initial
-// values with a standard deviation of a quarter of the search box. A batch is a generation; each of
-// its members is a trial. It ends after as many whole generations as Evaluations allow, or when the
-// standard deviations are 1e-5 of the first ones. A point outside the bounds is evaluated at the
-// nearest point within them (see frame). Failed trials rank last; a generation of failures changes
-// nothing.
+// Strategy: A Tutorial" (arXiv:1604.00772), with negative weights of the worse half. It starts at
+// the initial values with a standard deviation of two thirds of param.Spec.Scale. A batch is a
+// generation; each of its members is a trial. It ends after as many whole generations as
+// Evaluations allow, or when the standard deviations are 1e-5 of Scale. A point outside the bounds
+// is evaluated at the nearest point within them (see frame). Failed trials rank last; a generation
+// of failures changes nothing.
 //
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
@@ -86,7 +86,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 // evolution is the distribution N(m, σ²C) of a generation, named as in the tutorial.
 type evolution struct {
 	population             int
-	weights                []float64 // of the parents, best first
+	weights                []float64 // of the members, best first; the first half are of parents, and sum to 1
 	mueff, cs, ds, cc      float64
 	c1, cmu, chi           float64 // chi: E‖N(0, I)‖
 	generation             float64
@@ -100,20 +100,26 @@ type evolution struct {
 // newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
 func newEvolution(dim, population int) *evolution {
 	e := &evolution{
-		population: population, weights: make([]float64, population/2), sigma: 1, c: mat.NewSymDense(dim, nil),
+		population: population, weights: make([]float64, population), sigma: 2.0 / 3, c: mat.NewSymDense(dim, nil),
 		mean: make([]float64, dim), pathSigma: make([]float64, dim), pathC: make([]float64, dim),
 	}
 	for i := range e.weights {
 		e.weights[i] = math.Log(float64(population+1)/2) - math.Log(float64(i+1))
 	}
-	floats.Scale(1/floats.Sum(e.weights), e.weights)
+	parents, others := e.weights[:population/2], e.weights[population/2:]
+	floats.Scale(1/floats.Sum(parents), parents)
 	n := float64(dim)
-	e.mueff = 1 / floats.Dot(e.weights, e.weights)
+	e.mueff = 1 / floats.Dot(parents, parents)
 	e.cs = (e.mueff + 2) / (n + e.mueff + 5)
 	e.ds = 1 + 2*max(0, math.Sqrt((e.mueff-1)/(n+1))-1) + e.cs
 	e.cc = (4 + e.mueff/n) / (n + 4 + 2*e.mueff/n)
 	e.c1 = 2 / ((n+1.3)*(n+1.3) + e.mueff)
 	e.cmu = min(1-e.c1, 2*(0.25+e.mueff+1/e.mueff-2)/((n+2)*(n+2)+e.mueff))
+	// (50)-(53): the negative weights sum to the least of what keeps C positive definite
+	sum := floats.Sum(others)
+	against := sum * sum / floats.Dot(others, others) // μeff⁻
+	least := min(1+e.c1/e.cmu, 1+2*against/(e.mueff+2), (1-e.c1-e.cmu)/(n*e.cmu))
+	floats.Scale(-least/sum, others)
 	e.chi = math.Sqrt(n) * (1 - 1/(4*n) + 1/(21*n*n))
 	for j := range dim {
 		e.c.SetSym(j, j, 1)
@@ -165,24 +171,18 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	n := len(e.mean)
 	step := mat.NewVecDense(n, nil) // ⟨y⟩_w
-	parents := make([]*mat.VecDense, len(e.weights))
+	members := make([]*mat.VecDense, len(e.weights))
 	for i, w := range e.weights {
 		y := mat.NewVecDense(n, nil)
 		floats.SubTo(y.RawVector().Data, generation[order[i]], e.mean)
 		y.ScaleVec(1/e.sigma, y)
-		step.AddScaledVec(step, w, y)
-		parents[i] = y
+		if w > 0 {
+			step.AddScaledVec(step, w, y)
+		}
+		members[i] = y
 	}
 	floats.AddScaled(e.mean, e.sigma, step.RawVector().Data)
-
-	var white mat.VecDense // C^(-1/2)⟨y⟩_w
-	white.MulVec(e.vectors.T(), step)
-	for k, d := range e.scales {
-		if d > 0 {
-			white.SetVec(k, white.AtVec(k)/d)
-		}
-	}
-	white.MulVec(&e.vectors, &white)
+	white := e.white(step)
 	floats.Scale(1-e.cs, e.pathSigma)
 	floats.AddScaled(e.pathSigma, math.Sqrt(e.cs*(2-e.cs)*e.mueff), white.RawVector().Data)
 	length := floats.Norm(e.pathSigma, 2)
@@ -194,13 +194,30 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 		floats.AddScaled(e.pathC, math.Sqrt(e.cc*(2-e.cc)*e.mueff), step.RawVector().Data)
 		lost = 0
 	}
-	e.c.ScaleSym(1-e.c1-e.cmu+e.c1*lost, e.c)
+	e.c.ScaleSym(1-e.c1-e.cmu*floats.Sum(e.weights)+e.c1*lost, e.c)
 	e.c.SymRankOne(e.c, e.c1, mat.NewVecDense(n, e.pathC))
 	for i, w := range e.weights {
-		e.c.SymRankOne(e.c, e.cmu*w, parents[i])
+		if w < 0 { // (46): as long as a draw is on average
+			length := mat.Norm(e.white(members[i]), 2)
+			w *= float64(n) / max(length*length, 1e-300)
+		}
+		e.c.SymRankOne(e.c, e.cmu*w, members[i])
 	}
 	e.sigma *= math.Exp(e.cs / e.ds * (length/e.chi - 1))
 	e.decompose()
+}
+
+// white is C^(-1/2) y.
+func (e *evolution) white(y *mat.VecDense) *mat.VecDense {
+	var white mat.VecDense
+	white.MulVec(e.vectors.T(), y)
+	for k, d := range e.scales {
+		if d > 0 {
+			white.SetVec(k, white.AtVec(k)/d)
+		}
+	}
+	white.MulVec(&e.vectors, &white)
+	return &white
 }
 
 // converged reports whether all standard deviations are below 1e-5.

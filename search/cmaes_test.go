@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// tutorial is the algorithm of Hansen's tutorial (arXiv:1604.00772, figure 6 and table 1) with
-// positive weights only. It uses whole matrices and no eigenvectors, unlike evolution.
+// tutorial is the algorithm of Hansen's tutorial (arXiv:1604.00772, figure 6 and table 1). It uses
+// whole matrices and no eigenvectors, unlike evolution.
 type tutorial struct {
 	n, mueff, cs, ds, cc, c1, cmu, chi, sigma, g float64
 	w                                            []float64
@@ -19,17 +19,19 @@ type tutorial struct {
 }
 
 func newTutorial(n, population int) *tutorial {
-	t := &tutorial{n: float64(n), sigma: 1, m: mat.NewVecDense(n, nil), ps: mat.NewVecDense(n, nil), pc: mat.NewVecDense(n, nil)}
-	lambda, sum, squares := float64(population), 0.0, 0.0
-	for i := 1; i <= population/2; i++ {
+	t := &tutorial{n: float64(n), sigma: 2. / 3, m: mat.NewVecDense(n, nil), ps: mat.NewVecDense(n, nil), pc: mat.NewVecDense(n, nil)}
+	lambda := float64(population)
+	var plus, minus, plusSquares, minusSquares float64
+	for i := 1; i <= population; i++ {
 		w := math.Log((lambda+1)/2) - math.Log(float64(i))
-		t.w, sum = append(t.w, w), sum+w
+		t.w = append(t.w, w)
+		if i <= population/2 {
+			plus, plusSquares = plus+w, plusSquares+w*w
+		} else {
+			minus, minusSquares = minus-w, minusSquares+w*w
+		}
 	}
-	for i := range t.w {
-		t.w[i] /= sum
-		squares += t.w[i] * t.w[i]
-	}
-	t.mueff = 1 / squares
+	t.mueff = plus * plus / plusSquares
 	t.cs = (t.mueff + 2) / (t.n + t.mueff + 5)
 	t.ds = 1 + t.cs
 	if excess := math.Sqrt((t.mueff-1)/(t.n+1)) - 1; excess > 0 {
@@ -38,6 +40,15 @@ func newTutorial(n, population int) *tutorial {
 	t.cc = (4 + t.mueff/t.n) / (t.n + 4 + 2*t.mueff/t.n)
 	t.c1 = 2 / (math.Pow(t.n+1.3, 2) + t.mueff)
 	t.cmu = math.Min(1-t.c1, 2*(1.0/4+t.mueff+1/t.mueff-2)/(math.Pow(t.n+2, 2)+2*t.mueff/2))
+	// (49)-(53)
+	alpha := math.Min(1+t.c1/t.cmu, math.Min(1+2*(minus*minus/minusSquares)/(t.mueff+2), (1-t.c1-t.cmu)/(t.n*t.cmu)))
+	for i, w := range t.w {
+		if w >= 0 {
+			t.w[i] = w / plus
+		} else {
+			t.w[i] = alpha * w / minus
+		}
+	}
 	t.chi = math.Sqrt(t.n) * (1 - 1/(4*t.n) + 1/(21*t.n*t.n))
 	t.c = mat.NewDense(n, n, nil)
 	for j := range n {
@@ -46,18 +57,29 @@ func newTutorial(n, population int) *tutorial {
 	return t
 }
 
-// learn updates the distribution from the parents, which are sorted from best to worst.
-func (t *tutorial) learn(parents [][]float64) {
+// learn updates the distribution from a generation, which is sorted from best to worst.
+func (t *tutorial) learn(generation [][]float64) {
 	n := int(t.n)
+	var precision mat.Dense
+	if precision.Inverse(t.c) != nil {
+		panic("singular")
+	}
+	all := 0.0
 	y := mat.NewVecDense(n, nil)
 	rankMu := mat.NewDense(n, n, nil)
-	for i, x := range parents {
+	for i, x := range generation {
 		var yi mat.VecDense
 		yi.SubVec(mat.NewVecDense(n, slices.Clone(x)), t.m)
 		yi.ScaleVec(1/t.sigma, &yi)
-		y.AddScaledVec(y, t.w[i], &yi)
+		w := t.w[i]
+		all += w
+		if w >= 0 {
+			y.AddScaledVec(y, w, &yi)
+		} else { // (46)
+			w *= t.n / mat.Inner(&yi, &precision, &yi)
+		}
 		var outer mat.Dense
-		outer.Outer(t.w[i], &yi, &yi)
+		outer.Outer(w, &yi, &yi)
 		rankMu.Add(rankMu, &outer)
 	}
 	t.m.AddScaledVec(t.m, t.sigma, y)
@@ -91,7 +113,7 @@ func (t *tutorial) learn(parents [][]float64) {
 	var rankOne mat.Dense
 	rankOne.Outer(t.c1, t.pc, t.pc)
 	rankMu.Scale(t.cmu, rankMu)
-	t.c.Scale(1+t.c1*(1-h)*t.cc*(2-t.cc)-t.c1-t.cmu, t.c)
+	t.c.Scale(1+t.c1*(1-h)*t.cc*(2-t.cc)-t.c1-t.cmu*all, t.c)
 	t.c.Add(t.c, &rankOne)
 	t.c.Add(t.c, rankMu)
 	t.sigma *= math.Exp(t.cs / t.ds * (mat.Norm(t.ps, 2)/t.chi - 1))
@@ -130,13 +152,13 @@ func TestEvolutionIsTheTutorials(t *testing.T) {
 				}
 				return 1
 			})
-			parents := make([][]float64, len(want.w))
-			for i := range parents {
-				parents[i] = slices.Clone(generation[order[i]])
+			sorted := make([][]float64, len(want.w))
+			for i := range sorted {
+				sorted[i] = slices.Clone(generation[order[i]])
 			}
 			before := mat.VecDenseCopyOf(want.pc)
 			e.learn(generation, values)
-			want.learn(parents)
+			want.learn(sorted)
 			before.ScaleVec(1-want.cc, before)
 			if mat.EqualApprox(before, want.pc, 1e-12) {
 				held++

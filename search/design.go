@@ -11,9 +11,9 @@ import (
 )
 
 // Design evaluates points that do not depend on values of the objective, all in one batch. They
-// fill the box of the space (param.Spec.Box): the bounds of a hyperparameter if given, else a
-// factor e² to either side of its initial value. If no hyperparameter is free, one point is
-// evaluated.
+// fill the unit cube that param.Spec.Place maps to the space: evenly between the bounds of a
+// hyperparameter if given, else most densely about its initial value. If no hyperparameter is free,
+// one point is evaluated.
 type Design struct {
 	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }
@@ -67,12 +67,11 @@ func askOnce(done []record.Trial) []Proposal {
 	return []Proposal{{Points: [][]float64{{}}}}
 }
 
-// place maps a point u of the unit cube to the box.
+// place maps a point u of the unit cube to theta.
 func (s Space) place(u []float64) []float64 {
 	theta := make([]float64, len(s))
 	for j, p := range s {
-		lo, hi := p.Box()
-		theta[j] = min(lo+(hi-lo)*u[j], hi)
+		theta[j] = p.Place(u[j])
 	}
 	return theta
 }

@@ -154,12 +154,20 @@ func TestDesignsHaveAsManyTrialsAsAskedFor(t *testing.T) {
 		if reflect.DeepEqual(few, ask(5, 2)) {
 			t.Errorf("%s: the seed changes nothing", name)
 		}
+		near, all, expected := 0., 0., 0.
 		for _, p := range many {
 			for j, h := range seSpace() {
-				if d := p.Points[0][j] - h.Map.Theta(h.Init); math.Abs(d) > param.SearchBox {
-					t.Errorf("%s: %s is %v away from its start", name, h.Name, d)
+				lo, hi := h.ThetaBounds()
+				start := h.Map.Theta(h.Init)
+				if d := math.Abs(p.Points[0][j] - start); d < 2 {
+					near++
 				}
+				all++
+				expected += 2 * math.Asinh(2) / (math.Asinh(hi-start) + math.Asinh(start-lo))
 			}
+		}
+		if sd := math.Sqrt(expected * (1 - expected/all)); math.Abs(near-expected) > 4*sd {
+			t.Errorf("%s: %v of %v values are within 2 of their start, want about %v", name, near, all, expected)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // frame is a coordinate system for searches that start at one point: z is 0 at the start, in units
-// of a quarter of the search box.
+// of param.Spec.Scale.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
@@ -16,9 +16,8 @@ type frame struct {
 func (s Space) frame(start []float64) frame {
 	f := frame{s: s, start: start}
 	for j, p := range s {
-		lo, hi := p.Box()
-		unit := (hi - lo) / 4
-		lo, hi = p.ThetaBounds()
+		unit := p.Scale()
+		lo, hi := p.ThetaBounds()
 		f.unit, f.lo, f.hi = append(f.unit, unit), append(f.lo, (lo-start[j])/unit), append(f.hi, (hi-start[j])/unit)
 	}
 	return f

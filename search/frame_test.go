@@ -13,10 +13,11 @@ import (
 func TestFrameOutside(t *testing.T) {
 	s := Space{bounded("a", param.Identity, 0, -2, 2), bounded("b", param.Identity, 1, -3, 5), bounded("c", param.Identity, 0, -4, 4)}
 	f := s.frame([]float64{0, 1, 0})
-	for j, p := range s { // a quarter of the box, which is [-2, 2] around the start
-		if lo, hi := p.Box(); math.Abs(f.unit[j]-(hi-lo)/4) > 1e-15 {
-			t.Errorf("unit %v of [%v, %v]", f.unit[j], lo, hi)
-		}
+	if want := []float64{1, 2, 2}; !slices.Equal(f.unit, want) { // a quarter of the bounds
+		t.Errorf("units %v, want %v", f.unit, want)
+	}
+	if f := (Space{spec("a", param.Log, 3)}).frame([]float64{0}); f.unit[0] != 1 {
+		t.Errorf("unit %v without bounds", f.unit[0])
 	}
 	z := []float64{f.hi[0] + 3, f.lo[1] - 4, (f.lo[2] + f.hi[2]) / 2}
 	if got := f.outside(z); math.Abs(got-25) > 1e-12 {

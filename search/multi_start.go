@@ -7,9 +7,9 @@ import (
 )
 
 // MultiStart proposes start points for a local optimiser of package objective: the initial values,
-// then points drawn uniformly on the theta scale from the search box (param.Start). The draw of a
-// restart depends only on the seed and its index, so more restarts extend the same list, and the
-// best value cannot decrease.
+// then points drawn uniformly on the theta scale about them (param.Start). The draw of a restart
+// depends only on the seed and its index, so more restarts extend the same list, and the best value
+// cannot decrease.
 //
 // If no hyperparameter is free, all starts are the same point and only one is proposed.
 type MultiStart struct {

@@ -65,29 +65,25 @@ type Sampler interface {
 	Length() (burn, samples, thin int)
 }
 
-// Edges returns one warning for each hyperparameter at an end of the range of a search without a
-// local optimiser: a bound or, if none was given, an end of the search box.
+// Edges returns one warning for each hyperparameter at a bound after a search without a local
+// optimiser.
 func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()
-		boxLo, boxHi := p.Box()
-		near := 1e-9 * (boxHi - boxLo)
+		near := 1e-9 * (hi - lo)
 		for _, e := range []struct {
-			side       string
-			bound, box float64
-		}{{"lower", lo, boxLo}, {"upper", hi, boxHi}} {
-			switch {
-			case math.Abs(theta[j]-e.bound) <= near:
-				kind := cause.AtBound
-				if p.Column > 0 && e.side == "upper" { // only length scales are of a column
-					kind = cause.NoInfluence
-				}
-				warnings = append(warnings, kind.New("%s ended at its %s bound %.6g: "+
-					"wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
-			case math.Abs(theta[j]-e.box) <= near:
-				warnings = append(warnings, cause.BoxEnd.New("%s ended at the %s end %.6g of its search box; to "+
-					"search a wider range, set its bounds: [lo, hi]", p.Name, e.side, p.Map.Natural(e.box)))
+			side  string
+			bound float64
+		}{{"lower", lo}, {"upper", hi}} {
+			if math.Abs(theta[j]-e.bound) > near {
+				continue
 			}
+			kind := cause.AtBound
+			if p.Column > 0 && e.side == "upper" { // only length scales are of a column
+				kind = cause.NoInfluence
+			}
+			warnings = append(warnings, kind.New("%s ended at its %s bound %.6g: "+
+				"wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
 		}
 	}
 	return warnings

@@ -94,8 +94,8 @@ var adaptive = []struct {
 }{
 	{NelderMead{}, 3, 1e-6},
 	{CMAES{Evaluations: 900}, 3, 1e-6},
-	{Bayes{}, 1, 0.05},
-	{Bayes{Batch: 4}, 1, 0.2},
+	{Bayes{Trials: 60}, 1, 0.05},
+	{Bayes{Trials: 60, Batch: 4}, 1, 0.2},
 }
 
 func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
@@ -121,6 +121,7 @@ func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
 func TestDesignsComeCloseToTheMaximum(t *testing.T) {
 	const n, r = 400, 0.43
 	s := surfaces["bowl"]
+	s.space = Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 2, 0, 4)}
 	for _, strategy := range []Strategy{Random{Design{n}}, Sobol{Design{n}}, LatinHypercube{Design{n}}} {
 		_, best, err := Winner(maximise(strategy, s.space, s.at, 1))
 		if err != nil {

@@ -220,7 +220,7 @@ var Sections = []Section{
 			"", "objective: {cv: {score: brier}}"},
 	}},
 	{"strategies", "options of the search strategies", nil, []Key{
-		{"restarts", "number of starts: the first at init, the others drawn from the search box; for " +
+		{"restarts", "number of starts: the first at init, the others drawn within a factor e² of it; for " +
 			"mcmc, number of chains", "1; for mcmc 4", "tune: {method: bfgs, restarts: 5}"},
 		{"gradient", "exact, or differences of values where there is no exact gradient",
 			"exact", "tune: {gradient: differences}"},

@@ -98,8 +98,6 @@ var (
 		"a length scale at its upper bound switches an input off")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it",
 		"wider bounds, or hold it there with fixed")
-	BoxEnd = kind("box_end", "hyperparameters ended at an end of the search box",
-		"a better value may lie beyond it", "bounds: [lo, hi] say where to search")
 	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",
 		"a better value may lie beyond it", "a wider grid")
 	StartsAtBound = kind("starts_at_bound", "hyperparameters start at a bound", "the optimiser may not leave it",

@@ -57,22 +57,54 @@ var (
 	DefaultHi = math.Exp(15)
 )
 
-// SearchBox is how far, on the theta scale, random starts are drawn and a Spec.Box reaches to
-// either side of the initial value: a factor e^2 for a hyperparameter on the log scale.
+// SearchBox is how far, on the theta scale, random starts are drawn to either side of the initial
+// value: a factor e^2 for a hyperparameter on the log scale.
 const SearchBox = 2.0
 
 // ThetaBounds returns Lo and Hi on the theta scale.
 func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.Theta(s.Hi) }
 
-// Box returns where a search without start points looks, on the theta scale: between the bounds,
-// where they were given, else Init ± SearchBox, as far as that lies within the default bounds.
-func (s Spec) Box() (lo, hi float64) {
+// Place maps u in [0, 1] to where a search without start points looks, on the theta scale. Between
+// bounds that were given it is linear. Else, with θ₀ the initial value, it is
+//
+//	θ = θ₀ + sinh((1-u) asinh(lo-θ₀) + u asinh(hi-θ₀))
+//
+// which looks most densely within 1 of θ₀, and reaches the default bounds.
+func (s Spec) Place(u float64) (theta float64) {
+	lo, hi, center := s.warp()
+	if theta = (1-u)*lo + u*hi; !s.Given {
+		theta = center + math.Sinh(theta)
+	}
+	lo, hi = s.ThetaBounds()
+	return min(max(theta, lo), hi)
+}
+
+// Unit is the inverse of Place.
+func (s Spec) Unit(theta float64) (u float64) {
+	lo, hi, center := s.warp()
+	if !s.Given {
+		theta = math.Asinh(theta - center)
+	}
+	return (theta - lo) / (hi - lo)
+}
+
+// warp returns the ends between which Place is linear, and θ₀.
+func (s Spec) warp() (lo, hi, center float64) {
 	lo, hi = s.ThetaBounds()
 	if s.Given {
-		return lo, hi
+		return lo, hi, 0
 	}
-	u := min(max(s.Map.Theta(s.Init), lo), hi)
-	return max(lo, u-SearchBox), min(hi, u+SearchBox)
+	center = min(max(s.Map.Theta(s.Init), lo), hi)
+	return math.Asinh(lo - center), math.Asinh(hi - center), center
+}
+
+// Scale is the first step of searches that start at Init, on the theta scale: a quarter of the
+// bounds where they were given, else of Init ± SearchBox.
+func (s Spec) Scale() float64 {
+	if lo, hi := s.ThetaBounds(); s.Given {
+		return (hi - lo) / 4
+	}
+	return SearchBox / 2
 }
 
 // Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init;

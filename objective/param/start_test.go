@@ -71,18 +71,35 @@ func TestStartIsUniformOnTheBoxWithinBounds(t *testing.T) {
 	}
 }
 
-func TestBox(t *testing.T) {
+// Place reaches both bounds, has the start where the warp says, and is inverted by Unit.
+func TestPlace(t *testing.T) {
 	for _, c := range []struct {
-		s      Spec
-		lo, hi float64
+		s            Spec
+		lo, hi       float64
+		u, placed    float64 // a value in between, by hand
+		differential float64 // dθ/du there
 	}{
-		{Setting{}.Spec("a", Log, 1), -SearchBox, SearchBox},
-		{Setting{Bounds: &[2]float64{0, 10}}.Spec("a", Identity, 1), 0, 10},
-		{Setting{}.Spec("a", Log, DefaultHi), 15 - SearchBox, 15},
-		{Setting{}.Spec("a", Log, 2*DefaultHi), 15 - SearchBox, 15},
+		{Setting{}.Spec("a", Log, 1), -10, 15, math.Asinh(10) / (math.Asinh(10) + math.Asinh(15)), 0, math.Asinh(10) + math.Asinh(15)},
+		{Setting{Bounds: &[2]float64{0, 10}}.Spec("a", Identity, 1), 0, 10, 0.3, 3, 10},
+		{Setting{}.Spec("a", Log, DefaultHi), -10, 15, 1, 15, math.Asinh(25)},
+		{Setting{}.Spec("a", Log, 2*DefaultHi), -10, 15, 1, 15, math.Asinh(25)},
+		{Setting{}.Spec("a", Logit, 0.5), -15, 15, 0.5, 0, 2 * math.Asinh(15)},
 	} {
-		if lo, hi := c.s.Box(); lo != c.lo || hi != c.hi {
-			t.Errorf("Box of %+v: [%v, %v], want [%v, %v]", c.s, lo, hi, c.lo, c.hi)
+		if lo, hi := c.s.Place(0), c.s.Place(1); math.Abs(lo-c.lo) > 1e-9 || math.Abs(hi-c.hi) > 1e-9 {
+			t.Errorf("%+v is placed in [%v, %v], want [%v, %v]", c.s, lo, hi, c.lo, c.hi)
+		}
+		if got := c.s.Place(c.u); math.Abs(got-c.placed) > 1e-9 {
+			t.Errorf("%+v: %v is placed at %v, want %v", c.s, c.u, got, c.placed)
+		}
+		if h := 1e-6; c.u < 1 {
+			if d := (c.s.Place(c.u+h) - c.s.Place(c.u-h)) / (2 * h); math.Abs(d-c.differential) > 1e-6*c.differential {
+				t.Errorf("%+v: slope %v, want %v", c.s, d, c.differential)
+			}
+		}
+		for u := 0.; u <= 1; u += 1. / 64 {
+			if got := c.s.Unit(c.s.Place(u)); math.Abs(got-u) > 1e-12 {
+				t.Errorf("%+v: %v comes back as %v", c.s, u, got)
+			}
 		}
 	}
 }
