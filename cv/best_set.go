@@ -15,7 +15,7 @@ const multipliers = 999
 
 // BestSet says which models may be the best, at 95 %.
 type BestSet struct {
-	Units int // independent cases or groups that decide
+	Cases int // that are held out; 0: there are no intervals
 	// of every model: the difference of its score from that of the best, negative if it is worse,
 	// with its interval. All intervals together contain the true differences in 95 % of samples.
 	Differences []Estimate
@@ -35,16 +35,18 @@ type BestSet struct {
 //	Z_c = (1/n) Σ_i e_i (S_ic - S_c) √(n/(n-1)),   se_jc² = variance_i(S_ij - S_ic) / n,
 //
 // and q is the 95 % quantile, over 999 draws, of the largest |Z_j - Z_c| / se_jc of all pairs.
-// With w the best, the interval of the difference D_c is D_c ± q √2 t se_wc. All pairs count: any
-// of them may be compared once the best has been chosen; random signs keep the dependence between
-// models (Chernozhukov, Chetverikov & Kato 2013, Annals of Statistics 41:2786). The variance is
-// doubled because the training parts of folds overlap. The factor t, the ratio of the 99.95 %
-// quantiles of Student's t with n-1 degrees of freedom and of the normal distribution, is for few
-// cases. A se below the median of all pairs is raised to it; otherwise models that hardly differ
-// would decide q.
+// With w the best, the interval of the difference D_c is D_c ± q r t se_wc. All pairs count: any of
+// them may be compared once the best has been chosen. Random signs keep the dependence between
+// models (Chernozhukov, Chetverikov & Kato 2013, Annals of Statistics 41:2786). The variance is r²
+// = 1 + Ratio times that of independent cases, because models differ with their training parts,
+// which overlap (Nadeau & Bengio 2003, Machine Learning 52:239). The factor t, the ratio of the
+// 99.95 % quantiles of Student's t with n-1 degrees of freedom and of the normal distribution, is
+// for few cases. A se below the median of all pairs is raised to it; otherwise models that hardly
+// differ would decide q.
 //
 // Without at least two units, or if the score is not defined without some of them, there are no
-// intervals, and all models are in the set.
+// intervals, and all models are in the set. So is a model whose difference is the same for all
+// units.
 func (c Contenders) Set(s Score, best int) BestSet {
 	m, nan := len(c.Parts), math.NaN()
 	out := BestSet{Differences: make([]Estimate, m), P: make([]float64, m), In: make([]bool, m),
@@ -62,9 +64,12 @@ func (c Contenders) Set(s Score, best int) BestSet {
 	if !ok || table.RawMatrix().Rows < 2 {
 		return out
 	}
-	out.Units = table.RawMatrix().Rows
+	for _, p := range c.Parts[0] {
+		out.Cases += len(p.Cases)
+	}
+	out.Cases /= c.units().rows
 	z, pairs, alone := multiplied(table, c.Seed)
-	scale := wider(out.Units)
+	scale := math.Sqrt(1+c.Ratio) * wider(table.RawMatrix().Rows)
 	slices.Sort(z.pairs)
 	slices.Sort(z.alone)
 	for k, d := range out.Differences {
@@ -73,18 +78,18 @@ func (c Contenders) Set(s Score, best int) BestSet {
 			continue
 		}
 		out.Differences[k], out.P[k] = widened(d.Value, scale*pairs.At(best, k), z.pairs)
-		out.In[k] = out.P[k] > level
+		out.In[k] = !(out.P[k] <= level)
 	}
-	if s.Base {
+	if s.Base && alone[best] > 0 {
 		out.Gain, _ = widened(out.Gain.Value, scale*alone[best], z.alone)
 	}
 	return out
 }
 
-// wider is the factor on standard errors.
+// wider is the factor on standard errors of n units.
 func wider(n int) float64 {
 	const far = 0.9995
-	return math.Sqrt2 * distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(far) / distuv.UnitNormal.Quantile(far)
+	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(far) / distuv.UnitNormal.Quantile(far)
 }
 
 // widened is an estimate with its simultaneous interval, and its p value, from the sorted maxima
@@ -94,7 +99,10 @@ func widened(value, se float64, maxima []float64) (Estimate, float64) {
 	q := maxima[n-int(level*float64(n+1))]
 	t := math.Abs(value) / se
 	if se == 0 {
-		t = 0 // the models are the same
+		if value != 0 {
+			return withoutInterval(value), math.NaN() // the same for all cases
+		}
+		t = 0
 	}
 	below, _ := slices.BinarySearch(maxima, t*(1-1e-12))
 	return Estimate{value, value - q*se, value + q*se}, float64(1+n-below) / float64(n+1)

@@ -44,20 +44,6 @@ func TestCaseTOfSleep(t *testing.T) {
 	}
 }
 
-// R: p.adjust(c(0.01, 0.02, 0.03, 0.005), "holm") is 0.03 0.04 0.04 0.02.
-func TestHolm(t *testing.T) {
-	nan := math.NaN()
-	got := Holm([]float64{0.01, nan, 0.02, 0.03, 0.005})
-	for i, want := range []float64{0.03, nan, 0.04, 0.04, 0.02} {
-		if math.IsNaN(want) != math.IsNaN(got[i]) || math.Abs(got[i]-want) > 1e-15 {
-			t.Errorf("p value %d is %v, want %v", i, got[i], want)
-		}
-	}
-	if got := Holm([]float64{0.9, 0.8}); got[0] != 1 || got[1] != 1 {
-		t.Errorf("%v; p values are at most 1", got)
-	}
-}
-
 // An interval is clipped to the range of the score, or of the difference of two scores; a missing
 // interval stays missing.
 func TestIntervalsEndWithTheScore(t *testing.T) {

@@ -19,7 +19,10 @@ type Contenders struct {
 	// Groups names what each case belongs to, by its number: groups are independent, the cases of
 	// one are not. nil: every case is independent.
 	Groups []int
-	Seed   uint64 // of the random draws
+	// Ratio is the number of held-out cases, of all folds of a repeat, divided by the number of
+	// cases that a fold trains on: k/(k-1) for k folds.
+	Ratio float64
+	Seed  uint64 // of the random draws
 }
 
 // The streams of random numbers of the procedures are told apart.

@@ -26,35 +26,6 @@ func (s Score) OverFolds(first, second []Predictions, ratio float64) (t TTest, f
 	return t, len(d)
 }
 
-// OverCases tests the difference of the score, first minus second, over the cases that both predict
-// by CaseT; without a second it tests the score itself, which for a Base score is the difference
-// from the baseline. There is no test if a value is only a bound. false: the score is not defined,
-// or not the mean of a value per row.
-func (s Score) OverCases(first Predictions, second ...Predictions) (t TTest, ok bool) {
-	e, ok, _ := s.Of(first)
-	v := s.each(first)
-	if !ok || v == nil {
-		return t, false
-	}
-	exact := known(v)
-	for _, p := range second {
-		f, ok, _ := s.Of(p)
-		w := s.each(p)
-		if !ok || w == nil {
-			return t, false
-		}
-		e.Value -= f.Value
-		exact = exact && known(w)
-		for i := range v {
-			v[i] -= w[i]
-		}
-	}
-	if !exact {
-		return untested(e.Value, distinct(first.Cases)-1), true
-	}
-	return s.apart(CaseT(v, first.Cases)), true
-}
-
 // apart limits the interval of a difference to possible differences.
 func (s Score) apart(t TTest) TTest {
 	if widest := s.Within[1] - s.Within[0]; widest > 0 {

@@ -238,8 +238,8 @@ func (p Predictions) warnings() (out []cause.Notice) {
 	}
 	if floored > 0 {
 		out = append(out, cause.OwnClass.New("%d of %d cases had a probability below %.3g for their own class; "+
-			"log_loss and information_bits take it as that, and their differences are not tested", floored,
-			len(p.Labels), floor))
+			"log_loss and information_bits take it as that, and compare --all does not test their differences",
+			floored, len(p.Labels), floor))
 	}
 	if unseen > 0 {
 		out = append(out, cause.AbsentClass.New("%d of %d cases are of a class without training cases; "+

@@ -30,7 +30,7 @@ type Score struct {
 	Within [2]float64
 	// Each returns the value of every row, if the score is their mean; nil: it is not a mean. NaN
 	// leaves a row out. An infinite value means that only a bound is known, which Func counts; then
-	// differences of the score are not tested.
+	// differences over folds are not tested.
 	Each func(Predictions) []float64
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)

@@ -13,11 +13,13 @@ import (
 
 const (
 	permutations = 1999
-	// overlap is what a z value loses because the folds' training parts overlap. Predictions f = A
-	// y that are linear in the labels y use a pair of cases of different folds twice in y'A y,
-	// whose variance is then up to twice that under permutations of y. So z needs 1.645 √2 instead
-	// of 1.645.
-	overlap = 0.68
+	// For several folds z must exceed offset + slope times a maximum under permutations, because
+	// the training parts overlap. Predictions f = A y that are linear in the labels y use a pair of
+	// cases of different folds twice in y'A y, whose variance is then up to twice that under
+	// permutations of y. So z of a single model needs 1.645 √2 = 0.35 + 1.2 · 1.645 instead of
+	// 1.645. Larger maxima, of many models, need less than √2 times as much: the models are
+	// alike.
+	offset, slope = 0.35, 1.2
 	// decimals of predictions beyond which they are tied
 	tied = 1e9
 )
@@ -35,16 +37,16 @@ const (
 //
 // where v is the variance if labels are permuted within folds (Hoeffding 1951, Annals of
 // Mathematical Statistics 22:558), and z = 0 if v = 0. It is shown if at most 5 % of 1999
-// permutations, the one that occurred included, have max_c z*_c ≥ z_best - 0.68; the constant is
-// for several folds and is 0 for a single one, such as a test set, where the test is exact. For
-// more classes a and y have a column for each class, and for numeric targets they are ranks of
-// predicted means and of targets.
+// permutations, the one that occurred included, have 0.35 + 1.2 max_c z*_c ≥ z_best. For a single
+// fold, such as a test set, these constants are 0 and 1, and the test is exact. For more classes a
+// and y have a column for each class, and for numeric targets they are ranks of predicted means and
+// of targets.
 //
 // Cases with several rows (repeats) have the mean of a and are permuted over all folds, and so are
 // cases of folds that hold out one alone. With groups, the sum Σ y_i a_i of each group gets a
 // random sign instead (Winkler et al. 2014, NeuroImage 92:381).
 //
-// The constant is calibrated at 5 % only (docs/answer.md), so there is no p value.
+// The constants are calibrated at 5 % only (docs/answer.md), so there is no p value.
 func (c Contenders) Knows(best int) bool { return c.shared(best) <= level }
 
 // shared is the share of permutations.
@@ -57,10 +59,9 @@ func (c Contenders) shared(best int) float64 {
 	for k, p := range c.Parts[0] {
 		fold = append(fold, slices.Repeat([]int{k}, len(p.Cases))...)
 	}
-	strata, shift := u.strata(), overlap
+	strata := u.strata()
 	switch alone := len(strata) == 1 && c.Groups == nil && u.rows == 1; {
 	case len(c.Parts[0]) == 1:
-		shift = 0
 	case alone:
 		clear(fold) // no mean of a fold can be subtracted
 	case u.rows > 1:
@@ -88,13 +89,13 @@ func (c Contenders) shared(best int) float64 {
 		}
 	}
 	if c.Groups != nil {
-		return c.flipped(best, a, u.strata(), shift)
+		return c.flipped(best, a, u.strata())
 	}
-	return c.permuted(best, a, y, u, strata, shift)
+	return c.permuted(best, a, y, u, strata)
 }
 
 // permuted compares the statistics with those of permuted targets.
-func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int, shift float64) float64 {
+func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int) float64 {
 	n, q := len(u.fold), y.RawMatrix().Cols
 	of, where := mat.NewDense(n, q, nil), make([]int, n)
 	for i, unit := range u.of {
@@ -113,7 +114,7 @@ func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int,
 		}
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, forSkill))
-	return exceeding(best, a, of.RawMatrix().Data, variance, shift, func(w []float64) {
+	return c.exceeding(best, a, of.RawMatrix().Data, variance, func(w []float64) {
 		for _, stratum := range strata {
 			for i, from := range rng.Perm(len(stratum)) {
 				copy(w[stratum[i]*q:][:q], of.RawRowView(stratum[from]))
@@ -141,7 +142,7 @@ func exchanged(a, y *mat.Dense, stratum []int, model int) (sum float64) {
 // flipped compares the sums over groups with those with random signs. These are larger by the root
 // of G/(G-1) for G groups in a fold, because the mean of the fold was subtracted from the observed
 // ones.
-func (c Contenders) flipped(best int, a *mat.Dense, strata [][]int, shift float64) float64 {
+func (c Contenders) flipped(best int, a *mat.Dense, strata [][]int) float64 {
 	n, m := a.Dims()
 	observed, variance := make([]float64, n), make([]float64, m)
 	for _, stratum := range strata {
@@ -155,7 +156,7 @@ func (c Contenders) flipped(best int, a *mat.Dense, strata [][]int, shift float6
 		}
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, forSkill))
-	return exceeding(best, a, observed, variance, shift, func(w []float64) { signs(rng, w) })
+	return c.exceeding(best, a, observed, variance, func(w []float64) { signs(rng, w) })
 }
 
 // signs are random, each 1 or -1.
@@ -166,8 +167,8 @@ func signs(rng *rand.Rand, w []float64) {
 }
 
 // exceeding is the share of random weights, the observed ones included, for which the largest
-// statistic of all models is at least that of one model less shift.
-func exceeding(best int, a *mat.Dense, observed, variance []float64, shift float64, fill func([]float64)) float64 {
+// statistic of all models is at least as extreme as that of one model.
+func (c Contenders) exceeding(best int, a *mat.Dense, observed, variance []float64, fill func([]float64)) float64 {
 	largest := slices.Max(variance)
 	z := func(k int, t float64) float64 {
 		if variance[k] <= 1e-18*largest { // rounding errors
@@ -175,7 +176,10 @@ func exceeding(best int, a *mat.Dense, observed, variance []float64, shift float
 		}
 		return t / math.Sqrt(variance[k])
 	}
-	t := z(best, floats.Dot(observed, mat.Col(nil, best, a))) - shift
+	t := z(best, floats.Dot(observed, mat.Col(nil, best, a)))
+	if len(c.Parts[0]) > 1 {
+		t = (t - offset) / slope
+	}
 	count := 1
 	drawn(permutations, a, fill, func(_, product []float64) {
 		most := math.Inf(-1)

@@ -21,13 +21,20 @@ type Answer struct {
 	// others
 	Absent map[Status]int `json:"-"`
 	Next   *int           `json:"next"` // index of the second best; null: nothing else competed
+	// score corrected for the selection of the best on the same held-out cases, by the bootstrap of
+	// their predictions; with nested cross-validation of those on the inner folds, to compare with
+	// score; null: nothing was selected, or not by a score
+	Corrected Number `json:"corrected"`
 	// difference of score between the best and next, positive if the best is better; with nested
 	// cross-validation on the inner folds; null: nothing else competed
 	Margin Number `json:"margin"`
-	P      Number `json:"p"` // p value of next among rivals, with Holm's correction; null: there is no test
-	// indices of configurations not significantly different from the best: p above 0.05 with Holm's
-	// correction, or no test; by log evidence those within 1 nat
-	Indistinguishable []int `json:"indistinguishable"`
+	P      Number `json:"p"` // p value of next among rivals; null: there is no test
+	// indices of the configurations that may be the best at 95 %, the best first: those whose
+	// simultaneous interval of the difference contains 0; by log evidence those within 1 nat
+	Set []int `json:"set"`
+	// number of cases with which at most half of the configurations would be in set, with the same
+	// differences; null: set has at most half of them, or it is not known
+	Needed *int `json:"needed_cases"`
 	// of the best, or with nested cross-validation of the selection procedure; null: not known
 	Skill  *Skill  `json:"skill"`
 	Rivals []Rival `json:"rivals"` // all other configurations that competed, best first
@@ -47,29 +54,33 @@ type Choice struct {
 }
 
 // Skill compares the best with the base rate: the class frequencies of the training data, or the
-// mean and variance of its targets.
+// mean and variance of its targets. Choosing among all that competed is paid for.
 type Skill struct {
 	Against    string `json:"against"`    // base_rate
 	By         string `json:"by"`         // the score for which the base rate has the value 0, or log_evidence
 	Difference Number `json:"difference"` // of the scores; positive is better
-	P          Number `json:"p"`          // two-sided p value of no difference; null: there is no test
-	Better     bool   `json:"better"`     // significantly, by a test at 5 %; by log evidence by more than 1 nat
+	// lower end of the 95 % interval of difference, simultaneous for all that competed; null: there
+	// is none
+	Low  Number `json:"low"`
+	High Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
+	// the predictions know something about the labels, by a permutation test at 5 % with the
+	// largest statistic of all that competed; by log evidence: by more than 1 nat
+	Known  bool `json:"known"`
+	Better bool `json:"better"` // known, and difference is above 0
 }
 
 // Rival is a configuration other than the best.
 type Rival struct {
 	Configuration int    `json:"configuration"` // its index
 	Score         Number `json:"score"`         // the score that decides
-	// mean over folds, or of base_rate over cases, of the score minus that of the best, with the
-	// sign for which negative is worse
+	// the score minus that of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
-	Low        Number `json:"low"`  // lower end of the 95 % interval of difference; null: there is none
-	High       Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
-	// p value of the corrected resampled t-test over folds, or for a single fold or base_rate of
-	// the t-test over cases;
-	P    Number `json:"p"`    // two-sided; null: there is no test
-	Holm Number `json:"holm"` // p with Holm's correction for all rivals
-	Told bool   `json:"told"` // it is significantly different from the best
+	// lower end of the 95 % interval of difference, simultaneous for all pairs; null: there is none
+	Low  Number `json:"low"`
+	High Number `json:"high"` // upper end of that interval; null: there is none
+	// the smallest level at which the interval does not contain 0; null: there is none
+	P     Number `json:"p"`
+	InSet bool   `json:"in_set"` // it may be the best, at 95 %
 	// it scores below the base rate, for which the score has the value 0
 	Unskilled bool `json:"-"`
 }
@@ -85,31 +96,29 @@ type Trust struct {
 // Rank of a configuration in an Answer.
 const (
 	Winner     = "best"
-	AsGood     = "≈ best"
+	InSet      = "in the set"
 	BelowBase  = "below base rate"
-	notRanked  = ""
 	afterThese = 1 << 30
 )
 
-// Of returns the rank of a configuration: Winner, BelowBase if it scores below the base rate,
-// AsGood if it is not significantly different from the best, or "".
-func (a *Answer) Of(configuration int) string {
+// Of returns the ranks of a configuration: Winner, or InSet if it may be the best, and BelowBase if
+// it scores below the base rate.
+func (a *Answer) Of(configuration int) (ranks []string) {
 	if a == nil {
-		return notRanked
+		return nil
 	}
 	if a.Configuration == configuration {
-		return Winner
+		return []string{Winner}
 	}
 	for _, v := range a.Rivals {
-		switch {
-		case v.Configuration != configuration:
-		case v.Unskilled:
-			return BelowBase
-		case !v.Told:
-			return AsGood
+		if v.Configuration == configuration && v.InSet {
+			ranks = append(ranks, InSet)
+		}
+		if v.Configuration == configuration && v.Unskilled {
+			ranks = append(ranks, BelowBase)
 		}
 	}
-	return notRanked
+	return ranks
 }
 
 // Place is the sort key of configurations: 0 is the best; those that did not compete are last.

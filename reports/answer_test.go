@@ -38,11 +38,10 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 	return m, lines
 }
 
-// The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds. The differences (-1, -¼)
-// and (-1, -½) have means -5/8 and -¾ and, with n_test/n_train = ¼, standard errors √(3/4) s with
-// s² = 9/32 and 1/8; with one degree of freedom p = 1 - 2/π arctan |t|. Against the base rate the
-// four cases have 1, 1, ½ and ½ bits: t = 3 √3 with three degrees of freedom, p = 1 - 2/π (0.3 +
-// arctan 3).
+// The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds of two cases. So few
+// cases tell nothing: all may be the best. The interval of the next is 5/8 ± h, where more than half
+// would be out of the set with 4 (h/D)² cases for the second of the differences. Each fold has two
+// orders of its labels, so that nobody can know anything about them.
 func TestAnswer(t *testing.T) {
 	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
 	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
@@ -55,11 +54,8 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	if a.Configuration != 1 || *a.Next != 2 || a.By != "information_bits" || a.Evaluation != "kfold" || a.Cases != 4 ||
-		a.Competed != 3 || !slices.Equal(a.Indistinguishable, []int{2, 0}) {
+		a.Competed != 3 || !slices.Equal(a.Set, []int{1, 2, 0}) {
 		t.Errorf("%+v", a)
-	}
-	p := func(mean, variance float64) float64 {
-		return 1 - 2/math.Pi*math.Atan(math.Abs(mean)/math.Sqrt(0.75*variance))
 	}
 	if a.Place(1) != 0 || a.Place(2) != 1 || a.Place(0) != 2 || a.Place(3) <= 2 {
 		t.Errorf("places %d, %d, %d, %d", a.Place(0), a.Place(1), a.Place(2), a.Place(3))
@@ -67,36 +63,84 @@ func TestAnswer(t *testing.T) {
 	near("the score", a.Score, 0.75)
 	near("the margin", a.Margin, 0.625)
 	near("the difference", a.Rivals[0].Difference, -0.625)
-	near("p of the next", a.Rivals[0].P, p(0.625, 9./32))
-	near("p of the last", a.Rivals[1].P, p(0.75, 1./8))
-	near("p of the next, Holm's", a.P, 2*min(p(0.625, 9./32), p(0.75, 1./8)))
-	near("p against the base rate", a.Skill.P, 1-2/math.Pi*(0.3+math.Atan(3)))
+	near("the middle of the interval", (a.Rivals[0].Low+a.Rivals[0].High)/2, -0.625)
+	near("p of the next", a.P, float64(a.Rivals[0].P))
+	most := 0.0
+	for _, v := range a.Rivals {
+		most = max(most, 4*math.Pow(float64(v.High-v.Low)/2/float64(v.Difference), 2))
+	}
+	if a.Needed == nil || *a.Needed != int(math.Ceil(most)) {
+		t.Errorf("%v cases are needed, want %v", a.Needed, most)
+	}
 	near("the skill", a.Skill.Difference, 0.75)
-	if !a.Skill.Better || a.Keep != "gpc-tune fit FILE.yaml --configuration 1 -m model.json" {
+	if a.Corrected.None() || !(a.Skill.Low < 0) {
+		t.Errorf("corrected %v, skill from %v", a.Corrected, a.Skill.Low)
+	}
+	if a.Skill.Known || a.Skill.Better || a.Keep != "gpc-tune fit FILE.yaml --configuration 1 -m model.json" {
 		t.Errorf("%+v, %s", a.Skill, a.Keep)
 	}
 }
 
-// A configuration that wins by far in every fold differs significantly from the other, also after
-// Holm's correction, and has skill.
+// wave is noise of a case.
+func wave(i, k int) float64 { return math.Sin(float64(7*i + 3*k*i + k)) }
+
+// A configuration that is better by far is alone in the set and has skill; one that is a little
+// better is in the set. One whose probabilities are too sure knows something, but scores no better.
 func TestAnswerTells(t *testing.T) {
-	sure, unsure := 0.99, 0.5
-	r := built(t)(contestants(t, [2][2]float64{{unsure, unsure}, {unsure + 1e-4, unsure}},
-		[2][2]float64{{sure, sure}, {sure, sure - 1e-4}}))
-	if a := r.Answer; a.Configuration != 1 || len(a.Indistinguishable) > 0 || !a.Rivals[0].Told || !a.Skill.Better ||
-		!(a.P < 0.01) {
+	of := func(mean, noise float64, k int) func(int) float64 {
+		return func(i int) float64 { return mean + noise*wave(i, k) }
+	}
+	a := built(t)(reporttest.Held(60, of(0, 0.1, 1), of(0.7, 0.2, 2), of(0.1, 0.1, 3))).Answer
+	if !slices.Equal(a.Set, []int{1}) || a.Rivals[0].InSet || !(a.P < 0.01) || !a.Skill.Known || !a.Skill.Better ||
+		!(a.Skill.Low > 0) || a.Needed != nil {
 		t.Errorf("%+v %+v", a, a.Skill)
+	}
+	a = built(t)(reporttest.Held(60, of(0.69, 0.2, 1), of(0.7, 0.2, 2), of(-0.7, 0.5, 3), of(-0.7, 0.5, 4))).Answer
+	if !slices.Equal(a.Set, []int{1, 0}) || !a.Rivals[0].InSet || a.Rivals[1].InSet || a.Needed != nil || !(a.P > 0.05) ||
+		!slices.Equal(a.Of(0), []string{reports.InSet}) || !slices.Equal(a.Of(2), []string{reports.BelowBase}) {
+		t.Errorf("%+v %+v", a, a.Skill)
+	}
+	sure := func(i int) float64 {
+		if i%10 == 0 {
+			return -6
+		}
+		return 0.5 + 0.4*wave(i, 1)
+	}
+	if s := built(t)(reporttest.Held(60, sure)).Answer.Skill; !s.Known || s.Better || !(s.Difference < 0) {
+		t.Errorf("%+v", s)
+	}
+	if a := built(t)(reporttest.Held(60, of(0.5, 0.1, 1))).Answer; !a.Corrected.None() || !slices.Equal(a.Set, []int{0}) {
+		t.Errorf("nothing was selected: %+v", a)
 	}
 }
 
-// If the base rate is one of the configurations, its comparison with the best one is the test of
-// skill, which uses the cases of both folds.
+// Cases of a group count as one: with all cases of a fold in one group of three, nothing is known.
+func TestAnswerOfGroups(t *testing.T) {
+	m, lines := reporttest.Held(60, func(i int) float64 { return 0.5 + 0.1*wave(i, 1) })
+	if a := built(t)(m, lines).Answer; !a.Skill.Known {
+		t.Errorf("%+v", a.Skill)
+	}
+	g := record.Groups{DataHash: m.Configurations[0].DataHash}
+	for i := range 60 {
+		g.Of = append(g.Of, i/20)
+	}
+	m.Groups = []record.Groups{g}
+	if a := built(t)(m, lines).Answer; a.Skill.Known {
+		t.Errorf("%+v", a.Skill)
+	}
+	m.Groups[0].Of = g.Of[:59]
+	if _, err := reports.Build(m, lines); err == nil || !strings.Contains(err.Error(), "case 59") {
+		t.Errorf("a case without a group: %v", err)
+	}
+}
+
+// If the base rate is one of the configurations, its difference is minus the skill of the best.
 func TestBaseRateCompetes(t *testing.T) {
 	half := math.Sqrt2 / 2
 	m, lines := contestants(t, [2][2]float64{{1, 1}, {half, half}}, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
 	m.Configurations[1].Inference = record.Plain("base_rate")
 	a := built(t)(m, lines).Answer
-	if rival := a.Rivals[0]; a.Configuration != 0 || rival.P != a.Skill.P || rival.Difference != -0.75 || !rival.Told {
+	if rival := a.Rivals[0]; a.Configuration != 0 || rival.Difference != -0.75 || a.Skill.Difference != 0.75 {
 		t.Errorf("%+v %+v", rival, a.Skill)
 	}
 }
@@ -155,7 +199,7 @@ func TestAnswerByEvidence(t *testing.T) {
 		lines[i].Fit.LogEvidence = value
 	}
 	a := reporttest.Build(t, m, lines).Answer // 8 cases of two equal classes: -8 ln 2 = -5.545
-	if a.Configuration != 1 || a.By != "log_evidence" || a.Margin != 0.5 || !slices.Equal(a.Indistinguishable, []int{2}) ||
+	if a.Configuration != 1 || a.By != "log_evidence" || a.Margin != 0.5 || !slices.Equal(a.Set, []int{1, 2}) ||
 		math.Abs(float64(a.Skill.Difference)-(8*math.Ln2-3)) > 1e-12 || !a.Skill.Better {
 		t.Errorf("%+v %+v", a, a.Skill)
 	}

@@ -6,30 +6,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// Thresholds for differences between configurations, and for doubts.
-const (
-	alpha        = 0.05 // level of tests between configurations
-	calibrated   = 0.01 // level of the test of calibration, one of several checks of a result
-	rounding     = 1e-9 // bits or nats per case: far below what a case contributes
-	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
-	logEvidence  = "log_evidence"
-	baseRateName = "base_rate"
-)
-
-// competitor is a configuration with the folds that it competes on.
-type competitor struct {
-	index int
-	score cv.Estimate
-	folds []*Study // none if the log evidence decides
-	base  bool     // it predicts the base rate
-}
+const calibrated = 0.01 // level of the test of calibration, one of several checks of a result
 
 // decide makes the answer for every data set, in the order of the configurations.
 func (r *Report) decide() (out []Answer) {
@@ -63,67 +46,6 @@ func (r *Report) AnswerOf(configuration int) *Answer {
 	return nil
 }
 
-// contested is the criterion by which configurations with the same data compete.
-type contested struct {
-	by         string
-	score      *cv.Score // nil: the log evidence
-	evaluation string
-	nested     *Nested // nil: none
-	race       *Race   // nil: none
-}
-
-// contest determines the criterion: nested cross-validation, a race, the score that is tuned, or
-// else the first score for which the base rate is 0; without held-out cases the log evidence.
-func (r *Report) contest(group []int) (c contested) {
-	first := r.Configurations[group[0]]
-	for i := range r.Nested {
-		if n := &r.Nested[i]; slices.Contains(group, n.Configurations[0]) {
-			c.nested, c.by, c.evaluation = n, n.Score, n.Outer
-		}
-	}
-	for i := range r.Races {
-		if n := &r.Races[i]; c.nested == nil && slices.Contains(group, n.Standings[0].Configuration) {
-			c.race, c.by, c.evaluation = n, n.Score, n.Evaluation
-		}
-	}
-	if c.by == "" {
-		i := slices.IndexFunc(group, func(k int) bool { return len(r.Configurations[k].Evaluations) > 0 })
-		if i < 0 {
-			c.by = logEvidence
-			return c
-		}
-		c.evaluation = r.Configurations[group[i]].Evaluations[0].Name
-		c.by = r.tunedBy(group)
-	}
-	if s, err := cv.ScoreNamed(c.by); err == nil {
-		c.score = &s
-	} else if c.by != logEvidence {
-		s := baseScore(first)
-		c.by, c.score = s.Name, &s
-	}
-	return c
-}
-
-// tunedBy is the score that all configurations tune, if there is one.
-func (r *Report) tunedBy(group []int) string {
-	by := ""
-	for _, k := range group {
-		name, cross := strings.CutPrefix(r.Configurations[k].Objective, "cv_")
-		if !cross || by != "" && by != name {
-			return ""
-		}
-		by = name
-	}
-	return by
-}
-
-// baseScore is the first score for which the base rate has the value 0.
-func baseScore(c Configuration) cv.Score {
-	return cv.Scores[slices.IndexFunc(cv.Scores, func(s cv.Score) bool {
-		return s.Base && s.Numeric == (len(c.Classes) == 0)
-	})]
-}
-
 // answer finds the best of configurations with the same data; false: none is scored on all folds.
 func (r *Report) answer(group []int) (a Answer, ok bool) {
 	of := r.contest(group)
@@ -135,8 +57,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	c := r.Configurations[best.index]
 	a = Answer{Dataset: c.Dataset, Configuration: best.index, By: of.by, Evaluation: of.evaluation,
 		Score: Number(best.score.Value), Low: Number(best.score.Lo), High: Number(best.score.Hi), Competed: len(all),
-		Margin: Number(math.NaN()), P: Number(math.NaN()), Indistinguishable: []int{}, Rivals: []Rival{},
-		Keep: r.keep(best.index)}
+		Rivals: []Rival{}, Keep: r.keep(best.index)}
 	for _, s := range best.folds {
 		a.Cases += s.Test
 	}
@@ -146,7 +67,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 			a.Absent[r.Configurations[k].worst()]++
 		}
 	}
-	a.compare(of, all)
+	set := r.compare(&a, of, all)
 	folds := best.folds
 	if n := of.nested; n != nil && a.nested(n) {
 		folds = nil
@@ -156,7 +77,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	} else if n != nil {
 		a.Evaluation = ""
 	}
-	a.Skill = skill(c, folds)
+	a.Skill = r.skill(of, all, folds, set)
 	a.Trust = r.trust(of, a, folds)
 	return a, true
 }
@@ -185,49 +106,6 @@ func (a *Answer) nested(n *Nested) bool {
 	return true
 }
 
-// competitors are the configurations scored on all folds, best first.
-func (r *Report) competitors(group []int, of contested) (out []competitor) {
-	var folds []*Study // of the first
-	for _, k := range group {
-		c := &r.Configurations[k]
-		if of.score == nil {
-			if v := float64(c.LogEvidence); !math.IsNaN(v) && !math.IsInf(v, 0) && c.Inference.Name() != "one_vs_rest" {
-				out = append(out, competitor{k, cv.Estimate{Value: v, Lo: math.NaN(), Hi: math.NaN()}, nil, false})
-			}
-			continue
-		}
-		mine := c.competes(of)
-		whole := len(mine) > 0 && !slices.ContainsFunc(mine, func(s *Study) bool { return s.Predictions == nil })
-		alike := func(a, b *Study) bool { return sameFold(*a, *b) }
-		if !whole || folds != nil && !slices.EqualFunc(folds, mine, alike) {
-			continue
-		}
-		if e, ok, _ := of.score.Of(pool(mine)); ok {
-			folds = mine
-			out = append(out, competitor{k, e, mine, c.Inference.Name() == baseRateName})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b competitor) int {
-		return cmp.Compare(of.better(b.score.Value), of.better(a.score.Value))
-	})
-	if of.race != nil && of.race.Winner != nil {
-		if i := slices.IndexFunc(out, func(c competitor) bool { return c.index == *of.race.Winner }); i > 0 {
-			won := out[i]
-			out = slices.Insert(slices.Delete(out, i, i+1), 0, won)
-		}
-	}
-	return out
-}
-
-// pool concatenates the predictions of all folds, which each must have.
-func pool(folds []*Study) cv.Predictions {
-	var parts []cv.Predictions
-	for _, s := range folds {
-		parts = append(parts, *s.Predictions)
-	}
-	return cv.Pool(parts...)
-}
-
 // worst is the worst status of the fit to all training data and of the evaluations.
 func (c *Configuration) worst() Status {
 	status := c.Status
@@ -235,113 +113,6 @@ func (c *Configuration) worst() Status {
 		status = worse(status, e.Status)
 	}
 	return status
-}
-
-// competes returns the folds on which a configuration competes.
-func (c *Configuration) competes(of contested) (out []*Study) {
-	for i := range c.Studies {
-		s := &c.Studies[i]
-		if of.nested != nil && slices.Contains(of.nested.inner, i) ||
-			of.nested == nil && s.Evaluation == of.evaluation && !s.Nested {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// better is a score or a difference, with its sign changed if less is better.
-func (of contested) better(v float64) float64 {
-	if of.score != nil && !of.score.Greater {
-		return -v
-	}
-	return v
-}
-
-// compare compares all others with the best.
-func (a *Answer) compare(of contested, all []competitor) {
-	nan := Number(math.NaN())
-	var p []float64
-	for _, other := range all[1:] {
-		d := of.better(other.score.Value - all[0].score.Value)
-		rival := Rival{Configuration: other.index, Score: Number(other.score.Value), Difference: Number(d), Low: nan,
-			High: nan, P: nan, Holm: nan, Told: of.score == nil && -d > bareMention,
-			Unskilled: of.score != nil && of.score.Base && of.better(other.score.Value) < -rounding}
-		if of.score != nil {
-			if t, ok := test(*of.score, other, all[0]); ok {
-				rival.Difference, rival.P = Number(of.better(t.Value)), Number(t.P)
-				ends := []float64{of.better(t.Lo), of.better(t.Hi)}
-				rival.Low, rival.High = Number(min(ends[0], ends[1])), Number(max(ends[0], ends[1]))
-			}
-		}
-		p = append(p, float64(rival.P))
-		a.Rivals = append(a.Rivals, rival)
-	}
-	for i, holm := range cv.Holm(p) {
-		rival := &a.Rivals[i]
-		rival.Holm = Number(holm)
-		if rival.Told = rival.Told || holm <= alpha; !rival.Told {
-			a.Indistinguishable = append(a.Indistinguishable, rival.Configuration)
-		}
-	}
-	if len(all) > 1 {
-		a.Next, a.P = &all[1].index, a.Rivals[0].Holm
-		a.Margin = Number(of.better(all[0].score.Value - all[1].score.Value))
-	}
-}
-
-// test tests the difference of a score, first minus second, over folds. For a single fold it does
-// so over cases, and for the base rate too, as skill does.
-func test(score cv.Score, first, second competitor) (t cv.TTest, ok bool) {
-	single := len(first.folds) == 1
-	if single && score.Each == nil {
-		return t, false
-	}
-	if single || first.base && score.Each != nil {
-		return score.OverCases(pool(first.folds), pool(second.folds))
-	}
-	var a, b []cv.Predictions
-	train, held := 0, 0
-	for i, s := range first.folds {
-		a, b = append(a, *s.Predictions), append(b, *second.folds[i].Predictions)
-		train, held = train+s.Train, held+s.Test
-	}
-	t, folds := score.OverFolds(a, b, float64(held)/float64(train))
-	return t, folds == len(a)
-}
-
-// skill compares predictions with the base rate by a test over the held-out cases of all folds, as
-// the interval of the score is over cases; or without predictions the log evidence with the log
-// likelihood of the class frequencies. nil: not known.
-func skill(c Configuration, folds []*Study) *Skill {
-	nan := math.NaN()
-	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
-	if len(done) == 0 {
-		fit := c.Studies[0].Fit
-		if fit == nil || len(fit.TrainCounts) == 0 || c.LogEvidence.None() {
-			return nil
-		}
-		base, n := 0.0, 0
-		for _, k := range fit.TrainCounts {
-			n += k
-		}
-		for _, k := range fit.TrainCounts {
-			if k > 0 {
-				base += float64(k) * math.Log(float64(k)/float64(n))
-			}
-		}
-		d := float64(c.LogEvidence) - base
-		return &Skill{baseRateName, logEvidence, Number(d), Number(nan), d > bareMention}
-	}
-	score := baseScore(c)
-	t, ok := score.OverCases(pool(done))
-	if !ok {
-		return nil
-	}
-	d := t.Value
-	if !score.Greater {
-		d = -d
-	}
-	return &Skill{baseRateName, score.Name, Number(d), Number(t.P), d > 0 && t.P <= alpha}
 }
 
 // keep is the command that writes a configuration to a model file. The components of a program
@@ -410,10 +181,10 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			"the choice is unstable: other configurations were chosen in most outer folds",
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
-	if chosen := a.Competed + a.Absent[Cut]; of.nested == nil && of.score != nil && chosen > 1 {
-		add(chosen, "nested cross-validation, evaluate: nested, in another folder",
-			"the score is optimistic: the best was selected on the same held-out cases",
-			"the score is optimistic, because the best of %d was selected on the same held-out cases", chosen)
+	if cut := a.Absent[Cut]; of.nested == nil {
+		add(cut, "nested cross-validation, evaluate: nested, in another folder",
+			"the score is optimistic: a race on the same held-out cases cut others, which no correction counts",
+			"the score is optimistic: a race on the same held-out cases cut %d others, which no correction counts", cut)
 	}
 	return out
 }

@@ -46,6 +46,9 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 			return nil, nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
 		}
 	}
+	if err := checkGroups(m, studies); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
 	contests, err := judge(m, studies)
 	if err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
@@ -60,6 +63,28 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 		}
 	}
 	return studies, contests, nil
+}
+
+// testSet is the evaluation of the cases of a second file, which have no groups.
+const testSet = "test"
+
+// checkGroups returns an error if a held-out case has no group where the data have groups.
+func checkGroups(m record.Manifest, studies [][]Study) error {
+	for _, g := range m.Groups {
+		for c, of := range studies {
+			for _, s := range of {
+				if m.Configurations[c].DataHash != g.DataHash || s.Evaluation == testSet || s.Fit == nil {
+					continue
+				}
+				for _, i := range s.Fit.Rows {
+					if i < 0 || i >= len(g.Of) || g.Of[i] < 0 {
+						return fmt.Errorf("groups: case %d of configuration %d has none", i, c)
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Checker returns a function that checks one line of a journal with the manifest of its run, as

@@ -141,12 +141,12 @@ func compareCommand() *cobra.Command {
 		Use:   "compare DIR [DIR2]",
 		Short: "Compare the configurations of a run or of two runs: with the best one, or in pairs",
 		Long: `Compare each configuration of a run with the best one: the difference of the deciding score with its
-95 % interval, a test, and Holm's correction for multiple comparisons. The test is the corrected
-resampled t-test (Nadeau & Bengio 2003), or for a single test set the paired t-test over its cases.
+simultaneous 95 % interval over cases, and whether it is in the set of those that may be the best.
 
 With --all, or for two runs, all pairs of configurations with the same data are compared: the
 difference of the log evidences and the Bayes factor, every score, and McNemar's exact test of the
-decisions, with an interval for the difference of the error rates. These p values are not corrected:
+decisions, with an interval for the difference of the error rates. Differences of scores have the
+corrected resampled t-test over folds (Nadeau & Bengio 2003). These p values are not corrected:
 with many pairs, some are small by chance. --format json has all pairs.`,
 		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs --all\n  gpc-tune compare runs/crabs " +
 			"runs/crabs-logit --format json",

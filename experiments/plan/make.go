@@ -145,6 +145,7 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 		}
 	}
 	p.identify(ds, ds.Hash, false)
+	p.group(ds)
 	if ds.Test != nil {
 		p.identify(ds.Test, ds.Hash, true)
 	}
@@ -154,6 +155,23 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 			"be optimistically biased", section.Preprocess, len(ds.Rows)).In(ds.Name))
 	}
 	return &loaded{ds, section.Place, sets}
+}
+
+// group adds the groups of a training file to the manifest, once.
+func (p *planner) group(ds *data.Data) {
+	known := func(g record.Groups) bool { return g.DataHash == ds.Hash }
+	if ds.Groups == nil || slices.ContainsFunc(p.Manifest.Groups, known) {
+		return
+	}
+	g := record.Groups{DataHash: ds.Hash, Of: slices.Repeat([]int{-1}, slices.Max(ds.Rows)+1)}
+	number := map[string]int{}
+	for i, name := range ds.Groups {
+		if _, met := number[name]; !met {
+			number[name] = len(number)
+		}
+		g.Of[ds.Rows[i]] = number[name]
+	}
+	p.Manifest.Groups = append(p.Manifest.Groups, g)
 }
 
 // identify adds the id columns of a file to the manifest, once.

@@ -34,6 +34,7 @@ type Manifest struct {
 	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
+	Groups         []Groups        `json:"groups,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
 	// for an experiment without data, which has no configurations
 	Illustrations []Illustration `json:"illustrations,omitempty"`
@@ -54,6 +55,12 @@ type IDs struct {
 	Test     bool       `json:"test,omitempty"` // for the test file instead of the training file
 	Rows     []int      `json:"rows"`           // of the cases in the file, from 0, ascending
 	Columns  []IDColumn `json:"columns"`
+}
+
+// Groups has the groups of training cases that belong together.
+type Groups struct {
+	DataHash string `json:"data_hash"` // the data of the configurations to which they belong
+	Of       []int  `json:"of"`        // the group of each row of the file; -1: the row is no case
 }
 
 // IDColumn is one of them.

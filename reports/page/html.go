@@ -40,9 +40,8 @@ const (
 const (
 	headsNote = "Each column head has an explanation (point at it). Every number to its last digit is in " +
 		"results.json and results.csv."
-	againstNote = "Differences from the best with 95 % intervals: the corrected resampled t-test over folds; for one " +
-		"test set, and for base_rate, the paired t-test over cases. p (Holm) is corrected for the number of " +
-		"comparisons. gpc-tune compare DIR --all shows all pairs."
+	againstNote = "Differences from the best with simultaneous 95 % intervals over cases. A configuration is in the " +
+		"set of those that may be the best if its interval contains 0. gpc-tune compare DIR --all shows all pairs."
 )
 
 // page is what report.html shows.

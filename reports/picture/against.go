@@ -52,7 +52,7 @@ func againstPictures(r *reports.Report) (out []figure.Figure) {
 			Dashed: true}, rows}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
 			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]),
-			Notes: remarks("", "95 % intervals")}
+			Notes: []string{"simultaneous 95 % intervals; what reaches 0 is in the set of those that may be the best"}}
 		if n := len(a.Rivals) - len(rows.X); n > 0 {
 			f.Notes = append(f.Notes, table.Counted(n, "more configuration is", "more configurations are")+" not drawn")
 		}

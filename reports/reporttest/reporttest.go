@@ -302,6 +302,36 @@ func Searched(objective string) *reports.Report {
 	return r
 }
 
+// Held is a run of configurations over three folds: how many bits the true class
+// gets more than ½ depends on the configuration and, by noise, on the case.
+func Held(cases int, bits ...func(i int) float64) (m record.Manifest, lines []record.Line) {
+	m, _ = Stopped()
+	first := m.Configurations[0]
+	first.Studies, first.Costs, first.Cases = nil, nil, cases
+	for k := range 4 {
+		s := record.Study{Key: fmt.Sprint(k), Evaluation: "train", Train: cases, Jobs: 1}
+		if k > 0 {
+			s.Evaluation, s.Fold, s.Train, s.Test = "kfold", k-1, cases/3*2, cases/3
+		}
+		first.Studies = append(first.Studies, s)
+	}
+	m.Configurations = nil
+	for c, of := range bits {
+		m.Configurations = append(m.Configurations, first)
+		for study := range 4 {
+			f := &record.Fit{Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2}, LogEvidence: -4,
+				Converged: true, TrainCounts: []int{cases / 3, cases / 3}}
+			for i := (study - 1) * cases / 3; study > 0 && i < study*cases/3; i++ {
+				p, label := record.Number(0.5*math.Pow(2, of(i))), i/2%2
+				f.Rows, f.Labels = append(f.Rows, i), append(f.Labels, label)
+				f.Proba = append(f.Proba, [][]record.Number{{p, 1 - p}, {1 - p, p}}[label])
+			}
+			lines = append(lines, record.Line{Key: fmt.Sprint(c, ".", study), Fit: f})
+		}
+	}
+	return m, lines
+}
+
 var notANumber = regexp.MustCompile(`NaN|Inf`)
 
 // Hill is a configuration with a grid of 11 length scales, ln = 0, 0.5, … 5, and 3 amplitudes, ln =

@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -20,10 +19,7 @@ func Against(r *reports.Report) (out []Table) {
 // against has a row for every rival: the difference to the best, in the units of the score, with
 // negative values for worse ones.
 func against(a reports.Answer) Table {
-	by := a.By
-	if a.Nested != nil {
-		by = a.Nested.By
-	}
+	by := selecting(a).By
 	s := shown(by)
 	of := ""
 	if a.Evaluation != "" {
@@ -33,7 +29,7 @@ func against(a reports.Answer) Table {
 		a.Dataset, by, s.unit, of)}
 	t.Columns = []Column{{Name: "dataset", data: true}, {Name: "best", data: true}, {Name: "by", data: true},
 		numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
-		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}
+		{Name: "verdict", Keep: true, Stays: true}}
 	var all []reports.Number
 	for _, v := range a.Rivals {
 		all = append(all, v.Difference, v.Low, v.High)
@@ -41,21 +37,16 @@ func against(a reports.Answer) Table {
 	digits := commonDigits(s.factor, all...)
 	text := func(x reports.Number) string { return reports.Decimals(s.factor*float64(x), digits) }
 	for _, v := range a.Rivals {
-		found := verdict(by, v.Told)
-		if v.Told && v.Difference > 0 {
-			found = strings.Replace(found, "worse", "better", 1)
-		}
-		if v.Unskilled && v.Told {
+		found := verdict(v.InSet)
+		if v.Unskilled {
 			found += ", " + reports.BelowBase
-		} else if v.Unskilled {
-			found = reports.BelowBase
 		}
 		interval := between(v.Low, v.High, nil)
 		if interval.Value != nil {
 			interval.Text = text(v.Low) + " – " + text(v.High)
 		}
 		t.Add(a.Dataset, a.Configuration, by, v.Configuration, written(text(v.Difference), v.Difference), interval,
-			probability(v.P), probability(v.Holm), found)
+			probability(v.P), found)
 	}
 	return t
 }

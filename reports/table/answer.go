@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,12 +39,13 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		}
 		name := fmt.Sprintf("%s, %s", modelName(r, a.Configuration), scoreText(a, ""))
 		if a.Next != nil {
-			name += fmt.Sprintf("; %s better than #%d (%s)", difference(a, float64(a.Margin)), *a.Next, tested(a.P))
+			name += fmt.Sprintf("; %s better than #%d (%s)", difference(a, float64(a.Margin)), *a.Next,
+				verdict(a.Rivals[0].InSet))
 		}
 		if doubt := doubtedSkill(a); doubt != "" {
 			name = doubt + ": " + name
 		} else if a.Skill != nil {
-			name += "; better than the base rate (" + skillText(a) + ")"
+			name += "; " + skillDifference(a) + " better than the base rate"
 		}
 		out = append(out, Fact{"best on " + a.Dataset, name})
 	}
@@ -68,27 +70,17 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
 		base = "predicting the mean and variance of the targets"
 	}
-	switch doubt := doubtedSkill(a); doubt {
-	case "":
-	case untested:
-		out = append(out, Fact{doubt, fmt.Sprintf("%s better than %s, but too few data for a test", skillText(a),
-			base)})
-	case noSkill:
-		out = append(out, Fact{doubt, fmt.Sprintf("the best is not better than %s (%s)", base, skillDifference(a))})
-	default:
-		out = append(out, Fact{doubt, fmt.Sprintf("the best is not significantly better than %s (%s)", base,
-			skillText(a))})
+	skill := skillText(r, a, base)
+	doubt := doubtedSkill(a)
+	if doubt != "" {
+		out = append(out, Fact{doubt, skill})
 	}
 	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(a)}, Fact{"score", longScore(a)})
-	if margin := marginText(a); margin != "" {
-		out = append(out, Fact{"margin", margin})
+	if a.Next != nil {
+		out = append(out, Fact{"margin", marginText(a)}, Fact{"set", setText(a)})
 	}
-	switch {
-	case a.Skill == nil || !a.Skill.Better:
-	case a.Skill.P.None():
-		out = append(out, Fact{"skill", fmt.Sprintf("%s better than %s", skillText(a), base)})
-	default:
-		out = append(out, Fact{"skill", fmt.Sprintf("significantly better than %s (%s)", base, skillText(a))})
+	if doubt == "" && skill != "" {
+		out = append(out, Fact{"skill", skill})
 	}
 	return append(out, Fact{"trust", trustText(r, a)}, Fact{"keep it", a.Keep})
 }
@@ -179,80 +171,95 @@ func longScore(a reports.Answer) string {
 		}
 		text += "; " + of
 	}
+	if !a.Corrected.None() {
+		text += "; corrected for the choice " + correctedText(a)
+	}
 	if n := a.Nested; n != nil {
 		text += fmt.Sprintf("; #%d was chosen in %d of %d outer folds", a.Configuration, n.Wins, n.Folds)
 	}
 	return text
 }
 
-// marginText is the margin of the best over the next, and those that are not significantly worse.
-func marginText(a reports.Answer) string {
-	if a.Next == nil {
-		return ""
-	}
-	of := a
+// correctedText is the score corrected for its selection, beside that of nested cross-validation if
+// there is one.
+func correctedText(a reports.Answer) string {
+	of := selecting(a)
+	text := difference(of, float64(a.Corrected))
 	if n := a.Nested; n != nil {
-		of.By = n.By
+		return fmt.Sprintf("of #%d on the inner folds: %s (%s) instead of %s", a.Configuration, text, n.By,
+			difference(of, float64(n.Score)))
 	}
+	return fmt.Sprintf("of %d: %s", a.Competed, text)
+}
+
+// selecting is an answer with the score by which the best was selected.
+func selecting(a reports.Answer) reports.Answer {
+	if a.Nested != nil {
+		a.By = a.Nested.By
+	}
+	return a
+}
+
+// marginText is the margin of the best over the next.
+func marginText(a reports.Answer) string {
+	of, next := selecting(a), a.Rivals[0]
 	text := fmt.Sprintf("%s better than #%d, the next best", difference(of, float64(a.Margin)), *a.Next)
-	if a.Nested != nil && a.Nested.By != "log_evidence" {
+	if a.Nested != nil && of.By != "log_evidence" {
 		text += " on the inner folds"
 	}
-	if !a.P.None() {
-		corrected := ""
-		if len(a.Rivals) > 1 {
-			corrected = "corrected "
-		}
-		text += " (" + corrected + tested(a.P) + ")"
+	if !next.Low.None() {
+		s := shown(of.By)
+		text += fmt.Sprintf(" (simultaneous 95 %% interval %v)", Interval{s.scaled(-next.High), s.scaled(-next.Low)})
 	}
-	const most = 4
+	return text
+}
+
+// setText names the configurations that may be the best.
+func setText(a reports.Answer) string {
+	may := "may be the best, at 95 %"
+	if selecting(a).By == "log_evidence" {
+		may = "within 1 nat of the best"
+	}
+	const most = 6
 	var numbers []string
-	for _, k := range a.Indistinguishable {
+	for _, k := range a.Set {
 		numbers = append(numbers, fmt.Sprintf("#%d", k))
 	}
 	n := len(numbers)
 	if n > most {
 		numbers = append(numbers[:most-1], fmt.Sprintf("%d more", n-most+1))
 	}
-	switch {
-	case len(a.Rivals) == 1:
-		found := verdict(of.By, n == 0)
-		if a.Rivals[0].Unskilled {
-			found += ", but below the base rate"
-		}
-		return fmt.Sprintf("%s: it is %s", text, found)
-	case n == 0:
-		return fmt.Sprintf("%s; all others are %s", text, verdict(of.By, true))
-	case n == len(a.Rivals):
-		finished := ""
-		if len(a.Absent) > 0 {
-			finished = " that finished"
-		}
-		return fmt.Sprintf("%s; none of the other %d%s is %s", text, n, finished, verdict(of.By, true))
+	text := fmt.Sprintf("%d of %d %s: %s", n, a.Competed, may, series(numbers))
+	if n == 1 {
+		text = fmt.Sprintf("#%d alone; no other of %d is %s", a.Set[0], a.Competed,
+			strings.Replace(may, "may be the best", "in the set that may be the best", 1))
 	}
-	return fmt.Sprintf("%s; %s %s %s", text, series(numbers), map[bool]string{true: "is", false: "are"}[n == 1],
-		verdict(of.By, false))
+	if a.Needed != nil {
+		text += fmt.Sprintf("; too few cases to tell: about %s would leave half of them out",
+			reports.Readable(roughly(*a.Needed)))
+	}
+	return text
 }
 
-// verdict compares a configuration with the best in words: by a test of a score, or by the size of
-// a difference of log evidences.
-func verdict(by string, told bool) string {
-	switch tested := by != "log_evidence"; {
-	case tested && told:
-		return "significantly worse"
-	case tested:
-		return "not significantly worse"
-	case told:
-		return "more than 1 nat worse"
-	}
-	return "within 1 nat of the best"
+// roughly is a number to two digits.
+func roughly(n int) float64 {
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(float64(n)))-1))
+	return math.Ceil(float64(n)/unit) * unit
 }
 
-// Reasons to doubt that the best is better than the base rate, as titles of a fact.
+// verdict says whether a configuration may be the best.
+func verdict(in bool) string {
+	if in {
+		return reports.InSet
+	}
+	return "not in the set"
+}
+
+// Doubts about the skill of the best, as titles of a fact.
 const (
-	untested = "skill untested"
-	noSkill  = "no skill"
-	notShown = "skill not shown"
+	noSkill   = "no skill"
+	notShown  = "skill not shown"
+	uncertain = "scores no better"
 )
 
 // doubtedSkill is the reason to doubt that the best is better than the base rate, empty if there is
@@ -261,30 +268,54 @@ func doubtedSkill(a reports.Answer) string {
 	switch s := a.Skill; {
 	case s == nil || s.Better:
 		return ""
+	case s.Known:
+		return uncertain
 	case !(s.Difference > 0):
 		return noSkill
-	case s.P.None() && s.By != "log_evidence":
-		return untested
 	}
 	return notShown
+}
+
+// skillText answers whether the best knows something about the labels, and whether it scores better
+// than the base rate; "" if it is not known.
+func skillText(r *reports.Report, a reports.Answer, base string) string {
+	s := a.Skill
+	if s == nil {
+		return ""
+	}
+	score := fmt.Sprintf("it scores %s better than %s", skillDifference(a), base)
+	if !(s.Difference > 0) {
+		score = fmt.Sprintf("it does not score better than %s (%s)", base, skillDifference(a))
+	}
+	if s.By == "log_evidence" {
+		return score
+	}
+	if !s.Low.None() {
+		unit := shown(s.By)
+		score += fmt.Sprintf(", simultaneous 95 %% interval %v", Interval{unit.scaled(s.Low), unit.scaled(s.High)})
+	}
+	about := "the labels"
+	if len(r.Configurations[a.Configuration].Classes) == 0 {
+		about = "the targets"
+	}
+	paid := ""
+	if a.Competed > 1 && a.Nested == nil {
+		paid = fmt.Sprintf(" with the choice of %d paid for", a.Competed)
+	}
+	switch {
+	case !s.Known:
+		return fmt.Sprintf("the best is not shown to know anything about %s (permutations at 5 %%%s); %s", about, paid,
+			score)
+	case !s.Better:
+		return fmt.Sprintf("the best knows something about %s, but %s: calibrate", about, score)
+	}
+	return fmt.Sprintf("it knows something about %s (permutations at 5 %%%s); %s", about, paid, score)
 }
 
 // skillDifference is the difference of an answer from the base rate, with its unit.
 func skillDifference(a reports.Answer) string {
 	a.By = a.Skill.By
 	return difference(a, float64(a.Skill.Difference))
-}
-
-// skillText is the comparison of an answer with the base rate: the p value or, without a test, the
-// difference.
-func skillText(a reports.Answer) string {
-	switch {
-	case a.Skill.P.None():
-		return skillDifference(a)
-	case a.Skill.By != a.By:
-		return tested(a.Skill.P) + " by " + a.Skill.By
-	}
-	return tested(a.Skill.P)
 }
 
 // trustText lists the reasons to doubt an answer. If there are none it says what was checked.
@@ -353,18 +384,6 @@ func quantity(number, unit string) string {
 		unit = strings.TrimSuffix(first, "s") + " " + rest // 1 bit per case
 	}
 	return strings.TrimSpace(number + " " + unit)
-}
-
-// tested is a p value in words.
-func tested(p reports.Number) string {
-	text := reports.P(p)
-	switch {
-	case text == "":
-		return "no test"
-	case text[0] == '<' || text[0] == '>':
-		return "p " + text
-	}
-	return "p = " + text
 }
 
 // series joins words: "a, b and c".

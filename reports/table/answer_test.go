@@ -21,24 +21,33 @@ func fact(r *reports.Report, name string) string {
 	return ""
 }
 
-// A configuration that is better than the base rate says so, with the p value or, without a test,
-// the difference.
+// The two questions of skill, knowing something and scoring better, have one text, whose title is a
+// doubt unless both are answered yes.
 func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	nan := reports.Number(math.NaN())
 	m, lines := reporttest.Rivals()
+	skill := func(by string, d float64, known bool) *reports.Skill {
+		low := reports.Number(d - 0.5)
+		if by == "log_evidence" {
+			low = nan
+		}
+		return &reports.Skill{By: by, Difference: reports.Number(d), Low: low, High: reports.Number(d + 0.5), Known: known,
+			Better: known && d > 0}
+	}
 	for _, test := range []struct {
-		skill *reports.Skill
-		want  string
+		skill       *reports.Skill
+		title, want string
 	}{
-		{nil, ""},
-		{&reports.Skill{By: "information_bits", Difference: 0.25, P: 0.5}, ""},
-		{&reports.Skill{By: "log_loss", Difference: 0.25, P: 0.01, Better: true}, "significantly better than predicting the class frequencies (p = 0.01)"},
-		{&reports.Skill{By: "information_bits", Difference: 0.25, P: 0.01, Better: true}, "significantly better than predicting the class frequencies (p = 0.01 by information_bits)"},
-		{&reports.Skill{By: "log_evidence", Difference: 1, P: nan, Better: true}, "1 nat better than predicting the class frequencies"},
+		{nil, "skill", ""},
+		{skill("information_bits", 0.25, true), "skill", "it knows something about the labels (permutations at 5 %); it scores 0.25 bits per case better than predicting the class frequencies, simultaneous 95 % interval -0.2500 – 0.7500"},
+		{skill("information_bits", 0.25, false), "skill not shown", "the best is not shown to know anything about the labels (permutations at 5 %); it scores 0.25 bits per case better than predicting the class frequencies, simultaneous 95 % interval -0.2500 – 0.7500"},
+		{skill("information_bits", -0.25, true), "scores no better", "the best knows something about the labels, but it does not score better than predicting the class frequencies (-0.25 bits per case), simultaneous 95 % interval -0.7500 – 0.2500: calibrate"},
+		{skill("information_bits", -0.25, false), "no skill", "the best is not shown to know anything about the labels (permutations at 5 %); it does not score better than predicting the class frequencies (-0.25 bits per case), simultaneous 95 % interval -0.7500 – 0.2500"},
+		{skill("log_evidence", 1, true), "skill", "it scores 1 nat better than predicting the class frequencies"},
 	} {
 		r := reporttest.Build(t, m, lines)
 		r.Answer.Skill = test.skill
-		if got := fact(r, "skill"); got != test.want {
+		if got := fact(r, test.title); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.skill, got, test.want)
 		}
 	}
@@ -64,27 +73,27 @@ func TestAnswerOfNestedChoice(t *testing.T) {
 		if got := fact(r, "score"); !strings.HasPrefix(got, score) {
 			t.Errorf("score %q, want %q", got, score)
 		}
-		if got, want := fact(r, "margin"), "2 nats better than #1, the next best: it is more than 1 nat worse"; got != want {
+		if got, want := fact(r, "margin"), "2 nats better than #1, the next best"; got != want {
 			t.Errorf("margin %q, want %q", got, want)
 		}
 	}
 }
 
-// The winner of a race may have rivals with better scores over all folds.
+// The table of differences says of every rival whether it is in the set.
 func TestAgainst(t *testing.T) {
-	rivals := []reports.Rival{{Configuration: 1, Difference: -0.5, Told: true}, {Configuration: 2, Difference: 0.25, Told: true},
-		{Configuration: 3, Difference: -0.125}, {Configuration: 4, Difference: -0.25, Told: true, Unskilled: true}}
+	rivals := []reports.Rival{{Configuration: 1, Difference: -0.5}, {Configuration: 2, Difference: -0.25, InSet: true},
+		{Configuration: 3, Difference: -0.125, InSet: true, Unskilled: true}, {Configuration: 4, Difference: -0.25, Unskilled: true}}
 	for i := range rivals {
 		rivals[i].Low, rivals[i].High = rivals[i].Difference-1, rivals[i].Difference+1
-		rivals[i].P, rivals[i].Holm = 0.25, 1
+		rivals[i].P = 0.25
 	}
 	all := Against(&reports.Report{Answer: &reports.Answer{Dataset: "toy", By: "information_bits", Evaluation: "kfold", Rivals: rivals}})
 	if len(all) != 1 || all[0].Title != "differences from #0, the best on toy: information_bits (bits per case, kfold), below 0 is worse" {
 		t.Fatalf("%+v", all)
 	}
-	want := []string{"#|difference|95 % interval|p|p (Holm)|verdict", "1|-0.500|-1.500 – 0.500|0.25|1|significantly worse",
-		"2|0.250|-0.750 – 1.250|0.25|1|significantly better", "3|-0.125|-1.125 – 0.875|0.25|1|not significantly worse",
-		"4|-0.250|-1.250 – 0.750|0.25|1|significantly worse, below base rate"}
+	want := []string{"#|difference|95 % interval|p|verdict", "1|-0.500|-1.500 – 0.500|0.25|not in the set",
+		"2|-0.250|-1.250 – 0.750|0.25|in the set", "3|-0.125|-1.125 – 0.875|0.25|in the set, below base rate",
+		"4|-0.250|-1.250 – 0.750|0.25|not in the set, below base rate"}
 	if got := lines(all[0])[1:]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

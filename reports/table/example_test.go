@@ -55,6 +55,6 @@ func Example() {
 	// Output:
 	// [# status kernel]
 	// [1 best linear]
-	// [0 ≈ best se]
+	// [0 in the set se]
 	// 11 rows of CSV, <nil>
 }

@@ -11,8 +11,8 @@ import (
 var HeadDocs = map[string]string{
 	"":  "remark",
 	"#": "number of the configuration, in the order of the file; show and fit select it by this number",
-	"status": "best, ≈ best (not significantly worse), or what is wrong with it: failed, cut by a race, missing, " +
-		"with the number of folds that are done",
+	"status": "best, in the set (may be the best, at 95 %), or what is wrong with it: failed, cut by a race, " +
+		"missing, with the number of folds that are done",
 	"dataset":    "data set or file",
 	"preprocess": "transformation of the inputs before the model",
 	"kernel":     "covariance function",
@@ -36,9 +36,8 @@ var HeadDocs = map[string]string{
 	"rejected":           "held-out cases for which no class is decided",
 	"time":               "computing time relative to the fastest row",
 	"difference":         "score minus that of the best; below 0 is worse",
-	"p":                  "two-sided p value of no difference",
-	"p (Holm)":           "p with Holm's correction for the number of comparisons",
-	"verdict":            "whether the difference is significant at 5 %",
+	"p":                  "smallest level at which the interval leaves out 0",
+	"verdict":            "in the set of those that may be the best, at 95 %: the interval contains 0",
 	"illustration":       "kind of illustration",
 	"hyperparameters":    "tuned values, in natural units",
 	"hyperparameter":     "name of the hyperparameter",

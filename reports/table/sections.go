@@ -42,7 +42,7 @@ var Sections = []Section{
 		Run: summaries},
 	{Name: "data_sets", Doc: "one score of configurations on several data sets, a column for each", Results: true,
 		File: "results.csv", Left: ForShow, Run: pivots},
-	{Name: "against", Doc: "every configuration beside the best: difference, interval and p value",
+	{Name: "against", Doc: "every configuration beside the best: difference, interval, p value, in the set or not",
 		Chapter: "Against the best", Results: true, Left: ForShow, Run: Against},
 	{Name: "published", Doc: "published figures beside those of the run", Chapter: "Published figures",
 		Left: ForText | ForPaper, Run: published},

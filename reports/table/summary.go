@@ -89,12 +89,12 @@ func Summary(r *reports.Report) Table {
 		}
 	}
 	for _, a := range r.Decided() {
-		if len(a.Indistinguishable) > 0 {
-			by := a.By
-			if a.Nested != nil {
-				by = a.Nested.By
+		if len(a.Set) > 1 {
+			meaning := "may be the best, at 95 %"
+			if selecting(a).By == "log_evidence" {
+				meaning = "within 1 nat of the best"
 			}
-			t.Legend = append(t.Legend, reports.AsGood+": "+verdict(by, false))
+			t.Legend = append(t.Legend, reports.InSet+": "+meaning)
 			break
 		}
 	}
@@ -135,17 +135,22 @@ func ranked(r *reports.Report) []int {
 	return out
 }
 
-// standing is the rank of a row: best, not significantly different, or its status.
+// standing is the rank of a row: best, in the set of those that may be the best, or its status.
 func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evaluation) Cell {
-	of, lacks := a.Of(i), state(c, e)
-	out := Cell{Mark: map[string]Mark{reports.Winner: Winner, reports.AsGood: AsGood}[of]}
+	of, lacks, out := a.Of(i), state(c, e), Cell{}
 	if a != nil && a.Nested == nil && a.Evaluation != e.Name {
-		of, out.Mark = "", ""
+		of = nil
 	}
-	if lacks != "" && of == "" {
+	switch {
+	case len(of) > 0 && of[0] != reports.BelowBase:
+		out.Mark = map[string]Mark{reports.Winner: Winner, reports.InSet: AsGood}[of[0]]
+	case lacks != "" && len(of) == 0:
 		out.Mark = Apart
 	}
-	out.Text = strings.Join(slices.DeleteFunc([]string{of, lacks}, func(s string) bool { return s == "" }), ", ")
+	if lacks != "" {
+		of = append(of, lacks)
+	}
+	out.Text = strings.Join(of, ", ")
 	return out
 }
 

@@ -229,11 +229,14 @@ func set(out *bytes.Buffer, sets int, seed uint64) {
 	s := score("information_bits")
 	m := []int{2, 10, 60, 200}
 	for i, d := range []design{{models: "linear", n: 60, folds: 3}, {models: "linear", n: 40, folds: 10},
-		{models: "linear", n: 200, folds: 3}, {models: "squared exponential", n: 60, folds: 3},
-		{models: "overconfident", n: 60, folds: 3}, {models: "linear", n: 60, folds: 3, share: 0.1}} {
+		{models: "squared exponential", n: 60, folds: 3}, {models: "overconfident", n: 60, folds: 3},
+		{models: "linear", n: 60, folds: 3, share: 0.1}, {models: "linear", n: 200, folds: 3}} {
 		d.alike, d.unstrat, d.signal, d.numbers = true, true, 2, m
+		if d.n > 100 {
+			d.numbers = m[:3]
+		}
 		lacks := d.simulated(sets/5, seed+uint64(i+200)<<32, func(_ *world, _ []int, c cv.Contenders) (row []float64) {
-			for _, m := range m {
+			for _, m := range d.numbers {
 				of := c
 				of.Parts = c.Parts[:m]
 				k, _ := best(of.Parts)
@@ -246,8 +249,11 @@ func set(out *bytes.Buffer, sets int, seed uint64) {
 			return row
 		})
 		cells := []string{d.String(), fmt.Sprint(len(lacks))}
-		for k := range m {
+		for k := range d.numbers {
 			cells = append(cells, percent(stat.Mean(column(lacks, k), nil)))
+		}
+		if len(d.numbers) < len(m) {
+			cells = append(cells, "")
 		}
 		row(out, cells...)
 	}
@@ -291,17 +297,42 @@ const (
 	skillText = `
 ### Skill in noise
 
+Labels are independent of 20 normal inputs. The table has the share of sets, in %, in which the
+best of 1, 5, 20, 60 or 200 models is found to have skill (` + "`skill.better`" + `), which should be 5 at
+most. A figure of 5 has a standard error of 1 for 500 sets. 1:9 are the sizes of the classes; of
+groups all cases have the same label.
+
+* Mixed: linear and squared exponential covariances of random inputs, with all lengths, noises
+  and sharpnesses.
+* Short length scales: squared exponential, two inputs, 0.2 to 0.5 standard deviations.
+* Constants: the class frequencies of the training part, shrunk towards equal ones.
+
 `
 	powerText = `
 ### Power
+
+Four of the inputs matter, in 80 cases and 5 folds; the models use these and others. Beside the
+share of sets in which skill is found, in %, stands the Mann-Whitney test of the best model. Its
+critical value is the one with which it finds skill in 5 % of 500 sets of noise with as many
+models. At its nominal value it finds skill in noise as often as the next column says, and so
+does the t-test of the score over cases.
 
 `
 	setText = `
 ### Equal models
 
+Every model has two inputs of its own, noisy copies of what the labels depend on, so all are
+equally good. The table has the share of sets, in %, in which at least one of 2, 10, 60 or 200
+is not in the set, which should be 5 at most. A figure of 5 has a standard error of 2 for 100
+sets. Overconfident models have logits that are several times too large.
+
 `
 	correctedText = `
 ### Corrected score
+
+Mean difference, in bits per case, of the score of the best from the score that it has on 1000
+fresh cases after a fit to all cases: of the raw score and of the corrected one. Beside them
+stands the mean standard error of the raw score.
 
 `
 )

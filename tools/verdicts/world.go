@@ -272,7 +272,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 // predict has the held-out predictions of all models; false: a training part lacks a class.
 func (w *world) predict(y []int) (c cv.Contenders, ok bool) {
 	classes := max(2, w.classes)
-	c = cv.Contenders{Groups: w.groups, Seed: w.rng.Uint64()}
+	c = cv.Contenders{Groups: w.groups, Ratio: float64(w.folds) / float64(w.folds-1), Seed: w.rng.Uint64()}
 	indicator := mat.NewDense(w.n, classes, nil)
 	for i, label := range y {
 		indicator.Set(i, label, 1)

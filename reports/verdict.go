@@ -1,0 +1,140 @@
+package reports
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// compare compares all others with the best, which comes first: by simultaneous intervals over the
+// held-out cases, or by the size of the difference of log evidences. It also corrects the score of
+// the best for its selection. It returns the set; empty: the log evidence decides.
+func (r *Report) compare(a *Answer, of contested, all []competitor) (set cv.BestSet) {
+	nan := Number(math.NaN())
+	a.Set, a.Corrected, a.Margin, a.P = []int{a.Configuration}, nan, nan, nan
+	if of.score != nil {
+		c := r.contenders(all)
+		set = c.Set(*of.score, 0)
+		if e, ok := c.Corrected(*of.score); ok {
+			a.Corrected = Number(e.Value)
+		}
+	}
+	for k, other := range all[1:] {
+		d := Number(of.better(other.score.Value - all[0].score.Value))
+		rival := Rival{other.index, Number(other.score.Value), d, nan, nan, nan, -d <= bareMention,
+			of.score != nil && of.score.Base && of.better(other.score.Value) < -rounding}
+		if of.score != nil {
+			e := set.Differences[k+1]
+			rival.Low, rival.High, rival.P = Number(e.Lo), Number(e.Hi), Number(set.P[k+1])
+			rival.InSet = set.In[k+1]
+		}
+		if rival.InSet {
+			a.Set = append(a.Set, rival.Configuration)
+		}
+		a.Rivals = append(a.Rivals, rival)
+	}
+	if len(all) > 1 {
+		a.Next, a.P = &all[1].index, a.Rivals[0].P
+		a.Margin = Number(of.better(all[0].score.Value - all[1].score.Value))
+	}
+	a.Needed = a.needed(set.Cases)
+	return set
+}
+
+// contenders have the predictions of competitors.
+func (r *Report) contenders(all []competitor) cv.Contenders {
+	out := cv.Contenders{Seed: r.Manifest.Seed}
+	for _, c := range all {
+		var parts []cv.Predictions
+		for _, s := range c.folds {
+			parts = append(parts, *s.Predictions)
+		}
+		out.Parts = append(out.Parts, parts)
+	}
+	held, train, repeats := 0, 0, 0
+	for _, s := range all[0].folds {
+		held, train = held+s.Test, train+s.Train
+		if s.Fold == 0 {
+			repeats++ // the folds of a repeat, or of an outer training set, begin
+		}
+	}
+	out.Ratio = float64(held*len(all[0].folds)) / float64(train*max(1, repeats))
+	first := r.Configurations[all[0].index].Record
+	for _, g := range r.Manifest.Groups {
+		if g.DataHash == first.DataHash && all[0].folds[0].Evaluation != testSet {
+			out.Groups = g.Of
+		}
+	}
+	return out
+}
+
+// needed is the number of cases with which at most half of those that competed would be in the set.
+// The half width h of an interval is proportional to 1/√n, so n (h/D)² cases tell a difference D.
+// nil: at most half are in it, or no number would do.
+func (a *Answer) needed(cases int) *int {
+	if cases == 0 || 2*len(a.Set) <= a.Competed {
+		return nil
+	}
+	var all []float64
+	for _, v := range a.Rivals {
+		n := math.Inf(1)
+		if v.Difference != 0 {
+			n = float64(cases) * math.Pow(float64(v.High-v.Low)/2/float64(v.Difference), 2)
+		}
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	// so many have to be outside
+	outside := a.Competed - a.Competed/2
+	if outside > len(all) || !(all[outside-1] < 1e9) {
+		return nil
+	}
+	n := int(math.Ceil(all[outside-1]))
+	return &n
+}
+
+// skill compares predictions with the base rate over the held-out cases of all folds, which are
+// those of the best or with nested cross-validation of the selection procedure; without predictions
+// it compares the log evidence with the log likelihood of the class frequencies. set is that of
+// compare. nil: not known.
+func (r *Report) skill(of contested, all []competitor, folds []*Study, set cv.BestSet) *Skill {
+	c := r.Configurations[all[0].index]
+	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
+	if len(done) == 0 {
+		return skillByEvidence(c)
+	}
+	if of.nested != nil && !slices.Equal(folds, all[0].folds) {
+		all = []competitor{{index: all[0].index, folds: done}}
+	}
+	score, contenders := baseScore(c), r.contenders(all)
+	gain := set.Gain
+	if of.nested != nil || of.by != score.Name {
+		gain = contenders.Set(score, 0).Gain
+	}
+	if math.IsNaN(gain.Value) {
+		return nil
+	}
+	known := contenders.Knows(0)
+	return &Skill{baseRateName, score.Name, Number(gain.Value), Number(gain.Lo), Number(gain.Hi), known,
+		known && gain.Value > 0}
+}
+
+// skillByEvidence compares the log evidence with the log likelihood of the class frequencies.
+func skillByEvidence(c Configuration) *Skill {
+	fit, nan := c.Studies[0].Fit, Number(math.NaN())
+	if fit == nil || len(fit.TrainCounts) == 0 || c.LogEvidence.None() {
+		return nil
+	}
+	base, n := 0.0, 0
+	for _, k := range fit.TrainCounts {
+		n += k
+	}
+	for _, k := range fit.TrainCounts {
+		if k > 0 {
+			base += float64(k) * math.Log(float64(k)/float64(n))
+		}
+	}
+	d := c.LogEvidence - Number(base)
+	return &Skill{baseRateName, logEvidence, d, nan, nan, d > bareMention, d > bareMention}
+}
