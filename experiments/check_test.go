@@ -194,7 +194,7 @@ func TestCheckAtATheta(t *testing.T) {
 			want = []float64{0, math.Log(6) / 2, -1} // six inputs
 		}
 		for j, v := range r.Theta {
-			if len(r.Theta) != len(want) || math.Abs(float64(v.Number)-want[j]) > 1e-12 {
+			if len(r.Theta) != len(want) || math.Abs(float64(v.Value)-want[j]) > 1e-12 {
 				t.Errorf("row %d at %v, want %v", i, r.Theta, want)
 			}
 		}

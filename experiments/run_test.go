@@ -403,7 +403,7 @@ func TestHybrids(t *testing.T) {
 				if h != tuner.Hyperparameters[i] {
 					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
 				}
-				q.Theta["log_"+h.Name] = strconv.FormatFloat(math.Log(float64(h.Number)), 'g', -1, 64)
+				q.Theta["log_"+h.Name] = strconv.FormatFloat(math.Log(float64(h.Value)), 'g', -1, 64)
 			}
 			a, err := q.Evaluate(t.Context())
 			if err != nil || math.Abs(float64(a.LogEvidence)-float64(c.LogEvidence)) > 1e-9 {

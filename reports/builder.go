@@ -26,14 +26,10 @@ func where(studies []Study, i int, trial *int) string {
 	if trial != nil {
 		job = fmt.Sprintf("trial %d", *trial)
 	}
-	s := studies[i]
-	switch {
-	case i == 0:
+	if i == 0 {
 		return job
-	case s.Repeat > 0:
-		return fmt.Sprintf("%s repeat %d fold %d %s", s.Evaluation, s.Repeat, s.Fold, job)
 	}
-	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
+	return Folded(studies[i].Evaluation, studies[i].Repeat, studies[i].Fold) + " " + job
 }
 
 // evaluations pools the studies of each evaluation, in the order of the studies.

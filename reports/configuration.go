@@ -430,7 +430,7 @@ func (c Configuration) ByInput(values Values) Values {
 			first, of = i, name
 		}
 		if strings.HasSuffix(name, "length_scale") {
-			slices.SortStableFunc(out[first:i+1], func(a, b Value) int { return cmp.Compare(a.Number, b.Number) })
+			slices.SortStableFunc(out[first:i+1], func(a, b record.Named) int { return cmp.Compare(a.Value, b.Value) })
 		}
 	}
 	return out

@@ -102,13 +102,13 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 			total += weight * float64(v)
 		}
 		if !math.IsNaN(total) {
-			out = append(out, Value{score.Name, Number(total)})
+			out = append(out, record.Named{Name: score.Name, Value: Number(total)})
 		}
 	}
 	if len(out) == 0 {
 		return nil, true
 	}
-	return append(out, Value{"n", Number(n)}), false
+	return append(out, record.Named{Name: "n", Value: Number(n)}), false
 }
 
 // BestPoints returns the first point of a grid that is best by the objective, and by every score.

@@ -20,7 +20,7 @@ func TestGridScoresWeighCases(t *testing.T) {
 		held(3, map[string]record.Number{"error_rate": 0.5, "errors": 1.5, "auc": 0}),
 	}
 	got, missing := scoresAt(studies, 3, 0, theta)
-	want := Values{{"errors", 2.5}, {"error_rate", 0.625}, {"auc", 0.25}, {"n", 4}}
+	want := Values{{Name: "errors", Value: 2.5}, {Name: "error_rate", Value: 0.625}, {Name: "auc", Value: 0.25}, {Name: "n", Value: 4}}
 	if missing || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

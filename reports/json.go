@@ -180,7 +180,7 @@ func (o *Object) Close() ([]byte, error) {
 func (v Values) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, value := range v {
-		o.Add(value.Name, value.Number)
+		o.Add(value.Name, value.Value)
 	}
 	return o.Close()
 }

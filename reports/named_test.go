@@ -10,8 +10,8 @@ import (
 // Hyperparameters that exist once per input are named by the inputs; the shortest length scale
 // comes first where readers want to see which input matters.
 func TestNamed(t *testing.T) {
-	c := Configuration{Hyperparameters: Values{{Name: "amplitude", Number: 2}, {Name: "length_scale[1]", Number: 5},
-		{Name: "length_scale[2]", Number: 3}}}
+	c := Configuration{Hyperparameters: Values{{Name: "amplitude", Value: 2}, {Name: "length_scale[1]", Value: 5},
+		{Name: "length_scale[2]", Value: 3}}}
 	c.Record.Hyperparameters = []record.Hyperparameter{{Name: "amplitude"}, {Name: "length_scale[1]", Column: "age"},
 		{Name: "length_scale[2]", Column: "dose"}}
 	for _, of := range []struct {

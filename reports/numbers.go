@@ -22,7 +22,7 @@ func Exact(x float64) string {
 func Assignments(v Values, format func(float64) string) string {
 	var out []string
 	for _, value := range v {
-		out = append(out, terminal.OneLine(value.Name)+"="+format(float64(value.Number)))
+		out = append(out, terminal.OneLine(value.Name)+"="+format(float64(value.Value)))
 	}
 	return strings.Join(out, " ")
 }
@@ -110,20 +110,14 @@ func Brief(x float64) string { return fmt.Sprintf("%.2g", x) }
 func Significant(x float64) string { return fmt.Sprintf("%.6g", x) }
 
 // Values are named numbers in a fixed order.
-type Values []Value
-
-// Value is a named number.
-type Value struct {
-	Name   string
-	Number Number
-}
+type Values []record.Named
 
 // values names the entries of x; an x that is shorter, because something failed, gives none.
 func values(names []string, x []record.Number) Values {
 	v := Values{}
 	if len(x) == len(names) {
 		for i, name := range names {
-			v = append(v, Value{name, x[i]})
+			v = append(v, record.Named{Name: name, Value: x[i]})
 		}
 	}
 	return v
@@ -133,7 +127,7 @@ func values(names []string, x []record.Number) Values {
 func (v Values) Get(name string) (float64, bool) {
 	for _, value := range v {
 		if value.Name == name {
-			return float64(value.Number), true
+			return float64(value.Value), true
 		}
 	}
 	return 0, false

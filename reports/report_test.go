@@ -141,7 +141,7 @@ func TestFailedTrialSaysWhere(t *testing.T) {
 	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: cause.TimedOut.New("timed out"), Asked: [][]record.Number{{0.5, -1}}}
 	for _, f := range reporttest.Build(t, m, lines).Configurations[0].Failures {
 		if f.Message == "timed out" {
-			if len(f.Theta) != 2 || f.Theta[0].Number != 0.5 || f.Theta[1].Number != -1 {
+			if len(f.Theta) != 2 || f.Theta[0].Value != 0.5 || f.Theta[1].Value != -1 {
 				t.Errorf("failed at %v", f.Theta)
 			}
 			return
@@ -251,7 +251,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}
 	}
-	got, err := json.Marshal(reports.Values{{"b", 1}, {"a<\"", 2}})
+	got, err := json.Marshal(reports.Values{{Name: "b", Value: 1}, {Name: "a<\"", Value: 2}})
 	if err != nil || string(got) != `{"b":1,"a\u003c\"":2}` {
 		t.Errorf("%s, %v", got, err)
 	}

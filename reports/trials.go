@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -56,7 +57,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 				Chosen: s.status() == Done && s.Fit.Chosen == t.Index && slices.Equal(p.Natural, s.Fit.Natural)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
-					point.Scores = append(point.Scores, Value{score.Name, v})
+					point.Scores = append(point.Scores, record.Named{Name: score.Name, Value: v})
 				}
 			}
 			d.Points = append(d.Points, point)

@@ -114,7 +114,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	var first, jobs []job // the longest first
 	for i, s := range subjects {
 		for j, h := range s.objective.Layout.Specs {
-			s.row.Theta = append(s.row.Theta, reports.Value{Name: h.ThetaName(), Number: reports.Number(points[i][j])})
+			s.row.Theta = append(s.row.Theta, record.Named{Name: h.ThetaName(), Value: reports.Number(points[i][j])})
 		}
 		if s.sampled {
 			first = append(first, job{s, points[i], &s.at})

@@ -349,9 +349,9 @@ func (p *planner) compare(c *candidate) error {
 	}
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, nil, whole.How.Method(), false)
-	identity := mustMarshal(configurationKeyOf(c.Configuration))
+	identity := mustMarshal(configurationKey(c.Configuration))
 	if predicting := p.predicting(c.Data, ""); predicting != "" {
-		identity = mustMarshal([]any{configurationKeyOf(c.Configuration), predicting})
+		identity = mustMarshal([]any{configurationKey(c.Configuration), predicting})
 	}
 	c.adjust = p.adjust(c.Data)
 	if p.known(c, identity) || !p.grow(m.Written.Inference.Place, len(c.sets), 1, 0) {

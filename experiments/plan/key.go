@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -28,9 +28,10 @@ import (
 // declarations of the file, the data, the seed, and the versions of the components' code. Two
 // results with the same key are assumed to be equal.
 //
-// The texts below are hashed as they are. Adding, renaming or moving a field changes the keys, and
-// every existing run folder is then refused; raise keyForm in that case. Fields that are omitted at
-// their usual value (omitempty) can be added safely.
+// The JSON of the configurations and contests of a manifest, and of the texts below, is hashed as it
+// is. Adding, renaming or moving a field changes the keys, and every existing run folder is then
+// refused; raise KeyForm in that case. Fields that are omitted at their usual value (omitempty) can
+// be added safely.
 const (
 	// KeyForm is the version of the form of keys, recorded in the manifest.
 	KeyForm = 1
@@ -40,34 +41,6 @@ const (
 	sharedVersion = 1
 )
 
-// configurationKey is the part of a study's key for its configuration.
-type configurationKey struct {
-	Dataset         string         `json:"dataset"`
-	DataHash        string         `json:"data_hash"`
-	Cases           int            `json:"cases"`
-	Inputs          int            `json:"inputs"`
-	Preprocess      string         `json:"preprocess"`
-	Kernel          string         `json:"kernel"`
-	Mean            string         `json:"mean"`
-	Likelihood      string         `json:"likelihood"`
-	Inference       string         `json:"inference"`
-	TuneInference   string         `json:"tune_inference"`
-	Classes         []string       `json:"classes"`
-	Tune            string         `json:"tune"`
-	Objective       string         `json:"objective"`
-	Hyperparameters []nameKey      `json:"hyperparameters"`
-	Studies         *struct{}      `json:"studies"`            // always null
-	Missing         string         `json:"missing,omitempty"`  // the imputation of missing values
-	Versions        map[string]int `json:"versions,omitempty"` // of components, if not 1
-}
-
-// nameKey is a hyperparameter's name in it.
-type nameKey struct {
-	Name  string `json:"name"`
-	Theta string `json:"theta"`
-	Fixed bool   `json:"fixed,omitempty"`
-}
-
 // hyperparameterKey is the part of a study's key for a hyperparameter.
 type hyperparameterKey struct {
 	Name                   string
@@ -75,18 +48,6 @@ type hyperparameterKey struct {
 	Init, Lo, Hi           float64
 	Given, Fixed, FromData bool
 	Prior                  param.Prior
-}
-
-// contestKey is the part of a plan's key for a contest.
-type contestKey struct {
-	Evaluation     string          `json:"evaluation"`
-	Score          string          `json:"score"`
-	Race           string          `json:"race,omitempty"`
-	Options        json.RawMessage `json:"options,omitempty"`
-	Configurations []int           `json:"configurations"`
-	Folds          []int           `json:"folds"`
-	Next           []int           `json:"next"`
-	WinnerOnly     bool            `json:"winner_only,omitempty"`
 }
 
 // mustMarshal returns the JSON text of plain data.
@@ -107,23 +68,18 @@ func hashed(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// configurationKeyOf returns the part of the key that depends on the configuration alone.
-func configurationKeyOf(c record.Configuration) configurationKey {
-	k := configurationKey{
-		Dataset: c.Dataset, DataHash: c.DataHash, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel.Text, Mean: c.Mean.Text, Likelihood: c.Likelihood.Text,
-		Inference: c.Inference.Text, TuneInference: c.TuneInference.Text,
-		Classes: c.Classes, Tune: c.Tune, Objective: c.Objective, Missing: c.Missing, Versions: c.Versions,
+// configurationKey is the part of keys for a configuration, without what does not affect results.
+func configurationKey(c record.Configuration) record.Configuration {
+	c.Studies, c.Costs, c.Published, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
+	for i := range c.Hyperparameters {
+		c.Hyperparameters[i].Column = ""
 	}
-	for _, h := range c.Hyperparameters {
-		k.Hyperparameters = append(k.Hyperparameters, nameKey{h.Name, h.Theta, h.Fixed})
-	}
-	return k
+	return c
 }
 
 // identityOf returns the part that the keys of all studies of a configuration share.
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
-	return mustMarshal([]any{configurationKeyOf(c), hyperparameterKeys(specs), tuneIdentity(t), average})
+	return mustMarshal([]any{configurationKey(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
 
 func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
@@ -146,15 +102,13 @@ func planKey(m record.Manifest) string {
 	for _, i := range m.Illustrations {
 		parts = append(parts, []byte(i.Key))
 	}
-	var contests []contestKey
 	raced := versions{}
 	for _, c := range m.Contests {
-		contests = append(contests, contestKey(c))
 		raced.named("race", c.Race, cv.Races)
 		raced.score(c.Score)
 	}
-	if contests != nil {
-		parts = append(parts, mustMarshal(contests))
+	if m.Contests != nil {
+		parts = append(parts, mustMarshal(m.Contests))
 	}
 	if len(raced) > 0 {
 		parts = append(parts, mustMarshal(raced))
@@ -293,8 +247,11 @@ func tuningKey(t *job.Set, c record.Configuration, specs []param.Spec, tune spec
 	if (tune.Strategy.Optimizer() == "" && !samples || tune.Ascent().TraceScores) && t.Held() > 0 {
 		return ""
 	}
-	of := configurationKeyOf(c)
-	of.Inference, of.TuneInference, of.Versions = cmp.Or(of.TuneInference, of.Inference), "", nil
+	of := configurationKey(c)
+	if !of.TuneInference.IsZero() {
+		of.Inference = of.TuneInference
+	}
+	of.TuneInference, of.Versions = record.Component{}, nil
 	tune.StandardErrors = false
 	identity := []any{of, hyperparameterKeys(specs), tuneIdentity(tune), t.Train}
 	if samples || tune.Cross != nil { // seeds of chains and of folds

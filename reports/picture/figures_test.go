@@ -91,8 +91,8 @@ func TestGridOfAnyNumbers(t *testing.T) {
 		for j := range 2 {
 			evidence := reports.Number(i)
 			c.Grid = append(c.Grid, reports.GridPoint{
-				Point: reports.Values{{Name: "length_scale", Number: reports.Number(1 + i)}, {Name: "mean.constant", Number: reports.Number(j)}}, LogEvidence: &evidence,
-				Scores: reports.Values{{Name: "errors", Number: reports.Number(1000 + (i-33)*(i-33) + j)}},
+				Point: reports.Values{{Name: "length_scale", Value: reports.Number(1 + i)}, {Name: "mean.constant", Value: reports.Number(j)}}, LogEvidence: &evidence,
+				Scores: reports.Values{{Name: "errors", Value: reports.Number(1000 + (i-33)*(i-33) + j)}},
 			})
 		}
 	}
@@ -117,7 +117,7 @@ func TestLatticeOf(t *testing.T) {
 	}
 	all := func(int, int) bool { return true }
 	plane := func(i, j int) reports.Values {
-		return reports.Values{{Name: "a", Number: reports.Number(1 + j)}, {Name: "b", Number: reports.Number(1 + i)}}
+		return reports.Values{{Name: "a", Value: reports.Number(1 + j)}, {Name: "b", Value: reports.Number(1 + i)}}
 	}
 	for _, test := range []struct {
 		what string
@@ -128,16 +128,16 @@ func TestLatticeOf(t *testing.T) {
 		{"with gaps", points(func(i, j int) bool { return (i+j)%2 == 0 }, plane), true},
 		{"too few points", points(func(i, j int) bool { return i == j }, plane), false},
 		{"one axis", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Number: 1}, {Name: "b", Number: reports.Number(1 + i)}}
+			return reports.Values{{Name: "a", Value: 1}, {Name: "b", Value: reports.Number(1 + i)}}
 		}), false},
 		{"random points", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Number: reports.Number(1 + 3*i + j)}, {Name: "b", Number: reports.Number(math.Exp(float64(j + 3*i)))}}
+			return reports.Values{{Name: "a", Value: reports.Number(1 + 3*i + j)}, {Name: "b", Value: reports.Number(math.Exp(float64(j + 3*i)))}}
 		}), false},
 		{"three axes", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Number: reports.Number(1 + i)}, {Name: "b", Number: reports.Number(1 + j)}, {Name: "c", Number: reports.Number(1 + i + j)}}
+			return reports.Values{{Name: "a", Value: reports.Number(1 + i)}, {Name: "b", Value: reports.Number(1 + j)}, {Name: "c", Value: reports.Number(1 + i + j)}}
 		}), false},
 		{"infinity", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Number: reports.Number(math.Inf(1 - 2*(i%2)))}, {Name: "b", Number: reports.Number(1 + j)}}
+			return reports.Values{{Name: "a", Value: reports.Number(math.Inf(1 - 2*(i%2)))}, {Name: "b", Value: reports.Number(1 + j)}}
 		}), false},
 		{"nothing", nil, false},
 	} {
@@ -153,7 +153,7 @@ func TestLatticeOf(t *testing.T) {
 		}
 		for k, p := range test.grid {
 			i, j := l.find(k)
-			if i < 0 || !near(math.Exp(l.across.values[i]), float64(p.Point[1].Number), 1e-12) || !near(math.Exp(l.up.values[j]), float64(p.Point[0].Number), 1e-12) {
+			if i < 0 || !near(math.Exp(l.across.values[i]), float64(p.Point[1].Value), 1e-12) || !near(math.Exp(l.up.values[j]), float64(p.Point[0].Value), 1e-12) {
 				t.Errorf("%s: point %d is at %d, %d", test.what, k, i, j)
 			}
 		}
@@ -363,13 +363,13 @@ func TestOddNumbers(t *testing.T) {
 				value := reports.Number(pick())
 				p.LogEvidence = &value
 			case 1:
-				p.Scores[r.IntN(2)].Number = reports.Number(pick())
+				p.Scores[r.IntN(2)].Value = reports.Number(pick())
 			case 2:
 				k, from, to := []int{0, 2}[r.IntN(2)], p.Point, reports.Number(pick())
-				old := from[k].Number
+				old := from[k].Value
 				for i := range c.Grid { // a whole row of the grid
-					if q := c.Grid[i].Point; q[k].Number == old {
-						q[k].Number = to
+					if q := c.Grid[i].Point; q[k].Value == old {
+						q[k].Value = to
 					}
 				}
 			}

@@ -165,7 +165,7 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	for k, value := range grid[at[0]].Point {
 		c := column{coordinate: coordinate{label: "ln " + reports.Spaced(value.Name)}}
 		for _, i := range at {
-			c.values = append(c.values, float64(grid[i].Point[k].Number))
+			c.values = append(c.values, float64(grid[i].Point[k].Value))
 		}
 		if slices.ContainsFunc(c.values, func(v float64) bool { return !figure.Drawable(v) }) {
 			return l, false

@@ -64,9 +64,9 @@ func TestImportanceAndParallelPictures(t *testing.T) {
 	for range 400 {
 		var p reports.GridPoint
 		for _, name := range names {
-			p.Point = append(p.Point, reports.Value{Name: name, Number: reports.Number(math.Exp(r.NormFloat64()))})
+			p.Point = append(p.Point, record.Named{Name: name, Value: reports.Number(math.Exp(r.NormFloat64()))})
 		}
-		v := reports.Number(-math.Pow(math.Log(float64(p.Point[0].Number)), 2))
+		v := reports.Number(-math.Pow(math.Log(float64(p.Point[0].Value)), 2))
 		p.LogEvidence = &v
 		c.Grid = append(c.Grid, p)
 	}

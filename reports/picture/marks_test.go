@@ -45,7 +45,7 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 			for j := range mostTold + 2 {
 				evidence := reports.Number(float64(10*i+j) + gain)
 				c.Grid = append(c.Grid, reports.GridPoint{
-					Point:       reports.Values{{Name: "amplitude", Number: reports.Number(math.Exp(float64(j)))}, {Name: "length_scale", Number: reports.Number(math.Exp(float64(i)))}},
+					Point:       reports.Values{{Name: "amplitude", Value: reports.Number(math.Exp(float64(j)))}, {Name: "length_scale", Value: reports.Number(math.Exp(float64(i)))}},
 					LogEvidence: &evidence, StandardError: 0.1,
 				})
 			}

@@ -25,7 +25,7 @@ func TestSampledPictures(t *testing.T) {
 		i, j := k/3, k%3
 		value := *method.Grid[k].LogEvidence - reports.Number(i*j)
 		method.Grid[k].LogEvidence = &value
-		method.Grid[k].Scores = reports.Values{{Name: "information_bits", Number: reports.Number(reporttest.HillInformation(float64(i), float64(j)) + 0.001*float64(i))}}
+		method.Grid[k].Scores = reports.Values{{Name: "information_bits", Value: reports.Number(reporttest.HillInformation(float64(i), float64(j)) + 0.001*float64(i))}}
 	}
 	figures := pictured(t, "sampled", &reports.Report{Configurations: []reports.Configuration{other, sampled, method}})
 	if len(figures) != 1 || figures[0].Name != "sampled-1" || len(figures[0].Panels) != 2 || figures[0].Columns != 1 {

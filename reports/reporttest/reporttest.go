@@ -348,13 +348,13 @@ func Hill() reports.Configuration {
 		for j := range 3 {
 			evidence := reports.Number(10 * i)
 			c.Grid = append(c.Grid, reports.GridPoint{
-				Point: reports.Values{{Name: "amplitude", Number: reports.Number(math.Exp(float64(j - 1)))},
-					{Name: "noise", Number: 0.1},
-					{Name: "length_scale", Number: reports.Number(math.Exp(0.5 * float64(i)))}},
+				Point: reports.Values{{Name: "amplitude", Value: reports.Number(math.Exp(float64(j - 1)))},
+					{Name: "noise", Value: 0.1},
+					{Name: "length_scale", Value: reports.Number(math.Exp(0.5 * float64(i)))}},
 				LogEvidence: &evidence,
 				Scores: reports.Values{{Name: "information_bits",
-					Number: reports.Number(HillInformation(float64(i), float64(j)))},
-					{Name: "errors", Number: reports.Number(20 + (i-6)*(i-6) + 40*j)}, {Name: "n", Number: 200}},
+					Value: reports.Number(HillInformation(float64(i), float64(j)))},
+					{Name: "errors", Value: reports.Number(20 + (i-6)*(i-6) + 40*j)}, {Name: "n", Value: 200}},
 			})
 		}
 	}

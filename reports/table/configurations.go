@@ -42,7 +42,7 @@ func also(converged *bool) string {
 func hyperparameters(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "value")}
 	for _, h := range c.ByInput(c.Hyperparameters) {
-		t.Add(h.Name, h.Number)
+		t.Add(h.Name, h.Value)
 	}
 	return []Table{t}
 }
@@ -51,7 +51,7 @@ func standardErrors(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "standard error")}
 	for i, e := range c.StandardErrors {
 		t.Columns = append(t.Columns, Columns("correlation with "+e.Name)...)
-		row := Row(e.Name, e.Number)
+		row := Row(e.Name, e.Value)
 		for _, x := range c.Correlations[i] {
 			row = append(row, Cell{Value: x})
 		}

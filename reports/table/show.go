@@ -91,10 +91,10 @@ func writeAll(c reports.Configuration, w io.Writer) {
 		line(f.Name, "%s", f.Text)
 	}
 	for _, h := range c.ByInput(c.Hyperparameters) {
-		line(h.Name, "%s", reports.Shortest(h.Number))
+		line(h.Name, "%s", reports.Shortest(h.Value))
 	}
 	for _, e := range c.StandardErrors {
-		line("± "+e.Name, "%s", reports.Shortest(e.Number))
+		line("± "+e.Name, "%s", reports.Shortest(e.Value))
 	}
 	for _, m := range c.Posterior {
 		line("posterior "+m.Name, "%s ± %s, R-hat %s, effective samples %s", reports.Shortest(m.Mean),

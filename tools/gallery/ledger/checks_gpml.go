@@ -71,7 +71,7 @@ func score(c *reports.Configuration, name string) (value, lo, hi float64) {
 func valueOf(values reports.Values, name string) float64 {
 	for _, v := range values {
 		if v.Name == name {
-			return float64(v.Number)
+			return float64(v.Value)
 		}
 	}
 	return math.NaN()
