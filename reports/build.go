@@ -165,7 +165,7 @@ func (b *builder) restarts() []Restart {
 			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()),
 			Gradient: Number(math.NaN()),
 			Status:   t.Status, Evaluations: t.Evaluations,
-			Chosen: whole.status() == Done && whole.Fit.Chosen == t.Index,
+			Chosen: whole.Chose(t),
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]

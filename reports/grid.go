@@ -21,15 +21,13 @@ func (b *builder) grid(objective string) []GridPoint {
 	unscored := 0
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
-			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: p.StandardError}
+			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: p.StandardError,
+				Chosen: whole.chosePoint(t, p)}
 			value := p.Value
 			if objective == "log_evidence" {
 				g.LogEvidence = &value
 			} else {
 				g.Value = &value
-			}
-			if whole.status() == Done && whole.Fit.Chosen == t.Index && slices.Equal(p.Natural, whole.Fit.Natural) {
-				g.Chosen = true
 			}
 			scores, missing := scoresAt(held, t.Index, i, p.Theta)
 			if scores != nil {

@@ -35,6 +35,14 @@ func (s *Study) status() Status {
 	return Done
 }
 
+// Chose reports whether a trial is the best.
+func (s *Study) Chose(t *record.Trial) bool { return s.status() == Done && s.Fit.Chosen == t.Index }
+
+// chosePoint reports whether a point of a trial has the chosen hyperparameters.
+func (s *Study) chosePoint(t *record.Trial, p record.Point) bool {
+	return s.Chose(t) && slices.Equal(p.Natural, s.Fit.Natural)
+}
+
 // missing counts the jobs known to be missing: the fit, and trials before the last one on record.
 // The number of trials after that one cannot be known from the journal.
 func (s *Study) missing() int {

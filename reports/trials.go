@@ -2,7 +2,6 @@ package reports
 
 import (
 	"math"
-	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -54,7 +53,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural),
 				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure.String(),
-				Chosen: s.status() == Done && s.Fit.Chosen == t.Index && slices.Equal(p.Natural, s.Fit.Natural)}
+				Chosen: s.chosePoint(t, p)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
 					point.Scores = append(point.Scores, record.Named{Name: score.Name, Value: v})

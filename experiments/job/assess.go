@@ -23,7 +23,7 @@ import (
 func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.Set.Release()
 	asked := j.askedFor(free, trials)
-	if f, found := take(&j.left, &j.left.fits, asked); found {
+	if f, found := j.fits.take(asked); found {
 		return f, nil
 	}
 	parts, done, err := j.parts()
@@ -53,7 +53,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 		return f, nil
 	}
 	for _, of := range parts[1:] {
-		leave(&of.left, &of.left.fits, asked, of.fit)
+		of.fits.keep(asked, of.fit)
 	}
 	return f, nil
 }

@@ -42,9 +42,10 @@ type Job struct {
 	keptModel   *ModelFit         // the fitted model
 	// Twin is the job on the same training cases with other held-out cases; nil: none. Its results
 	// for the same points are computed here too and kept for it.
-	Twin *Job
-	left left
-	Set  *Set
+	Twin   *Job
+	trials twinResults[record.Trial]
+	fits   twinResults[record.Fit]
+	Set    *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to.
 	choices sync.Map
 	// the score that is tuned over folds, with the sign for which more is better; nil: the

@@ -19,7 +19,7 @@ import (
 // Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
 // with a warm start from the one before.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
-	if t, found := take(&j.left, &j.left.trials, bitsOf(proposal.Points...)); found {
+	if t, found := j.trials.take(bitsOf(proposal.Points...)); found {
 		return t, nil
 	}
 	parts, done, err := j.parts()
@@ -66,8 +66,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 		if err := ctx.Err(); err != nil {
 			return trials[0], err
 		}
-		at := record.Point{Theta: record.Numbers(free),
-			Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
+		at := pointAt(o, free)
 		var failure error
 		if j.Score != nil {
 			at.Value, failure = record.Number(values[i]), failures[i]
@@ -87,10 +86,16 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 			trials[k].Evaluations += run.Evaluations
 		}
 		if k > 0 {
-			leave(&of.left, &of.left.trials, bitsOf(row...), trials[k])
+			of.trials.keep(bitsOf(row...), trials[k])
 		}
 	}
 	return trials[0], nil
+}
+
+// pointAt is a point without a value.
+func pointAt(o *objective.Objective, free []float64) record.Point {
+	return record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))),
+		Gradient: nan}
 }
 
 // point is at, with the scores of the part's held-out cases or the failure.
@@ -134,7 +139,7 @@ func (of *part) score(predicts *objective.Run, free []float64, point *record.Poi
 
 // climb runs the local optimiser from one start.
 func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64, of *part) (record.Trial, error) {
-	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
+	t := record.Trial{Start: pointAt(o, start).Natural}
 	best, err := objective.Optimize(ctx, o, start,
 		objective.Settings{Method: j.Optimizer, Gradients: j.Gradients, Evaluations: j.Evaluations})
 	if ctx.Err() != nil {
@@ -145,16 +150,15 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 		t.Failure = cause.Failed(err).In(fmt.Sprintf("%s: restart from %v", j.Where(), start))
 		return t, nil
 	}
-	t.Points = []record.Point{{
-		Theta: record.Numbers(best.Theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(best.Theta))),
-		Value: record.Number(best.Value), Gradient: record.Number(floats.Norm(best.Gradient, math.Inf(1))),
-	}}
+	end := pointAt(o, best.Theta)
+	end.Value, end.Gradient = record.Number(best.Value), record.Number(floats.Norm(best.Gradient, math.Inf(1)))
 	if best.Inputs != nil {
 		_, dim := j.Set.Source.X.Dims()
 		for inputs := range slices.Chunk(best.Inputs, dim) {
-			t.Points[0].Inputs = append(t.Points[0].Inputs, record.Numbers(inputs))
+			end.Inputs = append(end.Inputs, record.Numbers(inputs))
 		}
 	}
+	t.Points = []record.Point{end}
 	if j.Whole { // folds keep no paths, because there are many folds
 		for _, s := range best.Path {
 			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})
@@ -203,7 +207,7 @@ func (of *part) trace(ctx context.Context, t *record.Trial) error {
 
 // sample runs a Markov chain from one start.
 func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, start []float64) (record.Trial, error) {
-	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
+	t := record.Trial{Start: pointAt(o, start).Natural}
 	c := *j.Chain
 	c.Seed = random.Derive(j.Set.Seed, "chain", fmt.Sprint(index))
 	samples, err := o.Sample(ctx, start, c)
@@ -216,10 +220,9 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	}
 	t.Status, t.Evaluations, t.Warnings = "sampled", samples.Evaluations, samples.Warnings
 	for s, theta := range samples.Theta {
-		t.Points = append(t.Points, record.Point{
-			Theta: record.Numbers(theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(theta))),
-			Value: record.Number(samples.Values[s]), Gradient: nan,
-		})
+		at := pointAt(o, theta)
+		at.Value = record.Number(samples.Values[s])
+		t.Points = append(t.Points, at)
 	}
 	return t, nil
 }

@@ -19,7 +19,7 @@ func decisions(r *reports.Report) []figure.Figure {
 	for _, kind := range []struct {
 		inputs, classes, size int // 3 classes are three or more
 	}{{1, 0, mostTold}, {1, 2, mostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
-		out = append(out, together(r, func(c reports.Configuration) string {
+		out = append(out, groupFigures(r, func(c reports.Configuration) string {
 			if c.Status != reports.Done || min(len(c.Classes), 3) != kind.classes {
 				return ""
 			}

@@ -19,7 +19,7 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		return len(information) > 1
 	}
 	const information = "test information (bits per case)"
-	out := each(r, scored, 6, func(part []Member, n Naming) figure.Figure {
+	out := figurePerConfiguration(r, scored, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " +
 			reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
 		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)

@@ -18,7 +18,7 @@ const leastVisits = 20
 // same value of the hyperparameter, less what chance would give. Ranks let the flanks count no more
 // than the top. Local optimisers have none, since they end at optima.
 func importancePictures(r *reports.Report) []figure.Figure {
-	return each(r, searchedWidely, 1, func(part []Member, n Naming) figure.Figure {
+	return figurePerConfiguration(r, searchedWidely, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		names, columns, _, values := coordinates(c)
 		bars := figure.Bars{Edges: []float64{-0.4}}

@@ -36,21 +36,16 @@ func pathsOf(c reports.Configuration) (out []*record.Trial) {
 	return out
 }
 
-// chose says that a trial on all of the training data has won.
-func chose(c reports.Configuration, t *record.Trial) bool {
-	return c.Status == reports.Done && c.Studies[0].Fit.Chosen == t.Index
-}
-
 // mostTold is how many lines a reader can tell apart.
 const mostTold = 8
 
 // mostFigures is how many figures of a kind there are of single configurations.
 const mostFigures = 8
 
-// each draws the configurations of which there is something to draw, so many in a figure.
-func each(r *reports.Report, of func(reports.Configuration) bool, size int,
+// figurePerConfiguration draws the configurations that of selects, so many in a figure.
+func figurePerConfiguration(r *reports.Report, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
-	return together(r, func(c reports.Configuration) string {
+	return groupFigures(r, func(c reports.Configuration) string {
 		if of(c) {
 			return "all"
 		}
@@ -58,9 +53,9 @@ func each(r *reports.Report, of func(reports.Configuration) bool, size int,
 	}, size, draw)
 }
 
-// together draws the configurations with the same key in one figure, so many in each; those without
+// groupFigures draws the configurations with the same key in one figure, so many in each; those without
 // a key in none.
-func together(r *reports.Report, key func(reports.Configuration) string, size int,
+func groupFigures(r *reports.Report, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
 	var parts [][]Member
 	last := map[string]int{} // the part that takes the next one with a key
@@ -176,7 +171,7 @@ func remarks(all ...string) []string {
 // chosenPath is the way of the restart that was chosen.
 func chosenPath(c reports.Configuration) []record.Step {
 	for _, t := range pathsOf(c) {
-		if chose(c, t) {
+		if c.Studies[0].Chose(t) {
 			return t.Path
 		}
 	}

@@ -27,7 +27,7 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		names, _, _, _ := coordinates(c)
 		return len(names) > 2
 	}
-	return each(r, wide, 1, func(part []Member, n Naming) figure.Figure {
+	return figurePerConfiguration(r, wide, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		names, columns, ranges, values := coordinates(c)
 		ranges = append(ranges, fmt.Sprintf("%.4g to %.4g", slices.Min(values), slices.Max(values)))

@@ -13,7 +13,7 @@ func pathsPicture(r *reports.Report) []figure.Figure {
 	flat := func(c reports.Configuration) bool {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
 	}
-	return each(r, flat, 6, func(part []Member, n Naming) figure.Figure {
+	return figurePerConfiguration(r, flat, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "paths", Title: n.Heading + " · paths of the optimiser", Notes: remarks(n.Note),
 			Columns: min(3, len(part))}
 		for k, m := range part {
@@ -46,7 +46,7 @@ func pathLayers(c reports.Configuration, x, y int) (out []figure.Layer) {
 	starts := figure.Points{Name: "start"}
 	var top []figure.Layer
 	for _, t := range paths {
-		chosen := chose(c, t)
+		chosen := c.Studies[0].Chose(t)
 		l := figure.Line{Name: fmt.Sprintf("%s restart %d", c.Tune, t.Index), Markers: true}
 		if len(paths) > mostTold {
 			l = figure.Line{Faint: true}

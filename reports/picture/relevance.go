@@ -16,7 +16,7 @@ import (
 func relevancePicture(r *reports.Report) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
 	inputs := map[string][]string{} // those with names, of every data set
-	return each(r, found, 1, func(part []Member, n Naming) figure.Figure {
+	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
 		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0],

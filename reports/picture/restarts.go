@@ -15,7 +15,7 @@ import (
 // reached, the best first, and what it cost; but none where all agree.
 func restartsPicture(r *reports.Report) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
-	return each(r, several, 4, func(part []Member, n Naming) figure.Figure {
+	return figurePerConfiguration(r, several, 4, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}
 		for k, m := range part {
 			c := m.Configuration

@@ -17,7 +17,7 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 		}
 		return c.Objective + " of " + c.Dataset
 	}
-	return together(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
+	return groupFigures(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
 		x := figure.Axis{Label: "iteration of the chosen restart"}
 		var lines []figure.Line
 		p, held := figure.Panel{}, figure.Panel{}
