@@ -28,8 +28,8 @@ import (
 // declarations of the file, the data, the seed, and the versions of the components' code. Two
 // results with the same key are assumed to be equal.
 //
-// The JSON of the configurations and contests of a manifest, and of the texts below, is hashed as it
-// is. Adding, renaming or moving a field changes the keys, and every existing run folder is then
+// The JSON of the configurations and contests of a manifest, and of the types below, is hashed as
+// it is. Adding, renaming or moving a field changes the keys, and every existing run folder is then
 // refused; raise KeyForm in that case. Fields that are omitted at their usual value (omitempty) can
 // be added safely.
 const (

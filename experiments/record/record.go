@@ -82,8 +82,8 @@ type Build struct {
 // String names the build in one line.
 func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b.Arch}, " ") }
 
-// Configuration is one cell of the cross product that an experiment declares. Keys hash its JSON, and
-// that of contests.
+// Configuration is one cell of the cross product that an experiment declares. Keys hash its JSON,
+// and that of a Contest.
 type Configuration struct {
 	Dataset  string   `json:"dataset"`
 	DataHash string   `json:"data_hash"`

@@ -53,8 +53,8 @@ func figurePerConfiguration(r *reports.Report, of func(reports.Configuration) bo
 	}, size, draw)
 }
 
-// groupFigures draws the configurations with the same key in one figure, so many in each; those without
-// a key in none.
+// groupFigures draws the configurations with the same key in one figure, so many in each; those
+// without a key in none.
 func groupFigures(r *reports.Report, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
 	var parts [][]Member
