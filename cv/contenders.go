@@ -223,10 +223,10 @@ func (p Predictions) rows(of []int) (out Predictions) {
 }
 
 // drawn multiplies random rows with a matrix: use gets w'a for every row w that fill writes, one
-// after the other. The rows are multiplied many at a time.
+// after the other. Many rows are multiplied at a time, as far as they have 4 million entries.
 func drawn(draws int, a *mat.Dense, fill func(w []float64), use func(w, product []float64)) {
-	const together = 64
 	n, m := a.Dims()
+	together := max(1, min(64, 4_000_000/n))
 	w, product := mat.NewDense(together, n, nil), mat.NewDense(together, m, nil)
 	for done := 0; done < draws; done += together {
 		for b := range together {
