@@ -59,5 +59,6 @@ const head = `## Simulations
 How often are these statements wrong? Below are simulations with known truth, from
 ` + "`make verdicts`" + ` with seed %d. The models are least-squares classifiers with covariances of Gaussian
 processes, whose held-out predictions are cheap; nothing is tuned. A row names models, cases,
-folds and classes. Folds are drawn once for 25 draws of the labels.
+folds and classes. Inputs, folds and models are drawn once for 25 draws of the labels, so errors of
+the figures are somewhat larger than for independent sets.
 `
