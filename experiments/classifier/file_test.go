@@ -15,7 +15,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
@@ -314,7 +313,7 @@ func models(t testing.TB) (texts [][]byte) {
 func TestDamagedModelFilesAreErrors(t *testing.T) {
 	refused := func(what string, text []byte) {
 		t.Helper()
-		f, err := modelfile.Read[data.Schema](bytes.NewReader(text))
+		f, err := modelfile.Read(bytes.NewReader(text))
 		if err == nil {
 			_, err = restore(f, "m.json")
 		}
@@ -323,7 +322,7 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		}
 	}
 	for _, text := range models(t) {
-		if f, err := modelfile.Read[data.Schema](bytes.NewReader(text)); err != nil {
+		if f, err := modelfile.Read(bytes.NewReader(text)); err != nil {
 			t.Fatal(err)
 		} else if _, err := restore(f, "m.json"); err != nil {
 			t.Fatal(err)
@@ -335,7 +334,7 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		if err := json.Indent(&laidOut, text, "", "\t"); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := modelfile.Read[data.Schema](bytes.NewReader(laidOut.Bytes())); err != nil {
+		if f, err := modelfile.Read(bytes.NewReader(laidOut.Bytes())); err != nil {
 			t.Error(err)
 		} else if _, err := restore(f, "m.json"); err != nil {
 			t.Errorf("the same content laid out in another way: %v", err)
@@ -435,7 +434,7 @@ func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := modelfile.Read[data.Schema](bytes.NewReader(b))
+			f, err := modelfile.Read(bytes.NewReader(b))
 			if err != nil {
 				return
 			}
@@ -484,7 +483,7 @@ func FuzzModelFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := modelfile.Read[data.Schema](bytes.NewReader(text))
+		file, err := modelfile.Read(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -500,7 +499,7 @@ func FuzzModelFile(f *testing.F) {
 		if err := c.file.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := modelfile.Read[data.Schema](bytes.NewReader(b.Bytes())); err != nil {
+		if _, err := modelfile.Read(bytes.NewReader(b.Bytes())); err != nil {
 			t.Fatal(err)
 		}
 		if file.Columns.Sparse {

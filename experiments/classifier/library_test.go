@@ -52,7 +52,7 @@ func TestTheLibraryReadsModelFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := library.Load(bytes.NewReader(text))
-		if command.compared != nil || command.data.Classes == nil {
+		if command.fitted.Compared != nil || command.fitted.Data.Classes == nil {
 			if err == nil || !strings.Contains(err.Error(), "gpc-tune predict predicts") {
 				t.Errorf("%s: error %v", command.file.Model.Inference, err)
 			}

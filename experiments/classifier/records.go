@@ -20,7 +20,7 @@ func (c *Classifier) Columns() (inputs, ids []data.Column) {
 }
 
 // Classes are the classes of the model; none if it predicts numbers.
-func (c *Classifier) Classes() []string { return c.data.Classes }
+func (c *Classifier) Classes() []string { return c.fitted.Data.Classes }
 
 // ReadRecords reads {"rows": [{column: value, …}, …]}, UTF-8 with nothing after it, and at most
 // this many rows. A value is a number, a text, a boolean, or null for a missing value, as in

@@ -1,6 +1,5 @@
 // Package modelfile defines the model file, docs/model-file.md: its content, reading, writing and
-// checking, and restoring its posterior. It depends on neither YAML nor data files: callers supply
-// the components of the model and the description of the columns.
+// checking, and restoring its posterior.
 package modelfile
 
 import (
@@ -19,6 +18,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
@@ -42,8 +42,8 @@ func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{O
 
 // File is a fitted classifier, as described in docs/model-file.md: everything needed to rebuild its
 // posterior without iterating, and its origin. Numbers are written so that they are read back bit
-// for bit. C describes the columns of data.
-type File[C any] struct {
+// for bit.
+type File struct {
 	Schema      Form               `json:"schema"`
 	Experiment  string             `json:"experiment"` // the name in the YAML file
 	Seed        uint64             `json:"seed"`
@@ -54,7 +54,7 @@ type File[C any] struct {
 	LogEvidence record.Spelled     `json:"log_evidence"` // nats, of this fit
 	Model       declared.Texts     `json:"model"`
 	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
-	Columns     *C                 `json:"columns"`
+	Columns     *data.Schema       `json:"columns"`
 	Preprocess  *preprocess.Map    `json:"preprocess"`
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
@@ -98,13 +98,13 @@ type Tuned struct {
 }
 
 // Seal sets Hash.
-func (f *File[C]) Seal() (err error) {
+func (f *File) Seal() (err error) {
 	f.Hash, err = f.hash()
 	return err
 }
 
-// Sealed returns an error if Hash is not the hash of the content.
-func (f *File[C]) Sealed() error {
+// sealed returns an error if Hash is not the hash of the content.
+func (f *File) sealed() error {
 	if hash, err := f.hash(); err != nil || hash != f.Hash {
 		return Wrong("hash", "%q on file, and %s by its content", f.Hash, hash)
 	}
@@ -112,7 +112,7 @@ func (f *File[C]) Sealed() error {
 }
 
 // hash is the correct Hash. It does not depend on white space in the file.
-func (f *File[C]) hash() (string, error) {
+func (f *File) hash() (string, error) {
 	bare, h := *f, sha256.New()
 	bare.Hash = ""
 	err := bare.Write(h)
@@ -120,7 +120,7 @@ func (f *File[C]) hash() (string, error) {
 }
 
 // Write writes one field per line.
-func (f *File[C]) Write(w io.Writer) error {
+func (f *File) Write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
 		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
@@ -143,7 +143,7 @@ func (f *File[C]) Write(w io.Writer) error {
 
 // Read reads a model file, strictly. Reading takes up to eight times the memory of the text, so a
 // text that is longer than an eighth of the free memory is machine.ErrMemory.
-func Read[C any](r io.Reader) (*File[C], error) {
+func Read(r io.Reader) (*File, error) {
 	longest := int64(math.MaxInt64 - 1)
 	if free, known := machine.Available(); known {
 		longest = free / 8
@@ -157,11 +157,11 @@ func Read[C any](r io.Reader) (*File[C], error) {
 			"use a larger machine, or fit on a part of the cases or with inducing inputs", machine.ErrMemory,
 			humanize.IBytes(uint64(longest)))
 	}
-	return decode[C](text)
+	return decode(text)
 }
 
 // decode reads the text of a model file.
-func decode[C any](text []byte) (*File[C], error) {
+func decode(text []byte) (*File, error) {
 	var header struct {
 		Schema any          `json:"schema"`
 		Build  record.Build `json:"build"`
@@ -199,7 +199,7 @@ func decode[C any](text []byte) (*File[C], error) {
 				placeIn(text, tokens.InputOffset()))
 		}
 	}
-	f := &File[C]{}
+	f := &File{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	switch err := d.Decode(f); {
@@ -219,5 +219,8 @@ func placeIn(text []byte, offset int64) string {
 		len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// Wrong is the error for a part of a model file.
-func Wrong(part, format string, args ...any) error { return fmt.Errorf(part+": "+format, args...) }
+// Wrong is the error for a part of a model file that gpc-tune cannot have written.
+func Wrong(part, format string, args ...any) error {
+	return fmt.Errorf(part+": "+format+"; the file was changed: write it again with gpc-tune fit or experiments.Fit",
+		args...)
+}

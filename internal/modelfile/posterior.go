@@ -1,7 +1,9 @@
 package modelfile
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -11,16 +13,20 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Cases are the training cases of a file with these classes (none: numeric targets) and this number
-// of input columns, and their description. If the file has inducing inputs instead, X has these,
-// and Y only the number of classes.
-func (f *File[C]) Cases(classes []string, dim int) (d objective.Data, of Training, err error) {
+// cases are the training cases and their description. If the file has inducing inputs instead, X
+// has these, and Y only the number of classes.
+func (f *File) cases() (d objective.Data, of Training, err error) {
+	classes, dim := f.Columns.Classes, len(f.Columns.ColumnNames())
 	switch {
 	case len(classes) > 0 && len(f.Targets) > 0:
 		return d, of, Wrong("targets", "%d numbers do not go with classes", len(f.Targets))
@@ -76,7 +82,7 @@ func inputs(part string, rows [][]float64, dim int) (*kernel.Inputs, error) {
 }
 
 // inducing reads the inducing inputs, and the description of the training cases.
-func (f *File[C]) inducing(classes []string, dim int) (d objective.Data, of Training, err error) {
+func (f *File) inducing(classes []string, dim int) (d objective.Data, of Training, err error) {
 	t := f.Training
 	switch {
 	case t == nil || len(f.Inducing) == 0 || len(f.Labels)+len(f.Targets)+len(f.Inputs) > 0:
@@ -103,7 +109,7 @@ func (f *File[C]) inducing(classes []string, dim int) (d objective.Data, of Trai
 
 // Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
 // of a fit condensed to inducing inputs z, with the description of its cases.
-func (f *File[C]) Keep(state approx.State, x, z *mat.Dense, of Training, labels []int, targets []float64) {
+func (f *File) Keep(state approx.State, x, z *mat.Dense, of Training, labels []int, targets []float64) {
 	f.Schema, f.State = OfCases, append(approx.State{}, state...)
 	if z != nil {
 		f.Schema, f.Training, f.Inducing = condensed, &of, rows(z)
@@ -120,62 +126,171 @@ func rows(x *mat.Dense) (rows [][]float64) {
 	return rows
 }
 
-// Admit returns machine.ErrMemory if there is no memory for so many posteriors at once, each of
-// which needs these bytes.
-func (f *File[C]) Admit(bytes int64, posteriors int) error {
-	err := machine.Admit(machine.Footprint(bytes*int64(posteriors), machine.Slack), 0)
+// Fitted is the model of a file with its posterior.
+type Fitted struct {
+	Data     objective.Data
+	Training Training
+	Average  objective.Average
+	Compared comparator.Fitted // used instead of a Gaussian process; nil: none
+
+	file      *File
+	objective *objective.Objective
+	point     *objective.Point // at the file's theta
+}
+
+// CheckColumns checks the description of inputs and labels, and the preprocessing of the inputs.
+func (f *File) CheckColumns() error {
+	if f.Columns == nil || f.Preprocess == nil {
+		return Wrong("columns, preprocess", "one of them is missing")
+	}
+	if err := f.Columns.Check(); err != nil {
+		return Wrong("columns", "%w", err)
+	}
+	if err := f.Preprocess.Check(len(f.Columns.ColumnNames())); err != nil {
+		return Wrong("preprocess", "%w", err)
+	}
+	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
+		return Wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
+	}
+	return nil
+}
+
+// Restore checks the content of a file with correct columns and rebuilds the posterior. Mistakes in
+// the texts of the model are strictyaml.Problems, at prefix followed by model and the name of the
+// part. If there is no memory for the posterior and as many of its samples, the error is
+// machine.ErrMemory.
+func (f *File) Restore(prefix string, samples int) (*Fitted, error) {
+	c := &Fitted{file: f}
+	m, err := c.model(prefix + "model.")
+	if err != nil {
+		return nil, err
+	}
+	if classes := f.Columns.Classes; m.Numeric() != (len(classes) == 0) {
+		return nil, Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes), f.Model.Likelihood)
+	}
+	if m.Comparator != nil && f.Schema != OfCases {
+		return nil, Wrong("schema", "%q is for models with inducing inputs, not for comparators", f.Schema)
+	}
+	if c.Data, c.Training, err = f.cases(); err != nil {
+		return nil, err
+	}
+	if err := c.admit(m, 1+samples); err != nil {
+		return nil, err
+	}
+	evidence, err := c.posterior(m)
+	if err != nil {
+		return nil, err
+	}
+	// the checksum covers what none of the checks above depends on
+	return c, cmp.Or(f.agrees(evidence), f.sealed())
+}
+
+// model reads the model and the averaging of class probabilities.
+func (c *Fitted) model(prefix string) (m declared.Model, err error) {
+	f, found := c.file, strictyaml.NewFindings("")
+	m = declared.ReadModel(found, f.Model, prefix, true)
+	c.Average = declared.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
+	switch err := found.Err(); {
+	case err == nil:
+	case f.Build.Program != build.This().Program:
+		return m, fmt.Errorf("%w\nthe file is from %s, which may have components of its own: predict there", err,
+			cmp.Or(f.Build.Program, "gpc-tune"))
+	default:
+		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with "+
+			"gpc-tune fit or experiments.Fit", err)
+	}
+	if m.Comparator != nil {
+		return m, nil
+	}
+	if err := c.Average.Uses(m.Likelihood); err != nil {
+		return m, Wrong("model.average", "%w", err)
+	}
+	if m, err = m.OnColumns(f.Columns.Sources()); err != nil {
+		err = Wrong("model.kernel", "%w", err)
+	}
+	return m, err
+}
+
+// admit checks that the parts of the model are compatible, and that there is memory for so many
+// posteriors at once.
+func (c *Fitted) admit(m declared.Model, posteriors int) error {
+	n, dim := c.Data.X.X.Dims()
+	classes := c.Data.Y.Classes
+	size := approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
+	var need int64
+	if m.Comparator != nil {
+		need = m.Comparator.Memory(size, dim)
+	} else if _, err := m.On(classes).Check(classes); err != nil {
+		return Wrong("model", "%w", err)
+	} else {
+		need = m.On(classes).Memory(size, dim, nil, false)
+	}
+	err := machine.Admit(machine.Footprint(need*int64(posteriors), machine.Slack), 0)
 	if err != nil {
 		err = fmt.Errorf("the posterior of its %d cases: %w; use a larger machine, or fit on a part of the cases or "+
-			"with inducing inputs", max(len(f.Inputs), len(f.Inducing)), err)
+			"with inducing inputs", n, err)
 	}
 	return err
 }
 
-// Objective is the objective of the model with the result of Cases.
-func (f *File[C]) Objective(m objective.Model, d objective.Data) (o *objective.Objective, err error) {
-	if f.Schema == condensed {
-		o, err = objective.NewCondensed(m, d.X.X, d.Classes)
+// posterior rebuilds the posterior, and returns the log evidence in nats.
+func (c *Fitted) posterior(m declared.Model) (evidence float64, err error) {
+	f := c.file
+	if m.Comparator != nil {
+		if c.Compared, err = m.Comparator.Restore(c.Data, f.State); err != nil {
+			return 0, Wrong("state", "%w", err)
+		}
+		return c.Compared.Summary().LogEvidence, nil
+	}
+	if on := m.On(c.Data.Y.Classes); f.Schema == condensed {
+		c.objective, err = objective.NewCondensed(on, c.Data.X.X, c.Data.Classes)
 	} else {
-		o, err = objective.New(m, nil, d)
+		c.objective, err = objective.New(on, nil, c.Data)
 	}
 	if err != nil {
-		return nil, Wrong("model", "%w", err)
+		return 0, Wrong("model", "%w", err)
 	}
-	return o, nil
-}
-
-// Point rebuilds the posterior of a model without a comparator.
-func (f *File[C]) Point(o *objective.Objective) (*objective.Point, error) {
-	theta, err := thetaOf(f.Theta, o.Layout)
+	theta, err := thetaOf(f.Theta, c.objective.Layout)
 	if err != nil {
-		return nil, Wrong("theta", "%w", err)
+		return 0, Wrong("theta", "%w", err)
 	}
-	point, err := f.at(o, theta, f.State)
-	if err != nil {
-		return nil, Wrong("state", "%w", err)
+	if c.point, err = c.at(theta, f.State); err != nil {
+		return 0, Wrong("state", "%w", err)
 	}
-	return point, nil
-}
-
-// Sample rebuilds the posterior at a sample of the hyperparameters.
-func (f *File[C]) Sample(o *objective.Objective, i int) (*objective.Point, error) {
-	theta, err := thetaOf(f.Samples[i].Theta, o.Layout)
-	if err != nil {
-		return nil, Wrong("samples", "sample %d: theta: %w", i, err)
-	}
-	point, err := f.at(o, theta, f.Samples[i].State)
-	if err != nil {
-		return nil, Wrong("samples", "sample %d: state: %w", i, err)
-	}
-	return point, nil
+	return c.point.Posterior.Evidence().Value(), nil
 }
 
 // at is the fit at theta with this state.
-func (f *File[C]) at(o *objective.Objective, theta []float64, s approx.State) (*objective.Point, error) {
-	if f.Schema == condensed {
-		return o.Expand(theta, s)
+func (c *Fitted) at(theta []float64, s approx.State) (*objective.Point, error) {
+	if c.file.Schema == condensed {
+		return c.objective.Expand(theta, s)
 	}
-	return o.Restore(theta, s)
+	return c.objective.Restore(theta, s)
+}
+
+// Posteriors are the posteriors over which predictions are averaged: the samples of Markov chains,
+// restored one at a time, or else the one of the file. A comparator has none.
+func (c *Fitted) Posteriors() iter.Seq2[*objective.Point, error] {
+	return func(yield func(*objective.Point, error) bool) {
+		if len(c.file.Samples) == 0 {
+			yield(c.point, nil)
+		}
+		for i, s := range c.file.Samples {
+			theta, err := thetaOf(s.Theta, c.objective.Layout)
+			if err != nil {
+				yield(nil, Wrong("samples", "sample %d: theta: %w", i, err))
+				return
+			}
+			point, err := c.at(theta, s.State)
+			if err != nil {
+				yield(nil, Wrong("samples", "sample %d: state: %w", i, err))
+				return
+			}
+			if !yield(point, nil) {
+				return
+			}
+		}
+	}
 }
 
 // evidenceTolerance is the allowed difference, absolute or relative, of the log evidence from the
@@ -183,9 +298,9 @@ func (f *File[C]) at(o *objective.Objective, theta []float64, s approx.State) (*
 // changed file.
 const evidenceTolerance = 1e-4
 
-// Agrees returns an error if the log evidence computed from the file differs from the one in it. It
+// agrees returns an error if the log evidence computed from the file differs from the one in it. It
 // cannot be computed without the training cases.
-func (f *File[C]) Agrees(evidence float64) error {
+func (f *File) agrees(evidence float64) error {
 	want := float64(f.LogEvidence)
 	if f.Schema == condensed {
 		return nil

@@ -25,7 +25,6 @@ package classifier
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +39,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -47,7 +47,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
@@ -60,7 +59,7 @@ var ErrMemory = machine.ErrMemory
 // goroutines may use it at once.
 type Classifier[L comparable] struct {
 	labels   []L // of the classes, in order
-	file     *modelfile.File[json.RawMessage]
+	file     *modelfile.File
 	declared error // why the file cannot be written
 	dim      int
 	average  objective.Average
@@ -186,61 +185,21 @@ func (o *options) check(dim int) error {
 	return nil
 }
 
-// columns is what a model file says of the columns of data, as far as a classifier needs to know.
-type columns struct {
-	Header  bool     `json:"header"`
-	Width   int      `json:"width"`
-	Inputs  []column `json:"inputs"`
-	Label   column   `json:"label"`
-	Classes []string `json:"classes,omitempty"`
-}
-
-type column struct {
-	Name   string   `json:"name"`
-	Index  int      `json:"index"`
-	Levels []string `json:"levels,omitempty"` // each has a column of the inputs
-	Gaps   bool     `json:"gaps,omitempty"`   // a further column of the inputs says whether the value is missing
-	Coded  bool     `json:"coded,omitempty"`  // the levels have one column of the inputs, with their numbers
-}
-
-// sources are the columns of the inputs, as kernels see them: those with equal numbers were made
-// from one category, and coded are those with the numbers of levels.
-func (of columns) sources() (source []int, coded []bool) {
-	for _, in := range of.Inputs {
-		first, width := len(source), max(1, len(in.Levels))
-		if in.Coded {
-			width = 1
-		} else if in.Gaps {
-			width++
-		}
-		for k := range width {
-			if in.Levels != nil {
-				k = 0
-			}
-			source, coded = append(source, first+k), append(coded, in.Coded)
-		}
-	}
-	return source, coded
-}
-
 // keep makes the model file.
 func (c *Classifier[L]) keep(
 	o *options, on *objective.Objective, t objective.Tuning, d objective.Data, before *preprocess.Map, index []int,
 ) {
-	of := columns{Header: true, Width: c.dim + 1, Classes: d.Classes, Label: column{Name: "label", Index: c.dim}}
+	of := &data.Schema{Header: true, Width: c.dim + 1, Classes: d.Classes,
+		Label: data.Column{Name: "label", Index: c.dim}}
 	for j, name := range o.columns {
-		of.Inputs = append(of.Inputs, column{Name: name, Index: j})
+		of.Inputs = append(of.Inputs, data.Column{Name: name, Index: j})
 	}
 	for slices.Contains(o.columns, of.Label.Name) {
 		of.Label.Name += "_"
 	}
-	raw, err := json.Marshal(of)
-	if err != nil {
-		panic(err) // texts and numbers alone
-	}
 	point := c.points[0]
-	c.file = &modelfile.File[json.RawMessage]{
-		Seed: o.seed, Build: build.This(), Columns: (*json.RawMessage)(&raw),
+	c.file = &modelfile.File{
+		Seed: o.seed, Build: build.This(), Columns: of,
 		LogEvidence: record.Spelled(point.Posterior.Evidence().Value()), Theta: map[string]float64{},
 		Preprocess: before,
 	}
@@ -283,7 +242,7 @@ func (c *Classifier[L]) Save(w io.Writer) error {
 // or of a classifier that is not a Gaussian process. A file whose text or posterior needs more
 // memory than is free is ErrMemory.
 func Load(r io.Reader) (*Classifier[string], error) {
-	f, err := modelfile.Read[json.RawMessage](r)
+	f, err := modelfile.Read(r)
 	if err == nil {
 		var c *Classifier[string]
 		if c, err = restore(f); err == nil {
@@ -293,78 +252,33 @@ func Load(r io.Reader) (*Classifier[string], error) {
 	return nil, fmt.Errorf("classifier: %w", err)
 }
 
-func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
-	var of columns
-	if f.Columns == nil || f.Preprocess == nil {
-		return nil, modelfile.Wrong("columns, preprocess", "one of them is missing")
-	}
-	if err := json.Unmarshal(*f.Columns, &of); err != nil {
-		return nil, modelfile.Wrong("columns", "%w", err)
-	}
-	source, coded := of.sources()
-	c := &Classifier[string]{labels: of.Classes, file: f, dim: len(source)}
-	switch {
-	case len(of.Classes) < 2:
-		return nil, modelfile.Wrong("columns.classes", "%d classes; a classifier has two or more. "+
-			"gpc-tune predict predicts numbers", len(of.Classes))
-	case c.dim == 0:
-		return nil, modelfile.Wrong("columns.inputs", "there are none")
-	case f.Calibrate != "" || f.Threshold != nil || f.Costs != nil:
-		return nil, modelfile.Wrong("calibrate, threshold, costs", "they are not applied here; gpc-tune predict does")
-	}
-	if err := f.Preprocess.Check(c.dim); err != nil {
-		return nil, modelfile.Wrong("preprocess", "%w", err)
-	}
-	found := strictyaml.NewFindings("model")
-	m := declared.ReadModel(found, f.Model, "model.", true)
-	c.average = declared.ReadAverage(found.As("model.average"), f.Model.Average, f.Seed)
-	if err := found.Err(); err != nil {
+func restore(f *modelfile.File) (*Classifier[string], error) {
+	if err := f.CheckColumns(); err != nil {
 		return nil, err
 	}
-	if m.Comparator != nil {
-		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
+	c := &Classifier[string]{labels: f.Columns.Classes, file: f, dim: len(f.Columns.ColumnNames())}
+	switch {
+	case len(c.labels) == 0:
+		return nil, errors.New("columns.classes: there are none; gpc-tune predict predicts numbers")
+	case f.Calibrate != "" || f.Threshold != nil || f.Costs != nil:
+		return nil, errors.New("calibrate, threshold, costs: they are not applied here; gpc-tune predict does")
+	}
+	fitted, err := f.Restore("", len(f.Samples))
+	if err != nil {
+		return nil, err
+	}
+	if fitted.Compared != nil {
+		return nil, fmt.Errorf("model.inference: %s is no Gaussian process; gpc-tune predict predicts with it",
 			f.Model.Inference)
 	}
-	m, err := m.OnColumns(source, coded)
-	if err != nil {
-		return nil, modelfile.Wrong("model.kernel", "%w", err)
-	}
-	if err := c.average.Uses(m.Likelihood); err != nil {
-		return nil, modelfile.Wrong("model.average", "%w", err)
-	}
-	d, _, err := f.Cases(of.Classes, c.dim)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.rebuild(m.On(len(of.Classes)), d)
-}
-
-// rebuild makes the posterior, or those of samples, and holds the file to it.
-func (c *Classifier[L]) rebuild(m objective.Model, d objective.Data) error {
-	o, err := c.file.Objective(m, d)
-	if err != nil {
-		return err
-	}
-	n := d.X.N()
-	size := approx.Size{Cases: n, Distinct: n, Classes: len(c.labels)}
-	if err := c.file.Admit(m.Memory(size, c.dim, nil, false), 1+len(c.file.Samples)); err != nil {
-		return err
-	}
-	point, err := c.file.Point(o)
-	if err != nil {
-		return err
-	}
-	for i := range c.file.Samples {
-		sample, err := c.file.Sample(o, i)
+	c.average = fitted.Average
+	for point, err := range fitted.Posteriors() {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.points = append(c.points, sample)
+		c.points = append(c.points, point)
 	}
-	if c.points == nil {
-		c.points = []*objective.Point{point}
-	}
-	return cmp.Or(c.file.Agrees(point.Posterior.Evidence().Value()), c.file.Sealed())
+	return c, nil
 }
 
 // Classes are the labels, in the order of the columns of Proba: numbers by value, texts by bytes.

@@ -206,7 +206,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"classifier: line 1, column 1: not a model file": load("x1,x2\n"),
 		"its schema is":                                  load(`{"schema": "other/1"}`),
 		"a kernel of type classifier.private":            unnamed(t),
-		"columns, preprocess: one of them":               load(`{"schema": "gpc-tune/model/1"}`),
+		"columns, preprocess: one of them is missing; the file was changed: write it again with gpc-tune fit": load(`{"schema": "gpc-tune/model/1"}`),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
