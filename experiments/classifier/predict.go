@@ -224,7 +224,8 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.fitted.Training.Counts)
+		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all),
+			c.fitted.Training.Counts)
 		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
 		}

@@ -33,12 +33,12 @@ type Form string
 const (
 	family         = "gpc-tune/model/"
 	version        = 2
-	OfCases   Form = family + "1"
+	ofCases   Form = family + "1"
 	condensed Form = family + "2"
 )
 
 // JSONSchema lists the formats.
-func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{OfCases, condensed}} }
+func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{ofCases, condensed}} }
 
 // File is a fitted classifier, as described in docs/model-file.md: everything needed to rebuild its
 // posterior without iterating, and its origin. Numbers are written so that they are read back bit
@@ -181,7 +181,7 @@ func decode(text []byte) (*File, error) {
 	switch number, err := strconv.Atoi(of); {
 	case !is || err != nil || number < 1:
 		return nil, fmt.Errorf("not a model file: its schema is %q, want %q or %q; model files are written by "+
-			"gpc-tune fit or experiments.Fit", schema, OfCases, condensed)
+			"gpc-tune fit or experiments.Fit", schema, ofCases, condensed)
 	case number > version:
 		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
 			"versions up to %d: use a newer gpc-tune, or write the file again with gpc-tune fit or experiments.Fit",

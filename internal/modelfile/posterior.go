@@ -110,7 +110,7 @@ func (f *File) inducing(classes []string, dim int) (d objective.Data, of Trainin
 // Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
 // of a fit condensed to inducing inputs z, with the description of its cases.
 func (f *File) Keep(state approx.State, x, z *mat.Dense, of Training, labels []int, targets []float64) {
-	f.Schema, f.State = OfCases, append(approx.State{}, state...)
+	f.Schema, f.State = ofCases, append(approx.State{}, state...)
 	if z != nil {
 		f.Schema, f.Training, f.Inducing = condensed, &of, rows(z)
 		return
@@ -166,9 +166,10 @@ func (f *File) Restore(prefix string, samples int) (*Fitted, error) {
 		return nil, err
 	}
 	if classes := f.Columns.Classes; m.Numeric() != (len(classes) == 0) {
-		return nil, Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes), f.Model.Likelihood)
+		return nil, Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes),
+			f.Model.Likelihood)
 	}
-	if m.Comparator != nil && f.Schema != OfCases {
+	if m.Comparator != nil && f.Schema != ofCases {
 		return nil, Wrong("schema", "%q is for models with inducing inputs, not for comparators", f.Schema)
 	}
 	if c.Data, c.Training, err = f.cases(); err != nil {
