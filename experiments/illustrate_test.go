@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/random"
@@ -37,7 +37,7 @@ func TestPriorsAreDrawn(t *testing.T) {
 	if i.Entry != 1 || i.Likelihood.Text != "probit" || !strings.HasPrefix(i.Kernel.Text, "{se") {
 		t.Fatalf("%d, %s, %s", i.Entry, i.Kernel, i.Likelihood)
 	}
-	want, err := ask.Sampling{Query: ask.Query{Kernel: "{se: {amplitude: 2, length_scale: 0.5}}", Mean: "zero", Likelihood: "probit"}, Grid: "0:2:11", Count: 2, Seed: random.Derive(5, "illustrate", "1")}.Draw(t.Context())
+	want, err := query.Sampling{Query: query.Query{Kernel: "{se: {amplitude: 2, length_scale: 0.5}}", Mean: "zero", Likelihood: "probit"}, Grid: "0:2:11", Count: 2, Seed: random.Derive(5, "illustrate", "1")}.Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0,
@@ -15,7 +15,7 @@ import (
 // 8844.24 at (0.258, 1.033) and test log loss 0.43472.
 func TestInducingBesideGPBoost(t *testing.T) {
 	dir := t.TempDir()
-	names, err := ask.Waves(20000, 2, dir)
+	names, err := query.Waves(20000, 2, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -150,7 +150,7 @@ func TestProbabilitiesAreAveragedOverSamples(t *testing.T) {
 			"tune: {method: mcmc, objective: log_posterior, restarts: 2, samples: 5, burn: 10, inference: "+tuned+"}\n")
 		want := 0.0
 		for _, s := range samples {
-			q := ask.Query{Data: dir + "/train.csv", Test: dir + "/test.csv", Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "ep", Theta: map[string]string{}}
+			q := query.Query{Data: dir + "/train.csv", Test: dir + "/test.csv", Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "ep", Theta: map[string]string{}}
 			for i, name := range []string{"log_amplitude", "log_length_scale"} {
 				q.Theta[name] = strconv.FormatFloat(float64(s.Theta[i]), 'g', -1, 64)
 			}

@@ -20,10 +20,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -398,7 +398,7 @@ func TestHybrids(t *testing.T) {
 				t.Fatalf("configuration %d predicts with %s, tuned with %s", k, c.Inference, c.TuneInference)
 			}
 			tuner, predictor := r.Configurations[k%2*3], r.Configurations[k/2*3]
-			q := ask.Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference.Text, Theta: map[string]string{}}
+			q := query.Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference.Text, Theta: map[string]string{}}
 			for i, h := range c.Hyperparameters {
 				if h != tuner.Hyperparameters[i] {
 					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
@@ -497,7 +497,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		held[i] = n + i
 	}
 	evidence, rmse, loss := solve(all, held)
-	q := ask.Query{Data: filepath.Join(dir, "train.csv"), Test: filepath.Join(dir, "test.csv"), Preprocess: "none", Kernel: "{se: {amplitude: 1.7, length_scale: 0.8}}",
+	q := query.Query{Data: filepath.Join(dir, "train.csv"), Test: filepath.Join(dir, "test.csv"), Preprocess: "none", Kernel: "{se: {amplitude: 1.7, length_scale: 0.8}}",
 		Mean: "{constant: 2}", Likelihood: "{gaussian: {noise: 0.3}}", Inference: "exact"}
 	a, err := q.Evaluate(t.Context())
 	if err != nil {

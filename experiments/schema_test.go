@@ -14,12 +14,12 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
@@ -316,14 +316,14 @@ func TestSchemasOfOutputs(t *testing.T) {
 			write("compare", c)
 		}
 	}
-	q := ask.Query{Data: "crabs", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "laplace", LeaveOneOut: true}
+	q := query.Query{Data: "crabs", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "laplace", LeaveOneOut: true}
 	answer, err := q.Evaluate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("evidence", answer)
 	q.Data, q.Mean, q.Inference = "", "zero", ""
-	drawn, err := ask.Sampling{Query: q, Grid: "0:1:3", Count: 2}.Draw(t.Context())
+	drawn, err := query.Sampling{Query: q, Grid: "0:1:3", Count: 2}.Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	gpctune "github.com/gpc-tune/gpc-tune"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -69,7 +69,7 @@ func dataCommand() *cobra.Command {
 each column contains and how gpc-tune init would use it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := ask.Describe(args[0], label)
+			d, err := query.Describe(args[0], label)
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ against known checksums.`,
 		Example: "  gpc-tune data usps zip.train.gz zip.test.gz && gpc-tune run gallery:usps_3v5_grid",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			names, err := ask.RepartitionUSPS(args[0], args[1], dir)
+			names, err := query.RepartitionUSPS(args[0], args[1], dir)
 			return told(c, names, err)
 		},
 	}
@@ -126,7 +126,7 @@ cases are the test set.`,
 		Example: "  gpc-tune data waves -n 20000 && gpc-tune data waves_20000_train.csv.gz",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			names, err := ask.Waves(cases, inputs, dir)
+			names, err := query.Waves(cases, inputs, dir)
 			return told(c, names, err)
 		},
 	}

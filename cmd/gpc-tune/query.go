@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 func evidenceCommand() *cobra.Command {
-	var q ask.Query
+	var q query.Query
 	c := &cobra.Command{
 		Use:   "evidence --data NAME|FILE --kernel K --likelihood L --inference I [--theta name=value,…]",
 		Short: "Evaluate one model at one point: log evidence, gradient, test scores, as JSON",
@@ -44,7 +44,7 @@ func evidenceCommand() *cobra.Command {
 }
 
 // modelFlags adds the flags for data, for a model without inference, and for a point.
-func modelFlags(c *cobra.Command, q *ask.Query) {
+func modelFlags(c *cobra.Command, q *query.Query) {
 	f := c.Flags()
 	f.StringVar(&q.Data, "data", "", "a bundled data set or a file of training data")
 	f.StringVar(&q.Positive, "positive", "", "the class coded +1 (default: the last in natural order)")
@@ -58,15 +58,15 @@ func modelFlags(c *cobra.Command, q *ask.Query) {
 }
 
 // drawnForms are the formats of draws; the first is the default.
-var drawnForms = table.Forms[*ask.Drawn]{
+var drawnForms = table.Forms[*query.Drawn]{
 	{Name: "csv", Render: drawnTable},
-	{Name: "json", Render: func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},
+	{Name: "json", Render: func(w io.Writer, d *query.Drawn) error { return json.NewEncoder(w).Encode(d) }},
 	{Name: "svg", Render: drawnAs(figure.SVG)},
 	{Name: "pdf", Render: drawnAs(figure.PDF)},
 	{Name: "png", Render: drawnAs(figure.PNG)},
 }
 
-func drawnTable(w io.Writer, d *ask.Drawn) error {
+func drawnTable(w io.Writer, d *query.Drawn) error {
 	out := csv.NewWriter(w)
 	out.Write(d.Columns) // errors surface in out.Error
 	for _, row := range d.Rows {
@@ -81,8 +81,8 @@ func drawnTable(w io.Writer, d *ask.Drawn) error {
 }
 
 // drawnAs writes the picture of draws.
-func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *ask.Drawn) error {
-	return func(w io.Writer, d *ask.Drawn) error {
+func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *query.Drawn) error {
+	return func(w io.Writer, d *query.Drawn) error {
 		f, err := d.Figure()
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *ask
 }
 
 func sampleCommand() *cobra.Command {
-	var s ask.Sampling
+	var s query.Sampling
 	var format string
 	var written func(io.Writer, string, func(io.Writer) error) error
 	c := &cobra.Command{

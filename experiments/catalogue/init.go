@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
@@ -23,7 +23,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 // the label's column, by name or number; empty: determined from the file. Of several studies it
 // takes the largest with an expected time of at most two minutes.
 func Starter(ctx context.Context, path, name, label string) (Started, error) {
-	from, err := ask.Source(name)
+	from, err := query.Source(name)
 	if err != nil {
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
@@ -50,7 +50,7 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	default:
 		from.Label = data.Name(label)
-		d, err := ask.ReadAny(&from)
+		d, err := query.ReadAny(&from)
 		if err != nil {
 			return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 		}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -37,8 +37,8 @@ var Schemas = []struct {
 	{"timings", "timings.json", reports.Timings{}, "gpc-tune/timings/1"},
 	{"model", "a model file of gpc-tune fit", classifier.ModelFile{}, ""},
 	{"predictions", "gpc-tune predict --format json", classifier.Predicted{}, "gpc-tune/predictions/1"},
-	{"evidence", "gpc-tune evidence", ask.Answer{}, ""},
-	{"sample", "gpc-tune sample --format json", ask.Drawn{}, ""},
+	{"evidence", "gpc-tune evidence", query.Answer{}, ""},
+	{"sample", "gpc-tune sample --format json", query.Drawn{}, ""},
 	{"check", "gpc-tune check --format json", reports.Check{}, reports.CheckSchema},
 	{"status", "gpc-tune status --format json", reports.Progress{}, "gpc-tune/status/1"},
 	{"show", "gpc-tune show --format json", reports.Shown{}, "gpc-tune/show/1"},

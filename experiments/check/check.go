@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
@@ -102,7 +102,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 		layouts[i] = s.objective.Layout
 	}
 	found := strictyaml.NewFindings("--theta")
-	points := ask.Points(found, layouts, o.Theta)
+	points := query.Points(found, layouts, o.Theta)
 	if err := found.Err(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
@@ -62,7 +62,7 @@ func Doctor(ctx context.Context, tell func(what, found string)) error {
 
 // evidence compares the log evidence of a model of the crabs with a known value.
 func evidence(ctx context.Context, likelihood, inference string, value float64) error {
-	answer, err := ask.Query{
+	answer, err := query.Query{
 		Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: likelihood,
 		Inference: inference, Theta: map[string]string{"log_amplitude": "1.1513", "log_length_scale": "0"},
 	}.Evaluate(ctx)

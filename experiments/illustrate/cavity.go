@@ -35,10 +35,6 @@ func (c cavityIllustration) Check(m declared.Model, put func(at string, err erro
 	}
 }
 
-func (c cavityIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
-}
-
 func (c cavityIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64) error {
 	precisions, err := c.Precision.on(maxPlaces)
 	if err != nil {

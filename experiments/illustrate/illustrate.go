@@ -5,6 +5,7 @@ package illustrate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
@@ -42,11 +43,18 @@ type Illustration interface {
 	// Check calls put for every mistake in the options, and for everything in the model that cannot
 	// be shown, with the key or the part of the model.
 	Check(m declared.Model, put func(at string, err error))
-	// Of is the illustration of a model, without numbers yet. Models with equal illustrations share
-	// one.
-	Of(m declared.Model) record.Illustration
 	// Fill computes the numbers. Random ones depend on seed only.
 	Fill(ctx context.Context, i *record.Illustration, models []declared.Model, seed uint64) error
+}
+
+// Of is the illustration of a model, without numbers yet: the likelihood and, if a kernel is needed,
+// the prior. Models with equal illustrations share one.
+func Of(i Illustration, m declared.Model) record.Illustration {
+	of := record.Illustration{Likelihood: m.Written.Likelihood.Component}
+	if slices.Contains(i.Needs(), "kernel") {
+		of.Kernel, of.Mean = m.Written.Kernel.Component, m.Written.Mean.Component
+	}
+	return of
 }
 
 // MaxIllustrations is the maximum number in one manifest.

@@ -25,10 +25,6 @@ func (l likelihoodIllustration) Check(m declared.Model, put func(at string, err 
 	checkLabels(m, []float64{l.Label}, func(err error) { put("label", err) }, put)
 }
 
-func (l likelihoodIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
-}
-
 func (l likelihoodIllustration) Fill(
 	_ context.Context, i *record.Illustration, models []declared.Model, _ uint64,
 ) error {

@@ -88,10 +88,6 @@ func (p posteriorIllustration) on(from, to float64) ([]float64, error) {
 	return at.on(most)
 }
 
-func (posteriorIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
-}
-
 func (p posteriorIllustration) Fill(
 	ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64,
 ) error {

@@ -26,12 +26,24 @@ const maxDraws = 100
 
 func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
-// on returns the model and the cases to draw at. A model without a likelihood gives the latent
-// function only.
-func (p priorIllustration) on(m declared.Model) (declared.Model, objective.Data, error) {
+// drawn is the model of which draws are made: without a likelihood, of the latent function only.
+func drawn(m declared.Model) declared.Model {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
 	}
+	return m
+}
+
+// checkDraws reports an invalid number of draws.
+func checkDraws(n int, put func(at string, err error)) {
+	if n < 1 || n > maxDraws {
+		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
+	}
+}
+
+// on returns the model and the cases to draw at.
+func (p priorIllustration) on(m declared.Model) (declared.Model, objective.Data, error) {
+	m = drawn(m)
 	x, err := p.Inputs.on(maxPlaces)
 	if err != nil {
 		return m, objective.Data{}, err
@@ -40,9 +52,7 @@ func (p priorIllustration) on(m declared.Model) (declared.Model, objective.Data,
 }
 
 func (p priorIllustration) Check(m declared.Model, put func(at string, err error)) {
-	if n := p.Draws; n < 1 || n > maxDraws {
-		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
-	}
+	checkDraws(p.Draws, put)
 	if n := len(p.Classes); n > maxDraws {
 		put("classes", fmt.Errorf("%d classes; at most %d", n, maxDraws))
 		return
@@ -53,11 +63,6 @@ func (p priorIllustration) Check(m declared.Model, put func(at string, err error
 		return
 	}
 	Drawable(m, cases, p.Classes, "classes: [a, b, c]", put)
-}
-
-func (p priorIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
-		Likelihood: m.Written.Likelihood.Component}
 }
 
 func (p priorIllustration) Fill(

@@ -40,10 +40,6 @@ func (s softmaxIllustration) Check(m declared.Model, put func(at string, err err
 	}
 }
 
-func (s softmaxIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Likelihood: m.Written.Likelihood.Component}
-}
-
 func (s softmaxIllustration) Fill(
 	ctx context.Context, i *record.Illustration, models []declared.Model, _ uint64,
 ) error {

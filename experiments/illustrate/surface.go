@@ -28,9 +28,7 @@ func (surfaceIllustration) Needs() []string { return []string{"kernel"} }
 
 // on returns the model and the cases to draw at.
 func (s surfaceIllustration) on(m declared.Model) (declared.Model, objective.Data, error) {
-	if m.Likelihood == nil {
-		m.Likelihood = likelihood.Gaussian{}
-	}
+	m = drawn(m)
 	at, err := s.Inputs.on(maxEdge)
 	if err != nil {
 		return m, objective.Data{}, err
@@ -44,9 +42,7 @@ func (s surfaceIllustration) on(m declared.Model) (declared.Model, objective.Dat
 }
 
 func (s surfaceIllustration) Check(m declared.Model, put func(at string, err error)) {
-	if n := s.Draws; n < 1 || n > maxDraws {
-		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
-	}
+	checkDraws(s.Draws, put)
 	m, cases, err := s.on(m)
 	if err != nil {
 		put("inputs", err)
@@ -58,11 +54,6 @@ func (s surfaceIllustration) Check(m declared.Model, put func(at string, err err
 		return
 	}
 	Drawable(m, cases, nil, "", put)
-}
-
-func (surfaceIllustration) Of(m declared.Model) record.Illustration {
-	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
-		Likelihood: m.Written.Likelihood.Component}
 }
 
 func (s surfaceIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model,

@@ -33,8 +33,6 @@ func (t targetsIllustration) Check(m declared.Model, put func(at string, err err
 	t.prior().Check(m, put)
 }
 
-func (t targetsIllustration) Of(m declared.Model) record.Illustration { return t.prior().Of(m) }
-
 func (t targetsIllustration) Fill(ctx context.Context, i *record.Illustration, models []declared.Model,
 	seed uint64) error {
 	if err := t.prior().Fill(ctx, i, models, seed); err != nil {

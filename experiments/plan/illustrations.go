@@ -17,7 +17,7 @@ func (p *planner) illustrate(ctx context.Context) error {
 		var all []record.Illustration
 		var models [][]declared.Model
 		for _, m := range p.Spec.Models {
-			of := i.Of(m.Model)
+			of := illustrate.Of(i.Illustration, m.Model)
 			at := slices.IndexFunc(all, func(o record.Illustration) bool {
 				return o.Kernel.Text == of.Kernel.Text && o.Mean.Text == of.Mean.Text &&
 					o.Likelihood.Text == of.Likelihood.Text

@@ -106,11 +106,11 @@ func (r *Run) keep(folder string, files map[string]string) error {
 func command(ctx context.Context, dir, name string, args ...string) (out string, err error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir
-	var said strings.Builder
-	c.Stderr = &said
+	var stderr strings.Builder
+	c.Stderr = &stderr
 	text, err := c.Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %w: %s", ErrEngine, name, err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("%w: %s: %w: %s", ErrEngine, name, err, strings.TrimSpace(stderr.String()))
 	}
 	return string(text), nil
 }

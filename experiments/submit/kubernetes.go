@@ -130,7 +130,7 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		remove = append(remove, "--namespace="+e.namespace)
 	}
 	for _, args := range [][]string{remove, apply} {
-		said, err := command(ctx, "", "kubectl", args...)
+		output, err := command(ctx, "", "kubectl", args...)
 		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
 			return false, fmt.Errorf("%w\nsome pods of the run do not end: %s lists them. If their node is lost, "+
 				"kubectl delete node NAME, and submit again", err,
@@ -141,7 +141,7 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 				terminal.CommandLine(append([]string{"kubectl"}, remove...)...),
 				terminal.CommandLine(append([]string{"kubectl"}, apply...)...))
 		}
-		fmt.Fprint(r.Log, said)
+		fmt.Fprint(r.Log, output)
 	}
 	for _, w := range r.Workload.Waves[1:] {
 		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the previous wave is finished; then resume it, or "+

@@ -22,13 +22,13 @@ import (
 
 // Table lists the engines.
 var Table = registry.Table[Engine]{
-	of[local]("local", "processes on this machine"),
-	of[slurm]("slurm", "job arrays of a Slurm cluster"),
-	of[kubernetes]("kubernetes", "indexed Jobs of a Kubernetes cluster"),
+	entry[local]("local", "processes on this machine"),
+	entry[slurm]("slurm", "job arrays of a Slurm cluster"),
+	entry[kubernetes]("kubernetes", "indexed Jobs of a Kubernetes cluster"),
 }
 
-// of makes the row of an engine.
-func of[T any, P interface {
+// entry makes the row of an engine.
+func entry[T any, P interface {
 	*T
 	Engine
 }](name, doc string) registry.Entry[Engine] {
@@ -51,11 +51,11 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 		args = append(args, "--set", s)
 	}
 	p.Next = terminal.CommandLine(args...)
-	entry, err := Table.Lookup("engine", l.Engine)
+	row, err := Table.Lookup("engine", l.Engine)
 	if err != nil {
 		return err
 	}
-	engine, err := entry.New(nil)
+	engine, err := row.New(nil)
 	if err != nil {
 		return err
 	}

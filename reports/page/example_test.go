@@ -2,44 +2,17 @@ package page_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log"
-	"os"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/testing/example"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
-// crabs is the report of a small experiment.
-func crabs() *reports.Report {
-	ctx := context.Background()
-	plan, err := experiments.Parse(ctx, "crabs.yaml", []byte(`
-data: {dataset: crabs, preprocess: standardize}
-model: {kernel: [se, linear], likelihood: probit, inference: laplace}
-tune: {method: bfgs, restarts: 1}
-evaluate: {kfold: {k: 3}}
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	folder, err := os.MkdirTemp("", "run")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	report, _, err := experiments.Run(ctx, plan, folder, experiments.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return report
-}
-
 // This example writes a report as a document in a format chosen by name.
 func Example() {
-	r := crabs()
+	r := example.Crabs()
 	format, err := page.FormatNamed("markdown")
 	if err != nil {
 		log.Fatal(err)

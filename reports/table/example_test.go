@@ -1,45 +1,18 @@
 package table_test
 
 import (
-	"context"
 	"encoding/csv"
 	"fmt"
 	"log"
-	"os"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/testing/example"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// crabs is the report of a small experiment.
-func crabs() *reports.Report {
-	ctx := context.Background()
-	plan, err := experiments.Parse(ctx, "crabs.yaml", []byte(`
-data: {dataset: crabs, preprocess: standardize}
-model: {kernel: [se, linear], likelihood: probit, inference: laplace}
-tune: {method: bfgs, restarts: 1}
-evaluate: {kfold: {k: 3}}
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	folder, err := os.MkdirTemp("", "run")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	report, _, err := experiments.Run(ctx, plan, folder, experiments.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return report
-}
-
 // This example prints cells of the summary, and the scores as CSV for programs.
 func Example() {
-	r := crabs()
+	r := example.Crabs()
 	summary := table.Summary(r)
 	summary.Lift()
 	fmt.Println(summary.ColumnNames()[:3])

@@ -1,6 +1,6 @@
-// Package ask evaluates one model at one point: its log evidence with its gradient, or draws from
+// Package query evaluates one model at one point: its log evidence with its gradient, or draws from
 // its prior.
-package ask
+package query
 
 import (
 	"cmp"
