@@ -47,8 +47,8 @@ type Illustration interface {
 	Fill(ctx context.Context, i *record.Illustration, models []declared.Model, seed uint64) error
 }
 
-// Of is the illustration of a model, without numbers yet: the likelihood and, if a kernel is needed,
-// the prior. Models with equal illustrations share one.
+// Of is the illustration of a model, without numbers yet: the likelihood and, if a kernel is
+// needed, the prior. Models with equal illustrations share one.
 func Of(i Illustration, m declared.Model) record.Illustration {
 	of := record.Illustration{Likelihood: m.Written.Likelihood.Component}
 	if slices.Contains(i.Needs(), "kernel") {
