@@ -138,7 +138,7 @@ func classOf(y approx.Targets, i int) int {
 	return int(y.Value[i]+1) / 2
 }
 
-// admit is how many restarts the memory holds at once, of those that there are processors for.
+// admit returns the number of restarts that run at once: limited by memory and by processors.
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
 	one := o.Model.Memory(approx.Size{Cases: n, Distinct: n, Classes: classes}, d.X.Dim(), o.Criterion,
@@ -168,7 +168,7 @@ func defaults(d objective.Data) *options {
 	return o
 }
 
-// check says what is wrong with options for dim inputs.
+// check validates the options for dim inputs.
 func (o *options) check(dim int) error {
 	switch m := o.Model; {
 	case m.Kernels[0] == nil || m.Likelihood == nil || m.Inference == nil || o.Criterion == nil || o.Average == nil:
@@ -298,7 +298,7 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 	return theta
 }
 
-// Warnings are what a user should know of the tuning.
+// Warnings are the warnings of the tuning.
 func (c *Classifier[L]) Warnings() []string { return cause.Texts(c.warnings) }
 
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
@@ -373,7 +373,7 @@ type stopping struct {
 	ctx context.Context
 }
 
-// looks is after how many cases it looks at the context.
+// looks is the number of cases between two looks at the context.
 const looks = 384
 
 func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs, first int) {

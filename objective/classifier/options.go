@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Option says what Train does otherwise than by default.
+// Option changes a default of Train.
 type Option func(*options)
 
 type options struct {
@@ -34,30 +34,31 @@ func Likelihood(l likelihood.Likelihood) Option { return func(o *options) { o.Mo
 // more. A method of two classes serves more as approx.OneVsRest{Binary: method}.
 func Inference(a approx.Approximation) Option { return func(o *options) { o.Model.Inference = a } }
 
-// Criterion is what is maximised over the hyperparameters; by default objective.LogEvidence{}.
+// Criterion is maximised over the hyperparameters; the default is objective.LogEvidence{}.
 func Criterion(c objective.Criterion) Option { return func(o *options) { o.Criterion = c } }
 
-// Average is how probabilities are formed; by default objective.Averaged{}.
+// Average forms class probabilities from latent values; the default is objective.Averaged{}.
 func Average(a objective.Average) Option { return func(o *options) { o.Average = a } }
 
-// Settings are those of the local optimiser.
+// Settings configure the local optimiser.
 func Settings(s objective.Settings) Option { return func(o *options) { o.Settings = s } }
 
-// Restarts is how many times the hyperparameters are optimised, from as many starts; by default 3.
+// Restarts is the number of optimisations, each from another start; the default is 3.
 func Restarts(n int) Option { return func(o *options) { o.Restarts = n } }
 
-// Seed is that of all random numbers: where restarts begin, and averages over draws; by default 0.
+// Seed seeds all random numbers, which are the starts of restarts and the draws of averages; the
+// default is 0.
 func Seed(s uint64) Option { return func(o *options) { o.seed = s } }
 
-// Preprocess is what is done to inputs, fitted on those of the training cases: "standardize", by
-// default, "whiten" or "none".
+// Preprocess transforms the inputs: "standardize" (the default), "whiten" or "none". It is fitted to
+// the training inputs.
 func Preprocess(how string) Option { return func(o *options) { o.preprocess = how } }
 
-// Columns are the names of the inputs, by which gpc-tune predict finds them in a file; by default
-// x1, x2, and so on.
+// Columns names the inputs. gpc-tune predict finds the columns of a file by these names. The default
+// is x1, x2, and so on.
 func Columns(names ...string) Option { return func(o *options) { o.columns = names } }
 
-// Memory is how many bytes Train may take, with what the garbage collector leaves uncollected; by
-// default as many as are free. Fewer restarts than there are processors run at once where that
-// suffices, with the same result.
+// Memory limits the bytes that Train may take, uncollected garbage included; the default is the free
+// memory. If it is too small for a restart on every processor, fewer restarts run at once, with the
+// same result.
 func Memory(bytes int64) Option { return func(o *options) { o.memory = bytes } }
