@@ -50,15 +50,15 @@ func Restarts(n int) Option { return func(o *options) { o.Restarts = n } }
 // default is 0.
 func Seed(s uint64) Option { return func(o *options) { o.seed = s } }
 
-// Preprocess transforms the inputs: "standardize" (the default), "whiten" or "none". It is fitted to
-// the training inputs.
+// Preprocess transforms the inputs: "standardize" (the default), "whiten" or "none". It is fitted
+// to the training inputs.
 func Preprocess(how string) Option { return func(o *options) { o.preprocess = how } }
 
-// Columns names the inputs. gpc-tune predict finds the columns of a file by these names. The default
-// is x1, x2, and so on.
+// Columns names the inputs. gpc-tune predict finds the columns of a file by these names. The
+// default is x1, x2, and so on.
 func Columns(names ...string) Option { return func(o *options) { o.columns = names } }
 
-// Memory limits the bytes that Train may take, uncollected garbage included; the default is the free
-// memory. If it is too small for a restart on every processor, fewer restarts run at once, with the
+// Memory limits the bytes that Train may take, uncollected garbage included; the default is the
+// free memory. If it is too small for a restart on every processor, fewer restarts run at once, with the
 // same result.
 func Memory(bytes int64) Option { return func(o *options) { o.memory = bytes } }
