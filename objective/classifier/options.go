@@ -59,6 +59,6 @@ func Preprocess(how string) Option { return func(o *options) { o.preprocess = ho
 func Columns(names ...string) Option { return func(o *options) { o.columns = names } }
 
 // Memory limits the bytes that Train may take, uncollected garbage included; the default is the
-// free memory. If it is too small for a restart on every processor, fewer restarts run at once, with the
-// same result.
+// free memory. If it is too small for a restart on every processor, fewer restarts run at once,
+// with the same result.
 func Memory(bytes int64) Option { return func(o *options) { o.memory = bytes } }
