@@ -106,6 +106,22 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 	return p, err
 }
 
+// NegativeCavity is the ErrNotPositiveDefinite of EP at a cavity without a positive variance, which
+// only negative sites can make.
+type NegativeCavity struct {
+	Case      int
+	Variance  float64
+	Iteration int // from 1
+}
+
+func (e *NegativeCavity) Error() string {
+	return fmt.Sprintf("%v: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, "+
+		"damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, e.Case, e.Variance, e.Iteration)
+}
+
+// Unwrap returns ErrNotPositiveDefinite.
+func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
+
 // epRule is EP's rule: a site makes the marginal have the moments of the tilted distribution.
 type epRule struct {
 	*siteState
@@ -116,9 +132,7 @@ type epRule struct {
 // tilted distribution, GPML (3.59).
 func (p epRule) match(i int, v, b float64) (site, error) {
 	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
-		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use "+
-			"negative_sites: floor, damping, or inference: pl, whose sites are "+
-			"positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
+		return site{}, &NegativeCavity{i, v / rest, p.diagnostics.Iterations + 1}
 	}
 	cavity := v / p.share(i, v)
 	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})

@@ -3,6 +3,7 @@ package illustrate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -170,6 +171,9 @@ func (p posteriorIllustration) approximate(ctx context.Context, m declared.Model
 	d, g, err := fit(m.Inference)
 	if err != nil {
 		out.Failure = cause.Failed(err)
+		if c := (*approx.NegativeCavity)(nil); errors.As(err, &c) {
+			out.Cavity = &record.Cavity{Case: c.Case, Variance: record.Number(c.Variance), Iteration: c.Iteration}
+		}
 	}
 	out.Gaussian, out.Converged, out.Iterations, out.Warnings = g, d.Converged, d.Iterations, d.Warnings
 	limited := reflect.New(reflect.TypeOf(m.Inference)).Elem()

@@ -66,6 +66,14 @@ type Approximated struct {
 	Iterates []Gaussian     `json:"iterates,omitempty"`
 	Warnings []cause.Notice `json:"warnings,omitempty"` // of the fit
 	Failure  cause.Notice   `json:"failure,omitzero"`   // why there is no gaussian
+	Cavity   *Cavity        `json:"cavity,omitempty"`   // at which EP failed
+}
+
+// Cavity is one without a positive variance.
+type Cavity struct {
+	Case      int    `json:"case"`
+	Variance  Number `json:"variance"`
+	Iteration int    `json:"iteration"` // from 1
 }
 
 // Column is a named list of numbers.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -316,8 +315,6 @@ func pair(r Runs, entry int, inference string) (record.Approximated, error) {
 		entry)
 }
 
-var cavityVariance = regexp.MustCompile(`has variance (-[0-9.]+) in iteration ([0-9]+)`)
-
 // negativeCavity is a check of the cavity variance at which EP fails, and of the iteration.
 func negativeCavity(entry int, inference, published string, iteration int) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
@@ -325,11 +322,11 @@ func negativeCavity(entry int, inference, published string, iteration int) func(
 		if err != nil {
 			return Found{}, err
 		}
-		at := cavityVariance.FindStringSubmatch(a.Failure.Text)
-		if at == nil {
+		if a.Cavity == nil {
 			return Found{Here: fmt.Sprintf("positive in %d iterations", a.Iterations)}, nil
 		}
-		return Found{Here: at[1], Agrees: at[1] == published && at[2] == fmt.Sprint(iteration)}, nil
+		here := fmt.Sprintf("%.4g", float64(a.Cavity.Variance))
+		return Found{Here: here, Agrees: here == published && a.Cavity.Iteration == iteration}, nil
 	}
 }
 
