@@ -71,8 +71,8 @@ type Approximated struct {
 
 // Cavity is one without a positive variance.
 type Cavity struct {
-	Case      int    `json:"case"`
-	Variance  Number `json:"variance"`
+	Case      int    `json:"case"`      // from 0
+	Variance  Number `json:"variance"`  // 0 or less, or infinite
 	Iteration int    `json:"iteration"` // from 1
 }
 
