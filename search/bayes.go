@@ -19,7 +19,9 @@ import (
 // evaluates the initial values and points of a scrambled Sobol sequence, then repeatedly the point
 // with the largest expected improvement on the best value under a Gaussian-process regression of
 // all squashed values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is
-// evaluated twice. The points of a batch are found one after another, each assuming that those
+// evaluated twice; a search among finitely many ends when it has met them. In the regression a
+// choice has a coordinate for each value, 1 for the one it has and 0 for the others. The points of
+// a batch are found one after another, each assuming that those
 // before it have the best value so far (the "constant liar" of Ginsbourger, Le Riche & Carraro
 // 2010). A trial that failed counts as the worst value seen.
 type Bayes struct {
@@ -55,7 +57,7 @@ func (Bayes) Optimizer() string { return "" }
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {
 	b = b.on(s)
-	return s.budget(Budget{Trials: b.Trials, AtOnce: b.Batch})
+	return s.budget(Budget{Trials: b.Trials, AtOnce: b.Batch, AtMost: s.mixed()})
 }
 
 // Ask implements Strategy: the initial points, then batches. If no regression is possible, for
@@ -67,63 +69,89 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	b = b.on(s)
 	first, last := len(done), b.Initial
 	var model *objective.Surrogate
-	var met [][]float64
+	met, best := s.met(done)
 	if first > 0 {
 		last = min(first+b.Batch, b.Trials)
-		model, met = s.regress(done, seed)
+		model = s.regress(met, done, best, seed)
 	}
 	var batch []Proposal
 	for i := first; i < last; i++ {
 		var u []float64
+		switch {
+		case i == 0:
+			u = s.unit(s.start())
+		case model == nil:
+			u = s.next(i, met, seed)
+		default:
+			u = s.improve(model, met, met[best], param.Source(seed, uint64(i)).Uint64())
+		}
+		if u == nil {
+			break // every point is met
+		}
+		if met = append(met, u); model != nil && i+1 < last {
+			model, _ = model.With(s.features(u), 0)
+		}
+		theta := s.place(u)
 		if i == 0 {
-			batch = append(batch, Proposal{Points: [][]float64{s.start()}})
-			continue
+			theta = s.start()
 		}
-		if model == nil {
-			sequence := mat.NewDense(i+1, len(s), nil)
-			sobol(sequence, seed)
-			u = sequence.RawRowView(i)
-		} else {
-			u = improve(model, met, param.Source(seed, uint64(i)).Uint64())
-			if met = append(met, u); i+1 < last {
-				model, _ = model.With(u, 0)
-			}
-		}
-		batch = append(batch, Proposal{Points: [][]float64{s.place(u)}})
+		batch = append(batch, Proposal{Points: [][]float64{theta}})
 	}
 	return batch
 }
 
-// regress fits the values of the trials, on a scale on which the best is 0, at their points met in
-// the unit cube. model is nil if there are no trials to fit or the regression fails.
-func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, met [][]float64) {
+// met returns the points of the trials in the unit cube, nil where theta is unknown, and which of
+// them has the best value, or -1.
+func (s Space) met(done []record.Trial) (met [][]float64, best int) {
+	best = -1
+	for i, t := range done {
+		met = append(met, s.unit(t.Theta()))
+		if met[i] != nil && !math.IsInf(t.Value(), -1) && (best < 0 || t.Value() > done[best].Value()) {
+			best = i
+		}
+	}
+	return met, best
+}
+
+// next is the i-th point of the Sobol sequence, or in a mixed space the first from there on that is
+// not met; nil if there is none among the next 1024.
+func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
+	most := 1
+	if s.mixed() {
+		most = 1024
+	}
+	sequence := mat.NewDense(i+most, len(s), nil)
+	sobol(sequence, seed)
+	for j := range most {
+		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met) {
+			return u
+		}
+	}
+	return nil
+}
+
+// regress fits the values of the trials, on a scale on which the best is 0, at their points in the
+// unit cube. It returns nil if there are no trials to fit or the regression fails.
+func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) *objective.Surrogate {
+	if best < 0 {
+		return nil
+	}
 	var rows, below []float64
-	best, worst := math.Inf(-1), 0.0
-	for _, t := range done {
-		theta := t.Theta()
-		if len(theta) == 0 {
-			continue // it is unknown
+	worst := 0.0
+	for i, t := range done {
+		if met[i] == nil {
+			continue
 		}
-		u := make([]float64, len(s))
-		for j, p := range s {
-			u[j] = p.Unit(theta[j])
-		}
-		rows, met, below = append(rows, u...), append(met, u), append(below, t.Value())
-		best = max(best, t.Value())
-	}
-	if math.IsInf(best, -1) {
-		return nil, met
-	}
-	for i, v := range below {
-		if below[i] = best - v; !math.IsInf(v, -1) {
-			worst = max(worst, best-v)
+		rows, below = append(rows, s.features(met[i])...), append(below, done[best].Value()-t.Value())
+		if !math.IsInf(t.Value(), -1) {
+			worst = max(worst, below[len(below)-1])
 		}
 	}
 	for i, d := range below {
 		below[i] = min(d, worst) // a failure
 	}
-	model, _ = objective.NewSurrogate(mat.NewDense(len(below), len(s), rows), squashed(below), seed)
-	return model, met
+	model, _ := objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), squashed(below), seed)
+	return model
 }
 
 // squashed is -log(1 + d/s) of every distance d below the best, s the median of those above 0:
@@ -145,17 +173,28 @@ func squashed(below []float64) []float64 {
 // evaluated.
 const apart = 1e-3
 
+// isNew reports whether u is apart from the points met.
+func isNew(u []float64, met [][]float64) bool {
+	return !slices.ContainsFunc(met, func(m []float64) bool {
+		return m != nil && floats.Distance(u, m, math.Inf(1)) < apart
+	})
+}
+
 // improve finds the point of the unit cube with the largest expected improvement on 0, apart from
 // the points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
-// from the best points evaluated so far.
-func improve(model *objective.Surrogate, met [][]float64, seed uint64) []float64 {
+// from the best point evaluated so far. It returns nil if all points of a mixed space are met.
+func (s Space) improve(model *objective.Surrogate, met [][]float64, best []float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
-	seen := model.Best()
-	dim := len(seen)
+	dim := len(s)
 	candidates := mat.NewDense(draws, dim, nil)
 	sobol(candidates, seed)
+	var features []float64
+	for i := range draws {
+		copy(candidates.RawRowView(i), s.settled(candidates.RawRowView(i)))
+		features = append(features, s.features(candidates.RawRowView(i))...)
+	}
 	mean, sd := make([]float64, draws), make([]float64, draws)
-	model.Predict(mean, sd, candidates)
+	model.Predict(mean, sd, mat.NewDense(draws, len(features)/draws, features))
 	promise := make([]float64, draws) // minus the acquisition
 	for i := range promise {
 		promise[i] = -logExpectedImprovement(mean[i], sd[i])
@@ -163,25 +202,27 @@ func improve(model *objective.Surrogate, met [][]float64, seed uint64) []float64
 	order := make([]int, draws)
 	floats.ArgsortStable(slices.Clone(promise), order)
 
-	isNew := func(u []float64) bool {
-		return !slices.ContainsFunc(met, func(m []float64) bool { return floats.Distance(u, m, math.Inf(1)) < apart })
-	}
 	cube := frame{lo: make([]float64, dim), hi: slices.Repeat([]float64{1}, dim)}
-	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i)) })
-	first = order[max(first, 0)]
-	least, at := promise[first], candidates.RawRowView(first)
-	starts := [][]float64{seen}
+	inside := func(u []float64) []float64 { return s.settled(cube.clip(slices.Clone(u))) }
+	var at []float64
+	least := math.Inf(1)
+	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i), met) })
+	if first >= 0 || !s.mixed() {
+		first = order[max(first, 0)]
+		least, at = promise[first], candidates.RawRowView(first)
+	}
+	starts := [][]float64{best}
 	for _, i := range order[:climbs] {
 		starts = append(starts, candidates.RawRowView(i))
 	}
 	loss := func(u []float64) float64 {
-		inside := cube.clip(slices.Clone(u))
-		model.Predict(mean[:1], sd[:1], mat.NewDense(1, dim, inside))
+		x := s.features(inside(u))
+		model.Predict(mean[:1], sd[:1], mat.NewDense(1, len(x), x))
 		return cube.outside(u) - logExpectedImprovement(mean[0], sd[0])
 	}
 	for _, start := range starts {
-		if top, err := descend(loss, start); err == nil && top.F < least && isNew(cube.clip(top.X)) {
-			least, at = top.F, top.X
+		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met) {
+			least, at = top.F, inside(top.X)
 		}
 	}
 	return at

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -20,7 +22,9 @@ import (
 // generation; each of its members is a trial. It ends after as many whole generations as
 // Evaluations allow, or when the standard deviations are 1e-5 of Scale. A point outside the bounds
 // is evaluated at the nearest point within them (see frame). Failed trials rank last; a generation
-// of failures changes nothing.
+// of failures changes nothing. A discrete hyperparameter is evaluated at the nearest value, and its
+// standard deviation never falls below where a draw leaves a value with probability 1/(dλ), λ the
+// population (the margin of Hamano, Saito, Nomura & Shirakawa 2022, on the standard deviation).
 //
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
@@ -36,7 +40,7 @@ func (c CMAES) Check(s Space) error {
 	if c = c.on(s); err == nil && c.Evaluations < c.Population {
 		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
 	}
-	return err
+	return errors.Join(err, s.checkOrdered())
 }
 
 // on returns c with the defaults filled in.
@@ -62,6 +66,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	}
 	c = c.on(s)
 	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
+	e.keep(f.margins(c.Population))
 	for g := range c.Evaluations / c.Population {
 		generation := e.sample(rand.New(param.Source(seed, uint64(g))))
 		if len(done) == 0 {
@@ -95,6 +100,7 @@ type evolution struct {
 	c                      *mat.SymDense
 	vectors                mat.Dense // C = B D² Bᵀ
 	scales                 []float64 // the diagonal of D
+	margin                 []float64 // the least standard deviations; 0: none
 }
 
 // newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
@@ -204,7 +210,28 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 		e.c.SymRankOne(e.c, e.cmu*w, members[i])
 	}
 	e.sigma *= math.Exp(e.cs / e.ds * (length/e.chi - 1))
+	e.keep(e.margin)
+}
+
+// keep raises the standard deviations to margin.
+func (e *evolution) keep(margin []float64) {
+	e.margin = margin
+	for j, least := range margin {
+		e.c.SetSym(j, j, max(e.c.At(j, j), least*least/(e.sigma*e.sigma)))
+	}
 	e.decompose()
+}
+
+// margins are the least standard deviations of a search with this population.
+func (f frame) margins(population int) []float64 {
+	margin := make([]float64, len(f.s))
+	for j, p := range f.s {
+		if p.Map.Discrete() {
+			leaves := 1 / float64(len(f.s)*population)
+			margin[j] = 0.5 / f.unit[j] / distuv.UnitNormal.Quantile(1-leaves/2)
+		}
+	}
+	return margin
 }
 
 // white is C^(-1/2) y.
@@ -220,7 +247,7 @@ func (e *evolution) white(y *mat.VecDense) *mat.VecDense {
 	return &white
 }
 
-// converged reports whether all standard deviations are below 1e-5.
+// converged reports whether all standard deviations are below 1e-5, which a margin never is.
 func (e *evolution) converged() bool {
 	return e.sigma*e.scales[len(e.scales)-1] < 1e-5
 }

@@ -67,15 +67,6 @@ func askOnce(done []record.Trial) []Proposal {
 	return []Proposal{{Points: [][]float64{{}}}}
 }
 
-// place maps a point u of the unit cube to theta.
-func (s Space) place(u []float64) []float64 {
-	theta := make([]float64, len(s))
-	for j, p := range s {
-		theta[j] = p.Place(u[j])
-	}
-	return theta
-}
-
 // count is an option that counts something; 0 means its default.
 type count struct {
 	name        string
@@ -98,5 +89,5 @@ func checkSearch(s Space, counts ...count) error {
 	for _, p := range s {
 		errs = append(errs, checkStart(p))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.checkConditions())...)
 }

@@ -39,12 +39,13 @@ func (f frame) outside(z []float64) float64 {
 	return d * d
 }
 
-// propose proposes the nearest point within the bounds.
+// propose proposes the nearest point within the bounds, and of discrete hyperparameters the nearest
+// value.
 func (f frame) propose(z []float64) Proposal {
 	theta := f.clip(slices.Clone(z))
 	for j, p := range f.s {
 		lo, hi := p.ThetaBounds()
 		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
 	}
-	return Proposal{Points: [][]float64{theta}}
+	return Proposal{Points: [][]float64{f.s.settle(theta)}}
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // TestDescentsEnd: on a flat function an iteration evaluates a reflection, a contraction and the d corners of a
@@ -59,7 +60,8 @@ func TestImproveEndsOnATop(t *testing.T) {
 			model.Predict(mean[:], sd[:], mat.NewDense(1, dim, u))
 			return logExpectedImprovement(mean[0], sd[0])
 		}
-		top := improve(model, met, seed)
+		space := slices.Repeat(Space{bounded("x", param.Identity, 0.5, 0, 1)}, dim)
+		top := space.improve(model, met, met[0], seed)
 		value := at(top)
 		around, from := value, slices.Clone(top)
 		for step := 0.1; step > 1e-3; step /= 2 {

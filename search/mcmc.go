@@ -24,8 +24,9 @@ func (m MCMC) Check(s Space) error {
 	if len(s) == 0 {
 		return errors.New("there is nothing to sample: every hyperparameter is fixed; use method: none")
 	}
-	return errors.Join(param.Proper(s), checkSearch(s, count{"restarts", m.Restarts, 1, 0}, count{"burn", m.Burn, 1, 0},
-		count{"samples", m.Samples, 4, 0}, count{"thin", m.Thin, 1, 0}))
+	return errors.Join(s.checkContinuous(), param.Proper(s),
+		checkSearch(s, count{"restarts", m.Restarts, 1, 0}, count{"burn", m.Burn, 1, 0},
+			count{"samples", m.Samples, 4, 0}, count{"thin", m.Thin, 1, 0}))
 }
 
 // Ask implements Strategy: all chains in one batch.

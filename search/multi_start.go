@@ -1,6 +1,8 @@
 package search
 
 import (
+	"errors"
+
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -53,7 +55,7 @@ type (
 
 // Check implements Strategy.
 func (m MultiStart) Check(s Space) error {
-	return checkSearch(s, count{"restarts", m.Restarts, 1, 0})
+	return errors.Join(s.checkContinuous(), checkSearch(s, count{"restarts", m.Restarts, 1, 0}))
 }
 
 // Ask implements Strategy: all starts in one batch.

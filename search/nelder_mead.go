@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"errors"
 
 	"gonum.org/v1/gonum/optimize"
 
@@ -22,8 +23,8 @@ type NelderMead struct {
 
 // Check implements Strategy.
 func (n NelderMead) Check(s Space) error {
-	return checkSearch(s,
-		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
+	return errors.Join(s.checkContinuous(), checkSearch(s,
+		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials}))
 }
 
 // on returns n with the defaults filled in.

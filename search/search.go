@@ -22,7 +22,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init.
+// Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init. Some may
+// be discrete, and some matter only for certain values of a discrete one that stands before them.
 type Space []param.Spec
 
 // Proposal is one job: theta vectors to evaluate in this order, each with a warm start from the one
@@ -71,6 +72,9 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()
 		near := 1e-9 * (hi - lo)
+		if p.Map == param.Choice {
+			continue // it has no ends
+		}
 		for _, e := range []struct {
 			side  string
 			bound float64
@@ -91,7 +95,10 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 
 // checkStart returns an error if the initial value is outside the bounds.
 func checkStart(p param.Spec) error {
-	if p.Init < p.Lo || p.Init > p.Hi {
+	switch {
+	case p.Map.Discrete() && p.Init != math.Round(p.Init):
+		return fmt.Errorf("%s starts at %v, which is no whole number", p.Name, p.Init)
+	case p.Init < p.Lo || p.Init > p.Hi:
 		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",
 			p.Name, p.Init, p.Lo, p.Hi)
 	}

@@ -22,9 +22,19 @@ type Spec struct {
 	// is NaN.
 	FromData bool
 	Prior    Prior // nil: none
+	// Choices are the values of a Choice, by number.
+	Choices []string `json:",omitempty"`
+	// When says for which values of another hyperparameter this one matters; nil: for all.
+	When *Condition `json:",omitempty"`
 	// Column is that of the inputs which it is of, counted from 1; 0: of none alone. No result
 	// depends on it.
 	Column int `json:"-"`
+}
+
+// Condition holds if the hyperparameter of this Name has one of these values, in natural units.
+type Condition struct {
+	Name   string
+	Values []float64
 }
 
 // Component is the last component of the name's path, "length_scale[2]" of "1.se.length_scale[2]".
@@ -69,9 +79,13 @@ func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.T
 //
 //	θ = θ₀ + sinh((1-u) asinh(lo-θ₀) + u asinh(hi-θ₀))
 //
-// which looks most densely within 1 of θ₀, and reaches the default bounds.
+// which looks most densely within 1 of θ₀, and reaches the default bounds. Discrete values have
+// equal parts of [0, 1].
 func (s Spec) Place(u float64) (theta float64) {
 	lo, hi, center := s.warp()
+	if s.Map.Discrete() {
+		return min(lo+math.Floor(u*(hi-lo+1)), hi)
+	}
 	if theta = (1-u)*lo + u*hi; !s.Given {
 		theta = center + math.Sinh(theta)
 	}
@@ -79,9 +93,12 @@ func (s Spec) Place(u float64) (theta float64) {
 	return min(max(theta, lo), hi)
 }
 
-// Unit is the inverse of Place.
+// Unit is the inverse of Place, for a discrete value the middle of its part.
 func (s Spec) Unit(theta float64) (u float64) {
 	lo, hi, center := s.warp()
+	if s.Map.Discrete() {
+		return (theta - lo + 0.5) / (hi - lo + 1)
+	}
 	if !s.Given {
 		theta = math.Asinh(theta - center)
 	}
@@ -91,7 +108,7 @@ func (s Spec) Unit(theta float64) (u float64) {
 // warp returns the ends between which Place is linear, and θ₀.
 func (s Spec) warp() (lo, hi, center float64) {
 	lo, hi = s.ThetaBounds()
-	if s.Given {
+	if s.Given || s.Map.Discrete() {
 		return lo, hi, 0
 	}
 	center = min(max(s.Map.Theta(s.Init), lo), hi)
@@ -99,9 +116,12 @@ func (s Spec) warp() (lo, hi, center float64) {
 }
 
 // Scale is the first step of searches that start at Init, on the theta scale: a quarter of the
-// bounds where they were given, else of Init ± SearchBox.
+// bounds where they were given, else of Init ± SearchBox; at least 1 if the values are discrete.
 func (s Spec) Scale() float64 {
-	if lo, hi := s.ThetaBounds(); s.Given {
+	switch lo, hi := s.ThetaBounds(); {
+	case s.Map.Discrete():
+		return max((hi-lo)/4, 1)
+	case s.Given:
 		return (hi - lo) / 4
 	}
 	return SearchBox / 2

@@ -5,6 +5,8 @@
 //	Log       θ = ln v            v > 0: an amplitude of 3.2 is θ = 1.163
 //	Logit     θ = ln(v/(1 - v))   0 < v < 1
 //	Identity  θ = v
+//	Whole     θ = v             a whole number
+//	Choice    θ = v             the number, from 0, of one of several values without an order
 //
 // It is the only place that takes the exponential or logarithm of θ. A Prior has the density p(v);
 // over θ it is p(v) |dv/dθ|, so that a mode is one over θ.
@@ -22,11 +24,13 @@ const (
 	Log      Transform = iota // theta = ln v, v > 0
 	Logit                     // theta = ln(v/(1-v)), 0 < v < 1
 	Identity                  // theta = v
+	Whole                     // theta = v, a whole number
+	Choice                    // theta = v, a number of one of Spec.Choices, from 0
 )
 
 // Prefix is what a theta name carries before the natural name: "log_", "logit_" or nothing.
 func (t Transform) Prefix() string {
-	return [...]string{"log_", "logit_", ""}[t]
+	return [...]string{Log: "log_", Logit: "logit_", Choice: ""}[t]
 }
 
 // Natural maps theta u to natural units.
@@ -56,5 +60,11 @@ func (t Transform) Theta(v float64) float64 {
 	return v
 }
 
+// Discrete reports whether only some numbers are values: a search moves from one to another, and no
+// gradient leads it.
+func (t Transform) Discrete() bool { return t == Whole || t == Choice }
+
 // domain is what the values in natural units must be.
-var domain = [...]string{Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite"}
+var domain = [...]string{
+	Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite", Whole: "whole", Choice: "whole",
+}

@@ -1,0 +1,141 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// mixed reports whether some hyperparameter has discrete values only.
+func (s Space) mixed() bool {
+	return slices.ContainsFunc(s, func(p param.Spec) bool { return p.Map.Discrete() })
+}
+
+// settle moves theta to a point that can be evaluated: a discrete hyperparameter to the nearest of
+// its values, and one whose condition does not hold to its initial value, so that points that the
+// objective cannot tell apart are one point. It returns theta.
+func (s Space) settle(theta []float64) []float64 {
+	active := make([]bool, len(s))
+	for j, p := range s {
+		if p.Map.Discrete() {
+			lo, hi := p.ThetaBounds()
+			theta[j] = min(max(math.Round(theta[j]), lo), hi)
+		}
+		active[j] = true
+		if p.When != nil {
+			i := s.index(p.When.Name)
+			active[j] = active[i] && slices.Contains(p.When.Values, s[i].Map.Natural(theta[i]))
+		}
+		if !active[j] {
+			theta[j] = p.Map.Theta(p.Init)
+		}
+	}
+	return theta
+}
+
+// index is the number of the hyperparameter of this name, or -1.
+func (s Space) index(name string) int {
+	return slices.IndexFunc(s, func(p param.Spec) bool { return p.Name == name })
+}
+
+// place maps a point u of the unit cube to theta.
+func (s Space) place(u []float64) []float64 {
+	theta := make([]float64, len(s))
+	for j, p := range s {
+		theta[j] = p.Place(u[j])
+	}
+	return s.settle(theta)
+}
+
+// unit is the point of the unit cube that is mapped to theta; nil for an unknown one.
+func (s Space) unit(theta []float64) []float64 {
+	if len(theta) != len(s) {
+		return nil
+	}
+	u := make([]float64, len(s))
+	for j, p := range s {
+		u[j] = p.Unit(theta[j])
+	}
+	return u
+}
+
+// settled is the point of the unit cube in whose place u is evaluated.
+func (s Space) settled(u []float64) []float64 {
+	at := slices.Clone(u)
+	theta := s.place(u)
+	for j, p := range s {
+		if p.Map.Discrete() || p.When != nil {
+			at[j] = p.Unit(theta[j])
+		}
+	}
+	return at
+}
+
+// features are the coordinates of a point of the unit cube in a regression.
+func (s Space) features(u []float64) (x []float64) {
+	for j, p := range s {
+		if len(p.Choices) == 0 {
+			x = append(x, u[j])
+			continue
+		}
+		at := len(x)
+		x = append(x, make([]float64, len(p.Choices))...)
+		x[at+int(p.Place(u[j]))] = 1
+	}
+	return x
+}
+
+// checkConditions returns an error for every condition that names no discrete hyperparameter before
+// it, or a value that this cannot have.
+func (s Space) checkConditions() error {
+	var errs []error
+	for j, p := range s {
+		if p.When == nil {
+			continue
+		}
+		i := s.index(p.When.Name)
+		if i < 0 || i >= j || !s[i].Map.Discrete() {
+			errs = append(errs, fmt.Errorf("%s is conditional on %s, which must be a whole number or a choice that "+
+				"stands before it", p.Name, p.When.Name))
+			continue
+		}
+		for _, v := range p.When.Values {
+			if v < s[i].Lo || v > s[i].Hi || v != math.Round(v) {
+				errs = append(errs, fmt.Errorf("%s is conditional on the value %v of %s, which has the values %v to %v",
+					p.Name, v, s[i].Name, s[i].Lo, s[i].Hi))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkOrdered returns an error for choices among more than two values, whose order says nothing.
+func (s Space) checkOrdered() error {
+	var errs []error
+	for _, p := range s {
+		if len(p.Choices) > 2 {
+			errs = append(errs, fmt.Errorf("%s: the %d choices have no order, and this method moves along one; "+
+				"use method: bayes, sobol or random", p.Name, len(p.Choices)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkContinuous returns an error for discrete hyperparameters.
+func (s Space) checkContinuous() error {
+	var names []string
+	for _, p := range s {
+		if p.Map.Discrete() {
+			names = append(names, p.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: the values are discrete, and this method moves in small steps; use method: bayes, cmaes, "+
+		"sobol or random", strings.Join(names, ", "))
+}

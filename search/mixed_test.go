@@ -1,0 +1,160 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// whole and choice are discrete hyperparameters that start at their first value.
+func whole(name string, lo, hi float64) param.Spec {
+	return param.Spec{Name: name, Map: param.Whole, Init: lo, Lo: lo, Hi: hi, Given: true}
+}
+
+func choice(name string, values ...string) param.Spec {
+	return param.Spec{Name: name, Map: param.Choice, Hi: float64(len(values) - 1), Choices: values, Given: true}
+}
+
+// mixedSpace has a choice, a number that matters for one of its values, and a whole number.
+func mixedSpace() Space {
+	slope := bounded("slope", param.Identity, 0, -1, 1)
+	slope.When = &param.Condition{Name: "shape", Values: []float64{2}}
+	return Space{choice("shape", "a", "b", "c"), slope, whole("degree", 1, 9), bounded("x", param.Log, 1, 1e-3, 1e3)}
+}
+
+// mixedValue has its maximum 0 at shape c, slope 0.4, degree 7, x = 5. Shape a has at most -0.5.
+func mixedValue(theta []float64) float64 {
+	far := func(x, at, unit float64) float64 { return (x - at) * (x - at) / (unit * unit) }
+	value := -far(theta[2], 7, 4) - far(theta[3], math.Log(5), 3)
+	switch theta[0] {
+	case 0:
+		return value - 0.5
+	case 1:
+		return value - 1
+	}
+	return value - far(theta[1], 0.4, 0.5)
+}
+
+// searched runs a strategy to its end and returns the trials.
+func searched(s Strategy, space Space, value func([]float64) float64, seed uint64) (done []record.Trial) {
+	for {
+		asked := s.Ask(space, done, seed)
+		if len(asked) == 0 {
+			return done
+		}
+		for _, p := range asked {
+			theta := p.Points[0]
+			done = append(done, record.Trial{
+				Points: []record.Point{{Theta: record.Numbers(theta), Value: record.Number(value(theta))}}})
+		}
+	}
+}
+
+func best(done []record.Trial) float64 {
+	value := math.Inf(-1)
+	for _, t := range done {
+		value = max(value, t.Value())
+	}
+	return value
+}
+
+func TestMixedSpaces(t *testing.T) {
+	var lead float64
+	for seed := range uint64(10) {
+		done := searched(Bayes{Trials: 60}, mixedSpace(), mixedValue, seed)
+		if got := best(done); got < -0.02 {
+			t.Errorf("seed %d: bayes ends %.3f below the maximum", seed, -got)
+		}
+		lead += best(done) - best(searched(Random{Design{Trials: 60}}, mixedSpace(), mixedValue, seed))
+		seen := map[string]bool{}
+		for i, trial := range done {
+			theta := trial.Theta()
+			if theta[2] != math.Round(theta[2]) || theta[0] != 2 && theta[1] != 0 {
+				t.Errorf("seed %d, trial %d: shape %v, slope %v, degree %v", seed, i, theta[0], theta[1], theta[2])
+			}
+			key := fmt.Sprint(theta)
+			if seen[key] {
+				t.Errorf("seed %d: %v twice", seed, theta)
+			}
+			seen[key] = true
+		}
+	}
+	if lead <= 0 {
+		t.Errorf("bayes is %v below random", -lead/10)
+	}
+}
+
+// Every value of a hyperparameter has its equal share of the unit interval, and Unit undoes Place.
+func TestDiscreteValuesHaveEqualShares(t *testing.T) {
+	p := whole("k", 3, 7)
+	count := map[float64]int{}
+	for i := range 1000 {
+		theta := p.Place((float64(i) + 0.5) / 1000)
+		if count[theta]++; p.Place(p.Unit(theta)) != theta {
+			t.Errorf("%v comes back as %v", theta, p.Place(p.Unit(theta)))
+		}
+	}
+	for v := 3.0; v <= 7; v++ {
+		if count[v] != 200 {
+			t.Errorf("%v has %d of 1000", v, count[v])
+		}
+	}
+	if got := p.Place(1); got != 7 {
+		t.Errorf("Place(1) = %v", got)
+	}
+}
+
+// A finite space is searched whole, each point once.
+func TestBayesMeetsEveryPointOnce(t *testing.T) {
+	space := Space{choice("a", "u", "v", "w"), whole("b", 0, 4)}
+	done := searched(Bayes{Trials: 100}, space, func(theta []float64) float64 { return theta[0] * theta[1] }, 3)
+	if len(done) != 15 || best(done) != 8 {
+		t.Errorf("%d trials of 15 points, the best %v", len(done), best(done))
+	}
+}
+
+// CMA-ES finds whole numbers far from its start, beside numbers that converge.
+func TestCMAESKeepsAMargin(t *testing.T) {
+	space := Space{whole("k", 0, 40), bounded("x", param.Identity, 1, -2, 2), choice("on", "no", "yes")}
+	value := func(theta []float64) float64 {
+		return -math.Abs(theta[0]-29)/3 - 100*(theta[1]-0.3)*(theta[1]-0.3) - (1 - theta[2])
+	}
+	for seed := range uint64(20) {
+		if got := best(searched(CMAES{Evaluations: 400}, space, value, seed)); got < -1e-3 {
+			t.Errorf("seed %d ends %v below the maximum", seed, -got)
+		}
+	}
+}
+
+func TestMixedSpacesAreChecked(t *testing.T) {
+	late := mixedSpace()
+	slices.Reverse(late)
+	wrong := mixedSpace()
+	wrong[1].When.Values = []float64{3}
+	half := Space{whole("k", 0, 4)}
+	half[0].Init = 1.5
+	for _, c := range []struct {
+		strategy Strategy
+		space    Space
+		want     string
+	}{
+		{Bayes{}, late, "slope is conditional on shape"},
+		{Random{}, wrong, "the value 3 of shape"},
+		{Sobol{}, half, "no whole number"},
+		{BFGS{}, mixedSpace(), "shape, degree: the values are discrete"},
+		{NelderMead{}, mixedSpace(), "shape, degree: the values are discrete"},
+		{CMAES{}, mixedSpace(), "the 3 choices have no order"},
+	} {
+		if err := c.strategy.Check(c.space); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%T: %v, want %q", c.strategy, err, c.want)
+		}
+	}
+	if err := (LatinHypercube{}).Check(mixedSpace()); err != nil {
+		t.Error(err)
+	}
+}
