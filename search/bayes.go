@@ -21,9 +21,9 @@ import (
 // all squashed values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is
 // evaluated twice; a search among finitely many ends when it has met them. In the regression a
 // choice has a coordinate for each value, 1 for the one it has and 0 for the others. The points of
-// a batch are found one after another, each assuming that those
-// before it have the best value so far (the "constant liar" of Ginsbourger, Le Riche & Carraro
-// 2010). A trial that failed counts as the worst value seen.
+// a batch are found one after another, each assuming that those before it have the best value so
+// far (the "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as
+// the worst value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
 	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2

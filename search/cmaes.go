@@ -20,11 +20,12 @@ import (
 // Strategy: A Tutorial" (arXiv:1604.00772), with negative weights of the worse half. It starts at
 // the initial values with a standard deviation of two thirds of param.Spec.Scale. A batch is a
 // generation; each of its members is a trial. It ends after as many whole generations as
-// Evaluations allow, or when the standard deviations are 1e-5 of Scale. A point outside the bounds
-// is evaluated at the nearest point within them (see frame). Failed trials rank last; a generation
-// of failures changes nothing. A discrete hyperparameter is evaluated at the nearest value, and its
-// standard deviation never falls below where a draw leaves a value with probability 1/(dλ), λ the
-// population (the margin of Hamano, Saito, Nomura & Shirakawa 2022, on the standard deviation).
+// Evaluations allow, or when the standard deviations are 1e-5 of Scale or at their margin. A point
+// outside the bounds is evaluated at the nearest point within them (see frame). Failed trials rank
+// last; a generation of failures changes nothing. A discrete hyperparameter is evaluated at the
+// nearest value, and its standard deviation never falls below where a draw leaves a value with
+// probability 1/(dλ), λ the population (the margin of Hamano, Saito, Nomura & Shirakawa 2022, on
+// the standard deviation).
 //
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
@@ -217,7 +218,9 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 func (e *evolution) keep(margin []float64) {
 	e.margin = margin
 	for j, least := range margin {
-		e.c.SetSym(j, j, max(e.c.At(j, j), least*least/(e.sigma*e.sigma)))
+		if least > e.sd(j) {
+			e.c.SetSym(j, j, least/e.sigma*(least/e.sigma))
+		}
 	}
 	e.decompose()
 }
@@ -247,7 +250,19 @@ func (e *evolution) white(y *mat.VecDense) *mat.VecDense {
 	return &white
 }
 
-// converged reports whether all standard deviations are below 1e-5, which a margin never is.
+// sd is the standard deviation of a coordinate.
+func (e *evolution) sd(j int) float64 { return e.sigma * math.Sqrt(e.c.At(j, j)) }
+
+// converged reports whether all standard deviations are below 1e-5, in any direction, or where some
+// have a margin, along the axes and up to the margin.
 func (e *evolution) converged() bool {
-	return e.sigma*e.scales[len(e.scales)-1] < 1e-5
+	if floats.Norm(e.margin, 1) == 0 {
+		return e.sigma*e.scales[len(e.scales)-1] < 1e-5
+	}
+	for j, least := range e.margin {
+		if e.sd(j) > max(1e-5, least*(1+1e-9)) {
+			return false
+		}
+	}
+	return true
 }

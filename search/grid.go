@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 		for _, u := range inner.theta {
 			point := slices.Clone(base)
 			point[inner.dim] = u
-			along.Points = append(along.Points, point)
+			along.Points = append(along.Points, s.settle(point))
 		}
 		if !g.Apart {
 			proposals = append(proposals, along)
@@ -147,7 +148,7 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points",
 			size, maxTrials))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, s.checkConditions())...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(axes, func(a, b axis) int { return a.dim - b.dim })
@@ -200,6 +201,9 @@ func (a Axis) theta(p param.Spec) ([]float64, error) {
 	for i, v := range values {
 		if a.Log != nil {
 			theta[i], v = v, param.Log.Natural(v)
+		}
+		if p.Map.Discrete() && v != math.Round(v) {
+			return nil, fmt.Errorf("%s = %v must be a whole number", p.Name, v)
 		}
 		if !(v >= p.Lo && v <= p.Hi) {
 			return nil, fmt.Errorf("%s = %v is outside its bounds [%v, %v]", p.Name, v, p.Lo, p.Hi)

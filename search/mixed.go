@@ -63,7 +63,7 @@ func (s Space) unit(theta []float64) []float64 {
 	return u
 }
 
-// settled is the point of the unit cube in whose place u is evaluated.
+// settled is the point of the unit cube that stands for all points u evaluated at the same theta.
 func (s Space) settled(u []float64) []float64 {
 	at := slices.Clone(u)
 	theta := s.place(u)

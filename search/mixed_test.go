@@ -131,6 +131,25 @@ func TestCMAESKeepsAMargin(t *testing.T) {
 	}
 }
 
+// A grid holds a hyperparameter at its start where it does not matter.
+func TestGridOfAMixedSpace(t *testing.T) {
+	space := mixedSpace()[:2]
+	grid := Grid{Axes: map[string]Axis{"shape": {Values: []float64{1, 2}}, "slope": {Values: []float64{-0.5}}}}
+	done := searched(grid, space, func(theta []float64) float64 { return theta[1] }, 0)
+	if len(done) != 2 || done[0].Theta()[1] != 0 || done[1].Theta()[1] != -0.5 {
+		t.Errorf("trials %+v", done)
+	}
+}
+
+// A search of whole numbers alone ends, however many evaluations it has.
+func TestCMAESOfWholeNumbersEnds(t *testing.T) {
+	space := Space{whole("k", 0, 9), whole("l", 0, 9)}
+	value := func(theta []float64) float64 { return -math.Abs(theta[0]-7) - math.Abs(theta[1]-2) }
+	if done := searched(CMAES{Evaluations: 20000}, space, value, 1); best(done) != 0 || len(done) > 10000 {
+		t.Errorf("%d trials, the best %v", len(done), best(done))
+	}
+}
+
 func TestMixedSpacesAreChecked(t *testing.T) {
 	late := mixedSpace()
 	slices.Reverse(late)
@@ -138,6 +157,8 @@ func TestMixedSpacesAreChecked(t *testing.T) {
 	wrong[1].When.Values = []float64{3}
 	half := Space{whole("k", 0, 4)}
 	half[0].Init = 1.5
+	short := Space{choice("shape", "a", "b")}
+	short[0].Hi = 2
 	for _, c := range []struct {
 		strategy Strategy
 		space    Space
@@ -145,7 +166,10 @@ func TestMixedSpacesAreChecked(t *testing.T) {
 	}{
 		{Bayes{}, late, "slope is conditional on shape"},
 		{Random{}, wrong, "the value 3 of shape"},
-		{Sobol{}, half, "no whole number"},
+		{Sobol{}, half, "must be whole numbers"},
+		{Sobol{}, short, "one less than its 2 choices"},
+		{Grid{Axes: map[string]Axis{"k": {Values: []float64{0, 1.5}}}}, Space{whole("k", 0, 4)}, "k = 1.5 must be a whole number"},
+		{Grid{Axes: map[string]Axis{"x": {Values: []float64{1}}}}, late, "slope is conditional on shape"},
 		{BFGS{}, mixedSpace(), "shape, degree: the values are discrete"},
 		{NelderMead{}, mixedSpace(), "shape, degree: the values are discrete"},
 		{CMAES{}, mixedSpace(), "the 3 choices have no order"},

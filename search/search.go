@@ -93,11 +93,15 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 	return warnings
 }
 
-// checkStart returns an error if the initial value is outside the bounds.
+// checkStart returns an error if the initial value is outside the bounds, or if a discrete
+// hyperparameter has a start or bounds that are none of its values.
 func checkStart(p param.Spec) error {
 	switch {
-	case p.Map.Discrete() && p.Init != math.Round(p.Init):
-		return fmt.Errorf("%s starts at %v, which is no whole number", p.Name, p.Init)
+	case p.Map.Discrete() && (p.Init != math.Round(p.Init) || p.Lo != math.Round(p.Lo) || p.Hi != math.Round(p.Hi)):
+		return fmt.Errorf("%s starts at %v within [%v, %v], which must be whole numbers", p.Name, p.Init, p.Lo, p.Hi)
+	case p.Map == param.Choice && (len(p.Choices) == 0 || p.Lo != 0 || p.Hi != float64(len(p.Choices)-1)):
+		return fmt.Errorf("%s has the bounds [%v, %v], which must be 0 and one less than its %d choices",
+			p.Name, p.Lo, p.Hi, len(p.Choices))
 	case p.Init < p.Lo || p.Init > p.Hi:
 		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",
 			p.Name, p.Init, p.Lo, p.Hi)
