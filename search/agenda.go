@@ -55,6 +55,9 @@ func Check(studies []Study, memoryLimit int64) error {
 			continue
 		}
 		first[s.Key] = i
+		if err := s.Stop.Check(s.Strategy); err != nil {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: %w", s.Index, s.Configuration, err))
+		}
 		if s.Value != nil && moves(s.Strategy) {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: its strategy climbs or samples from the "+
 				"points that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes",
@@ -241,7 +244,7 @@ func (a *agenda) advance(s *tuning) error {
 		}
 		expected := len(s.trials)
 		if !s.assessing {
-			expected = max(expected, s.Strategy.Budget(s.Space).Trials)
+			expected = max(expected, s.Budget().Trials)
 		}
 		a.summary.Total += expected - s.expected
 		s.expected = expected
@@ -257,32 +260,37 @@ func (a *agenda) advance(s *tuning) error {
 // dispatch distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
 // the same result, or to other processes. It returns the jobs that are on record.
 func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
-	var taken []record.Line // lines copied from another plan or another study
-	have := func(j job, line []record.Line, count *int) {
-		recorded, taken = append(recorded, j), append(taken, line...)
-		a.share(j)
-		*count++
-	}
 	for _, j := range batch {
+		// lines copied from another plan or another study are on record before the next job, which
+		// may have the same result
 		line, found := a.lookUp(j)
 		shared, equal := a.result(j)
 		switch {
 		case found:
-			have(j, line, &a.summary.Skipped)
+			a.summary.Skipped++
 		case equal:
-			have(j, []record.Line{shared}, &a.summary.Done)
+			line = []record.Line{shared}
+			a.summary.Done++
 		case a.own != nil && !a.own(s.place, j.place):
 			s.away = append(s.away, j)
+			continue
 		case a.follow(j):
+			continue
 		default:
 			s.pending = append(s.pending, j)
 			a.share(j)
+			continue
 		}
+		if err := a.journal.Append(line...); err != nil {
+			return nil, err
+		}
+		recorded = append(recorded, j)
+		a.share(j)
 	}
 	if a.shared {
 		shuffle(s.pending)
 	}
-	return recorded, a.journal.Append(taken...)
+	return recorded, nil
 }
 
 // lookUp reports whether a job need not run. take has the lines to write if the result comes from
@@ -306,7 +314,7 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 		return line, false
 	}
 	line, found = a.journal.Done(l.key)
-	if !found || !line.Failure().IsZero() {
+	if !found || !line.Failure().IsZero() && l.of != j.of { // the failure names its study
 		return line, false
 	}
 	return j.takeOver(line), true
@@ -374,7 +382,7 @@ func (a *agenda) apply(j job) error {
 	line, _ := a.journal.Done(j.key)
 	switch {
 	case !j.assess && line.Trial != nil:
-		j.of.trials[j.index] = *line.Trial
+		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
 	case j.assess && line.Fit != nil:
 		j.of.fit = line.Fit
 	default:

@@ -54,6 +54,9 @@ func (b Bayes) on(s Space) Bayes {
 // Optimizer implements Strategy.
 func (Bayes) Optimizer() string { return "" }
 
+// Forecasts implements Forecaster.
+func (Bayes) Forecasts() {}
+
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {
 	b = b.on(s)
@@ -69,14 +72,16 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	b = b.on(s)
 	first, last := len(done), b.Initial
 	var model *objective.Surrogate
+	var unit float64 // of the squashed values
 	met, best := s.met(done)
 	if first > 0 {
 		last = min(first+b.Batch, b.Trials)
-		model = s.regress(met, done, best, seed)
+		model, unit = s.regress(met, done, best, seed)
 	}
 	var batch []Proposal
 	for i := first; i < last; i++ {
 		var u []float64
+		var gain *float64
 		switch {
 		case i == 0:
 			u = s.unit(s.start())
@@ -88,6 +93,9 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		if u == nil {
 			break // every point is met
 		}
+		if model != nil {
+			gain = s.gain(model, u, unit)
+		}
 		if met = append(met, u); model != nil && i+1 < last {
 			model, _ = model.With(s.features(u), 0)
 		}
@@ -95,7 +103,7 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		if i == 0 {
 			theta = s.start()
 		}
-		batch = append(batch, Proposal{Points: [][]float64{theta}})
+		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain})
 	}
 	return batch
 }
@@ -130,11 +138,12 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 	return nil
 }
 
-// regress fits the values of the trials, on a scale on which the best is 0, at their points in the
-// unit cube. It returns nil if there are no trials to fit or the regression fails.
-func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) *objective.Surrogate {
+// regress fits the values of the trials, squashed in the unit returned, at their points in the unit
+// cube. model is nil if there are no trials to fit or the regression fails.
+func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) (model *objective.Surrogate,
+	unit float64) {
 	if best < 0 {
-		return nil
+		return nil, 1
 	}
 	var rows, below []float64
 	worst := 0.0
@@ -150,23 +159,47 @@ func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint
 	for i, d := range below {
 		below[i] = min(d, worst) // a failure
 	}
-	model, _ := objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), squashed(below), seed)
-	return model
+	values, unit := squashed(below)
+	model, _ = objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), values, seed)
+	return model, unit
+}
+
+// gain is the expected improvement at a point of the unit cube, in units of the objective.
+func (s Space) gain(model *objective.Surrogate, u []float64, unit float64) *float64 {
+	at := s.features(u)
+	var mean, sd [1]float64
+	model.Predict(mean[:], sd[:], mat.NewDense(1, len(at), at))
+	expected := expectedGain(mean[0], sd[0], unit)
+	return &expected
 }
 
 // squashed is -log(1 + d/s) of every distance d below the best, s the median of those above 0:
 // values far below the best, which need not be told apart, do not rule the regression.
-func squashed(below []float64) []float64 {
+func squashed(below []float64) (values []float64, unit float64) {
 	positive := slices.DeleteFunc(slices.Clone(below), func(d float64) bool { return d == 0 })
 	slices.Sort(positive)
-	unit, values := 1.0, make([]float64, len(below))
+	values, unit = make([]float64, len(below)), 1.0
 	if len(positive) > 0 {
 		unit = positive[(len(positive)-1)/2]
 	}
 	for i, d := range below {
 		values[i] = -math.Log1p(d / unit)
 	}
-	return values
+	return values, unit
+}
+
+// expectedGain is the expected improvement on the best value, in units of the objective, of a point
+// whose squashed value f is normal with this mean m and standard deviation s. An f above 0 is an
+// improvement of unit (1 - e^-f), so with the normal distribution function Φ it is
+//
+//	unit (Φ(m/s) - exp(s²/2 - m) Φ(m/s - s))
+func expectedGain(mean, sd, unit float64) float64 {
+	if sd == 0 {
+		return -unit * math.Expm1(-max(mean, 0))
+	}
+	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+	z := mean / sd
+	return unit * max(0, below(z)-math.Exp(sd*sd/2-mean)*below(z-sd))
 }
 
 // apart is the least distance along some axis of the unit cube between two points that are

@@ -28,6 +28,9 @@ type tuning struct {
 	place     int             // index into the list of studies
 	closed    bool            // it waits at its Stage
 	trials    []record.Trial  // all proposed trials, by index
+	seconds   []float64       // that each of them took
+	proposed  []Proposal      // of the strategy, not yet made into jobs
+	stopped   cause.Notice    // why the search has ended before its strategy did
 	fit       *record.Fit     // the assessment, once it is on record
 	assessing bool            // the current batch is the assessment
 	waiting   int             // jobs of the current batch that are not on record
@@ -56,25 +59,30 @@ func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 
 // ask makes the jobs of the next batch.
 func (s *tuning) ask() (batch []job) {
-	if s.Strategy != nil {
-		before := len(s.trials)
-		for _, p := range s.Strategy.Ask(s.Space, slices.Clone(s.trials), s.Seed) {
-			j := job{of: s, index: before + len(batch), place: Later, proposal: p}
-			if before == 0 {
-				j.place = j.index
-			}
-			kind, nth := s.nth(j.index, p.Points)
-			j.key = jobKey(s.Key, kind, nth, p.Points)
-			if s.Tuning != "" {
-				j.shared = jobKey(s.Tuning, kind, nth, p.Points)
-			} else if s.Twin != "" {
-				j.after = jobKey(s.Twin, kind, nth, p.Points)
-			}
-			batch = append(batch, j)
+	before := len(s.trials)
+	for _, p := range s.propose() {
+		j := job{of: s, index: before + len(batch), place: Later, proposal: p}
+		if before == 0 {
+			j.place = j.index
 		}
+		kind, nth := s.nth(j.index, p.Points)
+		j.key = jobKey(s.Key, kind, nth, p.Points)
+		again := kind == "trial" && nth > 0 // the same points as before have the same result
+		switch {
+		case s.Tuning != "" && again:
+			j.shared = jobKey(s.Tuning, kind, 0, p.Points)
+		case s.Tuning != "":
+			j.shared = jobKey(s.Tuning, kind, nth, p.Points)
+		case again:
+			j.shared = jobKey(s.Key, kind, 0, p.Points)
+		case s.Twin != "":
+			j.after = jobKey(s.Twin, kind, nth, p.Points)
+		}
+		batch = append(batch, j)
 	}
 	if len(batch) > 0 {
 		s.trials = append(s.trials, make([]record.Trial, len(batch))...)
+		s.seconds = append(s.seconds, make([]float64, len(batch))...)
 	} else {
 		s.assessing = true
 		batch = []job{s.assessment()}
@@ -84,6 +92,29 @@ func (s *tuning) ask() (batch []job) {
 		s.keys[j.key] = true
 	}
 	return batch
+}
+
+// propose returns the next proposals that run together; none: the search has ended.
+func (s *tuning) propose() []Proposal {
+	if s.Strategy == nil || !s.stopped.IsZero() {
+		return nil
+	}
+	if len(s.proposed) == 0 {
+		s.proposed = s.Strategy.Ask(s.Space, slices.Clone(s.trials), s.Seed)
+	}
+	next := s.proposed
+	if len(next) > 0 && s.oneByOne() {
+		next = next[:1]
+	}
+	if len(next) > 0 && s.Stop != (Stop{}) {
+		if why := cmp.Or(s.Stop.reached(s.trials, s.seconds), s.Stop.worthless(next)); why != "" {
+			s.stopped = cause.SearchStopped.New("stopped after %d of at most %d trials by %s", len(s.trials),
+				s.Budget().Trials, why)
+			return nil
+		}
+	}
+	s.proposed = s.proposed[len(next):]
+	return next
 }
 
 // assessment makes the last job.
@@ -173,6 +204,14 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 	return j.stamp(line), true
 }
 
+// timed gives a line the time of the twin's job that computed its result, if the search counts it.
+func (j job) timed(line record.Line, journal *Journal) record.Line {
+	if computed, found := journal.Done(j.after); found && j.of.Stop.Time != "" {
+		line.Seconds = computed.Seconds
+	}
+	return line
+}
+
 func (j job) compute(ctx context.Context) (record.Line, error) {
 	switch {
 	case j.of.Value != nil && j.assess:
@@ -205,6 +244,12 @@ func (j job) stamp(line record.Line) record.Line {
 	if line.Fit != nil {
 		fit := *line.Fit
 		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		fit.Warnings = slices.DeleteFunc(slices.Clone(fit.Warnings), func(n cause.Notice) bool {
+			return n.Kind == cause.SearchStopped // of the study that it was copied from
+		})
+		if !j.of.stopped.IsZero() {
+			fit.Warnings = append(fit.Warnings, j.of.stopped)
+		}
 		line.Fit = &fit
 	} else {
 		trial := *line.Trial
@@ -217,7 +262,9 @@ func (j job) stamp(line record.Line) record.Line {
 // takeOver copies the line of another study's job with the same result for j.
 func (j job) takeOver(line record.Line) record.Line {
 	line = j.stamp(line)
-	line.Seconds = 0
+	if j.of.Stop.Time == "" { // else the search counts the time that its trials took
+		line.Seconds = 0
+	}
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
 	}

@@ -14,11 +14,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 	j.DropFailures()
 	atOnce := map[studyID]int{} // per study, the number of trials of its first batch
 	for _, s := range studies {
-		n := 0
-		if s.Strategy != nil {
-			n = len(s.Strategy.Ask(s.Space, nil, s.Seed))
-		}
-		atOnce[studyID{s.Configuration, s.Index}] = n
+		atOnce[studyID{s.Configuration, s.Index}] = len(s.First())
 	}
 	lines := j.Lines()
 	hit := map[studyID]bool{}

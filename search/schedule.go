@@ -147,7 +147,7 @@ func (s *scheduler) run() {
 				r := result{job: j}
 				line, ok := j.do(jobs, s.TrialTimeout)
 				if ok {
-					r.recorded, r.err = true, s.agenda.journal.Append(line)
+					r.recorded, r.err = true, s.agenda.journal.Append(j.timed(line, s.agenda.journal))
 				}
 				results <- r
 			}

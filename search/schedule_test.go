@@ -804,7 +804,7 @@ func TestAnotherPlansJobs(t *testing.T) {
 		}
 	}
 	if got := mustRun(t, []Study{grid(1, 2, 1)}, open("twice"), Options{}); got != (Summary{Done: 1, Skipped: 3, Total: 4}) {
-		t.Errorf("a point that is there twice is two trials: %+v", got)
+		t.Errorf("a point that is there twice is two trials of one result: %+v", got)
 	}
 
 	// A job that timed out runs again, and its timeout gives way to a finished result.

@@ -30,6 +30,9 @@ type Space []param.Spec
 // before. For a local optimiser or a Sampler it has one vector, the start.
 type Proposal struct {
 	Points [][]float64
+	// Gain is the expected improvement on the best value so far, in units of the objective; nil: it
+	// is not known.
+	Gain *float64
 }
 
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices

@@ -1,9 +1,7 @@
 package search
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -19,6 +17,7 @@ type Study struct {
 	Index         int // index into Configuration.Studies, likewise
 	Space         Space
 	Strategy      Strategy // nil: there is nothing to tune
+	Stop          Stop     // ends the search before the strategy does
 	Seed          uint64
 	Stage         *Stage // the stage that starts the study; nil: it starts at once
 	Shared               // jobs with the same result as those of other studies
@@ -66,34 +65,33 @@ type Stage struct {
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
-// Winner returns the usable point with the largest value among the trials, and the index of its
-// trial. Failed trials and values that are not finite are ignored; of equal values the first point
-// of the lowest index is chosen. If no point is usable, the error says so with the first cause.
-func Winner(trials []record.Trial) (index int, best record.Point, err error) {
-	index = -1
-	var first cause.Notice
-	for _, t := range trials {
-		if !t.Failure.IsZero() {
-			first = cmp.Or(first, t.Failure)
-			continue
-		}
-		for _, p := range t.Points {
-			switch {
-			case !p.Usable():
-				first = cmp.Or(first, p.Failure)
-			case index < 0 || p.Value > best.Value || p.Value == best.Value && t.Index < index:
-				index, best = t.Index, p
-			}
-		}
+// oneByOne reports whether the trials of one batch run one after another, so that the search can
+// stop between them.
+func (s *Study) oneByOne() bool { return s.Stop != (Stop{}) && s.Strategy.Budget(s.Space).AtOnce == 0 }
+
+// First returns the proposals that can run before any result is known.
+func (s *Study) First() []Proposal {
+	if s.Strategy == nil {
+		return nil
 	}
-	if index >= 0 {
-		return index, best, nil
+	first := s.Strategy.Ask(s.Space, nil, s.Seed)
+	if s.oneByOne() {
+		return first[:min(1, len(first))]
 	}
-	none := fmt.Sprintf("none of %d trials has a usable point", len(trials))
-	if first.IsZero() {
-		return -1, best, cause.Failure.New("%s", none)
+	return first
+}
+
+// Budget is that of the strategy, at most if the search may stop before.
+func (s *Study) Budget() Budget {
+	if s.Strategy == nil {
+		return Budget{}
 	}
-	return -1, best, fmt.Errorf("%s; the first: %w", none, first)
+	b := s.Strategy.Budget(s.Space)
+	if s.oneByOne() {
+		b.AtOnce = 1
+	}
+	b.AtMost = b.AtMost || s.Stop != (Stop{})
+	return b
 }
 
 // trial evaluates the points of a proposal by Value.

@@ -243,7 +243,8 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	}
 	merges := c.objective.MergesEqual()
 	// Every study has the same number of trials.
-	trials, first, budget := batches(search.Study{Space: c.space, Strategy: t.Strategy, Seed: c.sets[0].Seed})
+	trials, first, budget := batches(search.Study{Space: c.space, Strategy: t.Strategy, Stop: t.Stop,
+		Seed: c.sets[0].Seed})
 	laidOut := len(p.Studies)
 	for i, set := range c.sets {
 		j := p.job(c, i, set)
@@ -266,6 +267,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
+				Stop:   t.Stop,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Times: func(r *Rates) (Times, bool) { return studyTimes(r, j, size, len(c.space), trials) },
 		}, budget)

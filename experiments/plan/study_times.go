@@ -13,14 +13,11 @@ import (
 // after another.
 type batch struct{ trials, points, rounds int }
 
-// batches returns the trials of a study: its first batch, and as many trials of one point as its
+// batches returns the trials of a study: its first batch, and as many like the last of them as its
 // budget leaves. An assessment follows. once is the number of trials if all are in the first batch,
 // else 0.
 func batches(s search.Study) (b []batch, once int, budget search.Budget) {
-	if s.Strategy == nil {
-		return nil, 0, budget
-	}
-	first := s.Strategy.Ask(s.Space, nil, s.Seed)
+	first := s.First()
 	for _, p := range first {
 		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {
 			b[k].trials++
@@ -28,9 +25,10 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 			b = append(b, batch{1, len(p.Points), 1})
 		}
 	}
-	budget = s.Strategy.Budget(s.Space)
+	budget = s.Budget()
 	if more := budget.Trials - len(first); more > 0 {
-		return append(b, batch{more, 1, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
+		points := len(first[len(first)-1].Points)
+		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
 	}
 	return b, len(first), budget
 }

@@ -216,8 +216,18 @@ var Sections = []Section{
 			"that of the model", "tune: {inference: laplace}"},
 		{"standard_errors", "computes standard errors of the hyperparameters, from the curvature of " +
 			"the objective", "false", "tune: {standard_errors: true}"},
+		{"stop", "criteria that end a search before its budget is used; the report says which one did",
+			"none", "tune: {method: bayes, trials: 200, stop: {patience: 30}}"},
 		{"cv", "objective that is a score under cross-validation of the training cases",
 			"", "objective: {cv: {score: brier}}"},
+	}},
+	{"stop", "when a search ends before its budget is used", []string{"Stop"}, []Key{
+		{"improvement", "least improvement worth a trial, in units of the objective: bayes ends when it expects less",
+			"0", "stop: {improvement: 0.01}"},
+		{"patience", "number of trials in a row that may pass without an improvement by more than 1e-6",
+			"no limit", "stop: {patience: 20}"},
+		{"target", "value of the objective that is good enough", "none", "stop: {target: -100}"},
+		{"time", "computing times of all trials of one search, summed", "no limit", "stop: {time: 10m}"},
 	}},
 	{"strategies", "options of the search strategies", nil, []Key{
 		{"restarts", "number of starts: the first at init, the others drawn within a factor e² of it; for " +

@@ -104,6 +104,7 @@ type Tune struct {
 	// data; each takes two gradients.
 	StandardErrors bool
 	Objective      string // as YAML flow text
+	Stop           search.Stop
 	Place          strictyaml.Place
 }
 

@@ -18,6 +18,7 @@ type tuning struct {
 	Objective      *strictyaml.Node `yaml:"objective"`
 	Inference      *strictyaml.Node `yaml:"inference"`
 	StandardErrors bool             `yaml:"standard_errors"`
+	Stop           search.Stop      `yaml:"stop"`
 }
 
 // tuneKeys are its keys.
@@ -73,7 +74,7 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	shared, options, ok := d.shared(n)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
-		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.Found.Place(n),
+		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Stop: shared.Stop, Place: d.Found.Place(n),
 	}
 	if !ok {
 		return t, nil
@@ -88,6 +89,10 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 		}
 		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
 	}
+	if t.Cross != nil && !t.Cross.Score.Greater && t.Stop.Target != nil { // what is maximised has the other sign
+		target := -*t.Stop.Target
+		t.Stop.Target = &target
+	}
 	if shared.Method == "none" {
 		d.untuned(n, options)
 		return t, shared.Inference
@@ -101,6 +106,11 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	t.Strategy, err = e.New(d.Reading(options, tuneKeys...))
 	if err != nil && err != declared.ErrReported {
 		d.At(n, "%v", err)
+	}
+	if err == nil {
+		if err := t.Stop.Check(t.Strategy); err != nil {
+			d.At(valueOr(n, "stop"), "%v", err)
+		}
 	}
 	d.checkObjective(n, t, err == nil)
 	return t, shared.Inference
@@ -148,7 +158,7 @@ func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml
 
 // untuned checks that method none has no options.
 func (d *decoder) untuned(n, options *strictyaml.Node) {
-	for _, key := range []string{"inference", "standard_errors"} {
+	for _, key := range []string{"inference", "standard_errors", "stop"} {
 		if v := strictyaml.Find(n, key); v != nil {
 			d.At(v, "method none takes no %q; nothing is tuned", key)
 		}

@@ -96,6 +96,8 @@ var (
 var (
 	NoInfluence = note("no_influence", "inputs have no influence",
 		"a length scale at its upper bound switches an input off")
+	SearchStopped = note("search_stopped", "searches ended by a criterion of stop",
+		"the trials that were left did not run")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it",
 		"wider bounds, or hold it there with fixed")
 	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",

@@ -1,0 +1,107 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+)
+
+// Stop declares when a search ends although its strategy would propose more. Whichever criterion
+// holds first ends it; the zero value has none. Criteria are checked before every batch of trials;
+// a strategy that proposes all of its trials at once then runs them one after another. They depend
+// on the trials on record alone, so a search that is resumed ends where it did.
+type Stop struct {
+	// Improvement is the least improvement worth a trial, in units of the objective: a search
+	// ends when its strategy, a Forecaster, expects less of every proposal.
+	Improvement float64 `yaml:"improvement" within:"[0,inf)"`
+	// Patience is the number of trials in a row that may pass without improving the best value by
+	// more than 1e-6.
+	Patience int `yaml:"patience" within:"[1,1000000]"`
+	// Target is a value of the objective that is good enough.
+	Target *float64 `yaml:"target"`
+	// Time bounds the computing times of the trials, summed.
+	Time Span `yaml:"time"`
+}
+
+// Forecaster is a Strategy whose proposals say what they are expected to gain, except those that it
+// makes before it has a model of the objective.
+type Forecaster interface {
+	Strategy
+	Forecasts()
+}
+
+// Span is a length of time, such as 90s, 10m or 1h30m; "": none is given.
+type Span string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Span) UnmarshalText(text []byte) error {
+	if d, err := time.ParseDuration(string(text)); err != nil || d <= 0 {
+		return fmt.Errorf("%q is not a length of time; write 90s, 10m or 1h30m", text)
+	}
+	*s = Span(text)
+	return nil
+}
+
+func (s Span) seconds() float64 {
+	d, err := time.ParseDuration(string(s))
+	if err != nil {
+		return math.Inf(1)
+	}
+	return d.Seconds()
+}
+
+// Check returns an error if a strategy cannot end by the criteria.
+func (s Stop) Check(strategy Strategy) error {
+	if s == (Stop{}) {
+		return nil
+	}
+	if _, samples := strategy.(Sampler); samples {
+		return errors.New("stop: Markov chains do not search for a maximum; bound them with samples")
+	}
+	if _, forecasts := strategy.(Forecaster); !forecasts && s.Improvement > 0 {
+		return errors.New("stop: improvement needs method: bayes, which expects an improvement of its proposals; " +
+			"use patience or target with other methods")
+	}
+	return nil
+}
+
+// slight is an improvement that patience does not count.
+const slight = 1e-6
+
+// reached returns the criterion that holds after these trials, with the seconds that each took, as
+// a text; "": none.
+func (s Stop) reached(trials []record.Trial, seconds []float64) string {
+	best, since, spent := math.Inf(-1), 0, 0.0
+	for i, t := range trials {
+		since++
+		if _, p, err := Winner([]record.Trial{t}); err == nil {
+			if float64(p.Value) > best+slight {
+				since = 0
+			}
+			best = max(best, float64(p.Value))
+		}
+		spent += seconds[i]
+	}
+	switch {
+	case s.Target != nil && best >= *s.Target:
+		return "target: it was reached"
+	case s.Patience > 0 && since >= s.Patience:
+		return fmt.Sprintf("patience: none of the last %d improved the best value", s.Patience)
+	case spent >= s.Time.seconds():
+		return fmt.Sprintf("time: they took %s", s.Time)
+	}
+	return ""
+}
+
+// worthless returns the criterion Improvement, as a text, if it holds for the next proposals.
+func (s Stop) worthless(next []Proposal) string {
+	for _, p := range next {
+		if p.Gain == nil || *p.Gain >= s.Improvement {
+			return ""
+		}
+	}
+	return fmt.Sprintf("improvement: the next was expected to gain %.2g, less than %g", *next[0].Gain, s.Improvement)
+}

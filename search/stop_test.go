@@ -1,0 +1,250 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
+
+// listed proposes these values of one hyperparameter, in one batch or one at a time.
+type listed struct {
+	values []float64
+	atOnce bool
+}
+
+func (listed) Check(Space) error { return nil }
+func (listed) Optimizer() string { return "" }
+func (l listed) Budget(Space) Budget {
+	if l.atOnce {
+		return Budget{Trials: len(l.values)}
+	}
+	return Budget{Trials: len(l.values), AtOnce: 1}
+}
+func (l listed) Ask(_ Space, done []record.Trial, _ uint64) (all []Proposal) {
+	for _, u := range l.values[len(done):] {
+		all = append(all, Proposal{Points: [][]float64{{u}}})
+	}
+	switch {
+	case len(all) == 0 || l.atOnce && len(done) > 0:
+		return nil
+	case l.atOnce:
+		return all
+	}
+	return all[:1]
+}
+
+// identity is a study whose objective is the hyperparameter itself. Values above 100 fail.
+func identity(l listed, ran *int) Study {
+	return Study{
+		Key: "identity", Space: Space{spec("x", 0, 1)}, Strategy: l,
+		Trial: func(_ context.Context, _ int, p Proposal) (record.Trial, error) {
+			*ran++
+			if p.Points[0][0] > 100 {
+				return record.Trial{}, errors.New("too large")
+			}
+			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(p.Points[0][0])}}}, nil
+		},
+		Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) {
+			return record.Fit{TrainCounts: []int{1, 1}, Natural: []record.Number{1}}, nil
+		},
+	}
+}
+
+// stoppedBy runs a study and returns the number of its trials on record, and what its assessment
+// says of the end of the search.
+func stoppedBy(t *testing.T, s Study, j *Journal, o Options) (trials int, why string) {
+	t.Helper()
+	mustRun(t, []Study{s}, j, o)
+	for _, line := range j.Lines() {
+		if line.Trial != nil {
+			trials++
+			continue
+		}
+		for _, n := range line.Fit.Warnings {
+			if n.Kind == cause.SearchStopped {
+				why += n.Text
+			}
+		}
+	}
+	return trials, why
+}
+
+// A point that is proposed again, in the same batch or later, failed or not, is answered with the
+// result that is on record.
+func TestNoPointIsComputedTwice(t *testing.T) {
+	for _, atOnce := range []bool{true, false} {
+		for _, tuning := range []string{"", "shared"} {
+			ran := 0
+			s := identity(listed{[]float64{3, 1, 3, 200, 3, 1, 200}, atOnce}, &ran)
+			s.Tuning = tuning
+			j := mustOpen(t, "")
+			sum := mustRun(t, []Study{s}, j, Options{Workers: 1})
+			if ran != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
+				t.Errorf("at once %v, tuning %q: %d points were computed, want 3; %+v", atOnce, tuning, ran, sum)
+			}
+			for i, line := range j.Lines()[:7] {
+				if theta := line.Trial.Theta(); line.Trial.Index != i || theta[0] != s.Strategy.(listed).values[i] {
+					t.Errorf("trial %d is %+v", i, line.Trial)
+				}
+			}
+			if n, err := Recorded([]Study{s}, j); n != 8 || err != nil {
+				t.Errorf("%d on record, %v", n, err)
+			}
+		}
+	}
+}
+
+// Searches end by each criterion where its definition says, for strategies with one batch and with
+// many, in one run or in many that are interrupted after every job, and say why.
+func TestSearchesStop(t *testing.T) {
+	target := 4.0
+	values := []float64{0, 2, 1, 2, 2 + 1e-7, 200, 3, 4, 5, 6}
+	for _, c := range []struct {
+		stop Stop
+		want int
+		says string
+	}{
+		{Stop{Patience: 3}, 5, "stopped after 5 of at most 10 trials by patience: none of the last 3 improved the best value"},
+		{Stop{Patience: 4}, 6, "stopped after 6 of at most 10 trials by patience: none of the last 4 improved the best value"},
+		{Stop{Patience: 5}, 10, ""},
+		{Stop{Target: &target}, 8, "stopped after 8 of at most 10 trials by target: it was reached"},
+		{Stop{Target: &target, Patience: 4}, 6, "stopped after 6 of at most 10 trials by patience: none of the last 4 improved the best value"},
+		{Stop{}, 10, ""},
+	} {
+		for _, atOnce := range []bool{true, false} {
+			ran := 0
+			s := identity(listed{values, atOnce}, &ran)
+			s.Stop = c.stop
+			trials, why := stoppedBy(t, s, mustOpen(t, ""), Options{Workers: 3})
+			if trials != c.want || why != c.says {
+				t.Errorf("%+v, at once %v: %d trials, %q; want %d, %q", c.stop, atOnce, trials, why, c.want, c.says)
+			}
+			j, runs := mustOpen(t, ""), 0
+			for {
+				drain := make(chan struct{})
+				once := s
+				trial := s.Trial
+				once.Trial = func(ctx context.Context, i int, p Proposal) (record.Trial, error) {
+					close(drain)
+					return trial(ctx, i, p)
+				}
+				runs++
+				if _, err := Run(context.Background(), []Study{once}, j, Options{Workers: 1, Drain: drain}); err == nil {
+					break
+				} else if !errors.Is(err, ErrStopped) {
+					t.Fatal(err)
+				}
+			}
+			if again, says := stoppedBy(t, s, j, Options{}); again != trials || says != why || runs < 5 {
+				t.Errorf("%+v in %d runs: %d trials, %q; want %d, %q", c.stop, runs, again, says, trials, why)
+			}
+		}
+	}
+}
+
+// A search ends once its trials have taken the declared time, also if another process continues it,
+// and studies that copy its trials, or follow it, end with it.
+func TestSearchesStopInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ran := 0
+		s := identity(listed{[]float64{1, 2, 3, 4, 5, 6, 7}, true}, &ran)
+		s.Stop.Time = "1m"
+		trial := s.Trial
+		s.Trial = func(ctx context.Context, i int, p Proposal) (record.Trial, error) {
+			time.Sleep(17 * time.Second)
+			return trial(ctx, i, p)
+		}
+		copies, leader, twin := s, s, s
+		s.Tuning, copies.Tuning = "same", "same"
+		copies.Key, copies.Index = "copies", 1
+		leader.Key, leader.Index = "leader", 2
+		twin.Key, twin.Index, twin.Twin = "twin", 3, "leader"
+		twin.Trial = trial // it finds the results that were kept
+		j := mustOpen(t, "")
+		mustRun(t, []Study{s, copies, leader, twin}, j, Options{Workers: 2})
+		if n := len(j.Lines()); n != 4*5 {
+			t.Errorf("%d lines, want four trials of 17 s and an assessment, four times", n)
+		}
+		for _, line := range j.Lines() {
+			if line.Fit != nil && (len(line.Fit.Warnings) != 1 || !strings.Contains(line.Fit.Warnings[0].Text, "after 4 of at most 7 trials by time: they took 1m")) {
+				t.Errorf("%+v", line.Fit.Warnings)
+			}
+		}
+		mustRun(t, []Study{s, copies, leader, twin}, j, Options{Workers: 2})
+		if n := len(j.Lines()); n != 4*5 {
+			t.Errorf("%d lines after another run", n)
+		}
+	})
+}
+
+// The expected improvement in units of the objective is the mean, by a sum over a fine grid of the
+// normal density, of what the squashed value means: -log(1 + d/unit) of the distance d below the
+// best.
+func TestExpectedGain(t *testing.T) {
+	for _, c := range []struct{ mean, sd, unit float64 }{{0.3, 0.5, 2}, {-1, 0.7, 10}, {-0.2, 0.01, 1}, {1.5, 2, 0.1}} {
+		sum, step := 0.0, c.sd/2000
+		for z := -12 * c.sd; z < 12*c.sd; z += step {
+			f := c.mean + z
+			below := c.unit * (math.Exp(-f) - 1)
+			sum += step * max(0, -below) * math.Exp(-z*z/(2*c.sd*c.sd)) / math.Sqrt(2*math.Pi) / c.sd
+		}
+		if got := expectedGain(c.mean, c.sd, c.unit); math.Abs(got-sum) > 1e-6*c.unit {
+			t.Errorf("%+v: %v, want %v", c, got, sum)
+		}
+	}
+	if got := expectedGain(1, 0, 2); math.Abs(got-2*(1-math.Exp(-1))) > 1e-15 {
+		t.Errorf("without spread %v", got)
+	}
+	if got := expectedGain(-1, 0, 2); got != 0 {
+		t.Errorf("below the best, without spread, %v", got)
+	}
+}
+
+// Bayesian optimisation of a smooth function stops close to the maximum, long before its budget is
+// used: it expects no improvement that is worth a trial.
+func TestBayesStopsWhenNothingIsToBeGained(t *testing.T) {
+	s := surfaces["bowl"]
+	study := Study{Key: "bowl", Space: s.space, Strategy: Bayes{Trials: 100}, Stop: Stop{Improvement: 1e-2},
+		Value: func(_ context.Context, theta []float64) (float64, error) { return s.at(theta), nil }}
+	j := mustOpen(t, "")
+	trials, why := stoppedBy(t, study, j, Options{})
+	var all []record.Trial
+	for _, line := range j.Lines() {
+		if line.Trial != nil {
+			all = append(all, *line.Trial)
+		}
+	}
+	_, best, err := Winner(all)
+	if err != nil || trials >= 60 || !strings.Contains(why, "by improvement: the next was expected to gain") || s.best-float64(best.Value) > 0.05 {
+		t.Errorf("%d trials, %q, %v below the maximum, %v", trials, why, s.best-float64(best.Value), err)
+	}
+}
+
+func TestStopCheck(t *testing.T) {
+	for want, c := range map[string]struct {
+		stop     Stop
+		strategy Strategy
+	}{
+		"improvement needs method: bayes": {Stop{Improvement: 1}, Sobol{}},
+		"bound them with samples":         {Stop{Patience: 1}, MCMC{}},
+	} {
+		if err := c.stop.Check(c.strategy); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if err := Check([]Study{{Strategy: c.strategy, Stop: c.stop}}, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	for _, text := range []string{"10", "-1m", "0s", "soon", ""} {
+		if err := new(Span).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read as a length of time", text)
+		}
+	}
+}
