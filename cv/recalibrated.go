@@ -1,0 +1,98 @@
+package cv
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// A calibration is advised if its gain is above helpful bits per case and the t statistic of
+	// the gain is above surely, the 95 % quantile of the normal distribution.
+	helpful, surely = 0.01, 1.65
+	// Each class needs so many cases to learn a calibration from.
+	leastCalibrated = 10
+	// A single test set is divided into so many parts to try a calibration on.
+	triedParts = 5
+)
+
+// Recalibrated tries a calibration on the recorded predictions of a model: it is learnt from the
+// predictions of all other folds, and corrects those of a fold. Of a single test set five parts
+// take the place of folds. gain is the t-test of the bits per case that it gains, over cases, or
+// over groups; helps says that it is worth advising.
+//
+// A value of NaN means that it was not tried: for numeric targets, without any wrong decision, with
+// fewer than 10 cases of a class, or if all other folds lack a class.
+func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps bool) {
+	p, none := Pool(c.Parts[model]...), untested(math.NaN(), 0)
+	if p.Numeric() {
+		return none, false
+	}
+	_, classes := p.Proba.Dims()
+	counts, wrong := make([]int, classes), false
+	for i, label := range p.Labels {
+		counts[label]++
+		wrong = wrong || Decide(p.Proba.RawRowView(i)) != label
+	}
+	for _, n := range counts {
+		if n < leastCalibrated {
+			return none, false
+		}
+	}
+	if !wrong {
+		return none, false
+	}
+	unit, fold, folds := c.units().of, c.triedIn(p), 0
+	for _, k := range fold {
+		folds = max(folds, k+1)
+	}
+	gained := make([]float64, len(unit))
+	for k := range folds {
+		held := map[int]bool{}
+		for i, u := range unit {
+			held[u] = held[u] || fold[i] == k
+		}
+		var rest []int // also without the rows that other repeats have of the cases of this fold
+		for i, u := range unit {
+			if !held[u] {
+				rest = append(rest, i)
+			}
+		}
+		if len(rest) == 0 {
+			return none, false
+		}
+		parameters, err := by.Calibrate(p.rows(rest))
+		if err != nil {
+			return none, false
+		}
+		for i, label := range p.Labels {
+			if fold[i] == k {
+				row := mat.Row(nil, i, p.Proba)
+				before := max(floor, row[label])
+				by.Adjust(parameters, row)
+				gained[i] = math.Log2(max(floor, row[label]) / before)
+			}
+		}
+	}
+	gain = CaseT(gained, unit)
+	return gain, gain.T > surely && gain.Value > helpful
+}
+
+// triedIn is the fold of every row, or of a single test set the part: the cases of every class take
+// turns.
+func (c Contenders) triedIn(p Predictions) (fold []int) {
+	if len(c.Parts[0]) > 1 {
+		for k, part := range c.Parts[0] {
+			for range part.Cases {
+				fold = append(fold, k)
+			}
+		}
+		return fold
+	}
+	turn := map[int]int{}
+	for _, label := range p.Labels {
+		fold = append(fold, turn[label]%triedParts)
+		turn[label]++
+	}
+	return fold
+}
