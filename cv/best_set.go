@@ -24,6 +24,9 @@ type BestSet struct {
 	// of every model: it may be the best, because its interval contains 0, which is when P is above
 	// 0.05
 	In []bool
+	// of every model: it is in the set, and the two cases, or groups, with the largest differences
+	// contribute more than the sum over all, so the difference counts as none
+	None []bool
 	// of a score for which the base rate has the value 0: that of the best with its interval among
 	// the intervals of all models; else NaN
 	Gain Estimate
@@ -50,7 +53,7 @@ type BestSet struct {
 func (c Contenders) Set(s Score, best int) BestSet {
 	m, nan := len(c.Parts), math.NaN()
 	out := BestSet{Differences: make([]Estimate, m), P: make([]float64, m), In: make([]bool, m),
-		Gain: withoutInterval(nan)}
+		None: make([]bool, m), Gain: withoutInterval(nan)}
 	sign := map[bool]float64{true: 1, false: -1}[s.Greater]
 	top, _, _ := s.Of(Pool(c.Parts[best]...))
 	for k := range m {
@@ -79,11 +82,24 @@ func (c Contenders) Set(s Score, best int) BestSet {
 		}
 		out.Differences[k], out.P[k] = widened(d.Value, scale*pairs.At(best, k), z.pairs)
 		out.In[k] = !(out.P[k] <= level)
+		out.None[k] = out.In[k] && s.Each != nil && fewDecide(table, k, best)
 	}
 	if s.Base && alone[best] > 0 {
 		out.Gain, _ = widened(out.Gain.Value, scale*alone[best], z.alone)
 	}
 	return out
+}
+
+// fewDecide reports whether the two largest differences of units exceed the sum of all.
+func fewDecide(table *mat.Dense, k, best int) bool {
+	d := mat.Col(nil, k, table)
+	floats.Sub(d, mat.Col(nil, best, table))
+	sum := math.Abs(floats.Sum(d))
+	for i, v := range d {
+		d[i] = math.Abs(v)
+	}
+	slices.Sort(d)
+	return d[len(d)-1]+d[len(d)-2] > sum
 }
 
 // wider is the factor on standard errors of n units.

@@ -36,10 +36,13 @@ type Answer struct {
 	// differences; null: set has at most half of them, or it is not known
 	Needed *int `json:"needed_cases"`
 	// of the best, or with nested cross-validation of the selection procedure; null: not known
-	Skill  *Skill  `json:"skill"`
-	Rivals []Rival `json:"rivals"` // all other configurations that competed, best first
-	Trust  []Trust `json:"trust"`  // reasons to doubt the answer; empty: none found
-	Keep   string  `json:"keep"`   // command or call that writes the best to a model file
+	Skill *Skill `json:"skill"`
+	// what calibrating the predictions further would gain, tried on the held-out ones; null: not
+	// tried, as for numeric targets, or for predictions without errors or calibrated already
+	Recalibrated *Recalibrated `json:"recalibrated"`
+	Rivals       []Rival       `json:"rivals"` // all other configurations that competed, best first
+	Trust        []Trust       `json:"trust"`  // reasons to doubt the answer; empty: none found
+	Keep         string        `json:"keep"`   // command or call that writes the best to a model file
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
 }
@@ -69,6 +72,16 @@ type Skill struct {
 	Better bool `json:"better"` // known, and difference is above 0
 }
 
+// Recalibrated is a calibration that was learnt from the predictions of all other folds for each
+// fold, and is scored on that fold.
+type Recalibrated struct {
+	By    string `json:"by"`    // platt
+	Gain  Number `json:"gain"`  // bits per case; above 0 is better
+	Low   Number `json:"low"`   // lower end of the 95 % interval of gain, by the t-test over cases
+	High  Number `json:"high"`  // upper end of the 95 % interval of gain
+	Helps bool   `json:"helps"` // gain is above 0.01, and above 1.65 standard errors: it is advised
+}
+
 // Rival is a configuration other than the best.
 type Rival struct {
 	Configuration int    `json:"configuration"` // its index
@@ -81,6 +94,9 @@ type Rival struct {
 	// the smallest level at which the interval does not contain 0; null: there is none
 	P     Number `json:"p"`
 	InSet bool   `json:"in_set"` // it may be the best, at 95 %
+	// in_set, and the two held-out cases (or groups) with the largest differences contribute more
+	// than the sum over all: the difference counts as none
+	None bool `json:"none"`
 	// it scores below the base rate, for which the score has the value 0
 	Unskilled bool `json:"-"`
 }

@@ -251,15 +251,16 @@ func TestCauses(t *testing.T) {
 }
 
 // A single restart that found the best optimum is a reason to doubt it, unless there was no other
-// restart or the restarts are Markov chains.
+// restart, the next optimum is within 1 nat of it, or the restarts are Markov chains.
 func TestTrustInRestarts(t *testing.T) {
 	for _, test := range []struct {
 		ends   []record.Number
 		chains bool
 		want   int // restarts that ended elsewhere
 	}{
-		{[]record.Number{-2, -1, -3}, false, 2}, {[]record.Number{-1, -1, -3}, false, 0}, {[]record.Number{-1}, false, 0},
-		{[]record.Number{-2, -1}, true, 0}, {nil, false, 0},
+		{[]record.Number{-2.5, -1, -3}, false, 2}, {[]record.Number{-2, -1, -3}, false, 0},
+		{[]record.Number{-1, -1, -3}, false, 0}, {[]record.Number{-1}, false, 0},
+		{[]record.Number{-3, -1}, true, 0}, {nil, false, 0},
 	} {
 		m, lines := contestants(t, [2][2]float64{{1, 1}, {1, 1}})
 		if test.chains {

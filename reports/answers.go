@@ -7,12 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
-
-const calibrated = 0.01 // level of the test of calibration, one of several checks of a result
 
 // decide makes the answer for every data set, in the order of the configurations.
 func (r *Report) decide() (out []Answer) {
@@ -78,6 +74,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 		a.Evaluation = ""
 	}
 	a.Skill = r.skill(of, all, folds, set)
+	a.Recalibrated = r.recalibrated(folds)
 	a.Trust = r.trust(of, a, folds)
 	return a, true
 }
@@ -134,97 +131,4 @@ func (r *Report) keep(configuration int) string {
 		args = append(args, "--set", s)
 	}
 	return terminal.CommandLine(append(args, "-m", "model.json")...)
-}
-
-// trust lists reasons to doubt an answer.
-func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
-	out := []Trust{}
-	add := func(count int, remedy, cause, text string, args ...any) {
-		if count > 0 {
-			out = append(out, Trust{cause, count, remedy, fmt.Sprintf(text, args...)})
-		}
-	}
-	c := r.Configurations[a.Configuration]
-	add(r.Missing, "resume the run", "the run is not complete: jobs are missing",
-		"the run is not complete; missing jobs: at least %d", r.Missing)
-	add(a.Absent[Failed], "see the failures", "configurations failed and did not compete",
-		"configurations that failed and did not compete: %d", a.Absent[Failed])
-	add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
-		"failures while it was tuned or scored: %d", len(c.Failures))
-	for _, cause := range causes(c.ended()) {
-		if !cause.Note {
-			add(cause.Count, cause.Remedy, cause.Cause, "%s: %d", cause.Cause, cause.Count)
-		}
-	}
-	if o := c.Optima(); len(c.Posterior) == 0 && o.AtBest == 1 {
-		add(o.Restarts-1, "raise restarts", "restarts ended elsewhere: one alone found the best optimum",
-			"only 1 of %d restarts found the best optimum", o.Restarts)
-	}
-	surplus, cases := []float64{}, []int{}
-	for _, s := range folds {
-		if s.Predictions != nil {
-			surplus, cases = append(surplus, s.Predictions.Surplus()...), append(cases, s.Predictions.Cases...)
-		}
-	}
-	if len(surplus) > 0 {
-		if t := cv.CaseT(surplus, cases); t.P <= calibrated {
-			cause := miscalibration(c, t.Value)
-			remedy := "see the calibration curve"
-			if len(c.Classes) > 0 {
-				remedy = "predict: {calibrate: platt}"
-			}
-			add(len(surplus), remedy, cause, "%s", cause)
-		}
-	}
-	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
-		add(n.Folds-n.Wins, "judge by the score, which is that of choosing",
-			"the choice is unstable: other configurations were chosen in most outer folds",
-			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
-	}
-	if cut := a.Absent[Cut]; of.nested == nil {
-		add(cut, "nested cross-validation, evaluate: nested, in another folder",
-			"the score is optimistic: a race on the same held-out cases cut others, which no correction counts",
-			"the score is optimistic: a race on the same held-out cases cut %d others, which no correction counts", cut)
-	}
-	return out
-}
-
-// miscalibration describes how the predictions are miscalibrated.
-func miscalibration(c Configuration, surplus float64) string {
-	switch {
-	case len(c.Classes) == 0 && surplus > 0:
-		return "predicted variances are too small"
-	case len(c.Classes) == 0:
-		return "predicted variances are too large"
-	case surplus > 0:
-		return fmt.Sprintf("its probabilities are overconfident, by %.2g on average", surplus)
-	}
-	return fmt.Sprintf("its probabilities are underconfident, by %.2g on average", -surplus)
-}
-
-// ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.
-func (c Configuration) ended() (out []Notice) {
-	for i := range c.Studies {
-		s := &c.Studies[i]
-		if s.Fit == nil {
-			continue
-		}
-		for _, t := range s.Trials {
-			if t.Index == s.Fit.Chosen {
-				out = append(out, noticed(t.Warnings...)...)
-			}
-		}
-		out = append(out, noticed(s.Fit.Warnings...)...)
-		if s.Fit.Failure.IsZero() && !s.Fit.Converged && s.Fit.LogEvidence.Finite() {
-			out = append(out, noticed(cause.Unconverged.New("not converged"))...)
-		}
-	}
-	return out
-}
-
-func noticed(warnings ...cause.Notice) (out []Notice) {
-	for _, w := range warnings {
-		out = append(out, Notice{Kind: w.Kind, Text: w.String(), Count: 1})
-	}
-	return out
 }

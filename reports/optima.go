@@ -12,6 +12,7 @@ type Optima struct {
 	Distinct int // number of optima; values that differ by at most SameOptimum count as equal
 	AtBest   int // number of restarts that reached the best optimum
 	Lo, Hi   float64
+	Second   float64 // the second best optimum, if there are two
 }
 
 // SameOptimum is far above the tolerance of the optimisers and far below relevant differences of
@@ -33,6 +34,7 @@ func (c Configuration) Optima() Optima {
 		if i == 0 || v-ends[i-1] > SameOptimum {
 			o.Distinct++
 			o.AtBest = 0
+			o.Second = ends[max(0, i-1)]
 		}
 		o.AtBest++
 	}

@@ -157,7 +157,7 @@ func TestOptima(t *testing.T) {
 		c.Restarts = append(c.Restarts, reports.Restart{Value: reports.Number(v)})
 	}
 	// -7 | -5, -4.9993 | -3.0012, -3.0004, -3
-	if got, want := c.Optima(), (reports.Optima{Restarts: 8, Failed: 2, Distinct: 3, AtBest: 3, Lo: -7, Hi: -3}); got != want {
+	if got, want := c.Optima(), (reports.Optima{Restarts: 8, Failed: 2, Distinct: 3, AtBest: 3, Lo: -7, Hi: -3, Second: -4.9993}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

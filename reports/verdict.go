@@ -22,12 +22,12 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) (set cv.Best
 	}
 	for k, other := range all[1:] {
 		d := Number(of.better(other.score.Value - all[0].score.Value))
-		rival := Rival{other.index, Number(other.score.Value), d, nan, nan, nan, -d <= bareMention,
+		rival := Rival{other.index, Number(other.score.Value), d, nan, nan, nan, -d <= bareMention, false,
 			of.score != nil && of.score.Base && of.better(other.score.Value) < -rounding}
 		if of.score != nil {
 			e := set.Differences[k+1]
 			rival.Low, rival.High, rival.P = Number(e.Lo), Number(e.Hi), Number(set.P[k+1])
-			rival.InSet = set.In[k+1]
+			rival.InSet, rival.None = set.In[k+1], set.None[k+1]
 		}
 		if rival.InSet {
 			a.Set = append(a.Set, rival.Configuration)

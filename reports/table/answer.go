@@ -14,10 +14,10 @@ import (
 // MostAnswered is the maximum number of lines of an answer in a text.
 const MostAnswered = 6
 
-// Answered is the answer in words, with at most this many facts: the best configuration, its score,
-// the margin over the next, the comparison with the base rate, reasons to doubt it, and the command
-// that keeps it. If the best is not better than the base rate, this comes first. With several data
-// sets, each has one fact.
+// Answered is the answer in words: the conclusion, reasons to doubt it, the command that keeps the
+// best, and then the best configuration, its score, the margin over the next, the set of those that
+// may be the best, and the comparison with the base rate. With several data sets each has one fact,
+// at most this many.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {
@@ -64,25 +64,59 @@ func illustrated(r *reports.Report) []Fact {
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
-// answered is the answer for one data set.
-func answered(r *reports.Report, a reports.Answer) (out []Fact) {
-	base := "predicting the class frequencies"
-	if len(r.Configurations[a.Configuration].Classes) == 0 {
-		base = "predicting the mean and variance of the targets"
-	}
-	skill := skillText(r, a, base)
-	doubt := doubtedSkill(a)
-	if doubt != "" {
-		out = append(out, Fact{doubt, skill})
-	}
-	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(a)}, Fact{"score", longScore(a)})
+// answered is the answer for one data set: first what to conclude, whether to trust it and what to
+// do, then the numbers.
+func answered(r *reports.Report, a reports.Answer) []Fact {
+	out := []Fact{{"conclusion", conclusion(r, a)}, {"trust", trustText(r, a)}, {"keep it", a.Keep},
+		{"best", modelName(r, a.Configuration) + "; " + field(a)}, {"score", longScore(a)}}
 	if a.Next != nil {
 		out = append(out, Fact{"margin", marginText(a)}, Fact{"set", setText(a)})
 	}
-	if doubt == "" && skill != "" {
+	if skill := skillText(r, a); skill != "" {
 		out = append(out, Fact{"skill", skill})
 	}
-	return append(out, Fact{"trust", trustText(r, a)}, Fact{"keep it", a.Keep})
+	return out
+}
+
+// conclusion is what to do with the best, in a sentence.
+func conclusion(r *reports.Report, a reports.Answer) string {
+	base, what := baseline(r, a)
+	best := fmt.Sprintf("#%d", a.Configuration)
+	if doubt := doubtedSkill(a); doubt != "" {
+		if a.Competed > 1 {
+			best += fmt.Sprintf(", the best of %d,", a.Competed)
+		}
+		return doubt + ": " + map[string]string{
+			noSkill:  "even " + best + " predicts no better than " + base,
+			notShown: best + " scores higher than " + base + ", but so may a model that knows nothing of the " + what,
+			uncertain: best + " tells something about the " + what + ", but its probabilities score no higher than " +
+				base,
+		}[doubt]
+	}
+	text := "use " + best
+	if a.Skill != nil {
+		text += fmt.Sprintf(": it predicts better than %s", base)
+	}
+	switch others := len(a.Set) - 1; {
+	case others == 1:
+		text += fmt.Sprintf("; #%d may be as good", a.Set[1])
+	case others > 1:
+		text += fmt.Sprintf("; %d of the %d others may be as good", others, a.Competed-1)
+	case a.Competed > 1:
+		text += fmt.Sprintf("; it is better than the other %s", Counted(a.Competed-1, "one", fmt.Sprint(a.Competed-1)))
+	}
+	if n := len(a.Trust); n > 0 {
+		text += fmt.Sprintf("; but there %s to doubt it", Counted(n, "is 1 reason", fmt.Sprintf("are %d reasons", n)))
+	}
+	return text
+}
+
+// baseline names what predicts without inputs, and what is predicted.
+func baseline(r *reports.Report, a reports.Answer) (base, what string) {
+	if len(r.Configurations[a.Configuration].Classes) == 0 {
+		return "the mean and variance of the targets", "targets"
+	}
+	return "the class frequencies", "labels"
 }
 
 // field describes how many configurations there are, and why some did not compete.
@@ -204,6 +238,10 @@ func selecting(a reports.Answer) reports.Answer {
 func marginText(a reports.Answer) string {
 	of, next := selecting(a), a.Rivals[0]
 	text := fmt.Sprintf("%s better than #%d, the next best", difference(of, float64(a.Margin)), *a.Next)
+	if next.None {
+		text = fmt.Sprintf("none: %s better than #%d, the next best, but two single cases contribute more than that",
+			difference(of, float64(a.Margin)), *a.Next)
+	}
 	if a.Nested != nil && of.By != "log_evidence" {
 		text += " on the inner folds"
 	}
@@ -234,12 +272,19 @@ func setText(a reports.Answer) string {
 		text = fmt.Sprintf("#%d alone; no other of %d is %s", a.Set[0], a.Competed,
 			strings.Replace(may, "may be the best", "in the set that may be the best", 1))
 	}
-	if a.Needed != nil {
+	switch {
+	case a.Needed == nil:
+	case *a.Needed > hopeless*a.Cases:
+		text += "; they differ too little to be told apart"
+	default:
 		text += fmt.Sprintf("; too few cases to tell: about %s would leave half of them out",
 			reports.Readable(roughly(*a.Needed)))
 	}
 	return text
 }
+
+// hopeless is how many times as many cases nobody will have.
+const hopeless = 100
 
 // roughly is a number to two digits.
 func roughly(n int) float64 {
@@ -276,40 +321,41 @@ func doubtedSkill(a reports.Answer) string {
 	return notShown
 }
 
-// skillText answers whether the best knows something about the labels, and whether it scores better
-// than the base rate; "" if it is not known.
-func skillText(r *reports.Report, a reports.Answer, base string) string {
+// skillText answers whether the best predicts better than chance, and whether it scores better than
+// the base rate; "" if it is not known.
+func skillText(r *reports.Report, a reports.Answer) string {
 	s := a.Skill
 	if s == nil {
 		return ""
 	}
-	score := fmt.Sprintf("it scores %s better than %s", skillDifference(a), base)
+	base, what := baseline(r, a)
+	score := fmt.Sprintf("it scores %s higher than %s", skillDifference(a), base)
 	if !(s.Difference > 0) {
-		score = fmt.Sprintf("it does not score better than %s (%s)", base, skillDifference(a))
+		lower := *s
+		lower.Difference = -s.Difference
+		a.Skill = &lower
+		score = fmt.Sprintf("it scores %s lower than %s", skillDifference(a), base)
+	}
+	if s.Difference == 0 {
+		score = "it scores as " + base
 	}
 	if s.By == "log_evidence" {
 		return score
 	}
 	if !s.Low.None() {
 		unit := shown(s.By)
-		score += fmt.Sprintf(", simultaneous 95 %% interval %v", Interval{unit.scaled(s.Low), unit.scaled(s.High)})
-	}
-	about := "the labels"
-	if len(r.Configurations[a.Configuration].Classes) == 0 {
-		about = "the targets"
+		score += fmt.Sprintf(" (simultaneous 95 %% interval of the difference %v)",
+			Interval{unit.scaled(s.Low), unit.scaled(s.High)})
 	}
 	paid := ""
 	if a.Competed > 1 && a.Nested == nil {
-		paid = fmt.Sprintf(" with the choice of %d paid for", a.Competed)
+		paid = fmt.Sprintf(", the choice of %d paid for", a.Competed)
 	}
-	switch {
-	case !s.Known:
-		return fmt.Sprintf("the best is not shown to know anything about %s (permutations at 5 %%%s); %s", about, paid,
-			score)
-	case !s.Better:
-		return fmt.Sprintf("the best knows something about %s, but %s: calibrate", about, score)
+	known := "better than chance"
+	if !s.Known {
+		known = "not shown to be better than chance"
 	}
-	return fmt.Sprintf("it knows something about %s (permutations at 5 %%%s); %s", about, paid, score)
+	return fmt.Sprintf("its predictions of the %s are %s (permutation test at 5 %%%s); %s", what, known, paid, score)
 }
 
 // skillDifference is the difference of an answer from the base rate, with its unit.
@@ -333,7 +379,7 @@ func trustText(r *reports.Report, a reports.Answer) string {
 		} else {
 			unchecked = append(unchecked, "calibration (no held-out cases)")
 		}
-		text := "no problem found with " + series(checked)
+		text := "no problem found; checked: " + series(checked)
 		if len(unchecked) > 0 {
 			text += "; not checked: " + series(unchecked)
 		}

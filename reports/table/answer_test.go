@@ -21,8 +21,8 @@ func fact(r *reports.Report, name string) string {
 	return ""
 }
 
-// The two questions of skill, knowing something and scoring better, have one text, whose title is a
-// doubt unless both are answered yes.
+// The two questions of skill, better than chance and better than the base rate, have one text, and
+// the conclusion begins with a doubt unless both are answered yes.
 func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	nan := reports.Number(math.NaN())
 	m, lines := reporttest.Rivals()
@@ -34,21 +34,27 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 		return &reports.Skill{By: by, Difference: reports.Number(d), Low: low, High: reports.Number(d + 0.5), Known: known,
 			Better: known && d > 0}
 	}
+	const chance = "its predictions of the labels are better than chance (permutation test at 5 %); it scores 0.25 bits per case "
+	const may = "its predictions of the labels are not shown to be better than chance (permutation test at 5 %); it scores 0.25 bits per case "
+	const base = "than the class frequencies (simultaneous 95 % interval of the difference "
 	for _, test := range []struct {
-		skill       *reports.Skill
-		title, want string
+		skill            *reports.Skill
+		conclusion, want string
 	}{
-		{nil, "skill", ""},
-		{skill("information_bits", 0.25, true), "skill", "it knows something about the labels (permutations at 5 %); it scores 0.25 bits per case better than predicting the class frequencies, simultaneous 95 % interval -0.2500 – 0.7500"},
-		{skill("information_bits", 0.25, false), "skill not shown", "the best is not shown to know anything about the labels (permutations at 5 %); it scores 0.25 bits per case better than predicting the class frequencies, simultaneous 95 % interval -0.2500 – 0.7500"},
-		{skill("information_bits", -0.25, true), "scores no better", "the best knows something about the labels, but it does not score better than predicting the class frequencies (-0.25 bits per case), simultaneous 95 % interval -0.7500 – 0.2500: calibrate"},
-		{skill("information_bits", -0.25, false), "no skill", "the best is not shown to know anything about the labels (permutations at 5 %); it does not score better than predicting the class frequencies (-0.25 bits per case), simultaneous 95 % interval -0.7500 – 0.2500"},
-		{skill("log_evidence", 1, true), "skill", "it scores 1 nat better than predicting the class frequencies"},
+		{nil, "use #0; ", ""},
+		{skill("information_bits", 0.25, true), "use #0: it predicts better than the class frequencies; ", chance + "higher " + base + "-0.2500 – 0.7500)"},
+		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores higher than the class frequencies, but ", may + "higher " + base + "-0.2500 – 0.7500)"},
+		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "lower " + base + "-0.7500 – 0.2500)"},
+		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the class frequencies", may + "lower " + base + "-0.7500 – 0.2500)"},
+		{skill("log_evidence", 1, true), "use #0: it predicts better than the class frequencies; ", "it scores 1 nat higher than the class frequencies"},
 	} {
 		r := reporttest.Build(t, m, lines)
 		r.Answer.Skill = test.skill
-		if got := fact(r, test.title); got != test.want {
+		if got := fact(r, "skill"); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.skill, got, test.want)
+		}
+		if got := fact(r, "conclusion"); !strings.HasPrefix(got, test.conclusion) {
+			t.Errorf("%+v: %q, want %q", test.skill, got, test.conclusion)
 		}
 	}
 }
