@@ -27,8 +27,8 @@ var _ Approximation = EP{}
 // above at the last sites, and its adjoint is ErrNotConverged.
 type EP struct {
 	Iteration `yaml:",inline"`
-	// Inducing takes a prior of lower rank in place of K.
-	Inducing Inducing `yaml:"inducing"`
+	// Structure represents the prior covariance.
+	Structure Structure `yaml:",inline"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
@@ -61,7 +61,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	// rule.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
-	cavities := e.Inducing.cavities(1)
+	cavities := power(e.Structure, 1) == 1
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), Unconverged: e.accepts(),
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && params && implicit,
@@ -91,15 +91,15 @@ func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poster
 	return restoreSites(e, cov, y, lik, s)
 }
 
-func (e EP) inducing() Inducing { return e.Inducing }
+func (e EP) structure() Structure { return e.Structure }
 
-func (e EP) with(i Inducing) Approximation {
-	e.Inducing = i
-	return e
+func (e EP) with(s Structure) (Approximation, bool) {
+	e.Structure = s
+	return e, true
 }
 
 func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
-	p, err := newSiteState("ep", e.Iteration, e.Evidence, e.Quadrature, e.Inducing.Correction.power(1), cov, y, lik)
+	p, err := newSiteState("ep", e.Iteration, e.Evidence, e.Quadrature, power(e.Structure, 1), cov, y, lik)
 	if err == nil {
 		p.rule = epRule{p, e.NegativeSites}
 	}

@@ -32,8 +32,8 @@ var (
 //
 // Latent gives the process without the noise, GPML (2.25)-(2.26). A State is empty.
 type Exact struct {
-	// Inducing selects a prior of lower rank instead of K.
-	Inducing Inducing `yaml:"inducing"`
+	// Structure represents the prior covariance.
+	Structure Structure `yaml:",inline"`
 }
 
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
@@ -50,18 +50,18 @@ func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			"inference: ep, or softmax with laplace")
 	}
 	gradient := isGaussian(lik) || !hasFree(lik)
-	cavities := e.Inducing.cavities(1)
+	cavities := power(e.Structure, 1) == 1
 	return Caps{
-		Gradient: gradient, LowerBound: !e.Inducing.none() && e.Inducing.Correction.power(1) == 0,
+		Gradient: gradient, LowerBound: power(e.Structure, 1) == 0,
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
 	}, nil
 }
 
-func (e Exact) inducing() Inducing { return e.Inducing }
+func (e Exact) structure() Structure { return e.Structure }
 
-func (e Exact) with(i Inducing) Approximation {
-	e.Inducing = i
-	return e
+func (e Exact) with(s Structure) (Approximation, bool) {
+	e.Structure = s
+	return e, true
 }
 
 // Memory implements Approximation: the factor, and the inverse that leave-one-out needs.
@@ -82,7 +82,7 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 	if err := checkState("exact", s, 0); err != nil {
 		return nil, err
 	}
-	base, err := newProcess(nil, cov, y, lik, e.Inducing.Correction.power(1), true)
+	base, err := newProcess(nil, cov, y, lik, power(e.Structure, 1), true)
 	if err != nil {
 		return nil, err
 	}

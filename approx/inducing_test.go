@@ -20,7 +20,7 @@ import (
 // inducedMethod is a method with the option inducing, and targets that it supports.
 type inducedMethod struct {
 	name     string
-	of       func(approx.Inducing) approx.Approximation
+	of       func(approx.Structure) approx.Approximation
 	lik      likelihood.Likelihood
 	classes  int
 	perClass bool // a kernel for each class
@@ -28,15 +28,15 @@ type inducedMethod struct {
 
 // inducedMethods lists all of them; the tests of this file run for each, with every correction.
 var inducedMethods = []inducedMethod{
-	{"laplace", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Logit{}, 2, false},
-	{"laplace of numbers", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Gaussian{}, 0, false},
-	{"ep of numbers", func(i approx.Inducing) approx.Approximation { return approx.EP{Inducing: i} }, likelihood.Gaussian{}, 0, false},
-	{"ep", func(i approx.Inducing) approx.Approximation { return approx.EP{Inducing: i} }, likelihood.Probit{}, 2, false},
-	{"pl", func(i approx.Inducing) approx.Approximation { return approx.PL{Inducing: i} }, likelihood.Probit{}, 2, false},
-	{"variational", func(i approx.Inducing) approx.Approximation { return approx.Variational{Inducing: i} }, likelihood.Logit{}, 2, false},
-	{"exact", func(i approx.Inducing) approx.Approximation { return approx.Exact{Inducing: i} }, likelihood.Gaussian{}, 0, false},
-	{"softmax", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Softmax{}, 3, false},
-	{"softmax, a kernel each", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Softmax{}, 3, true},
+	{"laplace", func(s approx.Structure) approx.Approximation { return approx.Laplace{Structure: s} }, likelihood.Logit{}, 2, false},
+	{"laplace of numbers", func(s approx.Structure) approx.Approximation { return approx.Laplace{Structure: s} }, likelihood.Gaussian{}, 0, false},
+	{"ep of numbers", func(s approx.Structure) approx.Approximation { return approx.EP{Structure: s} }, likelihood.Gaussian{}, 0, false},
+	{"ep", func(s approx.Structure) approx.Approximation { return approx.EP{Structure: s} }, likelihood.Probit{}, 2, false},
+	{"pl", func(s approx.Structure) approx.Approximation { return approx.PL{Structure: s} }, likelihood.Probit{}, 2, false},
+	{"variational", func(s approx.Structure) approx.Approximation { return approx.Variational{Structure: s} }, likelihood.Logit{}, 2, false},
+	{"exact", func(s approx.Structure) approx.Approximation { return approx.Exact{Structure: s} }, likelihood.Gaussian{}, 0, false},
+	{"softmax", func(s approx.Structure) approx.Approximation { return approx.Laplace{Structure: s} }, likelihood.Softmax{}, 3, false},
+	{"softmax, a kernel each", func(s approx.Structure) approx.Approximation { return approx.Laplace{Structure: s} }, likelihood.Softmax{}, 3, true},
 }
 
 var corrections = map[string]approx.Correction{
@@ -211,7 +211,7 @@ func eachInduced(t *testing.T, n, m int, check func(t *testing.T, c *inducedCase
 			for i, theta := range k.thetas {
 				for correction, form := range corrections {
 					t.Run(fmt.Sprintf("%s, %s %d, %s", of.name, k.name, i, correction), func(t *testing.T) {
-						check(t, newInducedCases(of, k.k, theta, n, m), of.of(approx.Inducing{Points: 1, Correction: form}))
+						check(t, newInducedCases(of, k.k, theta, n, m), of.of(form))
 					})
 				}
 			}
@@ -253,7 +253,7 @@ func TestInducingAtAllCases(t *testing.T) {
 		c.z = c.x.Fresh()
 		theta := c.start()
 		got := c.fit(t, m, theta, c.structured(theta))
-		want := c.fit(t, approx.Exactly(m), theta, c.dense(theta))
+		want := c.fit(t, asMatrix(m), theta, c.dense(theta))
 		if a, b := got.Evidence().Value(), want.Evidence().Value(); !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
 			t.Errorf("log evidence %.12g, exactly %.12g", a, b)
 		}
@@ -309,7 +309,7 @@ func TestInducingLeaveOneOut(t *testing.T) {
 	for _, of := range inducedMethods {
 		for _, k := range inducedKernels {
 			t.Run(of.name+", "+k.name, func(t *testing.T) {
-				m := precise(of.of(approx.Inducing{Points: 1, Correction: corrections["fitc"]}))
+				m := precise(of.of(corrections["fitc"]))
 				caps, err := m.Uses(of.lik, of.classes)
 				if err != nil || !caps.LeaveOneOut {
 					t.Fatalf("%+v, %v", caps, err)
@@ -318,7 +318,7 @@ func TestInducingLeaveOneOut(t *testing.T) {
 				if _, bound := m.(approx.Variational); bound {
 					own.LeaveOneOut, own.LeaveOneOutGradient, own.LowerBound = false, false, true
 				}
-				if caps, err := of.of(approx.Inducing{Points: 1}).Uses(of.lik, of.classes); err != nil || caps != own {
+				if caps, err := of.of(approx.Correction{}).Uses(of.lik, of.classes); err != nil || caps != own {
 					t.Errorf("without a correction %+v, %v, want %+v", caps, err, own)
 				}
 				sum := func(p approx.Posterior) approx.Functional {
@@ -332,12 +332,12 @@ func TestInducingLeaveOneOut(t *testing.T) {
 				c.z = c.x.Fresh()
 				theta := c.start()
 				a := sum(c.fit(t, m, theta, c.structured(theta))).Value()
-				b := sum(c.fit(t, approx.Exactly(m), theta, c.dense(theta))).Value()
+				b := sum(c.fit(t, asMatrix(m), theta, c.dense(theta))).Value()
 				if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
 					t.Errorf("leave-one-out %.12g, exactly %.12g", a, b)
 				}
-				if exactly, _ := approx.Exactly(m).Uses(of.lik, of.classes); caps.LeaveOneOutGradient != exactly.LeaveOneOutGradient {
-					t.Errorf("%+v with inducing inputs, %+v without", caps, exactly)
+				if own, _ := asMatrix(m).Uses(of.lik, of.classes); caps.LeaveOneOutGradient != own.LeaveOneOutGradient {
+					t.Errorf("%+v with inducing inputs, %+v without", caps, own)
 				}
 				if caps.LeaveOneOutGradient {
 					c = newInducedCases(of, k.k, k.thetas[0], 30, 5)
@@ -373,14 +373,14 @@ func precise(m approx.Approximation) approx.Approximation {
 // as inputs are added. Duplicates, a single input and more inputs than cases are included.
 func TestInducingBound(t *testing.T) {
 	for _, of := range inducedMethods {
-		m := of.of(approx.Inducing{Points: 1, Correction: corrections["vfe"]})
+		m := of.of(corrections["vfe"])
 		if caps, err := m.Uses(of.lik, of.classes); err != nil || !caps.LowerBound {
 			continue
 		}
 		for _, theta := range [][]float64{{0, 1}, {1, 2}, {-1, 0}} {
 			c := newInducedCases(of, kernel.SE{}, theta, 40, 40)
 			at := c.start()
-			exact := c.fit(t, approx.Exactly(m), at, c.dense(at)).Evidence().Value()
+			exact := c.fit(t, asMatrix(m), at, c.dense(at)).Evidence().Value()
 			var all mat.Dense
 			all.Stack(c.z.X, c.x.X)
 			rows := func(n int) *mat.Dense { return mat.DenseCopyOf(all.Slice(0, n, 0, 2)) }
@@ -408,7 +408,7 @@ func TestInducingBound(t *testing.T) {
 func TestInducingAlwaysAnswers(t *testing.T) {
 	for _, of := range inducedMethods {
 		for correction, form := range corrections {
-			m := of.of(approx.Inducing{Points: 1, Correction: form})
+			m := of.of(form)
 			for _, theta := range [][]float64{{0, 0}, {3, 2}, {-6, 4}, {5, -6}} {
 				c := newInducedCases(of, kernel.SE{}, theta, 9, 4)
 				var twice mat.Dense
@@ -438,7 +438,7 @@ func (c *inducedCases) condenses(
 	if !ok {
 		t.Fatal("the posterior needs its cases")
 	}
-	m, cov := c.of(approx.Inducing{Points: 1}), c.structured(theta)
+	m, cov := c.of(approx.Correction{}), c.structured(theta)
 	_, _, lik := c.split(theta)
 	for j := range cov {
 		cov[j] = approx.Cov{K: cov[j].K}
@@ -466,7 +466,7 @@ func (c *inducedCases) condenses(
 func TestInducingStates(t *testing.T) {
 	for _, of := range inducedMethods {
 		for _, k := range inducedKernels {
-			m := of.of(approx.Inducing{Points: 1, Correction: corrections["half"]})
+			m := of.of(corrections["half"])
 			c := newInducedCases(of, k.k, k.thetas[0], 3000/max(1, 3*of.classes), 9)
 			theta := c.start()
 			fitted := c.fit(t, m, theta, c.structured(theta))
@@ -500,4 +500,10 @@ func TestInducingStates(t *testing.T) {
 			}
 		}
 	}
+}
+
+// asMatrix is the method with the matrix of the covariance.
+func asMatrix(m approx.Approximation) approx.Approximation {
+	m, _ = approx.With(m, nil)
+	return m
 }

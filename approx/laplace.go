@@ -40,8 +40,8 @@ type Laplace struct {
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Inducing selects a prior of lower rank instead of K.
-	Inducing Inducing `yaml:"inducing"`
+	// Structure represents the prior covariance.
+	Structure Structure `yaml:",inline"`
 	// Points is the number of points in latent space for averages in predictions of more than two
 	// classes, up to 1048576, rounded down to a multiple of 8. By default points are added until
 	// the error estimate of every probability is 1e-5, up to 65536 lattice points. An estimate
@@ -62,7 +62,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			"takes, to %d", l.Points, likelihood.MostPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: !hasFree(lik), LeaveOneOut: l.Inducing.cavities(1)}, usesMulticlass(lik, classes)
+		return Caps{Gradient: !hasFree(lik), LeaveOneOut: power(l.Structure, 1) == 1}, usesMulticlass(lik, classes)
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
@@ -72,7 +72,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	gradient := knowsParameters(lik)
-	cavities := l.Inducing.cavities(1)
+	cavities := power(l.Structure, 1) == 1
 	return Caps{Gradient: gradient, LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient}, nil
 }
 
@@ -97,11 +97,11 @@ func (l Laplace) Memory(s Size) Memory {
 	return Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, 2*n2)}
 }
 
-func (l Laplace) inducing() Inducing { return l.Inducing }
+func (l Laplace) structure() Structure { return l.Structure }
 
-func (l Laplace) with(i Inducing) Approximation {
-	l.Inducing = i
-	return l
+func (l Laplace) with(s Structure) (Approximation, bool) {
+	l.Structure = s
+	return l, true
 }
 
 func (l Laplace) in(w *Work) Approximation {
@@ -140,9 +140,9 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 // begin checks the arguments.
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel, error) {
 	l.work.Reset()
-	tolerance, power := cmp.Or(l.Tolerance, defaultTolerance), l.Inducing.Correction.power(1)
+	tolerance, alpha := cmp.Or(l.Tolerance, defaultTolerance), power(l.Structure, 1)
 	if y.Classes > 2 {
-		return newCategories(l.work, tolerance, l.Points, power, cov, y, lik)
+		return newCategories(l.work, tolerance, l.Points, alpha, cov, y, lik)
 	}
-	return newLaplacePosterior(l.work, tolerance, power, cov, y, lik)
+	return newLaplacePosterior(l.work, tolerance, alpha, cov, y, lik)
 }

@@ -33,21 +33,11 @@ func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return a.Binary.Uses(lik, 2)
 }
 
-func (a OneVsRest) inducing() Inducing { return InducingOf(a.Binary) }
+func (a OneVsRest) structure() Structure { return StructureOf(a.Binary) }
 
-func (a OneVsRest) with(i Inducing) Approximation { return OneVsRest{a.Binary.(inducer).with(i)} }
-
-// Induced returns the method with this number of inducing inputs; ok is false if it already has
-// other ones, or no such option.
-func Induced(m Approximation, points int) (with Approximation, ok bool) {
-	i, ok := m.(inducer)
-	if o, each := m.(OneVsRest); each {
-		_, ok = o.Binary.(inducer)
-	}
-	if !ok || i.inducing() != (Inducing{}) {
-		return m, false
-	}
-	return i.with(Inducing{Points: points}), true
+func (a OneVsRest) with(s Structure) (Approximation, bool) {
+	binary, ok := With(a.Binary, s)
+	return OneVsRest{binary}, ok
 }
 
 func (a OneVsRest) scalesGeometrically() bool {

@@ -32,8 +32,8 @@ var (
 // and its adjoint is ErrNotConverged.
 type PL struct {
 	Iteration `yaml:",inline"`
-	// Inducing selects a prior of lower rank instead of K.
-	Inducing Inducing `yaml:"inducing"`
+	// Structure represents the prior covariance.
+	Structure Structure `yaml:",inline"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature selects the paper's quadrature instead of exact averages.
@@ -53,7 +53,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	slopes := knowsParameters(lik) && !l.accepts()
-	cavities := l.Inducing.cavities(1)
+	cavities := power(l.Structure, 1) == 1
 	return Caps{
 		Gradient: slopes && smooth, Unconverged: l.accepts(),
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && slopes,
@@ -80,15 +80,15 @@ func (l PL) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poster
 	return restoreSites(l, cov, y, lik, s)
 }
 
-func (l PL) inducing() Inducing { return l.Inducing }
+func (l PL) structure() Structure { return l.Structure }
 
-func (l PL) with(i Inducing) Approximation {
-	l.Inducing = i
-	return l
+func (l PL) with(s Structure) (Approximation, bool) {
+	l.Structure = s
+	return l, true
 }
 
 func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
-	p, err := newSiteState("pl", l.Iteration, l.Evidence, l.Quadrature, l.Inducing.Correction.power(1), cov, y, lik)
+	p, err := newSiteState("pl", l.Iteration, l.Evidence, l.Quadrature, power(l.Structure, 1), cov, y, lik)
 	if err == nil {
 		p.rule = plRule{p}
 	}

@@ -38,8 +38,8 @@ type Variational struct {
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations limits the total number of sweeps and Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Inducing selects a prior of lower rank instead of K.
-	Inducing Inducing `yaml:"inducing"`
+	// Structure represents the prior covariance.
+	Structure Structure `yaml:",inline"`
 
 	work *Work
 }
@@ -59,9 +59,9 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 		return Caps{}, err
 	}
 	gradient := knowsParameters(lik)
-	cavities := m.Inducing.cavities(0)
+	cavities := power(m.Structure, 0) == 1
 	return Caps{
-		Gradient: gradient, LowerBound: m.Inducing.none() || m.Inducing.Correction.power(0) == 0,
+		Gradient: gradient, LowerBound: m.Structure == nil || power(m.Structure, 0) == 0,
 		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
 	}, nil
 }
@@ -98,11 +98,11 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 	return restoreSites(m, cov, y, lik, s)
 }
 
-func (m Variational) inducing() Inducing { return m.Inducing }
+func (m Variational) structure() Structure { return m.Structure }
 
-func (m Variational) with(i Inducing) Approximation {
-	m.Inducing = i
-	return m
+func (m Variational) with(s Structure) (Approximation, bool) {
+	m.Structure = s
+	return m, true
 }
 
 func (m Variational) iteration() Iteration {
@@ -114,8 +114,8 @@ func (m Variational) iteration() Iteration {
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
-	power := m.Inducing.Correction.power(0)
-	p, err := newSiteState("variational", m.iteration(), CavityForm, Quadrature{}, power, cov, y, lik)
+	alpha := power(m.Structure, 0)
+	p, err := newSiteState("variational", m.iteration(), CavityForm, Quadrature{}, alpha, cov, y, lik)
 	if err != nil {
 		return nil, err
 	}

@@ -263,7 +263,7 @@ func ExampleNew_modelComparison() {
 // A few inducing inputs represent many cases, at a cost that grows with n instead of n³.
 func ExampleNew_largeN() {
 	m := probit
-	m.Inference = approx.EP{Inducing: approx.Inducing{Points: 20}}
+	m.Inference = approx.EP{Structure: objective.Inducing{Points: 20}}
 	p, err := evidence(m, training(300, 2)).At(context.Background(), []float64{1, -0.5})
 	if err != nil {
 		log.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
@@ -23,13 +22,13 @@ type Choices struct {
 // that comes before the first fit; elsewhere a fit chooses by itself. What kept, unless it is nil,
 // has of an earlier one is taken from there.
 func Choose(ctx context.Context, o *Objective, kept *Choices) error {
-	i := o.inducing
+	i := o.induction()
 	if i == nil {
 		return nil
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.chosen != nil {
+	if i.induced != nil {
 		return nil
 	}
 	if kept == nil {
@@ -56,13 +55,14 @@ func Choose(ctx context.Context, o *Objective, kept *Choices) error {
 // Rechosen is the same objective with as many inducing inputs, chosen at theta, where its option
 // asks for that; otherwise it is o.
 func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, error) {
-	if o.inducing == nil || !o.inducing.option.Rechoose {
+	i := o.induction()
+	if i == nil || !i.option.Rechoose {
 		return o, nil
 	}
 	if err := Choose(ctx, o, nil); err != nil {
 		return nil, err
 	}
-	before := o.inducing.choice
+	before := i.choice
 	points, _ := before.Z.Dims()
 	c, err := selected(ctx, o, theta, points)
 	return o.with(&Choice{c, before.Tried}), err
@@ -70,15 +70,16 @@ func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, e
 
 // newChoice makes a choice where the hyperparameters start.
 func newChoice(ctx context.Context, o *Objective) (c Choice, err error) {
-	if o.inducing.option.Tolerance > 0 {
+	option := o.induction().option
+	if option.Tolerance > 0 {
 		return enough(ctx, o)
 	}
-	c.Choice, err = selected(ctx, o, o.Layout.Start(), o.inducing.option.Points)
+	c.Choice, err = selected(ctx, o, o.Layout.Start(), option.Points)
 	return c, err
 }
 
 func selected(ctx context.Context, o *Objective, theta []float64, m int) (inducing.Choice, error) {
-	return o.inducing.selected(ctx, o.model.Kernels[0], o.Layout.kernel(theta, 0), m)
+	return o.induction().selected(ctx, o.model.Kernels[0], o.Layout.kernel(theta, 0), m)
 }
 
 // fewest is the most inducing inputs of which the search for enough begins.
@@ -88,10 +89,13 @@ const fewest = 64
 // few hyperparameters mostly end before.
 const climbed = 20
 
-// Climbs are the numbers of inducing inputs that a choice with a tolerance tries at most, and how
-// many evaluations it may take with each.
-func Climbs(option approx.Inducing) (points []int, evaluations int) {
+// Climbs are the numbers of inducing inputs that a choice of some for n cases tries at most, and
+// how many evaluations it may take with each; none without a tolerance.
+func Climbs(option Inducing, n int) (points []int, evaluations int) {
 	m := option.Points
+	if option.Tolerance == 0 || m >= n {
+		return nil, 0
+	}
 	for m > fewest {
 		m = (m + 1) / 2
 	}
@@ -108,8 +112,8 @@ func Climbs(option approx.Inducing) (points []int, evaluations int) {
 // It ends with m where twice as many change that log evidence by no more than the tolerance, in
 // nats a case; with the most points; or where there are no more.
 func enough(ctx context.Context, o *Objective) (c Choice, err error) {
-	option, start := o.inducing.option, o.Layout.Start()
-	points, _ := Climbs(option)
+	option, start := o.induction().option, o.Layout.Start()
+	points, _ := Climbs(option, o.data.X.N())
 	for _, m := range points {
 		more, err := selected(ctx, o, start, m)
 		if err != nil {
@@ -125,7 +129,7 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 			return c, err
 		}
 		if c.Tried = append(c.Tried, Tried{found, value}); k > 0 {
-			change := math.Abs(value-c.Tried[k-1].LogEvidence) / float64(o.inducing.x.N())
+			change := math.Abs(value-c.Tried[k-1].LogEvidence) / float64(o.data.X.N())
 			if change <= option.Tolerance {
 				return c, nil
 			}
@@ -143,7 +147,7 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 // reached is the log evidence with these inducing inputs where the hyperparameters have come to.
 func reached(ctx context.Context, o *Objective, c inducing.Choice) (float64, error) {
 	own, start := o.with(&Choice{Choice: c}), o.Layout.Start()
-	own.criterion, own.inducing.option.TuneInputs = LogEvidence{}, false
+	own.criterion, own.induction().option.TuneInputs = LogEvidence{}, false
 	var err error
 	if own.gradient, err = own.criterion.Uses(o.caps); err != nil {
 		return 0, fmt.Errorf("inducing inputs by a tolerance: %w", err)

@@ -21,18 +21,19 @@ type Condensed struct {
 
 // Condense returns what predictions need of p. ok is false where that is the training cases.
 func (p *Point) Condense() (c Condensed, ok bool) {
-	if p.objective.inducing == nil {
+	i := p.objective.induction()
+	if i == nil {
 		return c, false
 	}
 	s, ok := approx.Condense(p.Posterior)
-	return Condensed{p.objective.inducing.chosen.z.X, s}, ok
+	return Condensed{i.z.X, s}, ok
 }
 
 // NewCondensed is the objective of a model of which the inducing inputs are known and the training
 // cases are not. All it can do is Expand. classes are the labels; none: the targets are numbers.
 func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
 	x := &kernel.Inputs{X: z}
-	o := &Objective{model: m, inducing: &induction{chosen: &induced{z: x}}}
+	o := &Objective{model: m, structure: &induction{induced: &induced{z: x}}}
 	// where theta starts is no matter
 	o.data = Data{X: x, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}
 	var err error
@@ -58,7 +59,7 @@ func (o *Objective) Expand(theta []float64, s approx.State) (*Point, error) {
 	if err != nil {
 		return o.finish(p, err)
 	}
-	z := o.inducing.chosen.z
+	z := o.induction().z
 	for j, k := range o.model.Kernels {
 		own := mat.NewSymDense(z.N(), nil)
 		smoothGram(k, own, l.kernel(theta, j), z)

@@ -13,7 +13,7 @@ import (
 // TestInducedMemoryOfNumbers: one more input takes 8 bytes a case, one more case to predict 8 bytes an inducing input.
 func TestInducedMemoryOfNumbers(t *testing.T) {
 	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
-		Inference: approx.Laplace{Inducing: approx.Inducing{Points: 70}}}
+		Inference: approx.Laplace{Structure: objective.Inducing{Points: 70}}}
 	of := func(held, dim int) int64 {
 		return m.Memory(approx.Size{Cases: 3000, Distinct: 3000, New: held, Classes: 2}, dim, objective.LogEvidence{}, true)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,9 +14,107 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
+
+// Inducing selects a prior of lower rank, as an option of a method. It replaces K by
+//
+//	K̂ = Q + Λ,   Q = K_xz K_zz⁻¹ K_zx,
+//
+// for m inducing inputs Z, at a cost of O(n m²) time and O(n m) memory (Quiñonero-Candela &
+// Rasmussen 2005). With the zero value, or with no more cases than points, the method uses K
+// itself.
+type Inducing struct {
+	// Points is m.
+	Points int `yaml:"points" within:"[1,1000000]"`
+	// Select is how the inducing inputs are selected, once per training set and at the initial
+	// hyperparameters.
+	Select Selection `yaml:"select"`
+	// Correction is the treatment of the variance that Q lacks.
+	Correction approx.Correction `yaml:"correction"`
+	// Tolerance, if not 0, reduces the number of inputs: to the smallest number for which doubling
+	// changes the log evidence by at most this, in nats per case. Points is the maximum.
+	Tolerance float64 `yaml:"tolerance" within:"(0,inf)"`
+	// Rechoose selects the inputs again at the tuned hyperparameters, and fits the model with
+	// these.
+	Rechoose bool `yaml:"rechoose"`
+	// TuneInputs moves the inducing inputs together with the hyperparameters, in local optimisers.
+	TuneInputs bool `yaml:"tune_inputs"`
+}
+
+// auto is the meaning of the text "auto".
+var auto = Inducing{Points: 2000, Tolerance: DefaultTolerance}
+
+// DefaultTolerance is the tolerance of auto. A larger change of the log evidence by another
+// selection of inducing inputs, in nats per case, is a warning.
+const DefaultTolerance = 1e-3
+
+// Reads lists the texts that UnmarshalText reads, besides numbers.
+func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}, true }
+
+// PowerOr implements Structure.
+func (i Inducing) PowerOr(own float64) float64 { return i.Correction.PowerOr(own) }
+
+// Check implements Structure.
+func (i Inducing) Check() error {
+	if i.Points == 0 {
+		return errors.New("inducing: points is missing; write how many there are to be, as in {points: 200}")
+	}
+	return nil
+}
+
+// Rank implements Structure.
+func (i Inducing) Rank(n int) int { return min(n, i.Points) }
+
+func (i Inducing) of(x *kernel.Inputs) structure { return &induction{option: i, x: x} }
+
+// InducingOf is the option inducing of a method; zero if it has none.
+func InducingOf(m approx.Approximation) Inducing {
+	i, _ := approx.StructureOf(m).(Inducing)
+	return i
+}
+
+// Induced returns the method with this number of inducing inputs; ok is false if it already has
+// another structure, or works with matrices only.
+func Induced(m approx.Approximation, points int) (with approx.Approximation, ok bool) {
+	if approx.StructureOf(m) != nil {
+		return m, false
+	}
+	return approx.With(m, Inducing{Points: points})
+}
+
+// UnmarshalText reads a number of points, or auto.
+func (i *Inducing) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*i = auto
+		return nil
+	}
+	points, err := strconv.Atoi(string(text))
+	if err != nil || points < 1 {
+		return fmt.Errorf("inducing: %q is no number of points; write how many, as in 200, or auto, or {points: 200, "+
+			"select: greedy, correction: fitc}", text)
+	}
+	i.Points = points
+	return nil
+}
+
+// Selection is how inducing inputs are selected: the position of a row of inducing.Table.
+type Selection int
+
+// Names are the names of the selections.
+func (Selection) Names() []string { return inducing.Table.Names() }
+
+// UnmarshalText reads a selection's name.
+func (s *Selection) UnmarshalText(text []byte) error {
+	i := slices.Index(s.Names(), string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown selection %q%s", text, registry.Suggest(string(text), s.Names()))
+	}
+	*s = Selection(i)
+	return nil
+}
 
 // Choice is which inducing inputs a model has on a training set.
 type Choice struct {
@@ -31,22 +131,12 @@ type Tried struct {
 
 // induction is the choice of inducing inputs of a training set, made when they are first wanted.
 type induction struct {
-	option approx.Inducing
+	option Inducing
 	x      *kernel.Inputs
 
-	mu     sync.Mutex
-	chosen *induced // nil: not chosen yet
-	choice *Choice
-}
-
-// newInduction is the choice that a method asks for, or nil where it asks for none or there are no
-// more cases than points, and the method is exact.
-func newInduction(m approx.Approximation, x *kernel.Inputs) *induction {
-	option := approx.InducingOf(m)
-	if option.Points == 0 || x.N() <= option.Points {
-		return nil
-	}
-	return &induction{option: option, x: x}
+	mu       sync.Mutex
+	*induced // nil: not chosen yet
+	choice   *Choice
 }
 
 // selected chooses up to m inputs for a kernel at theta.
@@ -63,7 +153,7 @@ func (i *induction) selected(ctx context.Context, k kernel.Kernel, theta []float
 func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64) (*induced, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.chosen == nil {
+	if i.induced == nil {
 		if i.option.Tolerance > 0 {
 			return nil, errors.New("inducing inputs: how many there are to be is not known; Choose finds it before " +
 				"a fit")
@@ -74,12 +164,17 @@ func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64
 		}
 		i.take(&Choice{Choice: c})
 	}
-	return i.chosen, nil
+	return i.induced, nil
+}
+
+func (i *induction) prepare(ctx context.Context, k kernel.Kernel, theta []float64) error {
+	_, err := i.choose(ctx, k, theta)
+	return err
 }
 
 // take makes c the choice.
 func (i *induction) take(c *Choice) {
-	i.choice, i.chosen = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
+	i.choice, i.induced = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }
 
 // induced is a training set beside its inducing inputs, in parts of a few thousand cases, of which
@@ -127,11 +222,11 @@ func (d *induced) fresh(p inducedPart) inducedPart {
 	return p
 }
 
-// inducedMemory is what a fit of n cases with m inducing inputs takes, in bytes: the covariances,
-// in whose memory V is made, and the distances that are kept; what threads have of a part each; and
-// of several classes that are fitted together, a factor and two inverses of order C m.
-func inducedMemory(m approx.Approximation, s approx.Size, dim int) int64 {
-	points, n := approx.InducingOf(m).Points, s.Cases
+// Memory implements Structure: the covariances, in whose memory V is made, and the distances that
+// are kept; what threads have of a part each; and of several classes that are fitted together, a
+// factor and two inverses of order C m.
+func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
+	points, n := i.Points, s.Cases
 	wide, vectors, order := s.Kernels, 40, points
 	switch _, apart := m.(approx.OneVsRest); {
 	case apart && s.Kernels == 1: // every class has its V

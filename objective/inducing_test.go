@@ -13,7 +13,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/inducing"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -37,11 +36,11 @@ func TestInducingGradients(t *testing.T) {
 		k kernel.Kernel
 		m approx.Approximation
 	}{
-		"ard":   {kernel.SE{ARD: true}, approx.Laplace{Inducing: approx.Inducing{Points: 12}}},
-		"noise": {kernel.Sum{se, noise}, approx.Variational{Inducing: approx.Inducing{Points: 12, Select: approx.KMeans, Correction: vfe}}},
+		"ard":   {kernel.SE{ARD: true}, approx.Laplace{Structure: objective.Inducing{Points: 12}}},
+		"noise": {kernel.Sum{se, noise}, approx.Variational{Structure: objective.Inducing{Points: 12, Select: objective.Selection(1), Correction: vfe}}},
 		"product": {
 			kernel.Product{se, kernel.Named{Kind: "linear", Kernel: kernel.Linear{}}},
-			approx.Laplace{Inducing: approx.Inducing{Points: 12, Select: approx.Random, Correction: half}},
+			approx.Laplace{Structure: objective.Inducing{Points: 12, Select: objective.Selection(2), Correction: half}},
 		},
 	} {
 		k, m := of.k, of.m
@@ -100,12 +99,12 @@ func TestInputGradients(t *testing.T) {
 		"product": kernel.Product{named("se", kernel.SE{}), named("a", kernel.Active{Dims: []int{2},
 			Named: named("nn", kernel.NeuralNetwork{})})},
 	} {
-		methods := []approx.Approximation{approx.Laplace{Inducing: approx.Inducing{Points: m}}}
+		methods := []approx.Approximation{approx.Laplace{Structure: objective.Inducing{Points: m}}}
 		if name == "sum" {
 			for _, c := range []approx.Correction{{Form: approx.FITC}, {Form: approx.VFE}, {Power: 0.5}} {
-				option := approx.Inducing{Points: m, Correction: c}
-				methods = append(methods, approx.EP{Inducing: option}, approx.Variational{Inducing: option},
-					approx.Laplace{Inducing: option})
+				option := objective.Inducing{Points: m, Correction: c}
+				methods = append(methods, approx.EP{Structure: option}, approx.Variational{Structure: option},
+					approx.Laplace{Structure: option})
 			}
 		}
 		for _, method := range methods {
@@ -135,7 +134,7 @@ func TestInputGradients(t *testing.T) {
 				want := (moved(h) - moved(-h)) / (2 * h)
 				if v := got.At(e[0], e[1]); !(math.Abs(v-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
 					t.Errorf("%s %T %+v: derivative by input %v is %.10g, differences give %.10g", name, method,
-						approx.InducingOf(method).Correction, e, v, want)
+						objective.InducingOf(method).Correction, e, v, want)
 				}
 			}
 		}
@@ -154,7 +153,7 @@ func TestInducingOneVsRest(t *testing.T) {
 	}
 	o, err := objective.New(objective.Model{
 		Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
-		Inference: approx.OneVsRest{Binary: approx.EP{Inducing: approx.Inducing{Points: 7}}},
+		Inference: approx.OneVsRest{Binary: approx.EP{Structure: objective.Inducing{Points: 7}}},
 	}, objective.LogEvidence{}, objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 3, Index: y}})
 	if err != nil {
 		t.Fatal(err)
@@ -180,13 +179,6 @@ func TestInducingOneVsRest(t *testing.T) {
 	}
 }
 
-// TestSelectionsAreMethods: the names that a file may use are the methods of the table.
-func TestSelectionsAreMethods(t *testing.T) {
-	if got, want := approx.Greedy.Names(), inducing.Table.Names(); !slices.Equal(got, want) {
-		t.Errorf("selections %v, methods %v", got, want)
-	}
-}
-
 // sums draws n cases of two inputs; labels are the sign of a smooth function plus noise.
 func sums(n int) objective.Data {
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -204,9 +196,9 @@ func sums(n int) objective.Data {
 func TestEnough(t *testing.T) {
 	const n = 300
 	data := sums(n)
-	build := func(option approx.Inducing) *objective.Objective {
+	build := func(option objective.Inducing) *objective.Objective {
 		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.Matern32{}}, Likelihood: likelihood.Probit{},
-			Inference: approx.Variational{Inducing: option}}, objective.LogEvidence{}, data)
+			Inference: approx.Variational{Structure: option}}, objective.LogEvidence{}, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +206,7 @@ func TestEnough(t *testing.T) {
 	}
 	climbed := map[int]float64{}
 	for _, points := range []int{25, 50, 100, 200} {
-		o := build(approx.Inducing{Points: points})
+		o := build(objective.Inducing{Points: points})
 		best, err := objective.Optimize(t.Context(), o, o.Layout.Pick(o.Layout.Start()), objective.Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +225,7 @@ func TestEnough(t *testing.T) {
 		kept := new(objective.Choices)
 		var choices [2]*objective.Choice
 		for i := range choices {
-			o := build(approx.Inducing{Points: test.most, Tolerance: test.tolerance})
+			o := build(objective.Inducing{Points: test.most, Tolerance: test.tolerance})
 			if err := objective.Choose(t.Context(), o, kept); err != nil {
 				t.Fatal(err)
 			}
@@ -264,13 +256,13 @@ func TestEnough(t *testing.T) {
 // TestRechosen: the choice equals that of an objective whose hyperparameters start at the given values.
 func TestRechosen(t *testing.T) {
 	at, data := []float64{0.4, -0.7}, sums(200)
-	z := func(option approx.Inducing, start bool) *mat.Dense {
+	z := func(option objective.Inducing, start bool) *mat.Dense {
 		k := kernel.SE{}
 		if start {
 			k.Amplitude.Init, k.LengthScale.Init = new(math.Exp(at[0])), new(math.Exp(at[1]))
 		}
 		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{},
-			Inference: approx.Laplace{Inducing: option}}, nil, data)
+			Inference: approx.Laplace{Structure: option}}, nil, data)
 		if err == nil {
 			o, err = objective.Rechosen(t.Context(), o, at)
 		}
@@ -283,8 +275,8 @@ func TestRechosen(t *testing.T) {
 		}
 		return p.Choice().Z
 	}
-	started, again := z(approx.Inducing{Points: 30}, true), z(approx.Inducing{Points: 30, Rechoose: true}, false)
-	if !mat.Equal(started, again) || mat.Equal(started, z(approx.Inducing{Points: 30}, false)) {
+	started, again := z(objective.Inducing{Points: 30}, true), z(objective.Inducing{Points: 30, Rechoose: true}, false)
+	if !mat.Equal(started, again) || mat.Equal(started, z(objective.Inducing{Points: 30}, false)) {
 		t.Error("the inputs are not those of the greedy choice there")
 	}
 }
@@ -292,7 +284,7 @@ func TestRechosen(t *testing.T) {
 // TestInducingIncomplete: giving the selection method without the number of inducing inputs is an error.
 func TestInducingIncomplete(t *testing.T) {
 	_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
-		Inference: approx.Laplace{Inducing: approx.Inducing{Select: approx.KMeans}}}, nil, sums(20))
+		Inference: approx.Laplace{Structure: objective.Inducing{Select: objective.Selection(1)}}}, nil, sums(20))
 	if err == nil || !strings.Contains(err.Error(), "points is missing") {
 		t.Errorf("%v", err)
 	}
@@ -304,7 +296,7 @@ func TestTuneInputs(t *testing.T) {
 	data := sums(200)
 	build := func(tunes bool) *objective.Objective {
 		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
-			Inference: approx.Variational{Inducing: approx.Inducing{Points: 6, TuneInputs: tunes}}}, objective.LogEvidence{}, data)
+			Inference: approx.Variational{Structure: objective.Inducing{Points: 6, TuneInputs: tunes}}}, objective.LogEvidence{}, data)
 		if err != nil {
 			t.Fatal(err)
 		}

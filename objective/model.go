@@ -31,9 +31,10 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
 			"or, for more than two classes, one per class", j, classes)
 	}
-	if i := approx.InducingOf(m.Inference); i.Points == 0 && i != (approx.Inducing{}) {
-		return approx.Caps{}, errors.New("inducing: points is missing; write how many there are to be, as in " +
-			"{points: 200}")
+	if s := approx.StructureOf(m.Inference); s != nil {
+		if err := s.(Structure).Check(); err != nil {
+			return approx.Caps{}, err
+		}
 	}
 	return m.Inference.Uses(m.Likelihood, classes)
 }
@@ -47,8 +48,8 @@ const batch = 2048
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, batch)
-	if points := approx.InducingOf(m.Inference).Points; points > 0 && points < s.Cases {
-		return inducedMemory(m.Inference, s, dim)
+	if own := structureOf(m.Inference, s.Cases); own != nil {
+		return own.Memory(m.Inference, s, dim)
 	}
 	silent := s
 	silent.New = 0
@@ -82,6 +83,14 @@ func (m Model) remembered(n int) (covariances int) {
 		}
 	}
 	return covariances
+}
+
+// Rank is the rank of the prior covariance of n cases, at most n.
+func (m Model) Rank(n int) int {
+	if own := structureOf(m.Inference, n); own != nil {
+		return own.Rank(n)
+	}
+	return n
 }
 
 func (m Model) mean() Mean {

@@ -29,11 +29,11 @@ type Objective struct {
 	caps      approx.Caps
 	data      Data
 	gradient  bool
-	needs     []bool     // needs[j]: the adjoint of covariance j reaches a free hyperparameter
-	needsMean bool       // a hyperparameter of the mean is free
-	needsLik  bool       // a hyperparameter of the likelihood is free
-	inducing  *induction // nil: covariances are those of all cases with each other
-	room      *room      // that a Run has for its points; nil: every point has its own
+	needs     []bool // needs[j]: the adjoint of covariance j reaches a free hyperparameter
+	needsMean bool   // a hyperparameter of the mean is free
+	needsLik  bool   // a hyperparameter of the likelihood is free
+	structure structure
+	room      *room // that a Run has for its points; nil: every point has its own
 }
 
 // room is memory for what points have beside their posterior.
@@ -53,8 +53,11 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	o.Layout = m.LayoutOn(d)
-	if o.inducing = newInduction(m.Inference, d.X); o.inducing == nil {
-		o.model.Inference = approx.Exactly(m.Inference)
+	if s := structureOf(m.Inference, d.X.N()); s != nil {
+		o.structure = s.of(d.X)
+	} else {
+		o.structure = matrix{d.X}
+		o.model.Inference, _ = approx.With(m.Inference, nil)
 	}
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
 	for _, j := range o.Layout.Free {
@@ -86,12 +89,10 @@ func (o *Objective) check() (err error) {
 	return err
 }
 
-// structure is that of the covariances, once inducing inputs are chosen, as a fit does.
-func (o *Objective) structure() structure {
-	if o.inducing != nil {
-		return o.inducing.chosen
-	}
-	return matrix{o.data.X}
+// induction is the choice of inducing inputs, nil with another structure.
+func (o *Objective) induction() *induction {
+	i, _ := o.structure.(*induction)
+	return i
 }
 
 // MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
@@ -161,13 +162,10 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 	if err := l.checkFinite(theta); err != nil {
 		return p, err
 	}
-	if o.inducing != nil {
-		// where the hyperparameters start, and of the first class
-		if _, err := o.inducing.choose(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
-			return p, err
-		}
+	if err := o.structure.prepare(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil { // of the first class
+		return p, err
 	}
-	r, s := cmp.Or(o.room, &room{}), o.structure()
+	r, s := cmp.Or(o.room, &room{}), o.structure
 	if r.cov == nil {
 		r.cov = make([]approx.Cov, len(o.model.Kernels))
 		for j := range r.cov {
@@ -246,10 +244,10 @@ func (p *Point) Diagnostics() approx.Diagnostics {
 
 // Choice is which inducing inputs the fit has; nil where there are none.
 func (p *Point) Choice() *Choice {
-	if p.objective.inducing == nil {
-		return nil
+	if i := p.objective.induction(); i != nil {
+		return i.choice
 	}
-	return p.objective.inducing.choice
+	return nil
 }
 
 // Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the
@@ -279,7 +277,7 @@ func (p *Point) Gradient(dst []float64) error {
 // undefined.
 func (p *Point) InputGradient(dst *mat.Dense) error {
 	o, l := p.objective, p.objective.Layout
-	chosen := o.inducing.chosen
+	chosen := o.induction().induced
 	dst.Zero()
 	if !o.gradient {
 		return approx.ErrNoGradient
@@ -315,14 +313,14 @@ func (p *Point) pullback(grad []float64) error {
 			continue
 		}
 		if n := o.data.X.N(); adjoint.K == nil {
-			*adjoint = o.structure().adjoint(cmp.Or(o.room, &room{}).work)
+			*adjoint = o.structure.adjoint(cmp.Or(o.room, &room{}).work)
 			if o.needsMean {
 				adjoint.Mean = make([]float64, n)
 			}
 		}
 		fill := func(dst *approx.Cov) error { return p.criterion.Adjoint(dst, j) }
 		theta, by := l.kernel(p.Theta, j), l.kernel(grad, j)
-		if err := o.structure().pullback(by, k, theta, p.cov[j], adjoint, fill); err != nil {
+		if err := o.structure.pullback(by, k, theta, p.cov[j], adjoint, fill); err != nil {
 			return err
 		}
 		if o.needsMean {

@@ -27,7 +27,7 @@ func batches(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
 // prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
 	o, l := p.objective, p.objective.Layout
-	s, m := o.structure(), z.N()
+	s, m := o.structure, z.N()
 	n := s.rows()
 	if err := z.Check(o.data.X.Dim()); err != nil {
 		panic(fmt.Sprintf("objective: new cases: %v", err))

@@ -186,10 +186,11 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 	own := *o
 	work := new(approx.Work)
 	own.model.Inference = approx.In(work, o.model.Inference)
+	_, whole := o.structure.(matrix)
 	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
 	for j, k := range o.model.Kernels {
-		// threads share the parts of a covariance with inducing inputs
-		if own.model.Kernels[j] = k; o.inducing == nil && o.data.X.N() <= mostRemembered {
+		// threads share the parts of other structures
+		if own.model.Kernels[j] = k; whole && o.data.X.N() <= mostRemembered {
 			own.model.Kernels[j] = kernel.Remember(k)
 		}
 	}

@@ -1,16 +1,43 @@
 package objective
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
+
+// Structure is a representation of the prior covariance in place of its matrix, as a file declares
+// it: a row of Structures.
+type Structure interface {
+	approx.Structure
+	// Check says what the declaration lacks.
+	Check() error
+	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
+	Rank(n int) int
+	// Memory is how many bytes a fit takes.
+	Memory(m approx.Approximation, s approx.Size, dim int) int64
+	// of is the structure of these cases.
+	of(x *kernel.Inputs) structure
+}
+
+// structureOf is the structure that a method declares for n cases; nil: their matrix.
+func structureOf(m approx.Approximation, n int) Structure {
+	s := approx.StructureOf(m)
+	if s == nil || s.(Structure).Rank(n) >= n {
+		return nil
+	}
+	return s.(Structure)
+}
 
 // structure is how the prior covariance of the training cases is held: what an inference method
 // receives, what its adjoint goes back through, and what the covariances with new cases are.
 type structure interface {
+	// prepare makes the choices that the structure needs, once, given a kernel where its
+	// hyperparameters start. It comes before the other methods.
+	prepare(ctx context.Context, k kernel.Kernel, theta []float64) error
 	// room makes the memory of a covariance, which a fit may overwrite.
 	room() approx.Cov
 	// prior sets cov, of room, to the prior under a kernel at theta.
@@ -27,34 +54,3 @@ type structure interface {
 	cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs)
 	rows() int
 }
-
-// matrix is the structure of all cases with each other.
-type matrix struct{ x *kernel.Inputs }
-
-func (s matrix) room() approx.Cov {
-	n := s.x.N()
-	return approx.Cov{K: mat.NewSymDense(n, linalg.Floats(n*n))}
-}
-
-func (s matrix) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
-	kernel.Gram(k, cov.K, theta, s.x)
-}
-
-func (s matrix) adjoint(w *approx.Work) approx.Cov { return approx.Cov{K: w.Symmetric(s.x.N())} }
-
-func (s matrix) pullback(
-	grad []float64, k kernel.Kernel, theta []float64, own approx.Cov, adjoint *approx.Cov,
-	fill func(*approx.Cov) error,
-) error {
-	if err := fill(adjoint); err != nil {
-		return err
-	}
-	kernel.Pullback(k, grad, theta, s.x, own.K, adjoint.K)
-	return nil
-}
-
-func (s matrix) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
-	kernel.Cross(k, dst, theta, s.x, z)
-}
-
-func (s matrix) rows() int { return s.x.N() }

@@ -1,6 +1,9 @@
 package objective
 
-import "github.com/gpc-tune/gpc-tune/internal/registry"
+import (
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
 
 // Averages lists them.
 var Averages = registry.Table[Average]{
@@ -29,6 +32,13 @@ var Means = registry.Table[Mean]{
 	registry.Of[Constant, Mean]("constant",
 		"m(x) = c, the hyperparameter mean.constant: free from 0 unless given a number"),
 }
+
+// Structures lists the representations of the prior covariance that an inference method can be
+// given, by the names of its options.
+var Structures = registry.Inlined(registry.Table[approx.Structure]{
+	registry.Of[Inducing, approx.Structure]("inducing", "number of inducing inputs: approximates the covariance by "+
+		"one of lower rank, for thousands of cases"),
+})
 
 // Optimizers lists the local optimisers; all of them need the gradient.
 var Optimizers = registry.Table[Optimizer]{

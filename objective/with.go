@@ -13,7 +13,7 @@ import (
 // method must have that option.
 func WithInducing(o *Objective, z *mat.Dense) *Objective {
 	c := Choice{Choice: inducing.Choice{Z: mat.DenseCopyOf(z)}}
-	if before := o.inducing.choice; before != nil {
+	if before := o.induction().choice; before != nil {
 		c.Tried, c.Fewer = before.Tried, before.Fewer
 	}
 	return o.with(&c)
@@ -21,21 +21,23 @@ func WithInducing(o *Objective, z *mat.Dense) *Objective {
 
 // with is the same objective with these inducing inputs.
 func (o *Objective) with(c *Choice) *Objective {
-	own := *o
-	own.room, own.inducing = nil, &induction{option: o.inducing.option, x: o.inducing.x}
+	own, before := *o, o.induction()
+	with := &induction{option: before.option, x: before.x}
 	if c.Z != nil {
-		own.inducing.take(c)
+		with.take(c)
 	}
+	own.room, own.structure = nil, with
 	return &own
 }
 
 // tuned is what a local optimiser moves: the free hyperparameters and, with tune_inputs, the
 // inducing inputs after them, row by row.
 func (o *Objective) tuned(ctx context.Context, free []float64) ([]float64, error) {
-	if o.inducing == nil || !o.inducing.option.TuneInputs {
+	i := o.induction()
+	if i == nil || !i.option.TuneInputs {
 		return free, nil
 	}
-	chosen, err := o.inducing.choose(ctx, o.model.Kernels[0], o.Layout.kernel(o.Layout.Start(), 0))
+	chosen, err := i.choose(ctx, o.model.Kernels[0], o.Layout.kernel(o.Layout.Start(), 0))
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,15 @@ func NewDense(work *Work, cov Cov, n int) (*Dense, error) {
 	return &Dense{k: cov.K.RawSymmetric(), root: make([]float64, n), work: work}, nil
 }
 
+// withMatrix is NewDense as a row of the table.
+func withMatrix(work *Work, cov Cov, n int, _ float64, _ bool) (Prior, error) {
+	d, err := NewDense(work, cov, n)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
 // These implement Prior.
 func (d *Dense) Afresh() Prior             { return &Dense{k: d.k, root: make([]float64, len(d.root))} }
 func (d *Dense) Variance(i int) float64    { return d.k.Data[i*d.k.Stride+i] }

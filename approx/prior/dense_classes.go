@@ -37,7 +37,7 @@ type denseClasses struct {
 	variances   []float64          // π_c q_c
 }
 
-func newDenseClasses(work *Work, cov []Cov, n, classes int) (*denseClasses, error) {
+func newDenseClasses(work *Work, cov []Cov, n, classes int, _ float64) (Classes, error) {
 	v := work.Take
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}

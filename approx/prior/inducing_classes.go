@@ -44,6 +44,21 @@ func newInducingClasses(priors []*inducing, classes int) *inducingClasses {
 	return &inducingClasses{priors: priors, n: n, classes: classes, pi: v(classes * n), e: v(classes * n), sum: v(n)}
 }
 
+// withInducingClasses is withInducing for several classes.
+func withInducingClasses(work *Work, cov []Cov, n, classes int, power float64) (Classes, error) {
+	if cov[0].Cross == nil {
+		return nil, nil
+	}
+	priors := make([]*inducing, len(cov))
+	for j := range cov {
+		var err error
+		if priors[j], err = newInducing(work, cov[j], n, power); err != nil {
+			return nil, ofClass(err, j, cov)
+		}
+	}
+	return newInducingClasses(priors, classes), nil
+}
+
 // prior is that of a class.
 func (k *inducingClasses) prior(c int) *inducing { return share(k.priors, c) }
 

@@ -30,6 +30,18 @@ type inducingSites struct {
 	z, vy      []float64 // for Shrink
 }
 
+// withInducing is the prior of a Cov with inducing inputs.
+func withInducing(work *Work, cov Cov, n int, power float64, _ bool) (Prior, error) {
+	if cov.Cross == nil {
+		return nil, nil
+	}
+	k, err := newInducing(work, cov, n, power)
+	if err != nil {
+		return nil, err
+	}
+	return k.newSites(), nil
+}
+
 // newSites has no sites yet: τ = 0, without a factor.
 func (p *inducing) newSites() *inducingSites {
 	n := p.cases()

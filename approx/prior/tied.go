@@ -29,6 +29,22 @@ type tied struct {
 	mixed  []bool    // values with precisions that cancel, whose shares are not used
 }
 
+// withEqualCases is a matrix of which equal cases are merged, if they may be; without equal cases,
+// the matrix.
+func withEqualCases(work *Work, cov Cov, n int, _ float64, merge bool) (Prior, error) {
+	if cov.Cross != nil || !merge {
+		return nil, nil
+	}
+	d, err := NewDense(work, cov, n)
+	if err != nil {
+		return nil, err
+	}
+	if t := d.tie(cov.Mean); t != nil {
+		return t, nil
+	}
+	return d, nil
+}
+
 // tie merges the cases that share latent values; nil if none do.
 func (d *Dense) tie(mean []float64) *tied {
 	value, first := d.ties(mean)

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -147,7 +146,7 @@ func (of *part) inducing(fit *objective.Point) *record.Inducing {
 	if c == nil {
 		return nil
 	}
-	option := approx.InducingOf(of.Model.Inference)
+	option := objective.InducingOf(of.Model.Inference)
 	points, _ := c.Z.Dims()
 	i := &record.Inducing{Asked: option.Points, Points: points, Select: option.Select.Names()[option.Select],
 		Tuned: option.TuneInputs, Unexplained: record.Number(fit.Diagnostics().Unexplained)}
@@ -168,11 +167,11 @@ func (of *part) rechosen(before record.Number) {
 	}
 	f.Inducing.Before = &before
 	moved, n := float64(f.LogEvidence-before), len(of.Set.Train)
-	if math.Abs(moved) > approx.DefaultTolerance*float64(n) {
+	if math.Abs(moved) > objective.DefaultTolerance*float64(n) {
 		f.Warnings = append(f.Warnings, cause.Rechosen.New("selecting the inducing inputs again at the tuned "+
 			"hyperparameters changes the log evidence from %.6g to %.6g, by more than %v nats a case: tune again "+
 			"from these values, or use more "+
-			"points", float64(before), float64(f.LogEvidence), approx.DefaultTolerance))
+			"points", float64(before), float64(f.LogEvidence), objective.DefaultTolerance))
 	}
 }
 

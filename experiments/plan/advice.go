@@ -40,7 +40,7 @@ func less(j *job.Job, s approx.Size, memory int64) string {
 	models := [2]objective.Model{j.Model, j.Tuned}
 	for i := range models {
 		m, ok := &models[i], false
-		if m.Inference, ok = approx.Induced(m.Inference, inducing); !ok {
+		if m.Inference, ok = objective.Induced(m.Inference, inducing); !ok {
 			return ""
 		}
 		if _, err := m.Check(s.Classes); err != nil {

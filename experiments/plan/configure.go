@@ -132,7 +132,7 @@ func (p *planner) combines(c *candidate) (err error) {
 func tunesInputs(m spec.Model) error {
 	methods := []approx.Approximation{m.Inference, m.Tuning}
 	for _, method := range methods {
-		option := approx.InducingOf(method)
+		option := objective.InducingOf(method)
 		switch t := m.Tune; {
 		case method == nil || !option.TuneInputs:
 		case option.Rechoose:
@@ -142,7 +142,7 @@ func tunesInputs(m spec.Model) error {
 		case t.Gradients() != objective.Exact || t.Ascent().TraceScores || t.StandardErrors:
 			return errors.New("inducing: tune_inputs needs exact gradients, and excludes trace_scores and " +
 				"standard_errors")
-		case m.Tuning != nil && approx.InducingOf(m.Tuning) != approx.InducingOf(m.Inference):
+		case m.Tuning != nil && objective.InducingOf(m.Tuning) != objective.InducingOf(m.Inference):
 			return errors.New("inducing: with tune_inputs the inference that tunes and the one that predicts need " +
 				"the same inducing inputs")
 		}

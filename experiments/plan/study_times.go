@@ -53,14 +53,9 @@ const perMove = 2.5
 // choosing is an upper bound, in seconds, of the time to find the number of inducing inputs for a
 // tolerance; 0 if no tolerance is given.
 func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
-	option := approx.InducingOf(m.Inference)
-	if option.Tolerance == 0 || option.Points >= s.Cases {
-		return 0
-	}
-	points, most := objective.Climbs(option)
-	exact := approx.Exactly(m.Inference)
+	points, most := objective.Climbs(objective.InducingOf(m.Inference), s.Cases)
 	for _, k := range points {
-		m.Inference, _ = approx.Induced(exact, k)
+		m.Inference, _ = approx.With(m.Inference, objective.Inducing{Points: k})
 		t, _ := r.Times(m, s, dim)
 		seconds += t.First + min(evaluations(free), float64(most))*t.Evaluation()
 	}

@@ -90,7 +90,7 @@ const mostClasses = 5
 // measure times the log evidence and its gradient on two small sets of data, and returns the speed
 // with which the nominal times are those.
 func measure(ctx context.Context, m objective.Model, classes, dim int) (s speed, err error) {
-	m.Inference = approx.Exactly(m.Inference)
+	m.Inference, _ = approx.With(m.Inference, nil)
 	if a, ok := m.Inference.(approx.Abridger); ok {
 		m.Inference, _ = a.Abridged()
 	}
@@ -166,8 +166,8 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok
 // of inputs takes m per case, and a method takes about six passes of m² instead of one of n³.
 func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
-	if points := approx.InducingOf(m.Inference).Points; points > 0 && points < size.Cases {
-		known, passes = float64(points), 6
+	if rank := m.Rank(size.Cases); rank < size.Cases {
+		known, passes = float64(rank), 6
 	}
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
@@ -225,7 +225,7 @@ const (
 // time of the exact method, for one evaluation with its gradient, and the model with them.
 func inducingFrom(m objective.Model, s approx.Size, dim int) (with objective.Model, cases int, err error) {
 	with, ok := m, false
-	if with.Inference, ok = approx.Induced(m.Inference, inducing); !ok {
+	if with.Inference, ok = objective.Induced(m.Inference, inducing); !ok {
 		return m, 0, errors.ErrUnsupported
 	}
 	if _, err := with.Check(s.Classes); err != nil {

@@ -1,10 +1,12 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
+	"github.com/gpc-tune/gpc-tune/objective"
 )
 
 // Key documents a key of the file: its meaning, its default in words, and an example.
@@ -139,7 +141,7 @@ var Sections = []Section{
 		{"noise", "standard deviation of the Gaussian noise on a numeric label", "1", "gaussian: {noise: 0.1}"},
 		{"constant", "value of the prior mean", "0, tuned", "mean: {constant: {init: 0.5}}"},
 	}},
-	{"inference", "options of inference methods", nil, []Key{
+	{"inference", "options of inference methods", nil, slices.Concat([]Key{
 		{"tolerance", "a fit has converged when changes of the log evidence and of all sites are below " +
 			"this", "1e-10", "laplace: {tolerance: 1e-8}"},
 		{"max_iterations", "most iterations of a fit; a fit that needs more has not converged",
@@ -154,8 +156,7 @@ var Sections = []Section{
 		{"quadrature", "computes averages by Gauss-Hermite quadrature, as some papers do, instead of " +
 			"exactly", "exact", "ep: {quadrature: {order: 10}}"},
 		{"order", "number of quadrature nodes", "exact averages", "quadrature: {order: 20}"},
-		{"inducing", "number of inducing inputs: approximates the covariance by one of lower rank, for " +
-			"thousands of cases", "none", "laplace: {inducing: 200}"},
+	}, structures(), []Key{
 		{"rechoose", "selects the inducing inputs again at the tuned hyperparameters, and fits once more",
 			"false", "inducing: {points: 200, rechoose: true}"},
 		{"tune_inputs", "optimises the inducing inputs together with the hyperparameters",
@@ -178,7 +179,7 @@ var Sections = []Section{
 		{"burn", "moves discarded before the first sample", "the method's own", "burn: 100"},
 		{"samples", "number of samples", "the method's own", "samples: 1000"},
 		{"seed", "seed of the random numbers of this method", "the seed of the file", "seed: 2"},
-	}},
+	})},
 	{"comparators", "options of comparators", []string{"SVM", "LeastSquares", "LogisticRegression"}, []Key{
 		{"costs", "values of the cost parameter C to try", "0.1, 1, 10, 100", "svm: {costs: [1, 10]}"},
 		{"length_scales", "length scales to try",
@@ -401,4 +402,12 @@ func describeAll(s any) {
 			describeAll(v)
 		}
 	}
+}
+
+// structures documents the options of methods that represent the prior covariance.
+func structures() (keys []Key) {
+	for _, e := range objective.Structures {
+		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: 200}", e.Name)})
+	}
+	return keys
 }

@@ -256,6 +256,9 @@ func (d *Decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 		if ranged && d.Found.Found() > before {
 			f.Set(initially) // so that the rest of the component can still be checked
 		}
+		if other := registry.Store(v, key.Value, f); other != "" {
+			d.At(key, "%s and %s exclude each other; leave one out", other, key.Value)
+		}
 		if s, ok := f.Interface().(param.Setting); ok {
 			d.settings.settings = append(d.settings.settings, located{key.Value, value, s})
 		}

@@ -63,7 +63,7 @@ func TestComponentsComeBack(t *testing.T) {
 	usual := approx.Table.Default("ep").(approx.EP)
 	damped := usual
 	damped.Schedule, damped.Damping, damped.NegativeSites = approx.Parallel, 0.5, 1
-	damped.Inducing = approx.Inducing{Points: 20, Select: approx.KMeans, Correction: approx.Correction{Form: approx.FITC}}
+	damped.Structure = objective.Inducing{Points: 20, Select: objective.Selection(1), Correction: approx.Correction{Form: approx.FITC}}
 	back[approx.Approximation](t, approx.EP{}, usual, approx.Table, "ep") // zero options are the defaults
 	back[approx.Approximation](t, damped, damped, approx.Table, "{ep: {schedule: "+damped.Schedule.Names()[damped.Schedule]+
 		", damping: 0.5, inducing: {points: 20, select: kmeans, correction: fitc}, negative_sites: "+

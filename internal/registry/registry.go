@@ -270,19 +270,67 @@ func editDistance(a, b string) int {
 }
 
 // Options visits the fields of a component with yaml names, including those of inlined structs. A
-// component that is no struct has none.
+// component that is no struct has none. A field of a type whose table is Inlined has an option for
+// each row: a new value, which is the field's if that is of the row, and which Store puts there.
 func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
 	for i := range v.NumField() {
-		of := v.Type().Field(i)
+		of, f := v.Type().Field(i), v.Field(i)
 		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")
 		switch {
+		case options == "inline" && f.Kind() == reflect.Interface:
+			for _, row := range inlined[f.Type()] {
+				one := reflect.New(row.Type).Elem()
+				if f.Elem().IsValid() && f.Elem().Type() == row.Type {
+					one.Set(f.Elem())
+				}
+				visit(row.Name, one, row)
+			}
 		case options == "inline":
-			Options(v.Field(i), visit)
+			Options(f, visit)
 		case tag != "" && tag != "-":
-			visit(tag, v.Field(i), of)
+			visit(tag, f, of)
 		}
 	}
+}
+
+// inlined are the rows of the Inlined tables as fields, by the type of their interface.
+var inlined = map[reflect.Type][]reflect.StructField{}
+
+// Inlined makes the names of a table options of every struct that has a field of type I with the
+// tag inline. One of them can be given.
+func Inlined[I any](t Table[I]) Table[I] {
+	for _, e := range t {
+		v, err := e.New(nil)
+		if err != nil {
+			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
+		}
+		of := reflect.TypeFor[I]()
+		inlined[of] = append(inlined[of], reflect.StructField{Name: e.Name, Type: reflect.TypeOf(v)})
+	}
+	return t
+}
+
+// Store puts the value of an option of Options, which has been read, into its field of v; other
+// options are in theirs. It returns the name of the option that excludes it, if one was given.
+func Store(v reflect.Value, name string, option reflect.Value) (other string) {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if f.Kind() != reflect.Interface || option.IsZero() {
+			continue
+		}
+		rows, given := inlined[f.Type()], f.Elem()
+		if !slices.ContainsFunc(rows, func(row reflect.StructField) bool { return row.Name == name }) {
+			continue
+		}
+		for _, row := range rows {
+			if row.Name != name && given.IsValid() && given.Type() == row.Type {
+				other = row.Name
+			}
+		}
+		f.Set(option)
+	}
+	return other
 }

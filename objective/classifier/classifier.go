@@ -151,7 +151,7 @@ func (o *options) admit(d objective.Data) (workers int, err error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("classifier: %w; the memory grows with the square of %d cases: train on a part of them, or "+
-			"with inducing inputs, as in approx.Laplace{Inducing: approx.Inducing{Points: 500}}", err, n)
+			"with inducing inputs, as in approx.Laplace{Structure: objective.Inducing{Points: 500}}", err, n)
 	}
 	return workers, err
 }

@@ -34,7 +34,7 @@ func TestTrainAsksForMemory(t *testing.T) {
 	if !errors.Is(err, classifier.ErrMemory) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"not enough memory", "TiB", "are free", "1000000 cases", "a part of them", "Inducing: approx.Inducing{Points: 500}"} {
+	for _, want := range []string{"not enough memory", "TiB", "are free", "1000000 cases", "a part of them", "Structure: objective.Inducing{Points: 500}"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)
 		}
@@ -49,7 +49,7 @@ func TestTrainAsksForMemory(t *testing.T) {
 	if _, err := classifier.Train(t.Context(), x[:400], labels[:400], classifier.Memory(limit), quick); err != nil {
 		t.Errorf("a part of the cases: %v", err)
 	}
-	few := classifier.Inference(approx.Laplace{Inducing: approx.Inducing{Points: 50}})
+	few := classifier.Inference(approx.Laplace{Structure: objective.Inducing{Points: 50}})
 	if _, err := classifier.Train(t.Context(), x, labels, classifier.Memory(limit), quick, few); err != nil {
 		t.Errorf("inducing inputs: %v", err)
 	}
