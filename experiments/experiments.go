@@ -16,6 +16,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log"
@@ -31,6 +32,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -101,6 +103,28 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 // report covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	return run.Run(ctx, p.of, dir, o)
+}
+
+// Search searches the function in the run folder dir, and goes on with what is on record there. x
+// is its best point, in natural units, and value its value there. If the search ended early with an
+// error, they are the best so far. What gpc-tune report prints of the folder is all that was found.
+func Search(ctx context.Context, dir string, f search.Function, o Options) (x []float64, value float64, err error) {
+	p, err := plan.Searching(ctx, f)
+	if err != nil {
+		return nil, math.NaN(), err
+	}
+	o.Resume, o.Extend = true, true
+	report, _, err := run.Run(ctx, p, dir, o)
+	if report == nil || len(report.Configurations[0].Best) == 0 {
+		return nil, math.NaN(), cmp.Or(err, fmt.Errorf("%w: no point has a value; gpc-tune report %s says why",
+			ErrNoFit, terminal.CommandLine(dir)))
+	}
+	c := report.Configurations[0]
+	best := c.Best[0]
+	for _, h := range c.Grid[best.Point].Point {
+		x = append(x, float64(h.Value))
+	}
+	return x, float64(best.Value), err
 }
 
 // Report builds the report of a run folder, after or during a run.

@@ -388,7 +388,7 @@ func TestResultsAreDescribed(t *testing.T) {
 // Every number among the options of components and sections has a range, so that 0 cannot silently
 // stand for a default. Keys of hyperparameters and grids accept any number.
 func TestEveryOptionHasARange(t *testing.T) {
-	free := []string{"init", "fixed", "bounds", "log", "linear", "values"} // none of these has a default of 0
+	free := []string{"init", "fixed", "bounds", "log", "linear", "values", "from", "to"} // none of these has a default of 0
 	checked := 0
 	var visit func(of reflect.Type)
 	visit = func(of reflect.Type) {

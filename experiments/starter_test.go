@@ -118,7 +118,10 @@ func TestExplain(t *testing.T) {
 			if file["illustrate"] != nil {
 				delete(file, "data")
 			}
-			if model := file["model"].(map[string]any); model["inference"] == nil {
+			if file["program"] != nil {
+				delete(file, "data")
+				delete(file, "model")
+			} else if model := file["model"].(map[string]any); model["inference"] == nil {
 				model["inference"] = "laplace"
 			}
 			if err := schema.Validate(file); err != nil {

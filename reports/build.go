@@ -99,7 +99,7 @@ func (b *builder) build() Configuration {
 	out := Configuration{
 		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Label: c.Label,
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
-		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
+		Program: c.Program, Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
 		Record:  c,
 		Studies: b.studies,
@@ -111,7 +111,7 @@ func (b *builder) build() Configuration {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.Fit; f != nil && f.Failure.IsZero() {
-		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), f.LogEvidence, marked(f)
+		out.Hyperparameters, out.LogEvidence, out.Converged = natural(c, f.Natural), f.LogEvidence, marked(f)
 		out.Inducing = f.Inducing
 		if f.LeaveOneOut != nil {
 			out.LeaveOneOut = &LeaveOneOut{*f.LeaveOneOut}
@@ -124,7 +124,7 @@ func (b *builder) build() Configuration {
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
-	out.Best = BestPoints(out.Objective, out.Grid)
+	out.Best = out.BestPoints()
 	if len(out.Evaluations) > 0 {
 		out.Scores, out.Curves = out.Evaluations[0].Scores, out.Evaluations[0].Curves
 	}
@@ -162,14 +162,14 @@ func (b *builder) restarts() []Restart {
 	}
 	for _, t := range whole.Trials {
 		r := Restart{
-			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()),
+			Trial: t.Index, Start: natural(b.record, t.Start), End: Values{}, Value: Number(math.NaN()),
 			Gradient: Number(math.NaN()),
 			Status:   t.Status, Evaluations: t.Evaluations,
 			Chosen: whole.Chose(t),
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]
-			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), end.Value, end.Gradient
+			r.End, r.Value, r.Gradient = natural(b.record, end.Natural), end.Value, end.Gradient
 		}
 		out = append(out, r)
 	}

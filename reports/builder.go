@@ -110,7 +110,7 @@ func (b *builder) fold(s *Study) Fold {
 		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
 	}
 	if f.Status == Done {
-		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.Fit.Natural), s.Fit.LogEvidence,
+		f.Hyperparameters, f.LogEvidence, f.Converged = natural(b.record, s.Fit.Natural), s.Fit.LogEvidence,
 			marked(s.Fit)
 		f.Threshold = s.Fit.Threshold
 	}
@@ -133,16 +133,16 @@ func (b *builder) failures(s *Study) (out []Failure) {
 	}
 	for _, t := range s.Trials {
 		for _, p := range t.Points {
-			add(&t.Index, values(names(b.record), p.Natural), values(ThetaNames(b.record), p.Theta), p.Failure)
+			add(&t.Index, natural(b.record, p.Natural), onTheta(b.record, p.Theta), p.Failure)
 		}
 		theta := Values{}
 		if len(t.Asked) == 1 {
-			theta = values(ThetaNames(b.record), t.Asked[0])
+			theta = onTheta(b.record, t.Asked[0])
 		}
-		add(&t.Index, values(names(b.record), t.Start), theta, t.Failure)
+		add(&t.Index, natural(b.record, t.Start), theta, t.Failure)
 	}
 	if s.Fit != nil {
-		add(nil, values(names(b.record), s.Fit.Natural), Values{}, s.Fit.Failure)
+		add(nil, natural(b.record, s.Fit.Natural), Values{}, s.Fit.Failure)
 	}
 	return out
 }

@@ -67,9 +67,12 @@ type Configuration struct {
 	Classes []string `json:"classes"`
 	Tune    string   `json:"tune"` // the method of tuning
 	// the tuning objective, maximised over restarts and grid points; cv_ and a score for
-	// cross-validation, with its sign changed if less is better
+	// cross-validation, with its sign changed if less is better; value of a program, with its own
+	// sign
 	Objective string `json:"objective"`
-	Status    Status `json:"status"` // of the fit to all of the training data
+	// the objective, if it is that of no model
+	Program *record.Program `json:"program,omitempty"`
+	Status  Status          `json:"status"` // of the fit to all of the training data
 	// jobs not on record: fits, and trials known to have been proposed
 	Missing int `json:"missing"`
 	// of the fit to all of the training data, natural units
@@ -351,9 +354,15 @@ func (c Configuration) Tuned() string {
 	return c.Maximised()
 }
 
+// Minimises reports whether the least value of the tuning objective is best.
+func (c Configuration) Minimises() bool { return c.Program != nil && c.Program.Minimize }
+
 // Maximised names the tuning objective for people: if less of a score is better, its values have
-// the sign changed.
+// the sign changed. The value of a program has its own sign.
 func (c Configuration) Maximised() string {
+	if c.Program != nil {
+		return cmp.Or(c.Program.Field, c.Objective)
+	}
 	if name, cross := strings.CutPrefix(c.Objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
 			return "negative " + c.Objective
@@ -362,10 +371,10 @@ func (c Configuration) Maximised() string {
 	return c.Objective
 }
 
-// Folded names a fold, with its repeat unless that is the first. All training data and a test set
-// are no folds.
+// Folded names a fold, with its repeat unless that is the first. All training data, a test set and
+// the search of a program are no folds.
 func Folded(evaluation string, repeat, fold int) string {
-	if evaluation == "train" || evaluation == "test" {
+	if evaluation == "train" || evaluation == "test" || evaluation == "search" {
 		return evaluation
 	}
 	if repeat > 0 {

@@ -21,7 +21,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	unscored := 0
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
-			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: p.StandardError,
+			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
 				Chosen: whole.chosePoint(t, p)}
 			value := p.Value
 			if objective == "log_evidence" {
@@ -109,13 +109,14 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	return append(out, record.Named{Name: "n", Value: Number(n)}), false
 }
 
-// BestPoints returns the first point of a grid that is best by the objective, and by every score.
-func BestPoints(objective string, grid []GridPoint) []Best {
+// BestPoints returns the first point of the grid that is best by the tuning objective, and by every
+// score.
+func (c Configuration) BestPoints() []Best {
 	out := []Best{}
 	add := func(by string, greater bool) {
 		found := Best{By: by, Point: -1}
-		for i, p := range grid {
-			v, known := p.by(by, objective)
+		for i, p := range c.Grid {
+			v, known := p.by(by, c.Objective)
 			if !known {
 				continue
 			}
@@ -127,7 +128,7 @@ func BestPoints(objective string, grid []GridPoint) []Best {
 			out = append(out, found)
 		}
 	}
-	add(objective, true)
+	add(c.Objective, !c.Minimises())
 	for _, s := range cv.Scores {
 		add(s.Name, s.Greater)
 	}

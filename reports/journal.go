@@ -250,8 +250,21 @@ func (s *Study) addTrial(c record.Configuration, t *record.Trial) error {
 			return fmt.Errorf("asked for %d free hyperparameters, want %d", len(theta), free)
 		}
 	}
+	if c.Program != nil && c.Program.Minimize {
+		t = negative(t)
+	}
 	s.Trials = append(s.Trials, t)
 	return nil
+}
+
+// negative is a trial with the signs of its values changed.
+func negative(t *record.Trial) *record.Trial {
+	out := *t
+	out.Points = slices.Clone(t.Points)
+	for i := range out.Points {
+		out.Points[i].Value = -out.Points[i].Value
+	}
+	return &out
 }
 
 func (s *Study) addFit(c record.Configuration, f *record.Fit) error {

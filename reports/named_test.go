@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -18,11 +17,11 @@ func TestNamed(t *testing.T) {
 		got  Values
 		want string
 	}{
-		{c.Named(c.Hyperparameters), "[{amplitude 2} {length_scale[age] 5} {length_scale[dose] 3}]"},
-		{c.ByInput(c.Hyperparameters), "[{amplitude 2} {length_scale[dose] 3} {length_scale[age] 5}]"},
-		{c.Named(c.Hyperparameters[:1]), "[{amplitude 2}]"},
+		{c.Named(c.Hyperparameters), "amplitude=2 length_scale[age]=5 length_scale[dose]=3"},
+		{c.ByInput(c.Hyperparameters), "amplitude=2 length_scale[dose]=3 length_scale[age]=5"},
+		{c.Named(c.Hyperparameters[:1]), "amplitude=2"},
 	} {
-		if got := fmt.Sprint(of.got); got != of.want {
+		if got := Assignments(of.got, Exact); got != of.want {
 			t.Errorf("%s, want %s", got, of.want)
 		}
 	}

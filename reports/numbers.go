@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,9 +23,17 @@ func Exact(x float64) string {
 func Assignments(v Values, format func(float64) string) string {
 	var out []string
 	for _, value := range v {
-		out = append(out, terminal.OneLine(value.Name)+"="+format(float64(value.Value)))
+		out = append(out, terminal.OneLine(value.Name)+"="+Assigned(value, format))
 	}
 	return strings.Join(out, " ")
+}
+
+// Assigned is a value, or what it stands for, on one line.
+func Assigned(v record.Named, format func(float64) string) string {
+	if v.Text != "" {
+		return terminal.OneLine(v.Text)
+	}
+	return format(float64(v.Value))
 }
 
 // Number is a float64 in JSON: the shortest decimal that parses to the same bits, null for NaN,
@@ -118,6 +127,25 @@ func values(names []string, x []record.Number) Values {
 	if len(x) == len(names) {
 		for i, name := range names {
 			v = append(v, record.Named{Name: name, Value: x[i]})
+		}
+	}
+	return v
+}
+
+// natural names hyperparameters in natural units.
+func natural(c record.Configuration, x []record.Number) Values { return chosen(c, values(names(c), x)) }
+
+// onTheta names the free hyperparameters on the theta scale.
+func onTheta(c record.Configuration, x []record.Number) Values {
+	return chosen(c, values(ThetaNames(c), x))
+}
+
+// chosen gives the values of choices their texts.
+func chosen(c record.Configuration, v Values) Values {
+	for _, h := range c.Hyperparameters {
+		i := slices.IndexFunc(v, func(n record.Named) bool { return h.Choices != nil && n.Name == h.Name })
+		if i >= 0 && v[i].Value >= 0 && int(v[i].Value) < len(h.Choices) {
+			v[i].Text = h.Choices[int(v[i].Value)]
 		}
 	}
 	return v

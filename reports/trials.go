@@ -47,10 +47,10 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 	for _, t := range s.Trials {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
 			Evaluations: t.Evaluations,
-			Start:       values(names(c.Record), t.Start), Points: []TrialPoint{},
+			Start:       natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
 		for _, p := range t.Points {
-			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural),
+			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),
 				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure.String(),
 				Chosen: s.chosePoint(t, p)}

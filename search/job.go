@@ -216,7 +216,7 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 	switch {
 	case j.of.Value != nil && j.assess:
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
-			TrainCounts: []int{}, Converged: true}}, nil
+			TrainCounts: []int{}, Converged: true, Warnings: j.of.Space.Edges(j.theta)}}, nil
 	case j.of.Value != nil:
 		trial, err := j.of.trial(ctx, j.proposal)
 		return record.Line{Trial: &trial}, err

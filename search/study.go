@@ -107,6 +107,9 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 			err = cause.NotFinite.New("the objective is %v", value)
 		}
 		if err != nil {
+			if len(p.Points) == 1 {
+				return t, err // the whole trial has failed, and can be run again
+			}
 			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
 		}
 		t.Points = append(t.Points, at)
@@ -114,11 +117,12 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 	return t, nil
 }
 
-// natural is theta in natural units.
+// natural is theta in natural units. Rounding does not take it out of the bounds.
 func (s *Study) natural(theta []float64) []record.Number {
 	out := []record.Number{}
 	for j, u := range theta {
-		out = append(out, record.Number(s.Space[j].Map.Natural(u)))
+		p := s.Space[j]
+		out = append(out, record.Number(min(max(p.Map.Natural(u), p.Lo), p.Hi)))
 	}
 	return out
 }

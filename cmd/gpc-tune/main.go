@@ -32,11 +32,11 @@ func main() {
 // commands are the commands of the program.
 func commands(signals *interrupts) []*cobra.Command {
 	return []*cobra.Command{
-		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
-		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
-		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
-		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(),
+		runCommand(signals), searchCommand(signals), validateCommand(), planCommand(), submitCommand(signals),
+		workerCommand(signals), fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(),
+		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
+		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
+		explainCommand(), dataCommand(), doctorCommand(),
 		manCommand(), versionCommand(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,11 +172,11 @@ func TestExperimentsOfPages(t *testing.T) {
 	all := blocks(t, "yaml")
 	has := func(text, key string) bool { return regexp.MustCompile(`(?m)^` + key + `:`).MatchString(text) }
 	for _, b := range all {
-		text := b.text
-		if !has(text, "data") && !has(text, "illustrate") {
+		text, complete := b.text, has(b.text, "program")
+		if !complete && !has(text, "data") && !has(text, "illustrate") {
 			text += "\ndata: {dataset: crabs}\n"
 		}
-		if !has(text, "model") {
+		if !complete && !has(text, "model") {
 			text += "\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\n"
 		}
 		if _, err := spec.Parse(b.page, []byte(text), nil); err != nil {
@@ -184,6 +185,31 @@ func TestExperimentsOfPages(t *testing.T) {
 	}
 	if len(all) < 15 {
 		t.Errorf("only %d examples", len(all))
+	}
+}
+
+// The search of a shell script on the page finds the minimum of the script on the page.
+func TestProgramOfPage(t *testing.T) {
+	dir := t.TempDir()
+	found := map[string]string{}
+	for kind, of := range map[string]struct{ name, begins string }{"yaml": {"search.yaml", "program:"},
+		"sh": {"train.sh", "# train.sh"}} {
+		for _, b := range blocks(t, kind) {
+			if strings.HasPrefix(b.text, of.begins) {
+				found[of.name] += b.text
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, of.name), []byte(found[of.name]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := succeeds(t, dir, "search", "search.yaml", "-j", "4")
+	best := regexp.MustCompile(`(?m)^best: value (\S+) at rate=0.000\d+ layers=3 kind=poly degree=1\.\d+; #0, bayes$`).FindStringSubmatch(out)
+	if best == nil {
+		t.Fatal(out)
+	}
+	if value, err := strconv.ParseFloat(best[1], 64); err != nil || value > 0.1 {
+		t.Error(best[0], err)
 	}
 }
 

@@ -26,6 +26,7 @@ type progress struct {
 	last      time.Time  // of the last line
 	shown     int        // columns of the line on the terminal
 	objective string     // of all configurations; empty: their values are not comparable
+	sign      float64    // with which values are shown
 }
 
 // of takes the name of the objective from the configurations, if all have the same objective and
@@ -37,7 +38,10 @@ func (p *progress) of(all []record.Configuration) {
 			return
 		}
 		if i == 0 {
-			p.objective = reports.Configuration{Objective: c.Objective}.Maximised()
+			of := reports.Configuration{Objective: c.Objective, Program: c.Program}
+			if p.objective, p.sign = of.Maximised(), 1; of.Minimises() {
+				p.sign = -1
+			}
 		}
 	}
 }
@@ -79,7 +83,7 @@ func (p *progress) parts(e search.Event) []string {
 	parts := []string{fmt.Sprintf("%d of %d jobs", e.Done+e.Skipped, e.Total), fmt.Sprintf(", %d failed", e.Failed),
 		"", "", ""}
 	if e.Best != nil && p.objective != "" {
-		parts[2] = fmt.Sprintf(", best %s %s (#%d)", p.objective, reports.Readable(e.Best.Value),
+		parts[2] = fmt.Sprintf(", best %s %s (#%d)", p.objective, reports.Readable(p.sign*e.Best.Value),
 			e.Best.Configuration)
 	}
 	if e.Done > 0 && e.Rate > 0 {

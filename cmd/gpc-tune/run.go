@@ -61,3 +61,29 @@ new. Several processes may run the same file in one folder; they share the work.
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
 	return c
 }
+
+// searchCommand is run, for the file of a program.
+func searchCommand(signals *interrupts) *cobra.Command {
+	c := runCommand(signals)
+	c.Use, c.Short = "search FILE.yaml", "Search the hyperparameters of any program, and report the best"
+	c.Long = `Search the hyperparameters of a program for the best value that it prints. A YAML file declares its
+command, the ranges of the hyperparameters, and how to search:
+
+  program:
+    command: [python3, train.py, "--rate={rate}", "--dropout={dropout}"]
+    hyperparameters:
+      rate: {log: {from: 1e-5, to: 1}}
+      dropout: {linear: {from: 0, to: 0.9}}
+    minimize: true
+    timeout: 10m
+  tune: {method: bayes, trials: 60}
+
+The last line of standard output is the value. A trial fails if the program ends with an error or in
+time, or prints no number; the search goes on, and the report has the reason. Finished trials are
+kept in the run folder, as for gpc-tune run: --resume continues a search that was stopped, --extend
+one with more trials, --retry-failed repeats failed trials. gpc-tune submit, status, show, export,
+report and serve take such files and their run folders too.`
+	c.Example = "  gpc-tune search train.yaml -j 4\n" +
+		"  gpc-tune search train.yaml --resume --set tune.trials=100 --extend"
+	return c
+}

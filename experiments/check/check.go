@@ -87,8 +87,8 @@ type evaluated struct {
 // |L|), a lower bound more than two standard errors above the sampled value. The result does not
 // depend on o.Workers. Mistakes in o.Theta are Problems.
 func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, error) {
-	if len(p.Manifest.Configurations) == 0 {
-		return nil, plan.ErrNoFits
+	if err := p.Fits(); err != nil {
+		return nil, err
 	}
 	subjects, notes := subjects(ctx, p, o.NoSampling)
 	for i, c := range p.Manifest.Configurations {

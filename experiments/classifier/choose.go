@@ -27,10 +27,10 @@ const (
 // candidates returns the studies on all of the training data with their jobs: of one configuration,
 // or of all.
 func candidates(p *plan.Plan, configuration *int) (studies []search.Study, jobs []*job.Job, err error) {
-	switch n := len(p.Manifest.Configurations); {
-	case n == 0:
-		return nil, nil, plan.ErrNoFits
-	case configuration != nil && (*configuration < 0 || *configuration >= n):
+	if err := p.Fits(); err != nil {
+		return nil, nil, err
+	}
+	if n := len(p.Manifest.Configurations); configuration != nil && (*configuration < 0 || *configuration >= n) {
 		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", spec.ErrInvalid,
 			*configuration, n)
 	}

@@ -14,6 +14,9 @@ import (
 // Advice names configurations that inducing inputs would make much faster. The nominal times decide
 // it, since their ratios are the same on a busy machine.
 func (p *Plan) Advice() (lines []string) {
+	if p.Spec.Program != nil {
+		return nil
+	}
 	for _, s := range p.Studies {
 		if s.Index > 0 || s.Job.Comparator != nil {
 			continue

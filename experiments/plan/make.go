@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // Load reads a configuration file, or a bundled one, and its data, and makes the plan. The error is
@@ -64,6 +67,9 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 		Figures:    s.Report.Figures,
 		Print:      s.Report.Figure.Print(),
 	}}}
+	if s.Program != nil && found.Found() == 0 {
+		p.program()
+	}
 	for _, section := range s.Data {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -95,6 +101,25 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 	}
 	p.Manifest.Key, p.Manifest.KeyForm = planKey(p.Manifest), KeyForm
 	return p.Plan, nil
+}
+
+// Searching makes the plan that searches a function.
+func Searching(ctx context.Context, f search.Function) (*Plan, error) {
+	if f.Strategy == nil || f.Value == nil {
+		return nil, fmt.Errorf("%w: a function needs a strategy, and a value", spec.ErrInvalid)
+	}
+	if f.Strategy.Optimizer() != "" {
+		return nil, fmt.Errorf("%w: %T follows gradients, which the function does not give; take for example "+
+			"search.Bayes", spec.ErrInvalid, f.Strategy)
+	}
+	if err := cmp.Or(f.Strategy.Check(f.Space), f.Stop.Check(f.Strategy)); err != nil {
+		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	method := cmp.Or(search.Table.NameOf(f.Strategy), fmt.Sprintf("%T", f.Strategy))
+	return New(ctx, &spec.Spec{Name: f.Name, File: f.Name, Seed: f.Seed, Average: objective.Averaged{},
+		TuneText: fmt.Sprintf("%s %+v", method, f.Strategy), Report: spec.Report{Formats: []string{"text"}},
+		Program: &spec.Program{Program: record.Program{Command: []string{f.Name}, Minimize: f.Minimize},
+			Space: f.Space, Value: f.Value, Ways: []spec.Tune{{Method: method, Strategy: f.Strategy, Stop: f.Stop}}}})
 }
 
 // addAll makes the configurations on one data set.

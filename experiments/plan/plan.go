@@ -48,5 +48,14 @@ func (p *Plan) Search() []search.Study {
 // Name is the experiment's name.
 func (p *Plan) Name() string { return p.Manifest.Experiment }
 
-// ErrNoFits: the plan has illustrations in place of configurations.
-var ErrNoFits = fmt.Errorf("%w: the file illustrates models without data; there is nothing to fit", spec.ErrInvalid)
+// Fits reports whether the plan fits models to data: it does not illustrate models or search the
+// hyperparameters of a program. If it does not, the error is spec.ErrInvalid.
+func (p *Plan) Fits() error {
+	switch {
+	case p.Spec.Program != nil:
+		return fmt.Errorf("%w: the objective of the file is a program; there is no model to fit", spec.ErrInvalid)
+	case len(p.Manifest.Configurations) == 0:
+		return fmt.Errorf("%w: the file illustrates models without data; there is nothing to fit", spec.ErrInvalid)
+	}
+	return nil
+}

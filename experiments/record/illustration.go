@@ -15,7 +15,9 @@ var (
 
 // Sources are the source files with the records of results.json; the comments of fields become
 // descriptions in its schema.
-func Sources() []string { return []string{illustrationSource, componentSource, inducingSource} }
+func Sources() []string {
+	return []string{illustrationSource, componentSource, inducingSource, programSource}
+}
 
 // Illustration shows a property of models without data, in columns of numbers and, for some kinds,
 // in Gaussians. It is computed with the plan.
@@ -86,6 +88,8 @@ type Column struct {
 type Named struct {
 	Name  string `json:"name"`  // name of the quantity
 	Value Number `json:"value"` // natural units
+	// what the value stands for, if it is one of several without an order
+	Text string `json:"text,omitempty"`
 }
 
 // Column finds a column by its name; nil if there is none.

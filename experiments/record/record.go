@@ -93,8 +93,9 @@ type Configuration struct {
 	Classes  []string `json:"classes"` // labels in natural order; for two classes the second is +1
 	Tune     string   `json:"tune"`
 	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
-	// "cv_" and a score, with the sign for which more is better
+	// "cv_" and a score, with the sign for which more is better; "value" of a Program
 	Objective       string           `json:"objective"`
+	Program         *Program         `json:"program,omitempty"` // the objective, in place of a model
 	Hyperparameters []Hyperparameter `json:"hyperparameters"`   // all, in the order of theta
 	Studies         []Study          `json:"studies"`           // the first is on all of the training data
 	Missing         string           `json:"missing,omitempty"` // imputation of missing values: mean or median
@@ -114,6 +115,9 @@ func (c Configuration) Methods() string {
 
 // String is the name in messages.
 func (c Configuration) String() string {
+	if c.Program != nil {
+		return c.Dataset + ", " + c.Tune
+	}
 	return strings.Join([]string{c.Dataset, c.Kernel.Text, c.Likelihood.Text, c.Methods()}, ", ")
 }
 
@@ -164,6 +168,8 @@ type Hyperparameter struct {
 	Theta  string `json:"theta"` // "log_length_scale"
 	Fixed  bool   `json:"fixed,omitempty"`
 	Column string `json:"column,omitempty"` // the input column, if there is one value per column
+	// what the values 0, 1, … stand for, if they have no order
+	Choices []string `json:"choices,omitempty"`
 }
 
 // Study is the tuning of one configuration on one training set, and the assessment of its best

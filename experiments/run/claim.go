@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -198,6 +199,7 @@ func mostLike(all []record.Configuration, other record.Configuration) (best reco
 // parts are the texts, as in the file, that distinguish configurations.
 func parts(c record.Configuration) []struct{ name, text string } {
 	return []struct{ name, text string }{
+		{"program", programText(c.Program)}, {"program.hyperparameters", rangesText(c.Program)},
 		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)},
 		{"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
 		{"versions of the code of components", versionsText(c.Versions)},
@@ -205,6 +207,31 @@ func parts(c record.Configuration) []struct{ name, text string } {
 		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune},
 		{"tune.objective", c.Objective},
 	}
+}
+
+// programText is what decides the values of a program, apart from its files and hyperparameters.
+func programText(p *record.Program) string {
+	if p == nil {
+		return ""
+	}
+	text := terminal.CommandLine(p.Command...)
+	for _, of := range []struct {
+		given bool
+		text  string
+	}{{p.Input == "json", "input: json"}, {p.Field != "", "field: " + p.Field}, {p.Minimize, "minimize: true"}} {
+		if of.given {
+			text += ", " + of.text
+		}
+	}
+	return text
+}
+
+// rangesText is what the hyperparameters of a program can be.
+func rangesText(p *record.Program) string {
+	if p == nil {
+		return ""
+	}
+	return strings.Join(p.Ranges, "; ")
 }
 
 // Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends that of

@@ -247,6 +247,9 @@ func (l *LaidOut) Files() (files []string) {
 	for _, declared := range l.Plan.Spec.Data {
 		files = append(files, declared.Files(l.Folder)...)
 	}
+	if of := l.Plan.Spec.Program; of != nil {
+		files = append(files, of.Paths(l.Folder)...)
+	}
 	return files
 }
 

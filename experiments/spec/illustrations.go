@@ -11,12 +11,7 @@ import (
 // illustrations reads the illustrate section: one illustration or a list. Sections for experiments
 // with data must be absent.
 func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
-	d.Mapping(root, func(key, _ *strictyaml.Node) {
-		if slices.Contains(dataSections, key.Value) {
-			d.At(key, "illustrate shows models without data, and cannot be combined with %s; leave out one of "+
-				"the two", key.Value)
-		}
-	})
+	d.without(root, "illustrate shows models without data", dataSections...)
 	entries := []*strictyaml.Node{n}
 	if n.Kind == strictyaml.SequenceNode {
 		if entries = n.Content; len(entries) == 0 {

@@ -43,6 +43,7 @@ var Sections = []Section{
 			"", "report: {formats: [text, html]}"},
 		{"published", "published numbers, shown beside the results of this run", "none", ""},
 		{"illustrate", "pictures of models, without data", "none", "illustrate: prior"},
+		{"program", "a command whose output is the objective, in place of data and a model", "none", ""},
 	}},
 	{"data", "where the cases are, and what their columns are", []string{"Spec"}, []Key{
 		{"dataset", "name of a bundled data set (gpc-tune list datasets)", "", "data: {dataset: crabs}"},
@@ -324,6 +325,29 @@ var Sections = []Section{
 		{"uncertainty", "uncertainty of the published number",
 			"0", "errors: {value: 14, uncertainty: 1}"},
 		{"tune_inference", "inference method used for tuning", "any", ""},
+	}},
+	{"program", "a command whose output is the objective, and its hyperparameters", []string{"programming"}, []Key{
+		{"command", "the program with its arguments, in which {NAME} stands for the value of a hyperparameter; it " +
+			"runs in the folder of the file", "", `command: [python3, train.py, "--rate={rate}"]`},
+		{"hyperparameters", "each with the range of its values (gpc-tune list ranges)",
+			"", "hyperparameters: {rate: {log: {from: 0.001, to: 1}}}"},
+		{"input", "how the program gets the hyperparameters: in its arguments, or as one line of json on standard " +
+			"input", "arguments", "input: json"},
+		{"field", "the last line of standard output is a JSON object, and this field of it is the value",
+			"the line is the value", "field: loss"},
+		{"minimize", "whether the smallest value is the best", "false", "minimize: true"},
+		{"timeout", "ends the program after this time; the trial has failed", "none", "timeout: 10m"},
+		{"files", "files whose content decides the values; if one changes, nothing of an earlier run is used",
+			"none", "files: [train.py, data.csv]"},
+	}},
+	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange"}, []Key{
+		{"from", "the smallest value", "", "rate: {log: {from: 0.001, to: 1}}"},
+		{"to", "the largest value", "", "dropout: {linear: {from: 0, to: 0.9}}"},
+		{"values", "the texts of a choice, at least two", "", "kind: {choice: {values: [linear, poly]}}"},
+		{"init", "where searches start", "the middle; the first value of a choice",
+			"rate: {log: {from: 0.001, to: 1, init: 0.01}}"},
+		{"when", "a whole number or a choice that stands before, and for which of its values this hyperparameter " +
+			"matters; else it stays at init", "all", "degree: {whole: {from: 2, to: 5, when: {kind: poly}}}"},
 	}},
 	{"illustrate", "options of pictures of models, without data", []string{"cavityIllustration",
 		"posteriorIllustration", "priorIllustration", "softmaxIllustration", "targetsIllustration",

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,11 +99,17 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	s.Average = declared.Seeded(s.Average, s.Seed)
 	s.Costs = d.decisionCosts(strictyaml.Find(root, "predict"), doc.Predict)
 	d.adjusting(strictyaml.Find(root, "predict"), doc.Predict, s)
-	if s.illustrates = doc.Illustrate != nil; s.illustrates {
+	s.illustrates = doc.Illustrate != nil
+	switch {
+	case doc.Program != nil:
+		d.without(root, "program has an objective of its own", slices.DeleteFunc(keysOf(reflect.ValueOf(doc)),
+			func(key string) bool { return slices.Contains(programSections, key) })...)
+		d.program(doc.Program, doc.Tune, s)
+	case s.illustrates:
 		d.illustrations(root, doc.Illustrate, s)
 		d.models(root, doc.Model, s)
 		d.checkIllustrations(s)
-	} else {
+	default:
 		d.models(root, doc.Model, s)
 		d.data(root, doc.Data, s)
 		d.tune(doc.Tune, s)
@@ -152,6 +159,7 @@ type document struct {
 	Report     Report           `yaml:"report"`
 	Published  *strictyaml.Node `yaml:"published"`
 	Illustrate *strictyaml.Node `yaml:"illustrate"`
+	Program    *strictyaml.Node `yaml:"program"`
 }
 
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)

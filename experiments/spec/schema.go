@@ -130,17 +130,31 @@ func ExperimentSchema() jsonschema.Schema {
 		"figures": jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]),
 			jsonschema.Matching(jsonschema.Schema{"type": "string"}, picture.Name))),
 		"published": part("published"),
+		"program":   part("program"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
 	top.parts["report"] = top.structure(reflect.TypeFor[Report]())
 	modelled := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "data", "model")
 	modelled["properties"].(jsonschema.Schema)["illustrate"] = jsonschema.Empty
+	modelled["properties"].(jsonschema.Schema)["program"] = jsonschema.Empty
 	top.parts["model"] = jsonschema.Alternatives(part("illustrated"))
 	illustrated := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "illustrate", "model")
+	illustrated["properties"].(jsonschema.Schema)["program"] = jsonschema.Empty
 	for _, key := range dataSections {
 		delete(illustrated["properties"].(jsonschema.Schema), key)
 	}
-	out := jsonschema.AnyOf(modelled, illustrated)
+	program := grammar{parts: map[string]jsonschema.Schema{"input": jsonschema.Texts(inputs...),
+		"hyperparameters": {"type": "object", "additionalProperties": plain.component(kinds["ranges"]),
+			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}}}}
+	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "command",
+		"hyperparameters")
+	programmed := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "program")
+	for key := range programmed["properties"].(jsonschema.Schema) {
+		if !slices.Contains(programSections, key) {
+			delete(programmed["properties"].(jsonschema.Schema), key)
+		}
+	}
+	out := jsonschema.AnyOf(modelled, illustrated, programmed)
 	out["$defs"] = defs
 	describeAll(out)
 	for _, part := range defs {

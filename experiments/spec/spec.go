@@ -4,10 +4,13 @@
 package spec
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -48,6 +51,45 @@ type Spec struct {
 
 	Illustrations []Illustration // instead of Data
 	illustrates   bool
+
+	Program *Program // instead of Data and Models; nil: none
+}
+
+// Program is an objective that a command computes, or for Go programs a function, in place of data
+// and models.
+type Program struct {
+	record.Program
+	Timeout time.Duration // of a trial; 0: none
+	Files   []string      // files whose content decides the values
+	Space   search.Space
+	Ways    []Tune // of searching
+	// Value computes the objective for a Go program; nil: Command does.
+	Value                    func(ctx context.Context, x []float64) (float64, error)
+	CommandPlace, FilesPlace strictyaml.Place // positions in the file
+}
+
+// Arguments is the command with the texts of hyperparameters in place of their names.
+func (p *Program) Arguments(x []float64) (args []string) {
+	var pairs []string
+	for i, s := range p.Space {
+		pairs = append(pairs, "{"+s.Name+"}", s.Text(x[i]))
+	}
+	fill := strings.NewReplacer(pairs...)
+	for _, arg := range p.Command {
+		args = append(args, fill.Replace(arg))
+	}
+	return args
+}
+
+// Paths are the files by which the values are decided, given the folder of the experiment file.
+func (p *Program) Paths(folder string) (paths []string) {
+	for _, name := range p.Files {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, name)
+		}
+		paths = append(paths, name)
+	}
+	return paths
 }
 
 // DataSpec is one data section with its position in the file, for mistakes found when the data are
@@ -211,10 +253,20 @@ func (s *Spec) String() string {
 		return fmt.Sprintf("%s: %d illustration(s) × %d model(s)", s.Name, len(s.Illustrations), len(s.Models))
 	}
 	var methods []string
-	for _, m := range s.Models {
-		if !slices.Contains(methods, m.Tune.Method) {
-			methods = append(methods, m.Tune.Method)
+	add := func(method string) {
+		if !slices.Contains(methods, method) {
+			methods = append(methods, method)
 		}
+	}
+	if p := s.Program; p != nil {
+		for _, t := range p.Ways {
+			add(t.Method)
+		}
+		return fmt.Sprintf("%s: %d hyperparameters of a program, searched by %s", s.Name, len(p.Space),
+			strings.Join(methods, ", "))
+	}
+	for _, m := range s.Models {
+		add(m.Tune.Method)
 	}
 	return fmt.Sprintf("%s: data sets %d, models %d, tuned by %s", s.Name, len(s.Data), len(s.Models),
 		strings.Join(methods, ", "))

@@ -27,25 +27,15 @@ var tuneKeys = keysOf(reflect.ValueOf(tuning{}))
 // tune reads the tune section: a way of tuning all models, or a list of ways.
 func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 	s.TuneText = strictyaml.Flow(n)
-	ways := []*strictyaml.Node{n}
-	if n != nil && n.Kind == strictyaml.SequenceNode {
-		if ways = n.Content; len(ways) == 0 {
-			d.At(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
-		}
-		if len(ways) > maxWays {
-			d.At(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
-			ways = ways[:maxWays]
-		}
-	}
 	models := s.Models
 	s.Models = nil
 	start := d.Found.Found()
-	for i, way := range ways {
+	for i, way := range d.ways(n) {
 		before := d.Found.Found()
 		if before-start > maxMistakes {
 			break
 		}
-		t, inference := d.way(way)
+		t, inference := d.way(way, "bfgs")
 		_, grid := t.Strategy.(search.Grid) // a grid has no defaults
 		if _, unknown := t.Maximised(); d.Found.Found() > before &&
 			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
@@ -69,9 +59,25 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// way reads one way of tuning, and the inference for tuning if it is given.
-func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
-	shared, options, ok := d.shared(n)
+// ways are the ways of tuning: one, or a list.
+func (d *decoder) ways(n *strictyaml.Node) []*strictyaml.Node {
+	if n == nil || n.Kind != strictyaml.SequenceNode {
+		return []*strictyaml.Node{n}
+	}
+	ways := n.Content
+	if len(ways) == 0 {
+		d.At(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
+	}
+	if len(ways) > maxWays {
+		d.At(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
+		ways = ways[:maxWays]
+	}
+	return ways
+}
+
+// way reads one way of tuning, and the inference for tuning if it is given. method is the default.
+func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, inference *strictyaml.Node) {
+	shared, options, ok := d.shared(n, method)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
 		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Stop: shared.Stop, Place: d.Found.Place(n),
@@ -132,8 +138,8 @@ func (d *decoder) scored(n *strictyaml.Node) bool {
 }
 
 // shared separates the keys that all methods share; the rest are the options of the strategy.
-func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml.Node, ok bool) {
-	shared = tuning{Method: "bfgs"}
+func (d *decoder) shared(n *strictyaml.Node, method string) (shared tuning, options *strictyaml.Node, ok bool) {
+	shared = tuning{Method: method}
 	switch {
 	case n == nil || strictyaml.IsNull(n):
 	case n.Kind == strictyaml.ScalarNode:

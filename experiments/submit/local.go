@@ -128,7 +128,7 @@ func stopped(ctx context.Context, r *Run) bool {
 // on.
 func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
 	c := exec.Command(args[0], args[1:]...)
-	c.SysProcAttr = apart
+	machine.Apart(c)
 	c.Stderr = &line{of: log}
 	if err := c.Start(); err != nil {
 		return 0, "", err

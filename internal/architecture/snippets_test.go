@@ -84,12 +84,16 @@ evaluate: {kfold: {k: 3}}
 	cases = "wind,rain,sky\n1,2,calm\n2,1,calm\n1,1,calm\n2,3,calm\n1,3,calm\n5,6,storm\n6,5,storm\n5,5,storm\n4,6,storm\n6,6,storm\n"
 )
 
-// TestSnippetsRun runs the Go snippets of docs/go.md one after the other, in a folder with the files that they name.
+// TestSnippetsRun runs the Go snippets of docs/go.md and docs/tuning.md one after the other, in a folder with the files that they name.
 // Errors and panics end them.
 func TestSnippetsRun(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "go.md"))
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, page := range []string{"go.md", "tuning.md"} {
+		more, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, more...)
 	}
 	known, folder := importable(t), t.TempDir()
 	source := func(name, text string) {

@@ -52,7 +52,8 @@ func note(code Kind, cause, meaning string) Kind {
 
 // Failures.
 var (
-	TimedOut     = kind("timed_out", "jobs took too long", "they have no result", "a longer --trial-timeout")
+	TimedOut = kind("timed_out", "jobs took too long", "they have no result",
+		"a longer --trial-timeout, or timeout of a program")
 	NotConverged = kind("not_converged", "fits did not converge", "they have no result",
 		"raise max_iterations, or lower damping")
 	NotPositiveDefinite = kind("not_positive_definite", "a covariance matrix could not be factorised",
@@ -63,6 +64,8 @@ var (
 	Undefined = kind("undefined", "a score was not defined for held-out cases", "the points have no result",
 		"fewer folds, or another score")
 	Panic   = kind("panic", "jobs panicked", "they have no result", "report this: it is a mistake of the program")
+	Program = kind("program", "the program failed", "the trials have no result",
+		"its message says why; run with --retry-failed runs failed jobs again")
 	Failure = kind("failure", "other failures", "what failed has no result",
 		"run with --retry-failed runs failed jobs again")
 )

@@ -214,7 +214,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 	return out
 }
 
-// newSheet lays out a table of at most most rows: those with the largest numbers where a column
+// newSheet lays out a table of at most most rows: those with the best numbers where a column
 // ranks them, or else the first ones. otherwise documents columns that have no documentation.
 func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet {
 	t.Spread()
@@ -224,7 +224,10 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 		which := "first"
 		if by := slices.IndexFunc(s.Columns, func(c table.Column) bool { return c.Ranks }); by >= 0 {
 			which = "best"
-			slices.SortStableFunc(s.Rows, func(a, b []table.Cell) int { return cmp.Compare(rank(b[by]), rank(a[by])) })
+			less := s.Columns[by].Greater < 0
+			slices.SortStableFunc(s.Rows, func(a, b []table.Cell) int {
+				return cmp.Compare(rank(b[by], less), rank(a[by], less))
+			})
 		}
 		s.Rows = s.Rows[:most]
 		s.Note = fmt.Sprintf("the %s %d of %d rows; %s has all of them", which, most, s.All,
@@ -245,12 +248,17 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 	return s
 }
 
-// rank is by what a cell is sorted; what is no number is below all.
-func rank(c table.Cell) float64 {
-	if x, ok := c.Number(); ok {
+// rank is by what a cell is sorted, the sign changed if less is better; what is no number is below
+// all.
+func rank(c table.Cell, less bool) float64 {
+	switch x, ok := c.Number(); {
+	case !ok:
+		return math.Inf(-1)
+	case less:
+		return -x
+	default:
 		return x
 	}
-	return math.Inf(-1)
 }
 
 // The notes of a document.

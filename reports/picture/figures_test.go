@@ -96,7 +96,7 @@ func TestGridOfAnyNumbers(t *testing.T) {
 			})
 		}
 	}
-	c.Best = reports.BestPoints(c.Objective, c.Grid)
+	c.Best = c.BestPoints()
 	f := only(&reports.Report{Configurations: []reports.Configuration{c}}, "grid")[0]
 	if len(f.Panels) != 2 || f.Panels[1].Title != "errors (cases), best 1000" || f.Panels[1].Y.Label != "mean.constant" {
 		t.Fatalf("panels %+v", f.Panels)
@@ -327,7 +327,7 @@ func TestHostileText(t *testing.T) {
 		for i := range grid.Grid {
 			grid.Grid[i].Point[0].Name = hostile
 		}
-		grid.Best = reports.BestPoints(hostile, grid.Grid)
+		grid.Best = grid.BestPoints()
 		curves.Dataset, curves.Evaluations[0].Name = hostile, hostile
 		plain := reporttest.Evaluated(hostile, "", cv.Estimate{Value: 1, Lo: 0, Hi: 2})
 		r := &reports.Report{Experiment: hostile, Configurations: []reports.Configuration{grid, curves, plain}}
@@ -374,7 +374,7 @@ func TestOddNumbers(t *testing.T) {
 				}
 			}
 		}
-		c.Best = reports.BestPoints(c.Objective, c.Grid)
+		c.Best = c.BestPoints()
 		if _, ok := latticeOf(c.Grid); ok {
 			lattices++
 		}

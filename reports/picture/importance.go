@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -70,8 +71,12 @@ func coordinates(c reports.Configuration) (names []string, columns [][]float64, 
 			continue
 		}
 		name := spelled(h)
-		ranges = append(ranges, fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x)))
-		if slices.Min(x) > 0 {
+		if h.Choices != nil {
+			ranges = append(ranges, strings.Join(h.Choices, ", "))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x)))
+		}
+		if slices.Min(x) > 0 && h.Choices == nil {
 			for i, v := range x {
 				x[i] = math.Log(v)
 			}

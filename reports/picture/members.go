@@ -94,6 +94,9 @@ func groupFigures(r *reports.Report, key func(reports.Configuration) string, siz
 
 // objectiveLabel names what is tuned, with its unit.
 func objectiveLabel(c reports.Configuration) string {
+	if c.Program != nil {
+		return reports.Spaced(c.Maximised())
+	}
 	unit := "nats"
 	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
 		unit = s.Unit

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+		slices.SortStableFunc(order, func(a, b int) int { return bestFirst(c, values[a], values[b]) })
 		order = order[:min(len(order), mostParallel)]
 		p := figure.Panel{X: figure.Axis{Names: names}, Y: figure.Axis{
 			Label: "place between least and greatest (logarithms)",

@@ -39,21 +39,32 @@ func varied(c reports.Configuration) bool {
 	return len(c.Posterior) == 0 && hi-lo > reports.SameOptimum
 }
 
-// progressPictures show how the best value of a search grew with its points, and the values
+// bestFirst compares two values of the tuning objective.
+func bestFirst(c reports.Configuration, a, b float64) int {
+	if c.Minimises() {
+		a, b = b, a
+	}
+	return cmp.Compare(b, a)
+}
+
+// progressPictures show how the best value of a search changed with its points, and the values
 // themselves.
 func progressPictures(r *reports.Report) []figure.Figure {
 	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Notes: remarks(n.Note), Columns: 3}
 		for k, m := range part {
 			points, line := figure.Points{Name: "point"}, figure.Line{Name: "best so far"}
-			best := math.Inf(-1)
+			better, best := math.Max, math.Inf(-1)
+			if m.Configuration.Minimises() {
+				better, best = math.Min, math.Inf(1)
+			}
 			all := visitsOf(m.Configuration)
 			for i, p := range all {
 				if figure.Drawable(p.value) {
 					if len(all) <= mostPoints {
 						points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
 					}
-					best = max(best, p.value)
+					best = better(best, p.value)
 				}
 				if figure.Drawable(best) {
 					line.X, line.Y = append(line.X, float64(i)), append(line.Y, best)
@@ -85,7 +96,7 @@ func slicePictures(r *reports.Report) []figure.Figure {
 			Columns: 3}
 		all, which := visitsOf(c), "every point"
 		if len(all) > mostPoints {
-			slices.SortStableFunc(all, func(a, b visit) int { return cmp.Compare(b.value, a.value) })
+			slices.SortStableFunc(all, func(a, b visit) int { return bestFirst(c, a.value, b.value) })
 			which, all = fmt.Sprintf("the best %d of %d points", mostPoints, len(all)), all[:mostPoints]
 		}
 		f.Notes = remarks(n.Note, which+" of the search, whatever the other hyperparameters are")
@@ -94,7 +105,7 @@ func slicePictures(r *reports.Report) []figure.Figure {
 				continue
 			}
 			var points figure.Points
-			logarithmic := true
+			logarithmic := h.Choices == nil
 			for _, p := range all {
 				if v, found := p.at.Get(h.Name); found && figure.Drawable(v) && figure.Drawable(p.value) {
 					points.X, points.Y = append(points.X, v), append(points.Y, p.value)
@@ -107,8 +118,8 @@ func slicePictures(r *reports.Report) []figure.Figure {
 				}
 			}
 			if len(points.X) > 0 {
-				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: spelled(h),
-					Log: logarithmic},
+				f.Panels = append(f.Panels, figure.Panel{
+					X: figure.Axis{Label: spelled(h), Log: logarithmic, Names: h.Choices},
 					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
 			}
 		}

@@ -358,7 +358,7 @@ func Hill() reports.Configuration {
 			})
 		}
 	}
-	c.Best = reports.BestPoints(c.Objective, c.Grid)
+	c.Best = c.BestPoints()
 	return c
 }
 

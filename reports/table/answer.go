@@ -25,6 +25,8 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		return illustrated(r)
 	case len(r.Configurations) == 0:
 		return nil
+	case r.Configurations[0].Program != nil:
+		return searched(r)
 	case len(all) == 0 && r.Missing > 0:
 		return []Fact{{"no answer yet", fmt.Sprintf("at least %s missing; no configuration is scored on all folds",
 			Counted(r.Missing, "job is", "jobs are"))}}
@@ -444,4 +446,37 @@ func series(words []string) string {
 // Counted is a number with its noun: "1 case", "2 cases".
 func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, cmp.Or(map[bool]string{true: one}[n == 1], many))
+}
+
+// searched is the answer to the searches of a program: the best value, where it is, and what was
+// evaluated.
+func searched(r *reports.Report) (out []Fact) {
+	trials, failed := 0, 0
+	for _, c := range r.Configurations {
+		trials += trialsOf(c)
+		failed += failedOf(c)
+	}
+	i := bestSearch(r)
+	if i < 0 {
+		return []Fact{{"no answer", fmt.Sprintf("none of %s has a value; the failures say why",
+			Counted(trials, "trial", "trials"))}}
+	}
+	c := r.Configurations[i]
+	b := c.Best[0]
+	which := fmt.Sprintf("#%d, %s", i, c.Tune)
+	out = []Fact{{"best", fmt.Sprintf("%s %s at %s; %s", c.Maximised(), reports.Readable(float64(b.Value)),
+		reports.Assignments(c.Grid[b.Point].Point, reports.Readable), which)}}
+	text := fmt.Sprintf("%d evaluated, %d failed", trials, failed)
+	if r.Missing > 0 {
+		text += "; the search is not finished"
+	}
+	out = append(out, Fact{"trials", text})
+	var edges []string
+	for _, w := range c.Warnings {
+		edges = append(edges, w.String())
+	}
+	if len(edges) > 0 {
+		out = append(out, Fact{"trust", strings.Join(edges, "; ")})
+	}
+	return out
 }

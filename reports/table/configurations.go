@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -14,6 +15,11 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	evidence, loo := reports.Decimals(float64(c.LogEvidence), 3), reports.Readable(float64(c.LeftOneOut()))
 	if exact {
 		evidence, loo = reports.Shortest(c.LogEvidence), reports.Shortest(c.LeftOneOut())
+	}
+	if c.Program != nil {
+		return []Fact{
+			{"program", terminal.CommandLine(c.Program.Command...)}, {"ranges", strings.Join(c.Program.Ranges, "; ")},
+			{"tune", c.Tune + " of " + c.Maximised()}}
 	}
 	facts := []Fact{
 		{"dataset", fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
@@ -95,7 +101,9 @@ func restarts(c reports.Configuration) []Table {
 
 func points(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("point", c.Maximised(), "hyperparameters", "scores", "")}
-	t.Columns[1].Ranks = true
+	if t.Columns[1].Ranks = true; c.Program != nil {
+		t.Columns[1] = t.Columns[1].explained(!c.Minimises(), "the value of the program")
+	}
 	for i, p := range c.Grid {
 		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen))
 	}

@@ -91,7 +91,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 		line(f.Name, "%s", f.Text)
 	}
 	for _, h := range c.ByInput(c.Hyperparameters) {
-		line(h.Name, "%s", reports.Shortest(h.Value))
+		line(h.Name, "%s", reports.Assigned(h, reports.Exact))
 	}
 	for _, e := range c.StandardErrors {
 		line("± "+e.Name, "%s", reports.Shortest(e.Value))

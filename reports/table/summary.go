@@ -29,10 +29,13 @@ func unconverged(c reports.Configuration, evaluation string) string {
 
 // Summary has one row per configuration and evaluation. Columns of words with equal values in every
 // row are lifted into the caption; empty columns are left out. For a run without data it has the
-// illustrations.
+// illustrations, or the searches of a program.
 func Summary(r *reports.Report) Table {
 	if len(r.Illustrations) > 0 {
 		return illustrations(r)
+	}
+	if len(r.Configurations) > 0 && r.Configurations[0].Program != nil {
+		return searches(r)
 	}
 	t := Table{Columns: []Column{
 		numbers("#"), {Name: "status", Keep: true}, words("dataset"), words("preprocess"), parted("kernel"),

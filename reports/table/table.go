@@ -37,7 +37,7 @@ type Column struct {
 	Right bool   // numbers: aligned to the right
 	Keep  bool   // never lifted into the caption of a text
 	Stays bool   // never lifted on a page
-	Ranks bool   // where not all rows have room, those with the largest numbers here are shown
+	Ranks bool   // where not all rows have room, those with the best numbers here are shown
 	Doc   string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither
 	Greater int

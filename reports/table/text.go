@@ -139,6 +139,8 @@ func CauseText(c reports.Cause) string {
 func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
+	case c.Program != nil && c.Status != reports.Done:
+		text = fmt.Sprintf("%d points evaluated%s", len(c.Grid), c.SoFar())
 	case c.Status == reports.Missing:
 		text = "not fitted to all of the training data yet"
 	case c.Status == reports.Failed:

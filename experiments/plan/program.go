@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
+	"github.com/gpc-tune/gpc-tune/internal/random"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// searched is the evaluation of the study of a program.
+const searched = "search"
+
+// program makes a configuration with one study for every way of searching the hyperparameters of a
+// program.
+func (p *planner) program() {
+	of := p.Spec.Program
+	f := search.Function{Space: of.Space, Minimize: of.Minimize, Value: of.Value,
+		Seed: random.Derive(p.Spec.Seed, "study", searched)}
+	if f.Value == nil {
+		command := job.Command{Program: of, Dir: p.Spec.Dir}
+		if err := command.Check(); err != nil {
+			p.AtPlace(of.CommandPlace, "the command cannot be run: %v", err)
+		}
+		f.Value = command.Value
+	}
+	content := sha256.New()
+	for _, name := range of.Paths(p.Spec.Dir) {
+		if err := hashFile(content, name); err != nil {
+			p.AtPlace(of.FilesPlace, "%v", err)
+		}
+	}
+	of.Ranges = nil
+	for _, h := range of.Space {
+		of.Ranges = append(of.Ranges, rangeText(h, of.Space))
+	}
+	for _, t := range of.Ways {
+		f.Strategy, f.Stop = t.Strategy, t.Stop
+		c := record.Configuration{Dataset: p.Spec.Name, DataHash: fmt.Sprintf("%x", content.Sum(nil)),
+			Classes: []string{}, Tune: t.Method, Objective: "value", Program: &of.Program}
+		for _, h := range of.Space {
+			c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(),
+				Choices: h.Choices})
+		}
+		used := versions{}
+		used.of(t.Strategy)
+		if len(used) > 0 {
+			c.Versions = used
+		}
+		identity := identityOf(c, of.Space, t, "")
+		if p.known(&candidate{Configuration: c}, identity) {
+			continue
+		}
+		trials, first, budget := batches(f.Study(""))
+		s := Study{Study: f.Study(hashed(identity, mustMarshal(f.Seed))), First: first,
+			Lead: len(p.Studies), Job: &job.Job{Set: &job.Set{Evaluation: searched}},
+			Times: func(r *Rates) (Times, bool) {
+				if r != Nominal { // nobody knows how long the program takes
+					return Times{}, false
+				}
+				return relative(trials), true
+			}}
+		s.Configuration = len(p.Manifest.Configurations)
+		c.Studies = []record.Study{{Key: s.Key, Evaluation: searched, Jobs: budget.Trials + 1, AtMost: budget.AtMost}}
+		if !p.grow(t.Place, 1, budget.Trials+1, 0) {
+			return
+		}
+		p.Studies = append(p.Studies, s)
+		p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+		p.Models = append(p.Models, declared.Model{})
+	}
+}
+
+// rangeText is what a hyperparameter can be, in words.
+func rangeText(h param.Spec, all search.Space) string {
+	text := fmt.Sprintf("from %v to %v", h.Lo, h.Hi)
+	switch h.Map {
+	case param.Whole:
+		text = "whole " + text
+	case param.Choice:
+		text = "one of " + strings.Join(h.Choices, ", ")
+	}
+	text = fmt.Sprintf("%s %s, first %s", h.ThetaName(), text, h.Text(h.Init))
+	if h.When != nil {
+		of := all[slices.IndexFunc(all, func(p param.Spec) bool { return p.Name == h.When.Name })]
+		var values []string
+		for _, v := range h.When.Values {
+			values = append(values, of.Text(v))
+		}
+		text += fmt.Sprintf(", when %s is %s", of.Name, strings.Join(values, " or "))
+	}
+	return text
+}
+
+// relative are the times of trials in units of one evaluation.
+func relative(trials []batch) (t Times) {
+	for _, b := range trials {
+		t.Trials += float64(b.trials * b.points)
+		t.Path += float64(b.rounds * b.points)
+		t.Longest = max(t.Longest, float64(b.points))
+	}
+	t.Evaluation, t.Evaluations, t.All = 1, t.Longest, t.Trials
+	return t
+}
+
+// hashFile adds the length and the content of a file.
+func hashFile(to io.Writer, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(to, info.Size())
+	_, err = io.Copy(to, f)
+	return err
+}

@@ -1,0 +1,112 @@
+package spec
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// programming is a Program as written in a file.
+type programming struct {
+	Command         []string         `yaml:"command"`
+	Hyperparameters *strictyaml.Node `yaml:"hyperparameters"`
+	Input           string           `yaml:"input"`
+	Field           string           `yaml:"field"`
+	Minimize        bool             `yaml:"minimize"`
+	Timeout         search.Span      `yaml:"timeout"`
+	Files           []string         `yaml:"files"`
+}
+
+// programSections are the sections of a file with a program.
+var programSections = []string{"version", "name", "seed", "program", "tune", "report"}
+
+// inputs are the ways in which a command reads hyperparameters, the first by default.
+var inputs = []string{"arguments", "json"}
+
+// parameterName matches names of hyperparameters of programs.
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// program reads the program section, and how its hyperparameters are searched.
+func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
+	var of programming
+	d.Into(n, &of)
+	choose(d, n, "input", &of.Input, inputs)
+	within, _ := time.ParseDuration(string(of.Timeout)) // none: 0
+	s.Program = &Program{Timeout: within, Files: of.Files, CommandPlace: d.Found.Place(strictyaml.Find(n, "command")),
+		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
+		Program:    record.Program{Command: of.Command, Input: of.Input, Field: of.Field, Minimize: of.Minimize}}
+	if len(of.Command) == 0 {
+		d.At(n, `no command; add for example command: [python3, train.py, "{rate}"]`)
+	}
+	if of.Hyperparameters == nil {
+		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
+		return
+	}
+	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
+		if !parameterName.MatchString(key.Value) {
+			d.At(key, "%q names no hyperparameter; take letters, digits and '_', beginning with a letter", key.Value)
+		}
+		r, _, ok := component(d, value, "range", param.Ranges)
+		if !ok {
+			return
+		}
+		h, err := r.Spec(key.Value, s.Program.Space)
+		if err != nil {
+			d.At(value, "%v", err)
+			return
+		}
+		s.Program.Space = append(s.Program.Space, h)
+		reads := func(arg string) bool { return strings.Contains(arg, "{"+h.Name+"}") }
+		if of.Input != "json" && len(of.Command) > 0 && !slices.ContainsFunc(of.Command, reads) {
+			d.At(key, "no argument of the command has {%s}; add it there, or write input: json", h.Name)
+		}
+	})
+	s.TuneText = strictyaml.Flow(tune)
+	for _, way := range d.ways(tune) {
+		s.Program.Ways = append(s.Program.Ways, d.searching(way, s.Program.Space))
+	}
+}
+
+// searching reads one way of searching the hyperparameters of a program.
+func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
+	for _, key := range tuneKeys {
+		if v := strictyaml.Find(n, key); v != nil && key != "method" && key != "stop" {
+			d.At(v, "a program takes no %q; it has an objective of its own", key)
+		}
+	}
+	before := d.Found.Found()
+	t, _ := d.way(n, "bayes")
+	if g, is := t.Strategy.(search.Grid); is {
+		g.Apart = true // a point has nothing to start from
+		t.Strategy = g
+	}
+	switch {
+	case d.Found.Found() > before:
+	case t.Strategy == nil:
+		d.At(n, "method none searches nothing; take for example bayes")
+	case t.Climbs():
+		d.At(valueOr(n, "method"), "method %s follows gradients, which a program does not give; take bayes, cmaes, "+
+			"nelder_mead or another one without them", t.Method)
+	default:
+		for _, err := range declared.Unjoin(t.Strategy.Check(space)) {
+			d.At(n, "%v", err)
+		}
+	}
+	return t
+}
+
+// without reports sections that do not go together with another one, and says why.
+func (d *decoder) without(root *strictyaml.Node, why string, sections ...string) {
+	d.Mapping(root, func(key, _ *strictyaml.Node) {
+		if slices.Contains(sections, key.Value) {
+			d.At(key, "%s, and cannot be combined with %s; leave out one of the two", why, key.Value)
+		}
+	})
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package submit
-
-import "syscall"
-
-var apart *syscall.SysProcAttr

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package machine
+
+import "os/exec"
+
+// Apart does nothing on this system.
+func Apart(*exec.Cmd) {}

@@ -1,0 +1,180 @@
+package param
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Range declares the values of a hyperparameter of another program, among which a search looks
+// evenly.
+type Range interface {
+	// Spec is the hyperparameter with this name, which stands after others. What is wrong with the
+	// range is an error.
+	Spec(name string, before []Spec) (Spec, error)
+}
+
+// Ranges lists the kinds of ranges.
+var Ranges = registry.Table[Range]{
+	registry.Composed[LogRange, Range]("log",
+		"log: {from: 0.001, to: 1}; numbers above 0 from one to another, evenly in the logarithm",
+		LogRange{ends(1e-3, 1)}),
+	registry.Composed[LinearRange, Range]("linear",
+		"linear: {from: 0, to: 1}; numbers from one to another, evenly", LinearRange{ends(0, 1)}),
+	registry.Composed[WholeRange, Range]("whole",
+		"whole: {from: 1, to: 4}; whole numbers from one to another", WholeRange{ends(1, 4)}),
+	registry.Composed[ChoiceRange, Range]("choice",
+		"choice: {values: [adam, sgd]}; one of several texts without an order",
+		ChoiceRange{Values: []string{"adam", "sgd"}}),
+}
+
+// Conditional says for which values of another hyperparameter this one matters.
+type Conditional struct {
+	// the name of a whole number or a choice that stands before, and the values; nil: for all
+	When map[string][]string `yaml:"when"`
+}
+
+// condition gives s its condition, or returns what is wrong with it.
+func (c Conditional) condition(s Spec, before []Spec) (Spec, error) {
+	if len(c.When) > 1 {
+		return s, fmt.Errorf("%s: when has %d hyperparameters, and can have one", s.Name, len(c.When))
+	}
+	for name, texts := range c.When {
+		i := slices.IndexFunc(before, func(b Spec) bool { return b.Name == name })
+		if i < 0 || !before[i].Map.Discrete() {
+			return s, fmt.Errorf("%s: when names %q, which must be a whole number or a choice that stands before it",
+				s.Name, name)
+		}
+		s.When = &Condition{Name: name}
+		for _, text := range texts {
+			v, err := before[i].value(text)
+			if err != nil {
+				return s, fmt.Errorf("%s: when: %w", s.Name, err)
+			}
+			s.When.Values = append(s.When.Values, v)
+		}
+	}
+	return s, nil
+}
+
+// Text is a value in natural units for people and programs: the choice, or the shortest decimal
+// that parses to the same bits, without an exponent if it is whole.
+func (s Spec) Text(v float64) string {
+	switch {
+	case s.Map == Choice:
+		return s.Choices[int(v)]
+	case v == float64(int64(v)):
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// value is the inverse of Text for a discrete hyperparameter.
+func (s Spec) value(text string) (float64, error) {
+	for v := s.Lo; v <= s.Hi; v++ {
+		if s.Text(v) == text {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no value of %s", text, s.Name)
+}
+
+// Ends are the ends of a range, and where a search starts.
+type Ends struct {
+	From        *float64 `yaml:"from"`
+	To          *float64 `yaml:"to"`
+	Init        *float64 `yaml:"init"` // nil: the middle
+	Conditional `yaml:",inline"`
+}
+
+func ends(from, to float64) Ends { return Ends{From: &from, To: &to} }
+
+// spec is the hyperparameter with these ends.
+func (e Ends) spec(name string, m Transform, before []Spec) (Spec, error) {
+	if e.From == nil || e.To == nil {
+		return Spec{}, fmt.Errorf("%s: write from and to, such as {from: 1, to: 4}", name)
+	}
+	if span := m.Theta(*e.To) - m.Theta(*e.From); !(span > 0) || math.IsInf(span, 0) {
+		return Spec{}, fmt.Errorf("%s: from = %v and to = %v must be two numbers %s, the smaller first", name, *e.From,
+			*e.To, domain[m])
+	}
+	s := Between(name, m, *e.From, *e.To)
+	if e.Init != nil {
+		s.Init = *e.Init
+	}
+	if !(s.Init >= s.Lo && s.Init <= s.Hi) {
+		return s, fmt.Errorf("%s: init = %v must be from %v to %v", name, s.Init, s.Lo, s.Hi)
+	}
+	if m == Whole && (s.Lo != math.Round(s.Lo) || s.Hi != math.Round(s.Hi) || s.Init != math.Round(s.Init)) {
+		return s, fmt.Errorf("%s: from = %v, to = %v and init = %v must be whole numbers", name, s.Lo, s.Hi, s.Init)
+	}
+	return e.condition(s, before)
+}
+
+// LogRange is a range of positive numbers, evenly in the logarithm.
+type LogRange struct {
+	Ends `yaml:",inline"`
+}
+
+// Spec implements Range.
+func (r LogRange) Spec(name string, before []Spec) (Spec, error) { return r.spec(name, Log, before) }
+
+// LinearRange is a range of numbers.
+type LinearRange struct {
+	Ends `yaml:",inline"`
+}
+
+// Spec implements Range.
+func (r LinearRange) Spec(name string, before []Spec) (Spec, error) {
+	return r.spec(name, Identity, before)
+}
+
+// WholeRange is a range of whole numbers.
+type WholeRange struct {
+	Ends `yaml:",inline"`
+}
+
+// Spec implements Range.
+func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
+	return r.spec(name, Whole, before)
+}
+
+// ChoiceRange has values without an order.
+type ChoiceRange struct {
+	Values      []string `yaml:"values"`
+	Init        string   `yaml:"init"` // empty: the first
+	Conditional `yaml:",inline"`
+}
+
+// Spec implements Range.
+func (r ChoiceRange) Spec(name string, before []Spec) (Spec, error) {
+	if n := len(slices.Compact(slices.Sorted(slices.Values(r.Values)))); n < 2 || n < len(r.Values) {
+		return Spec{}, fmt.Errorf("%s: values must have two different texts or more, each once", name)
+	}
+	s := Among(name, r.Values...)
+	if r.Init != "" {
+		var err error
+		if s.Init, err = s.value(r.Init); err != nil {
+			return s, fmt.Errorf("%s: init: %w", name, err)
+		}
+	}
+	return r.condition(s, before)
+}
+
+// Between is a hyperparameter between two bounds in natural units. Searches look evenly on the
+// scale of the transform, and start in the middle.
+func Between(name string, m Transform, lo, hi float64) Spec {
+	middle := (m.Theta(lo) + m.Theta(hi)) / 2
+	if m.Discrete() {
+		middle = math.Floor(middle)
+	}
+	return Spec{Name: name, Map: m, Lo: lo, Hi: hi, Given: true, Init: m.Natural(middle)}
+}
+
+// Among is a choice among values without an order. Searches start at the first.
+func Among(name string, values ...string) Spec {
+	return Spec{Name: name, Map: Choice, Hi: float64(len(values) - 1), Given: true, Choices: values}
+}

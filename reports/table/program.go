@@ -1,0 +1,64 @@
+package table
+
+import "github.com/gpc-tune/gpc-tune/reports"
+
+// searches is the summary of the searches of a program: a row for every way of searching.
+func searches(r *reports.Report) Table {
+	t := Table{Columns: []Column{numbers("#"), {Name: "status", Keep: true}, {Name: "tune", Keep: true},
+		numbers("best " + r.Configurations[0].Maximised()), numbers("evaluated"), numbers("failed"),
+		{Name: "hyperparameters", Keep: true}}}
+	t.Columns[3] = t.Columns[3].explained(!r.Configurations[0].Minimises(), "the best value that was found")
+	best := bestSearch(r)
+	for i, c := range r.Configurations {
+		status := Cell{Text: string(c.Status)}
+		switch {
+		case c.Status != reports.Done:
+			status.Mark = Apart
+		case i == best:
+			status = Cell{Text: reports.Winner, Mark: Winner}
+		default:
+			status.Text = ""
+		}
+		value, at := Cell{}, Cell{}
+		if len(c.Best) > 0 {
+			value, at = Cell{Value: c.Best[0].Value}, Cell{Value: c.Grid[c.Best[0].Point].Point}
+		}
+		t.Add(i, status, c.Tune, value, trialsOf(c), failedOf(c), at)
+	}
+	return t
+}
+
+// bestSearch is the number of the configuration that found the best value, the first of equal ones;
+// -1: none found one.
+func bestSearch(r *reports.Report) (best int) {
+	best = -1
+	for i, c := range r.Configurations {
+		if len(c.Best) == 0 {
+			continue
+		}
+		if best >= 0 {
+			a, b := c.Best[0].Value, r.Configurations[best].Best[0].Value
+			if c.Minimises() && !(a < b) || !c.Minimises() && !(a > b) {
+				continue
+			}
+		}
+		best = i
+	}
+	return best
+}
+
+// trialsOf is the number of points of a search on record, failed ones too.
+func trialsOf(c reports.Configuration) (n int) {
+	for _, t := range c.Studies[0].Trials {
+		n += len(t.Points) + len(t.Asked)
+	}
+	return n
+}
+
+// failedOf is the number of these that failed.
+func failedOf(c reports.Configuration) int {
+	if c.Status == reports.Failed {
+		return len(c.Failures) - 1 // the search as a whole
+	}
+	return len(c.Failures)
+}
