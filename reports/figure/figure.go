@@ -16,11 +16,11 @@ type Figure struct {
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // number of panels side by side
 	Panels  []Panel  `json:"panels"`
-	// Names that get the first looks, in this order, whether or not they occur; so classes look the
-	// same in all figures.
-	First []string `json:"-"`
-	Print Print    `json:"-"`
-	part  int      // i: only the i-th panel; -i: only the legend sample of the i-th name; from 1
+	// The numbers of the looks of some names, so that they look the same in all figures; others get
+	// the next ones.
+	Looks map[string]int `json:"-"`
+	Print Print          `json:"-"`
+	part  int            // i: only the i-th panel; -i: only the legend sample of the i-th name; from 1
 }
 
 // Panel is a pair of axes and its layers in order: later layers cover earlier ones.

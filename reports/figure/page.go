@@ -62,8 +62,9 @@ func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
 // appearance.
 func (f Figure) looks() (of func(Layer) look, names []string) {
 	series, marks := map[string]int{}, map[string]int{}
-	for i, name := range f.First {
-		series[name] = i
+	next := 0
+	for name, i := range f.Looks {
+		series[name], next = i, max(next, i+1)
 	}
 	for _, p := range f.Panels {
 		for _, l := range p.Layers {
@@ -74,12 +75,13 @@ func (f Figure) looks() (of func(Layer) look, names []string) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-			into := series
-			if _, is := l.(Mark); is {
-				into = marks
+			_, mark := l.(Mark)
+			if _, is := marks[name]; mark && !is {
+				marks[name] = len(marks)
 			}
-			if _, is := into[name]; !is && !dashed(l) {
-				into[name] = len(into)
+			if _, is := series[name]; !mark && !is && !dashed(l) {
+				series[name] = next
+				next++
 			}
 		}
 	}
@@ -88,7 +90,7 @@ func (f Figure) looks() (of func(Layer) look, names []string) {
 			return look{index: marks[l.label()]}
 		}
 		if i, is := series[l.label()]; is {
-			return lookOf(i, len(series))
+			return lookOf(i, next)
 		}
 		return look{colour: color.NRGBA{A: 0xff}, width: 0.8, of: 1}
 	}, names

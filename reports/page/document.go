@@ -18,7 +18,7 @@ import (
 const (
 	longestSummary = 2000 // rows
 	longestTable   = 200  // rows of any other table
-	mostDetailed   = 100  // configurations
+	mostDetailed   = 40   // configurations
 	mostNotes      = 40   // failures, and warnings
 )
 
@@ -84,8 +84,8 @@ type sheet struct {
 	Name    string // of its section
 	Remarks alert
 	table.Table
-	All    int // rows, of which some may be left out
-	Linked int // the first column has numbers of configurations, of which those below this one are in the document
+	All    int   // rows, of which some may be left out
+	Linked []int // the first column has numbers of configurations, of which these have details in the document
 	Note   string
 }
 
@@ -118,7 +118,7 @@ func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int)
 		}
 		of := newSheet(s, t, most, "a number of this name")
 		if len(of.Columns) > 0 && of.Columns[0].Name == "#" {
-			of.Linked = len(d.Details)
+			of.Linked = detailed(r)
 		}
 		of.Remarks.add(-1, t.Notes...)
 		c := &(*in)[len(*in)-1]
@@ -194,10 +194,17 @@ func provenance(r *reports.Report) []table.Fact {
 	return slices.DeleteFunc(facts, func(f table.Fact) bool { return f.Text == "" })
 }
 
-// details are the configurations.
+// detailed are the configurations that a document has details of, the best first.
+func detailed(r *reports.Report) []int {
+	all := r.Ranked()
+	return all[:min(len(all), mostDetailed)]
+}
+
+// details are those of the configurations.
 func details(r *reports.Report, rows int) (out []detail) {
 	short := r.ShortNames()
-	for i, c := range r.Configurations[:min(len(r.Configurations), mostDetailed)] {
+	for _, i := range detailed(r) {
+		c := r.Configurations[i]
 		d := detail{Index: i, Title: strings.Join(
 			[]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
 		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, false)...)
@@ -324,7 +331,8 @@ func (d document) write(w prose) {
 	}
 	if d.DetailsLeft > 0 {
 		w.paragraph(table.Counted(d.DetailsLeft, "more configuration is", "more configurations are") +
-			" not here: gpc-tune show DIR shows them, and results.json has them.")
+			" not here, none better than these: gpc-tune show DIR --configuration N shows #N, and results.json " +
+			"has all.")
 	}
 	w.heading(2, "Provenance")
 	w.facts(d.Provenance)

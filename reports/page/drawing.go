@@ -20,6 +20,7 @@ type drawing struct {
 	Heading string
 	Notes   []string
 	Panels  []template.HTML
+	Pairs   bool // two panels belong side by side, and then come the next two
 	Keys    []key
 	of      []int
 }
@@ -34,7 +35,8 @@ type key struct {
 func drawings(figures []figure.Figure) (out []drawing, left int) {
 	room := largestFigures
 	for _, f := range figures {
-		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of}
+		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of,
+			Pairs: f.Columns == 2 && len(f.Panels) > 2}
 		size := 0
 		draw := func(part figure.Figure) template.HTML {
 			var b strings.Builder

@@ -29,7 +29,7 @@ func Example() {
 	// Output:
 	// # crabs
 	// ## Results
-	// ## #0 crabs · se · probit · laplace
 	// ## #1 crabs · linear · probit · laplace
+	// ## #0 crabs · se · probit · laplace
 	// ## Provenance
 }

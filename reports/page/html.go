@@ -66,7 +66,7 @@ func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOp
 // Link says that a cell of the first column is the number of a configuration that is on the page.
 func (s sheet) Link(column int, cell table.Cell) bool {
 	x, numeric := cell.Number()
-	return column == 0 && numeric && int(x) < s.Linked
+	return column == 0 && numeric && slices.Contains(s.Linked, int(x))
 }
 
 // Standing is the class of a row.

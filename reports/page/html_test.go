@@ -47,6 +47,26 @@ func large(configurations, trials int) (m record.Manifest, lines []record.Line) 
 	return m, lines
 }
 
+// crowd is the run of two rivals with many more of them, each with the predictions of one of the two.
+func crowd(configurations int) (record.Manifest, []record.Line) {
+	m, all := reporttest.Rivals()
+	m.Contests = nil
+	two, lines := m.Configurations, all
+	for c := 2; c < configurations; c++ {
+		of := two[c%2]
+		of.Kernel = reporttest.Declared(fmt.Sprintf("se(length_scale: %d)", c))
+		m.Configurations = append(m.Configurations, of)
+		for _, line := range all {
+			if line.Fit != nil && line.Fit.Configuration == c%2 {
+				fit := *line.Fit
+				fit.Configuration = c
+				lines = append(lines, record.Line{Key: fmt.Sprintf("%d of %s", c, line.Key), Fit: &fit})
+			}
+		}
+	}
+	return m, lines
+}
+
 // parsed is the content of a page.
 type parsed struct {
 	text     string   // of all elements, one per line
@@ -295,7 +315,7 @@ func TestHTMLIsCut(t *testing.T) {
 	if n := len(p.tables["Results"]); n != 1+mostDetailed+20 {
 		t.Errorf("%d rows of results", n)
 	}
-	if !strings.Contains(p.text, "20 more are not on this page: gpc-tune show DIR") || slices.Contains(p.links, fmt.Sprint("#c", mostDetailed)) || !slices.Contains(p.links, fmt.Sprint("#c", mostDetailed-1)) {
+	if !strings.Contains(p.text, "20 more, none better than these, are not on this page: gpc-tune show DIR --configuration N shows #N") || slices.Contains(p.links, fmt.Sprint("#c", mostDetailed)) || !slices.Contains(p.links, fmt.Sprint("#c", mostDetailed-1)) {
 		t.Error("the first configurations are linked to, and that others are not is said")
 	}
 }

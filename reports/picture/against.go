@@ -15,46 +15,77 @@ const Against = "against"
 // mostRivals is how many rows a figure has.
 const mostRivals = 30
 
+// ranking is the score by which an answer ranks, its unit in a figure, and the factor to that unit.
+func ranking(a reports.Answer) (by, unit string, factor float64) {
+	by = a.By
+	if a.Nested != nil {
+		by = a.Nested.By
+	}
+	s, err := cv.ScoreNamed(by)
+	switch {
+	case err != nil:
+		return by, "nats", 1
+	case s.Column.Percent:
+		return by, "%", 100
+	}
+	return by, s.Unit, 1
+}
+
 // againstPictures has a forest plot for every data set: the difference of every configuration to
-// the best, with its 95 % interval.
-func againstPictures(r *reports.Report) (out []figure.Figure) {
-	names := Labels(r)
+// the best, with its 95 % interval. The looks are those of the verdict.
+func againstPictures(r shown) (out []figure.Figure) {
+	names := Labels(r.Report)
 	for _, a := range r.Decided() {
-		by, unit := a.By, "nats"
-		if a.Nested != nil {
-			by = a.Nested.By
-		}
-		factor := 1.0
-		if s, err := cv.ScoreNamed(by); err == nil {
-			if unit = s.Unit; s.Column.Percent {
-				factor, unit = 100, "%"
-			}
-		}
+		by, unit, factor := ranking(a)
 		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s (%s); left is worse",
 			reports.Spaced(by), unit)}}
-		rows := figure.Intervals{Horizontal: true}
+		in := figure.Intervals{Name: "in the set: may be the best", Horizontal: true}
+		apart := figure.Intervals{Name: "not in the set", Horizontal: true}
+		drawn, left := 0, 0 // and how many in the set are not
+		add := func(k int, inSet bool, d, lo, hi float64) {
+			to := &apart
+			if inSet {
+				to = &in
+			}
+			to.X, to.Lo, to.Hi = append(to.X, d), append(to.Lo, lo), append(to.Hi, hi)
+			to.Y = append(to.Y, float64(drawn))
+			p.Y.Names = append(p.Y.Names, names[k])
+			drawn++
+		}
+		add(a.Configuration, true, 0, 0, 0)
 		for _, v := range a.Rivals {
 			d, lo, hi := factor*float64(v.Difference), factor*float64(v.Low), factor*float64(v.High)
-			if len(rows.X) == mostRivals || !figure.Drawable(d) {
+			if drawn == mostRivals || !figure.Drawable(d) {
+				if v.InSet {
+					left++
+				}
 				continue
 			}
 			if v.Low.None() {
 				lo, hi = d, d
 			}
-			rows.Y = append(rows.Y, float64(len(rows.Y)))
-			rows.X, rows.Lo, rows.Hi = append(rows.X, d), append(rows.Lo, lo), append(rows.Hi, hi)
-			p.Y.Names = append(p.Y.Names, names[v.Configuration])
+			add(v.Configuration, v.InSet, d, lo, hi)
 		}
-		if len(rows.X) == 0 {
+		if drawn == 1 {
 			continue
 		}
-		p.Layers = []figure.Layer{figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(rows.X)) - 0.5},
-			Dashed: true}, rows}
+		p.Layers = []figure.Layer{figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(drawn) - 0.5},
+			Dashed: true}}
+		for _, l := range []figure.Intervals{in, apart} {
+			if len(l.X) > 0 {
+				p.Layers = append(p.Layers, l)
+			}
+		}
+		note := "simultaneous 95 % intervals; what reaches 0 is in the set of those that may be the best"
+		if by == "log_evidence" {
+			note = "log evidences have no intervals; what is within 1 nat is in the set of those that may be the best"
+		}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
-			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]),
-			Notes: []string{"simultaneous 95 % intervals; what reaches 0 is in the set of those that may be the best"}}
-		if n := len(a.Rivals) - len(rows.X); n > 0 {
-			f.Notes = append(f.Notes, table.Counted(n, "more configuration is", "more configurations are")+" not drawn")
+			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]), Notes: []string{note},
+			Looks: map[string]int{in.Name: 2, apart.Name: 1}}
+		if n := len(a.Rivals) + 1 - drawn; n > 0 {
+			f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn, %d of them in the set", table.Counted(n,
+				"more configuration is", "more configurations are"), left))
 		}
 		out = append(out, f)
 	}

@@ -13,7 +13,7 @@ import (
 // averaged sets the predictions of the held-out cases of the first evaluation, for two classes,
 // against those that ignore the variance of the latent function, p(y|E[f]), as in GPML Figure 3.9,
 // and counts how sure either is of the cases that it decides wrongly. Averages are nearer to ½.
-func averaged(r *reports.Report) []figure.Figure {
+func averaged(r shown) []figure.Figure {
 	mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 	return fitted(r, "averaging", "MAP and averaged predictions",
 		func(c reports.Configuration, _ *record.Fit) (f figure.Figure) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -65,7 +64,11 @@ func TestCurveRows(t *testing.T) {
 			group, names = append(group, Member{Index: 10 + i}), append(names, string(rune('a'+i)))
 		}
 		best := n / 2
-		r := &reports.Report{Answer: &reports.Answer{Configuration: 10 + best}}
+		r := shown{place: make([]int, 10+n)}
+		for i := range n {
+			r.place[10+i] = i + 1
+		}
+		r.place[10+best] = 0
 		rows, named := curveRows(r, group, names)
 		if n <= mostCurves {
 			if len(rows) != 1 || len(rows[0]) != n {

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,22 +23,22 @@ const mostCurves = 4
 
 // curvePictures has a figure for every group: each kind of curve that the experiment asks for is a
 // panel with those of all members.
-func curvePictures(r *reports.Report) (out []figure.Figure) {
+func curvePictures(r shown) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
-		for _, group := range parts(g) {
-			if f := curveFigure(r, group, NameMembers(short, group...)); len(f.Panels) > 0 {
-				out = append(out, f)
-			}
+		group, without := r.room(g, most, true)
+		if f := curveFigure(r, group, NameMembers(short, group...)); len(f.Panels) > 0 {
+			f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
+			out = append(out, f)
 		}
 	}
 	return out
 }
 
 // curveFigure is that of a group, a row of panels for every few of its members.
-func curveFigure(r *reports.Report, group []Member, n Naming) figure.Figure {
+func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-		Title: n.Heading + " · " + group[0].Name}
+		Title: n.Heading + " · " + group[0].Name, Looks: r.looks(group, n.Members), Of: indices(group)}
 	rows, names := curveRows(r, group, n.Members)
 	banded := len(group) <= mostBanded
 	cut, bins, intervals, repeated := "", "", "", ""
@@ -75,28 +76,22 @@ func curveFigure(r *reports.Report, group []Member, n Naming) figure.Figure {
 }
 
 // curveRows are the members whose curves share panels, with their names: all, or in every row the
-// best one, or else the first, and as many of the others in their order as can be told apart.
-func curveRows(r *reports.Report, group []Member, names []string) (rows [][]Member, named [][]string) {
+// best one and, best first, as many of the others as can be told apart.
+func curveRows(r shown, group []Member, names []string) (rows [][]Member, named [][]string) {
 	if len(group) <= mostCurves {
 		return [][]Member{group}, [][]string{names}
 	}
-	best := 0
-	for _, a := range r.Decided() {
-		for i, m := range group {
-			if m.Index == a.Configuration {
-				best = i
-			}
-		}
+	order := make([]int, len(group))
+	for i := range order {
+		order[i] = i
 	}
-	for i, m := range group {
-		if i == best {
-			continue
-		}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.place[group[a].Index], r.place[group[b].Index]) })
+	for _, i := range order[1:] {
 		if last := len(rows) - 1; last < 0 || len(rows[last]) == mostCurves {
-			rows, named = append(rows, []Member{group[best]}), append(named, []string{names[best]})
+			rows, named = append(rows, []Member{group[order[0]]}), append(named, []string{names[order[0]]})
 		}
 		last := len(rows) - 1
-		rows[last], named[last] = append(rows[last], m), append(named[last], names[i])
+		rows[last], named[last] = append(rows[last], group[i]), append(named[last], names[i])
 	}
 	return rows, named
 }

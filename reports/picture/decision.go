@@ -14,7 +14,7 @@ import (
 // the training cases and, where it is known, what is true. Configurations of two classes, or of
 // numbers over one input, on the same data share a figure: over one input its panels, over two they
 // have one each.
-func decisions(r *reports.Report) []figure.Figure {
+func decisions(r shown) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
 		inputs, classes, size int // 3 classes are three or more
@@ -34,9 +34,9 @@ func decisions(r *reports.Report) []figure.Figure {
 
 func decision(part []Member, n Naming) (f figure.Figure) {
 	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note),
-		First: classNames(part[0].Configuration.Classes)}
-	for n := len(f.First); n > 0 && n < 4; n++ {
-		f.First = append(f.First, fmt.Sprint(n)) // no class, so that the next look is black
+		Looks: classLooks(part[0].Configuration.Classes)}
+	if n := len(f.Looks); n > 0 && n < 4 {
+		f.Looks[""] = 3 // the next look is black
 	}
 	if len(part) == 1 {
 		f.Title = n.Members[0] + " " + f.Title

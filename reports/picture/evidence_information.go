@@ -13,7 +13,7 @@ import (
 // all points that were scored, and marks the best of each: how far apart they are says how well one
 // chooses by the other (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
 // way, by their log evidence.
-func evidencePicture(r *reports.Report) []figure.Figure {
+func evidencePicture(r shown) []figure.Figure {
 	scored := func(c reports.Configuration) bool {
 		_, information := scoredPoints(c)
 		return len(information) > 1
@@ -35,6 +35,9 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		return f
 	})
 	for i, group := range groupsOf(r) {
+		if r.only >= 0 {
+			break // the points of all belong together
+		}
 		n := NameMembers(r.ShortNames(), group...)
 		var value, bits []float64
 		var layers []figure.Layer
@@ -63,7 +66,7 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		out = append(out, figure.Figure{
 			Name:  fmt.Sprintf("evidence-information-configurations-%d", i),
 			Title: n.Heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
-			Notes: notes,
+			Notes: notes, Looks: r.looks(group, n.Members),
 			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information},
 				Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
 		})

@@ -30,9 +30,9 @@ func Example() {
 	// information-crabs-kfold
 	// paths-0
 	// traces-0
-	// latent-0
 	// latent-1
-	// averaging-0
+	// latent-0
 	// averaging-1
+	// averaging-0
 	// true <nil>
 }

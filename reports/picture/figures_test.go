@@ -277,7 +277,7 @@ func TestGroups(t *testing.T) {
 	}
 	r = reports.Report{Configurations: slices.Repeat([]reports.Configuration{reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*most+1)}
 	fs := only(&r, "curves")
-	if len(fs) != 3 || len(fs[2].Panels[0].Layers) != 1 || fs[0].Name == fs[1].Name || fs[1].Name == fs[2].Name {
+	if len(fs) != 1 || len(fs[0].Of) != most || !strings.Contains(strings.Join(fs[0].Notes, " "), "21 more configurations are not drawn") {
 		t.Errorf("%d pictures", len(fs))
 	}
 }
@@ -419,5 +419,54 @@ func TestSameBytes(t *testing.T) {
 		if !golden.Equal(t, "the same report, other bytes", svgOf(t, r), want) {
 			t.FailNow()
 		}
+	}
+}
+
+// Of many configurations the best have figures, and every other one has its own by its number.
+func TestFiguresFollowTheVerdict(t *testing.T) {
+	const n, best = 40, 33
+	r := &reports.Report{Answer: &reports.Answer{Configuration: best}}
+	for i := range n {
+		c := reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")
+		for k := range 9 {
+			value := reports.Number(k)
+			c.Grid = append(c.Grid, reports.GridPoint{LogEvidence: &value,
+				Point: reports.Values{{Name: "a", Value: reports.Number(1 + k%3)}, {Name: "b", Value: reports.Number(1 + k/3)}}})
+		}
+		r.Configurations = append(r.Configurations, c)
+		if i != best {
+			r.Answer.Rivals = append(r.Answer.Rivals, reports.Rival{Configuration: (i*7 + 3) % n})
+		}
+	}
+	r.Answer.Rivals = slices.DeleteFunc(r.Answer.Rivals, func(v reports.Rival) bool { return v.Configuration == best })
+	grids := only(r, "grid")
+	if len(grids) != mostFigures || grids[0].Name != "grid-33" || grids[1].Name != fmt.Sprintf("grid-%d", r.Answer.Rivals[0].Configuration) {
+		t.Fatalf("%d grids, the first %s, the next %s", len(grids), grids[0].Name, grids[1].Name)
+	}
+	looks := map[string]int{}
+	for _, name := range []string{"grid-33", "grid-0", "grid-39", "curves-d-kfold", "curves-d-kfold-39", "curves-39"} {
+		f, err := Named(r, name)
+		if err != nil || f.Name != name {
+			t.Fatalf("%s: %q, %v", name, f.Name, err)
+		}
+		for label, look := range f.Looks {
+			number, _, _ := strings.Cut(label, " ")
+			if was, met := looks[number]; met && was != look {
+				t.Errorf("%s: %s has the look %d, elsewhere %d", name, number, look, was)
+			}
+			looks[number] = look
+		}
+	}
+	if f, _ := Named(r, "curves-d-kfold-39"); !slices.Equal(f.Of, []int{best, 39}) {
+		t.Errorf("the curves of #39 are beside others than the best: %v", f.Of)
+	}
+	for _, name := range []string{"grid-40", "latent-3", "grid"} {
+		if _, err := Named(r, name); err == nil {
+			t.Errorf("%s is found", name)
+		}
+	}
+	r.Manifest.Figures = []string{"grid-39"}
+	if fs := Drawn(r); len(fs) != 1 || fs[0].Name != "grid-39" {
+		t.Errorf("files of %d figures", len(fs))
 	}
 }

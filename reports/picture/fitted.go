@@ -7,7 +7,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
-	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // mostFitted is how many configurations a picture shows that has a figure for each.
@@ -15,35 +14,22 @@ const mostFitted = 12
 
 // fitted draws a figure for every configuration with a fit on all of the training data, but for
 // those for which of gives no panels, and names it.
-func fitted(r *reports.Report, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
+func fitted(r shown, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
 	out []figure.Figure) {
 	short := r.ShortNames()
-	left := 0
-	for i, c := range r.Configurations {
-		if c.Status != reports.Done {
-			continue
+	return r.inTurn(name, mostFitted, func(m Member) (f figure.Figure) {
+		if m.Configuration.Status != reports.Done {
+			return f
 		}
-		f := of(c, c.Studies[0].Fit)
-		switch {
-		case len(f.Panels) == 0:
-			continue
-		case len(out) == mostFitted:
-			left++
-			continue
+		if f = of(m.Configuration, m.Configuration.Studies[0].Fit); len(f.Panels) == 0 {
+			return f
 		}
-		n := NameMembers(short, Member{Index: i, Configuration: c})
-		f.Name, f.Title = fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%s: #%d %s", title, i, n.Heading)
-		f.Notes = append([]string{n.Note}, f.Notes...)
-		f.First = classNames(c.Classes)
-		out = append(out, f)
-	}
-	if left > 0 {
-		last := &out[len(out)-1]
-		last.Notes = append(last.Notes, fmt.Sprintf(
-			"%s such a figure; those of the first %d are drawn",
-			table.Counted(left, "more configuration has", "more configurations have"), mostFitted))
-	}
-	return out
+		n := NameMembers(short, m)
+		f.Title = fmt.Sprintf("%s: #%d %s", title, m.Index, n.Heading)
+		f.Notes = append(remarks(n.Note), f.Notes...)
+		f.Looks = classLooks(m.Configuration.Classes)
+		return f
+	})
 }
 
 // sampled is a note on what figures show of Markov chains.
@@ -96,10 +82,11 @@ func frequent(c reports.Configuration, fit *record.Fit) (classes []int, note []s
 // className is the name of a class in a legend.
 func className(c reports.Configuration, k int) string { return "class " + c.Classes[k] }
 
-// classNames are those of the points of the classes, which have one look in all figures.
-func classNames(classes []string) (names []string) {
-	for _, class := range classes {
-		names = append(names, "class "+class)
+// classLooks are those of the points of the classes, the same in all figures.
+func classLooks(classes []string) map[string]int {
+	out := map[string]int{}
+	for k, class := range classes {
+		out["class "+class] = k
 	}
-	return names
+	return out
 }

@@ -68,7 +68,7 @@ func TestLatentMeans(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{0, 0, 0, 1, 1}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
 	fold := record.Fit{Labels: []int{1, 0}, Proba: [][]record.Number{{0.3, 0.7}, {0.5, 0.5}}, LatentMean: [][]record.Number{{-1.5, 1}}, LatentVariance: [][]record.Number{{1, 1}}}
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
-	f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold, lost)))
+	f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole, fold, lost), -1)))
 	if f.Name != "latent-0" || f.Title != "Latent means: #0 toy · logit · laplace" || f.Columns != 2 || len(f.Panels) != 2 ||
 		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent mean beyond the first and the last bin is counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
@@ -95,16 +95,16 @@ func TestLatentMeans(t *testing.T) {
 
 	// After MCMC the latent means of the training cases come from one fit.
 	whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
-	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
+	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole, fold), -1))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
 		t.Errorf("notes of chains %q", f.Notes)
 	}
 
 	// Without held-out cases there is one panel; without latent means (an old run or a comparator)
 	// there is no figure.
-	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole))); f.Columns != 1 || len(f.Panels) != 1 {
+	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole), -1))); f.Columns != 1 || len(f.Panels) != 1 {
 		t.Errorf("%d panels without held-out cases", len(f.Panels))
 	}
-	if figures := latentMeans(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold)); figures != nil {
+	if figures := latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)); figures != nil {
 		t.Errorf("%d figures without latent means", len(figures))
 	}
 }
@@ -124,7 +124,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 		}
 		whole.TrainLatentMean = append(whole.TrainLatentMean, means)
 	}
-	f := single(t, latentMeans(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole)))
+	f := single(t, latentMeans(newShown(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole), -1)))
 	if len(f.Panels) != 4 || !slices.Contains(f.Notes, "the 4 of 5 classes with the most training cases") {
 		t.Fatalf("%d panels, notes %q", len(f.Panels), f.Notes)
 	}
@@ -133,7 +133,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 	}
 	four := whole
 	four.TrainLatentMean = four.TrainLatentMean[:4]
-	if f := single(t, latentMeans(fittedRun(t, []string{"a", "b", "c", "d"}, four))); len(f.Panels) != 4 || len(f.Notes) != 1 {
+	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"a", "b", "c", "d"}, four), -1))); len(f.Panels) != 4 || len(f.Notes) != 1 {
 		t.Errorf("of four classes %d panels, notes %q", len(f.Panels), f.Notes)
 	}
 	for i, class := range []string{"a", "b", "d", "e"} {
@@ -202,7 +202,7 @@ func TestAveraged(t *testing.T) {
 		LatentMean: [][]record.Number{{2, 0, -4}}, LatentVariance: [][]record.Number{{3, 1, 4}}, MAP: []record.Number{squash(2), squash(0), squash(-4)},
 	}
 	old := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.25, 0.75}}}
-	f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold)))
+	f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold), -1)))
 	p := f.Panels[0]
 	if f.Name != "averaging-0" || len(f.Panels) != 3 || p.Title != "3 held-out cases (kfold)" || !p.Square ||
 		!sameAxis(p.X, figure.Axis{Label: "p(y = yes), at the latent mean (MAP)", Lo: -0.03, Hi: 1.03}) || !sameAxis(p.Y, figure.Axis{Label: "p(y = yes), averaged", Lo: -0.03, Hi: 1.03}) {
@@ -236,10 +236,10 @@ func TestAveraged(t *testing.T) {
 		t.Errorf("%q: %+v", q.Title, q.Layers)
 	}
 	fold.Labels[2] = 0
-	if f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold))); len(f.Panels) != 2 || len(f.Panels[0].Layers) != 3 {
+	if f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1))); len(f.Panels) != 2 || len(f.Panels[0].Layers) != 3 {
 		t.Errorf("nothing wrong: %+v", f.Panels)
 	}
-	if figures := averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old)); figures != nil {
+	if figures := averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old), -1)); figures != nil {
 		t.Error("a figure without points")
 	}
 }
@@ -250,7 +250,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 		Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}},
 		LatentMean: [][]record.Number{{-1, 0, 2}}, LatentVariance: [][]record.Number{{4, 1, 0.25}},
 	}}
-	f := single(t, decisions(fittedRun(t, []string{"no", "yes"}, two)))
+	f := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, two), -1)))
 	if f.Name != "decision-0" || f.Columns != 2 || len(f.Panels) != 2 {
 		t.Fatalf("%q: %d panels", f.Name, len(f.Panels))
 	}
@@ -273,11 +273,11 @@ func TestDecisionsOverOneInput(t *testing.T) {
 	// cases are drawn as ticks below.
 	comparator := two
 	comparator.Surface = &record.Surface{Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}}}
-	if f := single(t, decisions(fittedRun(t, []string{"no", "yes"}, comparator))); len(f.Panels) != 1 || f.Columns != 1 {
+	if f := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, comparator), -1))); len(f.Panels) != 1 || f.Columns != 1 {
 		t.Errorf("%d panels of a comparator", len(f.Panels))
 	}
 	three := record.Fit{TrainLabels: []int{2, 0, 1}, Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{1, 0.5, 0}, {0, 0.5, 0}, {0, 0, 1}}}}
-	p := single(t, decisions(fittedRun(t, []string{"a", "b", "c"}, three))).Panels[0]
+	p := single(t, decisions(newShown(fittedRun(t, []string{"a", "b", "c"}, three), -1))).Panels[0]
 	for k, class := range []string{"class a", "class b", "class c"} {
 		line, points := p.Layers[k].(figure.Line), p.Layers[3+k].(figure.Points)
 		if line.Name != class || points.Name != class || !alike(line.Y, record.Floats(three.Surface.Proba[k])) || !alike(points.Y, []float64{-0.05 * float64(k+1)}) {
@@ -290,7 +290,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 
 	// Numeric targets have the band of a new target.
 	numbers := record.Fit{Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Targets: []record.Number{5, 6, 7}, Mean: []record.Number{1, 2, 3}, Variance: []record.Number{1, 4, 9}}}
-	p = single(t, decisions(fittedRun(t, nil, numbers))).Panels[0]
+	p = single(t, decisions(newShown(fittedRun(t, nil, numbers), -1))).Panels[0]
 	b, mean = p.Layers[0].(figure.Band), p.Layers[1].(figure.Line)
 	if points := p.Layers[2].(figure.Points); !alike(b.Lo, []float64{-1, -2, -3}) || !alike(b.Hi, []float64{3, 6, 9}) || !alike(mean.Y, []float64{1, 2, 3}) || !alike(points.Y, []float64{5, 6, 7}) {
 		t.Errorf("%+v, %+v, %+v", b, mean, points)
@@ -302,7 +302,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1, 2}, {10, 20}}, Inputs: [][]record.Number{{0.5, 1, 1.5}, {11, 12, 13}}, Proba: proba}
 	}
 	rising := []record.Number{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
-	p := single(t, decisions(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}))).Panels
+	p := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}), -1))).Panels
 	c := p[0].Layers[0].(figure.Contours)
 	if len(p) != 1 || p[0].Title != "p(y = yes)" || !sameAxis(p[0].X, figure.Axis{Label: "u", Hi: 2}) || !sameAxis(p[0].Y, figure.Axis{Label: "v", Lo: 10, Hi: 20}) ||
 		!alike(c.X, []float64{0, 1, 2}) || !alike(c.Y, []float64{10, 20}) || !alike(c.Z[0], []float64{0.1, 0.2, 0.3}) || !alike(c.Z[1], []float64{0.4, 0.5, 0.6}) ||
@@ -317,7 +317,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// most cases.
 	zero := make([]record.Number, 6)
 	five := record.Fit{TrainLabels: []int{4, 3, 1}, Surface: surface(rising, zero, zero, zero, zero)}
-	f := single(t, decisions(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five)))
+	f := single(t, decisions(newShown(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five), -1)))
 	var titles []string
 	for _, p := range f.Panels {
 		titles = append(titles, p.Title)
@@ -333,7 +333,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// Numeric targets have panels for mean and standard deviation.
 	numbers := record.Fit{Surface: surface()}
 	numbers.Surface.Targets, numbers.Surface.Mean, numbers.Surface.Variance = []record.Number{1, 2, 3}, rising, []record.Number{1, 4, 9, 16, 25, 36}
-	f = single(t, decisions(fittedRun(t, nil, numbers)))
+	f = single(t, decisions(newShown(fittedRun(t, nil, numbers), -1)))
 	if sd := f.Panels[1].Layers[0].(figure.Contours); len(f.Panels) != 2 || !alike(sd.Z[1], []float64{4, 5, 6}) || !slices.Contains(sd.Levels, 3) || sd.Bold != nil {
 		t.Errorf("%+v", sd)
 	}
@@ -354,7 +354,7 @@ func TestDecisionsTogether(t *testing.T) {
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 		}
-		return decisions(reporttest.Build(t, m, lines))
+		return decisions(newShown(reporttest.Build(t, m, lines), -1))
 	}
 	one := func(i int) *record.Surface {
 		p := record.Number(i) / 10
@@ -432,9 +432,9 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 		}
 		lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 	}
-	figures := latentMeans(reporttest.Build(t, m, lines))
+	figures := latentMeans(newShown(reporttest.Build(t, m, lines), -1))
 	if len(figures) != 12 || figures[1].Name != "latent-2" || figures[11].Name != "latent-12" || len(figures[0].Notes) != 1 ||
-		!slices.Contains(figures[11].Notes, "2 more configurations have such a figure; those of the first 12 are drawn") {
+		!slices.Contains(figures[11].Notes, "2 more configurations are not drawn; gpc-tune report DIR --figure latent-N draws #N") {
 		t.Errorf("%d figures, the last is %q with notes %q", len(figures), figures[len(figures)-1].Name, figures[len(figures)-1].Notes)
 	}
 }

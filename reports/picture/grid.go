@@ -14,29 +14,29 @@ import (
 // the tuning objective and the test information as contours over their natural logarithms, and the
 // errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data.
 // Local optimisers of the same objective leave their paths on its contours.
-func gridPictures(r *reports.Report) (out []figure.Figure) {
+func gridPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
-	for i, c := range r.Configurations {
+	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
+		c := m.Configuration
 		l, ok := latticeOf(c.Grid)
 		if !ok {
-			continue
+			return f
 		}
-		n := NameMembers(short, Member{Index: i, Configuration: c})
+		n := NameMembers(short, m)
 		scores := ""
 		for _, p := range c.Grid { // which have the same, if any
 			if n, known := p.Scores.Get("n"); known {
 				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
 			}
 		}
-		out = append(out, figure.Figure{
-			Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
+		return figure.Figure{
+			Title: fmt.Sprintf("#%d %s", m.Index, n.Heading), Columns: 3,
 			Notes: remarks(n.Note, table.Counted(c.Cases, "training case", "training cases")+", "+
 				table.Counted(c.Inputs, "input", "inputs"), scores,
 				"contours are interpolated between the points of the grid"),
 			Panels: l.panels(c, l.alike(r, c), pathsOver(r, c, l.across.label, l.up.label)),
-		})
-	}
-	return out
+		}
+	})
 }
 
 // panels are those of the tuning objective, with paths over it, of the test information and of the
@@ -90,7 +90,7 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 
 // alike are the configurations on the same data, a given one among them, with the same objective
 // over the same lattice: their contours have the same levels.
-func (l lattice) alike(r *reports.Report, c reports.Configuration) (out []reports.Configuration) {
+func (l lattice) alike(r shown, c reports.Configuration) (out []reports.Configuration) {
 	for _, other := range r.Configurations {
 		if other.Record.DataHash != c.Record.DataHash || other.Objective != c.Objective {
 			continue

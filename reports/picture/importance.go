@@ -18,15 +18,22 @@ const leastVisits = 20
 // of the variance of the ranks of its values that lies between the groups of points with about the
 // same value of the hyperparameter, less what chance would give. Ranks let the flanks count no more
 // than the top. Local optimisers have none, since they end at optima.
-func importancePictures(r *reports.Report) []figure.Figure {
+func importancePictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, searchedWidely, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		names, columns, _, values := coordinates(c)
-		bars := figure.Bars{Edges: []float64{-0.4}}
+		shares, order := make([]float64, len(columns)), make([]int, len(columns))
 		for k, x := range columns {
-			at := float64(k)
-			bars.Edges, bars.Heights = append(bars.Edges, at+0.4), append(bars.Heights, importance(x, values))
-			if k < len(columns)-1 {
+			shares[k], order[k] = importance(x, values), k
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
+		bars := figure.Bars{Edges: []float64{-0.4}}
+		var sorted []string
+		for place, k := range order {
+			at := float64(place)
+			sorted = append(sorted, names[k])
+			bars.Edges, bars.Heights = append(bars.Edges, at+0.4), append(bars.Heights, shares[k])
+			if place < len(columns)-1 {
 				bars.Edges, bars.Heights = append(bars.Edges, at+0.6), append(bars.Heights, math.NaN())
 			}
 		}
@@ -34,7 +41,7 @@ func importancePictures(r *reports.Report) []figure.Figure {
 			" · importance of hyperparameters", Columns: 1,
 			Notes: remarks(n.Note, fmt.Sprintf("%d points of the search", len(values)),
 				"what is missing to 1 is due to several hyperparameters together"),
-			Panels: []figure.Panel{{X: figure.Axis{Names: names}, Y: figure.Axis{Lo: 0, Hi: 1,
+			Panels: []figure.Panel{{X: figure.Axis{Names: sorted}, Y: figure.Axis{Lo: 0, Hi: 1,
 				Label: "share of the variance of ranks due to it alone"}, Layers: []figure.Layer{bars}}}}
 	})
 }

@@ -13,7 +13,7 @@ import (
 // latentMeans are histograms of the latent means of the training cases and, beside them, of the
 // held-out cases of the first evaluation, by class, as in GPML Figures 3.7(c) and 3.8(c). More than
 // two classes have a row each: the latent means of the class at its own cases and at all others.
-func latentMeans(r *reports.Report) []figure.Figure {
+func latentMeans(r shown) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
 			return f

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // likelihoods show log p(y|f) and its first two derivatives over f, a panel for each likelihood, as
 // in GPML Figure 3.3.
-func likelihoods(r *reports.Report) []figure.Figure {
+func likelihoods(r shown) []figure.Figure {
 	return illustrated(r, "likelihood", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Log likelihoods and their derivatives", Columns: min(3, len(all))}
 		common, titles := distinguished(all)

@@ -19,7 +19,7 @@ func TestAveragedMarksWhatIsWrong(t *testing.T) {
 		Labels: []int{0, 0, 1, 1}, Proba: [][]record.Number{right, wrong, wrong, right},
 		LatentMean: [][]record.Number{{-1, 1, 1, -1}}, LatentVariance: [][]record.Number{{1, 1, 1, 1}}, MAP: []record.Number{0.2, 0.8, 0.8, 0.2},
 	}
-	f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold)))
+	f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)))
 	want := []struct {
 		name   string
 		hollow bool

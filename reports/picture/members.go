@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ const mostTold = 8
 const mostFigures = 8
 
 // figurePerConfiguration draws the configurations that of selects, so many in a figure.
-func figurePerConfiguration(r *reports.Report, of func(reports.Configuration) bool, size int,
+func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
 	return groupFigures(r, func(c reports.Configuration) string {
 		if of(c) {
@@ -54,40 +55,49 @@ func figurePerConfiguration(r *reports.Report, of func(reports.Configuration) bo
 }
 
 // groupFigures draws the configurations with the same key in one figure, so many in each; those
-// without a key in none.
-func groupFigures(r *reports.Report, key func(reports.Configuration) string, size int,
+// without a key in none. Where a key has more than one figure, the first one has the best.
+func groupFigures(r shown, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
-	var parts [][]Member
-	last := map[string]int{} // the part that takes the next one with a key
-	for i, c := range r.Configurations {
-		k := key(c)
+	var keys []string
+	groups := map[string][]Member{}
+	for _, i := range r.order {
+		k := key(r.Configurations[i])
 		if k == "" {
 			continue
 		}
-		at, found := last[k]
-		if !found || len(parts[at]) == size {
-			at, parts = len(parts), append(parts, nil)
-			last[k] = at
+		if groups[k] == nil {
+			keys = append(keys, k)
 		}
-		parts[at] = append(parts[at], Member{Index: i, Configuration: c})
+		groups[k] = append(groups[k], Member{Index: i, Configuration: r.Configurations[i]})
 	}
-	short := r.ShortNames()
-	for _, part := range parts[:min(len(parts), mostFigures)] {
+	var all [][]Member
+	for _, k := range keys {
+		if group := groups[k]; len(group) <= size {
+			slices.SortFunc(group, func(a, b Member) int { return cmp.Compare(a.Index, b.Index) })
+			all = append(all, group)
+		} else {
+			all = append(all, slices.Collect(slices.Chunk(group, size))...)
+		}
+	}
+	short, without := r.ShortNames(), 0
+	for k, part := range all {
+		if k >= mostFigures {
+			without += len(part)
+			continue
+		}
 		n := NameMembers(short, part...)
 		f := draw(part, n)
-		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].Index)
-		for _, m := range part {
-			f.Of = append(f.Of, m.Index)
+		f.Of = indices(part)
+		if f.Looks == nil {
+			f.Looks = r.looks(part, n.Members)
 		}
+		f.Name = fmt.Sprintf("%s-%d", f.Name, slices.Min(f.Of))
 		out = append(out, f)
 	}
-	left := 0
-	for _, part := range parts[len(out):] {
-		left += len(part)
-	}
-	if left > 0 {
+	if without > 0 {
 		f := &out[len(out)-1]
-		f.Notes = append(f.Notes, table.Counted(left, "more configuration is", "more configurations are")+" not drawn")
+		kind, _, _ := strings.Cut(f.Name, fmt.Sprintf("-%d", slices.Min(f.Of)))
+		f.Notes = append(f.Notes, leftOut(without, kind))
 	}
 	return out
 }
@@ -130,7 +140,7 @@ func written(x float64, digits int) string {
 }
 
 // groupsOf puts evaluations by the same name of the same data set together, in order of appearance.
-func groupsOf(r *reports.Report) (groups [][]Member) {
+func groupsOf(r shown) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
 			g := slices.IndexFunc(groups,
@@ -156,11 +166,6 @@ func cases(group []Member) string {
 
 // most is how many members one picture has: more looks cannot be told apart.
 const most = 20
-
-// parts cuts a group into pictures.
-func parts(group []Member) [][]Member {
-	return slices.Collect(slices.Chunk(group, most))
-}
 
 // remarks joins what is not empty.
 func remarks(all ...string) []string {

@@ -19,7 +19,7 @@ import (
 // three values or more were tried, all else being equal: a panel for each data set and score, a
 // line for whatever else differs, level where there is no such option. So learning curves are drawn
 // of online: {seen: […]}.
-func optionPictures(r *reports.Report) (out []figure.Figure) {
+func optionPictures(r shown) (out []figure.Figure) {
 	for _, section := range []func(c *reports.Configuration) *record.Component{
 		func(c *reports.Configuration) *record.Component { return &c.Inference },
 		func(c *reports.Configuration) *record.Component { return &c.Likelihood },
@@ -56,7 +56,7 @@ func optionPictures(r *reports.Report) (out []figure.Figure) {
 }
 
 // optionPicture is that of one option.
-func optionPicture(r *reports.Report, section func(c *reports.Configuration) *record.Component,
+func optionPicture(r shown, section func(c *reports.Configuration) *record.Component,
 	path string) figure.Figure {
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
@@ -289,7 +289,7 @@ type optionSeries struct {
 }
 
 // seriesOf are those of every data set.
-func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) (
+func seriesOf(r shown, section func(c *reports.Configuration) *record.Component, path string) (
 	sets [][]optionSeries) {
 	for i, c := range r.Configurations {
 		rest := c

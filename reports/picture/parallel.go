@@ -18,7 +18,7 @@ const (
 // parallelPictures show the points of a search over three hyperparameters or more as lines across
 // one axis each, and the best ones in colour: where these agree matters, where they fan out does
 // not.
-func parallelPictures(r *reports.Report) []figure.Figure {
+func parallelPictures(r shown) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		if !searchedWidely(c) {
 			return false
@@ -63,6 +63,6 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		}
 		return figure.Figure{Name: "parallel", Title: fmt.Sprintf("%s %s · parallel coordinates", n.Members[0],
 			n.Heading), Columns: 1, Notes: remarks(n.Note, which), Panels: []figure.Panel{p},
-			First: []string{"best point"}}
+			Looks: map[string]int{"best point": 0}}
 	})
 }

@@ -17,7 +17,7 @@ func pictured(t *testing.T, kind string, r *reports.Report) []figure.Figure {
 	t.Helper()
 	for _, p := range pictureTable {
 		if p.Name == kind {
-			return p.Of(r)
+			return p.Of(newShown(r, -1))
 		}
 	}
 	t.Fatalf("no pictures of %s", kind)
@@ -91,8 +91,8 @@ func TestPathsOverAGrid(t *testing.T) {
 	r := reporttest.Build(t, m, lines)
 	grid := r.Configurations[0]
 	grid.Studies = []reports.Study{{}}
-	across := pathsOver(r, grid, "ln amplitude", "ln length scale")
-	up := pathsOver(r, grid, "ln length scale", "ln amplitude")
+	across := pathsOver(newShown(r, -1), grid, "ln amplitude", "ln length scale")
+	up := pathsOver(newShown(r, -1), grid, "ln length scale", "ln amplitude")
 	if len(across) != 5 || len(up) != 5 {
 		t.Fatalf("%d and %d layers, want 5", len(across), len(up))
 	}
@@ -107,11 +107,11 @@ func TestPathsOverAGrid(t *testing.T) {
 		"inference": func(c *reports.Configuration) { c.TuneInference = reporttest.Declared("ep") },
 	} {
 		c := grid
-		if other(&c); len(pathsOver(r, c, "ln amplitude", "ln length scale")) > 0 {
+		if other(&c); len(pathsOver(newShown(r, -1), c, "ln amplitude", "ln length scale")) > 0 {
 			t.Errorf("paths over the grid of another %s", what)
 		}
 	}
-	if len(pathsOver(r, grid, "amplitude", "ln length scale")) > 0 {
+	if len(pathsOver(newShown(r, -1), grid, "amplitude", "ln length scale")) > 0 {
 		t.Error("paths over an axis that is not logarithmic")
 	}
 }

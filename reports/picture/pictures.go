@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -18,7 +20,7 @@ import (
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
-	Of   func(r *reports.Report) []figure.Figure
+	Of   func(r shown) []figure.Figure
 }{
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
@@ -100,16 +102,16 @@ func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
 	}
 	seen := map[string]bool{}
 	for _, name := range r.Manifest.Figures {
-		found := false
-		for _, f := range all {
-			if f.Name != name && f.Kind != name {
-				continue
-			}
-			if found = true; !seen[f.Name] {
+		found := slices.DeleteFunc(slices.Clone(all), func(f figure.Figure) bool { return f.Kind != name })
+		if f, err := find(r, all, name); len(found) == 0 && err == nil {
+			found = append(found, f)
+		}
+		for _, f := range found {
+			if !seen[f.Name] {
 				out, seen[f.Name] = append(out, f), true
 			}
 		}
-		if !found {
+		if len(found) == 0 {
 			lacking = append(lacking, name)
 		}
 	}
@@ -128,40 +130,68 @@ func Warn(r *reports.Report) {
 	}
 }
 
-// All are all pictures of the report, in the order of the table. Their names differ and are fit for
-// files.
+// All are all pictures of the report, in the order of the table, those of the best configurations
+// first. Their names differ and are fit for files. Where there are very many configurations Named
+// finds further ones.
 func All(r *reports.Report) (out []figure.Figure) {
-	seen := map[string]bool{}
+	s := newShown(r, -1)
 	for _, p := range pictureTable {
-		for _, f := range p.Of(r) {
-			name := fileName(f.Name)
-			for f.Name = name; seen[f.Name]; {
-				f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
-			}
-			seen[f.Name], f.Kind = true, p.Name
-			if print := r.Manifest.Print; print != nil {
-				f.Print = figure.Print(*print)
-			}
-			if r.Missing > 0 {
-				f.Notes = append(f.Notes, "incomplete: at least "+table.Counted(r.Missing, "job is", "jobs are")+
-					" missing")
-			}
-			out = append(out, f)
-		}
+		out = append(out, s.draw(p.Name, p.Of)...)
 	}
 	return out
 }
 
-// Named finds a figure by its name.
-func Named(r *reports.Report, name string) (figure.Figure, error) {
+// draw are the pictures of a kind, ready to be written.
+func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.Figure) {
+	seen := map[string]bool{}
+	for _, f := range of(s) {
+		name := fileName(f.Name)
+		for f.Name = name; seen[f.Name]; {
+			f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
+		}
+		seen[f.Name], f.Kind = true, kind
+		if print := s.Manifest.Print; print != nil {
+			f.Print = figure.Print(*print)
+		}
+		if s.Missing > 0 {
+			f.Notes = append(f.Notes, "incomplete: at least "+table.Counted(s.Missing, "job is", "jobs are")+
+				" missing")
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Named finds a figure by its name: one of All, or that of any other configuration by its number.
+func Named(r *reports.Report, name string) (figure.Figure, error) { return find(r, All(r), name) }
+
+// find does so among all.
+func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, error) {
 	var names []string
-	for _, f := range All(r) {
+	for _, f := range all {
 		if f.Name == name {
 			return f, nil
 		}
 		names = append(names, f.Name)
 	}
-	return figure.Figure{}, fmt.Errorf("unknown figure %q%s", name, registry.Suggest(name, names))
+	unknown := fmt.Errorf("unknown figure %q%s", name, registry.Suggest(name, names))
+	at := strings.LastIndex(name, "-")
+	number, err := strconv.Atoi(name[at+1:])
+	if at < 0 || err != nil || number < 0 || number >= len(r.Configurations) {
+		return figure.Figure{}, unknown
+	}
+	for _, p := range pictureTable {
+		if name[:at] != p.Name && !strings.HasPrefix(name, p.Name+"-") {
+			continue
+		}
+		for _, f := range newShown(r, number).draw(p.Name, p.Of) {
+			if slices.Contains(f.Of, number) && (name == f.Name || name[:at] == p.Name || name[:at] == f.Name) {
+				f.Name = name
+				return f, nil
+			}
+		}
+	}
+	return figure.Figure{}, unknown
 }
 
 // fileName makes a name of lower-case letters, digits and single hyphens.

@@ -15,7 +15,7 @@ import (
 // posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of
 // the inference methods, as in GPML Figure 3.4, or level lines of that of two with the way of each
 // method over them.
-func posteriors(r *reports.Report) []figure.Figure {
+func posteriors(r shown) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
 		common, titles := distinguished(all)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"gonum.org/v1/gonum/floats"
 )
@@ -19,7 +18,7 @@ const mostMarked = 30
 const toldApart = 7
 
 // priors are draws from priors, a figure for every illustration of the file.
-func priors(r *reports.Report) []figure.Figure {
+func priors(r shown) []figure.Figure {
 	return illustrated(r, "prior", func(all []record.Illustration) figure.Figure { return Samples(all...) })
 }
 

@@ -1,12 +1,10 @@
 package picture
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -19,68 +17,38 @@ type ranked struct {
 	guessing     func(cv.Predictions) figure.Line
 }
 
-// draw shows, for every data set and evaluation with two classes, the curves of the configurations,
-// the largest areas first, and that of guessing.
-func (c ranked) draw(r *reports.Report) (out []figure.Figure) {
+// draw shows, for every data set and evaluation with two classes, the curves of the configurations
+// and that of guessing.
+func (c ranked) draw(r shown) (out []figure.Figure) {
 	short := r.ShortNames()
-	for i, group := range groupsOf(r) {
-		type curve struct {
-			figure.Line
-			area    float64
-			partial bool
-			member  int
+	for i, g := range groupsOf(r) {
+		if len(g[0].Configuration.Classes) != 2 {
+			continue
 		}
-		var curves []curve
-		var guessing figure.Line
+		g = slices.DeleteFunc(g, func(m Member) bool { _, ok := c.of(pooledOf(m)); return !ok })
+		if len(g) == 0 {
+			continue
+		}
+		group, without := r.room(g, mostTold, true)
 		n := NameMembers(short, group...)
+		class := group[0].Configuration.Classes
+		panel := figure.Panel{Square: true, X: figure.Axis{Label: c.x(class), Hi: 1},
+			Y: figure.Axis{Label: c.y(class), Hi: 1}, Layers: []figure.Layer{c.guessing(pooledOf(group[0]))}}
+		var names []string
 		for k, m := range group {
-			if len(m.Configuration.Classes) != 2 {
-				continue
-			}
-			predictions := pooledOf(m)
-			s, ok := c.of(predictions)
-			if !ok {
-				continue
-			}
-			if len(curves) == 0 {
-				guessing = c.guessing(predictions)
-			}
+			s, _ := c.of(pooledOf(m))
 			area, _ := m.Scores.Value(c.score)
 			label := estimate(area, 3)
 			if m.Scores.Partial != nil {
 				label = written(area.Value, 3)
 			}
-			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: %s %s", n.Members[k], c.short, label),
-				X: s.X, Y: s.Y}, area.Value, m.Scores.Partial != nil, k})
-		}
-		if len(curves) == 0 {
-			continue
+			names = append(names, fmt.Sprintf("%s: %s %s", n.Members[k], c.short, label))
+			panel.Layers = append(panel.Layers, figure.Line{Name: names[k], X: s.X, Y: s.Y})
 		}
 		f := figure.Figure{Name: fmt.Sprintf("%s-%d", c.kind, i), Title: n.Heading + " · " + group[0].Name +
-			" · " + c.title, Columns: 1}
-		f.Notes = remarks(n.Note, cases(group))
-		slices.SortStableFunc(curves, func(a, b curve) int {
-			if a.partial != b.partial {
-				return map[bool]int{false: -1, true: 1}[a.partial]
-			}
-			return cmp.Compare(b.area, a.area)
-		})
-		if rest := len(curves) - mostTold; rest > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("the %d of %d with the largest areas", mostTold, len(curves)))
-			curves = curves[:mostTold]
-		}
-		class := group[0].Configuration.Classes
-		panel := figure.Panel{Square: true, X: figure.Axis{Label: c.x(class), Hi: 1},
-			Y: figure.Axis{Label: c.y(class), Hi: 1}, Layers: []figure.Layer{guessing}}
-		for _, c := range curves {
-			panel.Layers = append(panel.Layers, c.Line)
-		}
-		f.Panels = []figure.Panel{panel}
-		// a configuration has one look in all figures of its group
-		slices.SortFunc(curves, func(a, b curve) int { return cmp.Compare(a.member, b.member) })
-		for _, c := range curves {
-			f.First = append(f.First, c.Name)
-		}
+			" · " + c.title, Columns: 1, Panels: []figure.Panel{panel}, Looks: r.looks(group, names),
+			Of: indices(group), Notes: remarks(n.Note, cases(group))}
+		f.Notes = append(f.Notes, remarks(leftOut(without, c.kind))...)
 		out = append(out, f)
 	}
 	return out

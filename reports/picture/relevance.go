@@ -13,7 +13,7 @@ import (
 // relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter:
 // for every iteration the relevance of each input, 1/length scale, and the tuning objective. The
 // most relevant inputs at the end have names, and an input has the same colour in all figures.
-func relevancePicture(r *reports.Report) []figure.Figure {
+func relevancePicture(r shown) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
 	inputs := map[string][]string{} // those with names, of every data set
 	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {
@@ -48,7 +48,10 @@ func relevancePicture(r *reports.Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels, panel)
 		}
-		f.First = inputs[c.Dataset]
+		f.Looks = map[string]int{}
+		for k, input := range inputs[c.Dataset] {
+			f.Looks[input] = k
+		}
 		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value),
 			Layers: []figure.Layer{value}})
 		return f

@@ -95,8 +95,13 @@ func TestRelevancePicture(t *testing.T) {
 	if len(figures) != 2 {
 		t.Fatalf("%d figures", len(figures))
 	}
-	first, then := figures[0].First, figures[1].First
-	if len(first) != 8 || len(then) != 10 || !slices.Equal(then[:8], first) {
-		t.Errorf("looks of %q, then of %q", first, then)
+	first, then := figures[0].Looks, figures[1].Looks
+	for input, look := range first {
+		if then[input] != look {
+			t.Errorf("%s has the look %d, then %d", input, look, then[input])
+		}
+	}
+	if len(first) != 8 || len(then) != 10 {
+		t.Errorf("looks of %v, then of %v", first, then)
 	}
 }

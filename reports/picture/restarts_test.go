@@ -55,7 +55,7 @@ func TestFiguresAreFew(t *testing.T) {
 		t.Fatalf("%d figures", len(figures))
 	}
 	for i, f := range figures {
-		told := slices.Contains(f.Notes, fmt.Sprintf("%d more configurations are not drawn", 100-4*mostFigures))
+		told := slices.Contains(f.Notes, fmt.Sprintf("%d more configurations are not drawn; gpc-tune report DIR --figure restarts-N draws #N", 100-4*mostFigures))
 		if told != (i == mostFigures-1) {
 			t.Errorf("figure %d has the notes %q", i, f.Notes)
 		}

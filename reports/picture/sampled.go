@@ -12,23 +12,24 @@ import (
 // sampling finds, as in GPML Figure 3.12: the differences of the tuning objective, with the 95 %
 // intervals of what is sampled, and of the test information, along the hyperparameter with more
 // values, a line for each value of the other. Methods have panels side by side.
-func sampledPictures(r *reports.Report) (out []figure.Figure) {
+func sampledPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
-	for i, reference := range r.Configurations {
-		l, ok := latticeOf(reference.Grid)
-		if !ok || !slices.ContainsFunc(reference.Grid, func(p reports.GridPoint) bool { return p.StandardError > 0 }) {
-			continue
+	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
+		grid := reference.Configuration.Grid
+		l, ok := latticeOf(grid)
+		if !ok || !slices.ContainsFunc(grid, func(p reports.GridPoint) bool { return p.StandardError > 0 }) {
+			return f
 		}
-		all := slices.Insert(gridRivals(r, i), 0, Member{Index: i, Configuration: reference})
+		all := slices.Insert(gridRivals(r, reference.Index), 0, reference)
 		if len(all) == 1 {
-			continue
+			return f
 		}
 		n := NameMembers(short, all...)
-		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0],
-			Columns: min(3, len(all)-1),
-			Notes:   remarks(n.Note, "with 95 % intervals of what is sampled")}
+		f = figure.Figure{Title: n.Heading + " · against " + n.Members[0], Columns: min(3, len(all)-1),
+			Notes: remarks(n.Note, "with 95 % intervals of what is sampled")}
 		for _, of := range []compared{
-			{objectiveLabel(reference), func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
+			{objectiveLabel(reference.Configuration),
+				func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
 			{"test information (bits per case)", information, false},
 		} {
 			f.Panels = append(f.Panels, of.panels(l, all, n.Members)...)
@@ -36,13 +37,12 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 		if _, other, _ := l.sides(); other.step() > 1 {
 			f.Notes = append(f.Notes, fmt.Sprintf("one of every %d values of %s has a line", other.step(), other.label))
 		}
-		out = append(out, f)
-	}
-	return out
+		return f
+	})
 }
 
 // gridRivals are the configurations with a grid that differ from one in nothing but the inference.
-func gridRivals(r *reports.Report, reference int) (out []Member) {
+func gridRivals(r shown, reference int) (out []Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
 		same := c

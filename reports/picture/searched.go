@@ -49,7 +49,7 @@ func bestFirst(c reports.Configuration, a, b float64) int {
 
 // progressPictures show how the best value of a search changed with its points, and the values
 // themselves.
-func progressPictures(r *reports.Report) []figure.Figure {
+func progressPictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Notes: remarks(n.Note), Columns: 3}
 		for k, m := range part {
@@ -89,7 +89,7 @@ const mostSlices = 12
 
 // slicePictures show what is maximised against every hyperparameter that a search varied, on a
 // logarithmic axis where all of its values are above 0.
-func slicePictures(r *reports.Report) []figure.Figure {
+func slicePictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		f := figure.Figure{Name: "slices", Title: fmt.Sprintf("%s %s · slices", n.Members[0], n.Heading),

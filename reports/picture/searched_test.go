@@ -47,7 +47,7 @@ func TestAgainst(t *testing.T) {
 	}
 	p := figures[0].Panels[0]
 	rows := p.Layers[1].(figure.Intervals)
-	if len(rows.X) != 1 || math.Abs(rows.X[0]+math.Ln2/2) > 1e-12 || !(rows.Lo[0] < 2*rows.X[0] && rows.Hi[0] > 0) || p.Y.Names[0] != "#1 ep" ||
+	if len(rows.X) != 2 || rows.X[0] != 0 || math.Abs(rows.X[1]+math.Ln2/2) > 1e-12 || !(rows.Lo[1] < 2*rows.X[1] && rows.Hi[1] > 0) || !reflect.DeepEqual(p.Y.Names, []string{"#0 laplace", "#1 ep"}) ||
 		!reflect.DeepEqual(figures[0].Notes, []string{"simultaneous 95 % intervals; what reaches 0 is in the set of those that may be the best"}) {
 		t.Errorf("%+v, %q, notes %q", rows, p.Y.Names, figures[0].Notes)
 	}

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // softmaxes show class probabilities over the first latent value, the same averaged over Gaussian
 // latent values, and the eigenvalues of W.
-func softmaxes(r *reports.Report) []figure.Figure {
+func softmaxes(r shown) []figure.Figure {
 	return illustrated(r, "softmax", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Softmax of latent values of which all but the first have the mean 0", Columns: 3}
 		var titles []string
@@ -38,7 +37,7 @@ func softmaxes(r *reports.Report) []figure.Figure {
 
 // cavities show the marginal of the first latent value, and its cavity, over the precision of its
 // own site.
-func cavities(r *reports.Report) []figure.Figure {
+func cavities(r shown) []figure.Figure {
 	return illustrated(r, "cavity", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "What marginal and cavity owe to their own site", Columns: 2}
 		var titles []string

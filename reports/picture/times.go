@@ -15,11 +15,11 @@ const Time = "time"
 
 // timePictures show how long the jobs of every configuration took, the longest first, if the report
 // has times.
-func timePictures(r *reports.Report) []figure.Figure {
+func timePictures(r shown) []figure.Figure {
 	if r.Times == nil || r.Times.Seconds == 0 {
 		return nil
 	}
-	names := Labels(r)
+	names := Labels(r.Report)
 	type row struct {
 		name    string
 		seconds float64

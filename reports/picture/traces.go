@@ -10,7 +10,7 @@ import (
 // tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the
 // same objective, how it grew over the iterations of the restart that was chosen and, where that is
 // traced, beside it the errors in held-out cases.
-func tracesPicture(r *reports.Report) []figure.Figure {
+func tracesPicture(r shown) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {
 			return ""
@@ -20,6 +20,7 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 	return groupFigures(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
 		x := figure.Axis{Label: "iteration of the chosen restart"}
 		var lines []figure.Line
+		var names []string
 		p, held := figure.Panel{}, figure.Panel{}
 		for k, m := range part {
 			l, errors, score := trace(chosenPath(m.Configuration)), figure.Line{}, ""
@@ -30,11 +31,12 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 				errors.Name, held.Y.Label = l.Name, score+" in held-out cases"
 				held.Layers = append(held.Layers, errors)
 			}
+			names = append(names, l.Name)
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
 		p.X, p.Y = x, traceAxis(part[0].Configuration, lines...)
 		f := figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step",
-			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}}
+			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}, Looks: r.looks(part, names)}
 		if held.X = x; len(held.Layers) > 0 {
 			f.Columns, f.Panels = 2, append(f.Panels, held)
 		}

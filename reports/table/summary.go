@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func Summary(r *reports.Report) Table {
 	}
 	short := r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
-	for _, i := range ranked(r) {
+	for _, i := range r.Ranked() {
 		c, answer := r.Configurations[i], r.AnswerOf(i)
 		tunedWith := ""
 		if hybrid {
@@ -117,25 +116,6 @@ func deciding(r *reports.Report) (names []string) {
 		names = append(names, a.By)
 	}
 	return names
-}
-
-// ranked are the configurations, those with the same data together, best first. Those that did not
-// compete come last, in the order of the file.
-func ranked(r *reports.Report) []int {
-	out := make([]int, len(r.Configurations))
-	first, place := map[string]int{}, make([]int, len(out))
-	for i, c := range r.Configurations {
-		out[i] = i
-		if _, met := first[c.Dataset]; !met {
-			first[c.Dataset] = i
-		}
-		place[i] = r.AnswerOf(i).Place(i)
-	}
-	slices.SortStableFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(first[r.Configurations[a].Dataset], first[r.Configurations[b].Dataset]),
-			cmp.Compare(place[a], place[b]))
-	})
-	return out
 }
 
 // standing is the rank of a row: best, in the set of those that may be the best, or its status.

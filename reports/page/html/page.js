@@ -58,16 +58,18 @@ const pin = () => {
       left += head.offsetWidth;
       columns++;
     }
-    const wide = box.scrollWidth > box.clientWidth;
-    for (const row of box.querySelectorAll('tr')) {
-      let at = 0;
-      Array.from(row.cells, (cell, i) => {
-        const pinned = wide && i < columns;
-        cell.classList.toggle('pinned', pinned);
-        cell.style.left = pinned ? at + 'px' : '';
-        at += heads[i].offsetWidth;
-      });
+    const wide = box.scrollWidth > box.clientWidth, starts = [];
+    let at = 0;
+    for (const head of heads) {
+      starts.push(at + 'px');
+      at += head.offsetWidth;
     }
+    // all widths are read before the first style is written, or the browser lays out every row anew
+    for (const row of box.querySelectorAll('tr')) for (let i = 0; i < columns && i < row.cells.length; i++) {
+      row.cells[i].classList.toggle('pinned', wide);
+      row.cells[i].style.left = wide ? starts[i] : '';
+    }
+    for (const cell of box.querySelectorAll(`.pinned:nth-child(n+${columns + 1})`)) cell.classList.remove('pinned');
   }
 };
 addEventListener('resize', pin);

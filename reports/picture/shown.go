@@ -1,0 +1,105 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// shown is a report as pictures see it. Where not all configurations have room, the first ones of
+// the order are drawn.
+type shown struct {
+	*reports.Report
+	order []int // the best configuration of every data set, then the next of each, and so on
+	place []int // of every configuration in the order of all, which is the number of its look
+	// draw this configuration, beside the best where several share a figure; -1: as many as there
+	// is room for
+	only int
+}
+
+func newShown(r *reports.Report, only int) shown {
+	s := shown{Report: r, place: make([]int, len(r.Configurations)), only: only}
+	var rank []int
+	for i := range r.Configurations {
+		s.order, rank = append(s.order, i), append(rank, r.AnswerOf(i).Place(i))
+	}
+	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	for k, i := range s.order {
+		s.place[i] = k
+	}
+	if only >= 0 {
+		s.order = []int{only}
+	}
+	return s
+}
+
+// room is how many of these members have room: in the order of the file if all have, else the first
+// ones of the order. With only it is that configuration, after the best if beside.
+func (s shown) room(group []Member, most int, beside bool) (drawn []Member, left int) {
+	if s.only < 0 && len(group) <= most {
+		return group, 0
+	}
+	drawn = slices.Clone(group)
+	slices.SortStableFunc(drawn, func(a, b Member) int { return cmp.Compare(s.place[a.Index], s.place[b.Index]) })
+	if s.only < 0 {
+		return drawn[:most], len(group) - most
+	}
+	best := drawn[0].Index
+	return slices.DeleteFunc(drawn, func(m Member) bool {
+		return m.Index != s.only && !(beside && m.Index == best)
+	}), 0
+}
+
+// leftOut is a note on configurations that have no room in the figures of a kind; name is that of
+// the figure of one of them, up to its number.
+func leftOut(n int, name string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not drawn; gpc-tune report DIR --figure %s-N draws #N",
+		table.Counted(n, "more configuration is", "more configurations are"), name)
+}
+
+// looks give every member the same look in all figures of the report, under these names.
+func (s shown) looks(group []Member, names []string) map[string]int {
+	out := map[string]int{}
+	for k, m := range group {
+		out[names[k]] = s.place[m.Index]
+	}
+	return out
+}
+
+// indices are those of the members.
+func indices(group []Member) (out []int) {
+	for _, m := range group {
+		out = append(out, m.Index)
+	}
+	return out
+}
+
+// inTurn calls draw for the first most configurations of the order for which it draws something,
+// and names the figures by their numbers.
+func (s shown) inTurn(name string, most int, draw func(Member) figure.Figure) (out []figure.Figure) {
+	without := 0
+	for _, i := range s.order {
+		f := draw(Member{Index: i, Configuration: s.Configurations[i]})
+		switch {
+		case len(f.Panels) == 0:
+			continue
+		case len(out) == most:
+			without++
+			continue
+		}
+		f.Name, f.Of = fmt.Sprintf("%s-%d", name, i), []int{i}
+		out = append(out, f)
+	}
+	if without > 0 {
+		last := &out[len(out)-1]
+		last.Notes = append(last.Notes, leftOut(without, name))
+	}
+	return out
+}
