@@ -132,3 +132,22 @@ func (r *Report) keep(configuration int) string {
 	}
 	return terminal.CommandLine(append(args, "-m", "model.json")...)
 }
+
+// Ranked are the configurations, those of a data set together, best first. Those that did not
+// compete come last, in the order of the file.
+func (r *Report) Ranked() []int {
+	out := make([]int, len(r.Configurations))
+	first, place := map[string]int{}, make([]int, len(out))
+	for i, c := range r.Configurations {
+		out[i] = i
+		if _, met := first[c.Dataset]; !met {
+			first[c.Dataset] = i
+		}
+		place[i] = r.AnswerOf(i).Place(i)
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		return cmp.Or(cmp.Compare(first[r.Configurations[a].Dataset], first[r.Configurations[b].Dataset]),
+			cmp.Compare(place[a], place[b]))
+	})
+	return out
+}

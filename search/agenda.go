@@ -1,10 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
@@ -138,9 +135,9 @@ type agenda struct {
 	gates   [][]*gate             // for each study, the stages that wait for it
 	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
 	closed  int                   // stages that have not opened
+	workers bool                  // there are workers to ask strategies
 	best    *Best                 // nil: none yet
 
-	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
 	took      time.Duration // lower bound of the time that takes
 }
@@ -162,8 +159,13 @@ type gate struct {
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{}}
 	gates := map[*Stage]*gate{}
+	twins := map[string]bool{}
+	for _, s := range studies {
+		twins[s.Twin] = true
+	}
 	for i := range studies {
-		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{}}
+		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
+			paired: studies[i].Twin != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
 		if s.closed = s.Stage != nil; !s.closed {
 			continue
@@ -229,21 +231,29 @@ func (a *agenda) end(s *tuning) error {
 	return nil
 }
 
-// advance asks the strategy for batches until one has a job that is not on record, or the study is
-// finished.
+// advance asks the strategy for trials until one has to wait for a job that is not on record, or
+// the study is finished.
 func (a *agenda) advance(s *tuning) error {
-	for s.waiting == 0 && !s.assessing {
-		var batch []job
-		if thrown := panicked.Try(func() { batch = s.ask() }); thrown != nil {
-			return fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
-				cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
+	for !s.finished() {
+		switch landed, err := a.land(s); {
+		case err != nil:
+			return err
+		case landed:
+			continue
+		case s.assessing || !s.asks():
+			return nil
 		}
+		next, later, err := s.propose(a.workers)
+		if err != nil || later {
+			return err
+		}
+		batch := s.jobs(next)
 		recorded, err := a.dispatch(s, batch)
 		if err != nil {
 			return err
 		}
 		expected := len(s.trials)
-		if !s.assessing {
+		if !s.assessing && !s.dry {
 			expected = max(expected, s.Budget().Trials)
 		}
 		a.summary.Total += expected - s.expected
@@ -255,6 +265,51 @@ func (a *agenda) advance(s *tuning) error {
 		}
 	}
 	return nil
+}
+
+// land enters the trial of an asynchronous search that ended next, once all trials that can be
+// under way are known. ok is false if none has ended.
+func (a *agenda) land(s *tuning) (ok bool, err error) {
+	if len(s.flying) == 0 || s.thinking || s.asks() {
+		return false, nil
+	}
+	at, rank, copied := -1, 0, false // those on record first, then those with a result to copy
+	for i, j := range s.flying {
+		line, done := a.journal.Done(j.key)
+		if !done {
+			if line, done = a.copied(j); !done {
+				continue
+			}
+			done = false
+		}
+		if at < 0 || copied && done || copied == !done && line.Trial.Ended < rank {
+			at, rank, copied = i, line.Trial.Ended, !done
+		}
+	}
+	if at < 0 {
+		return false, nil
+	}
+	j := s.flying[at]
+	if copied {
+		line, _ := a.copied(j)
+		s.rank++
+		rank, line.Trial.Ended = s.rank, s.rank
+		if err := a.journal.Append(line); err != nil {
+			return false, err
+		}
+		a.share(j)
+	}
+	s.flying = slices.Delete(s.flying, at, at+1)
+	s.ended, s.rank, s.dry = append(s.ended, j.index), max(s.rank, rank), false
+	return true, a.apply(j)
+}
+
+// copied returns the line of a job whose result is that of a job of another plan or study.
+func (a *agenda) copied(j job) (line record.Line, found bool) {
+	if take, found := a.lookUp(j); found && len(take) > 0 {
+		return take[0], true
+	}
+	return a.result(j)
 }
 
 // dispatch distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
@@ -281,14 +336,13 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			a.share(j)
 			continue
 		}
+		if a.share(j); j.inOrder() {
+			continue // it lands in its turn
+		}
 		if err := a.journal.Append(line...); err != nil {
 			return nil, err
 		}
 		recorded = append(recorded, j)
-		a.share(j)
-	}
-	if a.shared {
-		shuffle(s.pending)
 	}
 	return recorded, nil
 }
@@ -373,6 +427,11 @@ func (a *agenda) release(j job) error {
 				return err
 			}
 		}
+		if f.inOrder() {
+			if err := a.proceed(f.of); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -409,19 +468,40 @@ func (a *agenda) compare(configuration int, t record.Trial) {
 // complete applies a job that has just been recorded, and advances the study if its batch is
 // complete.
 func (a *agenda) complete(j job) error {
-	if err := a.apply(j); err != nil {
-		return err
-	}
-	if err := a.advance(j.of); err != nil {
-		return err
-	}
-	if i := slices.Index(a.active, j.of); j.of.finished() && i >= 0 {
-		a.active = slices.Delete(a.active, i, i+1)
-		if err := a.end(j.of); err != nil {
+	if !j.inOrder() { // else it lands
+		if err := a.apply(j); err != nil {
 			return err
 		}
 	}
+	if err := a.proceed(j.of); err != nil {
+		return err
+	}
 	return a.release(j)
+}
+
+// proceed advances a study, and ends it if it is finished.
+func (a *agenda) proceed(s *tuning) error {
+	if err := a.advance(s); err != nil {
+		return err
+	}
+	if i := slices.Index(a.active, s); s.finished() && i >= 0 {
+		a.active = slices.Delete(a.active, i, i+1)
+		return a.end(s)
+	}
+	return nil
+}
+
+// answered enters what the strategy of a study proposes next.
+func (a *agenda) answered(s *tuning, next []Proposal) error {
+	s.thinking, s.thought, s.proposed = false, true, next
+	return a.proceed(s)
+}
+
+// record writes the line of a finished trial of an asynchronous search with its place in the order.
+func (a *agenda) record(j job, line record.Line) error {
+	j.of.rank++
+	line.Trial.Ended = j.of.rank
+	return a.journal.Append(line)
 }
 
 // skip completes a job that another process has recorded.
@@ -430,29 +510,64 @@ func (a *agenda) skip(j job) error {
 	return a.complete(j)
 }
 
-// next returns the first study with a job to start, after entering jobs that other processes have
-// finished. Every study before it has a running job, so the search is short.
-func (a *agenda) next() (*tuning, error) {
+// next returns the first study with a job to start that fits, as its first pending job, after
+// entering jobs that other processes have finished. Every study before it has a running job, so the
+// search is short. waits tells that other processes have jobs that this one waits for.
+func (a *agenda) next(fits func(job) bool) (s *tuning, waits bool, err error) {
 	if err := a.refresh(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for i := 0; i < len(a.active); {
+	for i := 0; i < len(a.active); i++ {
 		s := a.active[i]
-		if len(s.pending) == 0 {
-			i++
-			continue
+		for k := 0; k < len(s.pending); k++ {
+			j := s.pending[k]
+			if !j.think && !fits(j) {
+				break
+			}
+			ours, done, err := a.claim(j)
+			switch {
+			case err != nil:
+				return nil, false, err
+			case done:
+				s.pending = slices.Delete(s.pending, k, k+1)
+				if err := a.skip(j); err != nil {
+					return nil, false, err
+				}
+				i, k = -1, len(s.pending) // stages may have opened
+			case ours:
+				s.pending[0], s.pending[k] = j, s.pending[0]
+				return s, false, nil
+			default:
+				waits = true
+			}
 		}
-		j := s.pending[0]
-		if _, found := a.journal.Done(j.key); !found {
-			return s, nil
-		}
-		s.pending = s.pending[1:]
-		if err := a.skip(j); err != nil {
-			return nil, err
-		}
-		i = 0 // stages may have opened
 	}
-	return nil, nil
+	return nil, waits, nil
+}
+
+// claim reserves a job for this process, unless it is done or another process has it.
+func (a *agenda) claim(j job) (ours, done bool, err error) {
+	if _, done := a.journal.Done(j.key); done && !j.think {
+		return false, true, nil
+	}
+	if j.think && UnderWay(j.of.Strategy) == 0 {
+		return true, false, nil
+	}
+	if ours, err = a.journal.Claim(j.lease()); err != nil || !ours || j.think {
+		return ours, false, err
+	}
+	if _, done = a.journal.Done(j.key); done { // by its last holder, meanwhile
+		a.returned(j)
+	}
+	return !done, done, nil
+}
+
+// returned ends the reservation of a job that has ended. That of an asynchronous search ends with
+// the search.
+func (a *agenda) returned(j job) {
+	if UnderWay(j.of.Strategy) == 0 || j.of.finished() {
+		a.journal.Release(j.lease())
+	}
 }
 
 // refresh reads the results of other processes, unless the last refresh was so recent that
@@ -469,15 +584,8 @@ func (a *agenda) refresh() error {
 		a.took = took
 	}
 	switch {
-	case err != nil || !news:
-	case a.own != nil:
+	case err == nil && news && a.own != nil:
 		return a.enterOthers()
-	case !a.shared:
-		a.shared = true
-		shuffle(a.active)
-		for _, s := range a.active {
-			shuffle(s.pending)
-		}
 	}
 	return err
 }
@@ -496,10 +604,6 @@ func (a *agenda) enterOthers() error {
 		}
 	}
 	return nil
-}
-
-func shuffle[T any](x []T) {
-	rand.Shuffle(len(x), func(i, k int) { x[i], x[k] = x[k], x[i] })
 }
 
 // clear withdraws lines of finished studies that belong to none of their jobs. Another process that

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,20 +22,25 @@ import (
 // all squashed values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is
 // evaluated twice; a search among finitely many ends when it has met them. In the regression a
 // choice has a coordinate for each value, 1 for the one it has and 0 for the others. The points of
-// a batch are found one after another, each assuming that those before it have the best value so
-// far (the "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as
+// a batch are found one after another, each assuming that those before it have the value that the
+// regression predicts (the "Kriging believer" of Ginsbourger, Le Riche & Carraro 2010), and so do
+// the trials that are under way in an asynchronous search. A trial that failed counts as
 // the worst value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
 	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2
 	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials per batch after those; 0 means 1
+	Overlap `yaml:",inline"`
 }
 
 // Check implements Strategy.
 func (b Bayes) Check(s Space) error {
 	// Every call of Ask makes several hundred regressions of n³ operations.
 	err := checkSearch(s, count{"trials", b.Trials, 1, 1000}, count{"initial", b.Initial, 1, 1000},
-		count{"batch", b.Batch, 1, 1000})
+		count{"batch", b.Batch, 1, 1000}, count{"asynchronous", b.Asynchronous, 2, 1000})
+	if err == nil && b.Asynchronous > 0 && b.Batch > 1 {
+		err = errors.New("batch and asynchronous exclude each other; keep one of them")
+	}
 	if err != nil {
 		return err
 	}
@@ -60,23 +66,30 @@ func (Bayes) Forecasts() {}
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {
 	b = b.on(s)
-	return s.budget(Budget{Trials: b.Trials, AtOnce: b.Batch, AtMost: s.mixed()})
+	return s.budget(Budget{Trials: b.Trials, AtOnce: max(b.Batch, b.Asynchronous), AtMost: s.mixed()})
 }
 
-// Ask implements Strategy: the initial points, then batches. If no regression is possible, for
-// example because every trial has failed, it continues with the Sobol sequence.
+// Ask implements Strategy: the initial points, then batches or one point at a time. If no
+// regression is possible, for example because every trial has failed, it continues with the Sobol
+// sequence.
 func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
 	b = b.on(s)
 	first, last := len(done), b.Initial
-	var model *objective.Surrogate
-	var unit float64 // of the squashed values
+	var model *regression
 	met, best := s.met(done)
-	if first > 0 {
+	if first >= b.Initial {
 		last = min(first+b.Batch, b.Trials)
-		model, unit = s.regress(met, done, best, seed)
+		model = s.regress(met, done, best, seed)
+		for i, t := range done {
+			if met[i] != nil && t.UnderWay() {
+				model = model.believe(met[i])
+			}
+		}
+	} else if b.Asynchronous > 0 {
+		last = first + 1
 	}
 	var batch []Proposal
 	for i := first; i < last; i++ {
@@ -88,16 +101,16 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		case model == nil:
 			u = s.next(i, met, seed)
 		default:
-			u = s.improve(model, met, met[best], param.Source(seed, uint64(i)).Uint64())
+			u = model.improve(met, met[best], param.Source(seed, uint64(i)).Uint64())
 		}
 		if u == nil {
 			break // every point is met
 		}
 		if model != nil {
-			gain = s.gain(model, u, unit)
+			gain = model.gain(u)
 		}
-		if met = append(met, u); model != nil && i+1 < last {
-			model, _ = model.With(s.features(u), 0)
+		if met = append(met, u); i+1 < last {
+			model = model.believe(u)
 		}
 		theta := s.place(u)
 		if i == 0 {
@@ -138,17 +151,24 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 	return nil
 }
 
-// regress fits the values of the trials, squashed in the unit returned, at their points in the unit
-// cube. model is nil if there are no trials to fit or the regression fails.
-func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) (model *objective.Surrogate,
-	unit float64) {
+// regression is a Gaussian-process regression of the values of trials, squashed, at their points in
+// the unit cube.
+type regression struct {
+	Space
+	*objective.Surrogate
+	unit float64 // of the squashed values
+	best float64 // of the squashed values: 0, or the best that is believed
+}
+
+// regress fits the values of the trials that have ended; nil if there are none or if it fails.
+func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) *regression {
 	if best < 0 {
-		return nil, 1
+		return nil
 	}
 	var rows, below []float64
 	worst := 0.0
 	for i, t := range done {
-		if met[i] == nil {
+		if met[i] == nil || t.UnderWay() {
 			continue
 		}
 		rows, below = append(rows, s.features(met[i])...), append(below, done[best].Value()-t.Value())
@@ -160,16 +180,38 @@ func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint
 		below[i] = min(d, worst) // a failure
 	}
 	values, unit := squashed(below)
-	model, _ = objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), values, seed)
-	return model, unit
+	model, err := objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), values, seed)
+	if err != nil {
+		return nil
+	}
+	return &regression{s, model, unit, 0}
+}
+
+// at predicts the squashed value at a point of the unit cube.
+func (r *regression) at(u []float64) (mean, sd float64) {
+	x := r.features(u)
+	var m, s [1]float64
+	r.Predict(m[:], s[:], mat.NewDense(1, len(x), x))
+	return m[0], s[0]
+}
+
+// believe is the regression with its own prediction at u as another value; nil if that fails.
+func (r *regression) believe(u []float64) *regression {
+	if r == nil {
+		return nil
+	}
+	mean, _ := r.at(u)
+	model, err := r.With(r.features(u), mean)
+	if err != nil {
+		return nil
+	}
+	return &regression{r.Space, model, r.unit, max(r.best, mean)}
 }
 
 // gain is the expected improvement at a point of the unit cube, in units of the objective.
-func (s Space) gain(model *objective.Surrogate, u []float64, unit float64) *float64 {
-	at := s.features(u)
-	var mean, sd [1]float64
-	model.Predict(mean[:], sd[:], mat.NewDense(1, len(at), at))
-	expected := expectedGain(mean[0], sd[0], unit)
+func (r *regression) gain(u []float64) *float64 {
+	mean, sd := r.at(u)
+	expected := expectedGain(mean, sd, r.unit)
 	return &expected
 }
 
@@ -213,12 +255,12 @@ func isNew(u []float64, met [][]float64) bool {
 	})
 }
 
-// improve finds the point of the unit cube with the largest expected improvement on 0, apart from
-// the points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
+// improve finds the point of the unit cube with the largest expected improvement, apart from the
+// points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
 // from the best point evaluated so far. It returns nil if all points of a mixed space are met.
-func (s Space) improve(model *objective.Surrogate, met [][]float64, best []float64, seed uint64) []float64 {
+func (r *regression) improve(met [][]float64, best []float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
-	dim := len(s)
+	s, dim := r.Space, len(r.Space)
 	candidates := mat.NewDense(draws, dim, nil)
 	sobol(candidates, seed)
 	var features []float64
@@ -227,10 +269,10 @@ func (s Space) improve(model *objective.Surrogate, met [][]float64, best []float
 		features = append(features, s.features(candidates.RawRowView(i))...)
 	}
 	mean, sd := make([]float64, draws), make([]float64, draws)
-	model.Predict(mean, sd, mat.NewDense(draws, len(features)/draws, features))
+	r.Predict(mean, sd, mat.NewDense(draws, len(features)/draws, features))
 	promise := make([]float64, draws) // minus the acquisition
 	for i := range promise {
-		promise[i] = -logExpectedImprovement(mean[i], sd[i])
+		promise[i] = -logExpectedImprovement(mean[i]-r.best, sd[i])
 	}
 	order := make([]int, draws)
 	floats.ArgsortStable(slices.Clone(promise), order)
@@ -249,9 +291,8 @@ func (s Space) improve(model *objective.Surrogate, met [][]float64, best []float
 		starts = append(starts, candidates.RawRowView(i))
 	}
 	loss := func(u []float64) float64 {
-		x := s.features(inside(u))
-		model.Predict(mean[:1], sd[:1], mat.NewDense(1, len(x), x))
-		return cube.outside(u) - logExpectedImprovement(mean[0], sd[0])
+		mean, sd := r.at(inside(u))
+		return cube.outside(u) - logExpectedImprovement(mean-r.best, sd)
 	}
 	for _, start := range starts {
 		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met) {

@@ -27,17 +27,22 @@ import (
 // probability 1/(dλ), λ the population (the margin of Hamano, Saito, Nomura & Shirakawa 2022, on
 // the standard deviation).
 //
+// An asynchronous search learns from every Population trials that have ended, in the order in which
+// they ended, whatever distribution each was drawn from.
+//
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
 	Population  int `yaml:"population" within:"[4,100000]"`   // members of a generation; 0 means 4 + ⌊3 ln d⌋
 	Evaluations int `yaml:"evaluations" within:"[4,1000000]"` // at most; 0 means 300
+	Overlap     `yaml:",inline"`
 }
 
 // Check implements Strategy.
 func (c CMAES) Check(s Space) error {
 	err := checkSearch(s,
-		count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
+		count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials},
+		count{"asynchronous", c.Asynchronous, 2, 1000})
 	if c = c.on(s); err == nil && c.Evaluations < c.Population {
 		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
 	}
@@ -57,7 +62,8 @@ func (CMAES) Optimizer() string { return "" }
 // Budget implements Strategy: whole generations; fewer if it converges.
 func (c CMAES) Budget(s Space) Budget {
 	c = c.on(s)
-	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population})
+	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true,
+		AtOnce: cmp.Or(c.Asynchronous, c.Population)})
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.
@@ -68,6 +74,9 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	c = c.on(s)
 	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
 	e.keep(f.margins(c.Population))
+	if c.Asynchronous > 0 {
+		return c.askOne(f, e, done, seed)
+	}
 	for g := range c.Evaluations / c.Population {
 		generation := e.sample(rand.New(param.Source(seed, uint64(g))))
 		if len(done) == 0 {
@@ -77,16 +86,45 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			}
 			return batch
 		}
-		values := make([]float64, len(generation))
-		for i := range values {
-			values[i] = done[i].Value() - f.outside(generation[i])
-		}
-		if e.learn(generation, values); e.converged() {
+		if f.learn(e, generation, done); e.converged() {
 			break
 		}
 		done = done[len(generation):]
 	}
 	return nil
+}
+
+// learn teaches e the trials of a generation.
+func (f frame) learn(e *evolution, generation [][]float64, trials []record.Trial) {
+	values := make([]float64, len(generation))
+	for i := range values {
+		values[i] = trials[i].Value() - f.outside(generation[i])
+	}
+	e.learn(generation, values)
+}
+
+// askOne proposes the next point of an asynchronous search, found by replaying the history: the
+// i-th point was drawn when all but Asynchronous - 1 of the points before it had ended.
+func (c CMAES) askOne(f frame, e *evolution, history []record.Trial, seed uint64) []Proposal {
+	n := c.Population
+	if len(history) >= c.Evaluations/n*n {
+		return nil
+	}
+	var drawn [][]float64 // of all trials, by their index
+	learned := 0
+	for i := range len(history) + 1 {
+		for ; learned+n <= i-c.Asynchronous+1; learned += n {
+			var generation [][]float64
+			for _, t := range history[learned : learned+n] {
+				generation = append(generation, drawn[t.Index])
+			}
+			if f.learn(e, generation, history[learned:]); e.converged() {
+				return nil
+			}
+		}
+		drawn = append(drawn, e.draw(rand.New(param.Source(seed, uint64(i)))))
+	}
+	return []Proposal{f.propose(drawn[len(history)])}
 }
 
 // evolution is the distribution N(m, σ²C) of a generation, named as in the tutorial.
@@ -152,18 +190,23 @@ func (e *evolution) decompose() {
 // sample draws a generation: m + σBD N(0, I).
 func (e *evolution) sample(rng *rand.Rand) [][]float64 {
 	generation := make([][]float64, e.population)
-	z := mat.NewVecDense(len(e.mean), nil)
 	for i := range generation {
-		for k, d := range e.scales {
-			z.SetVec(k, e.sigma*d*rng.NormFloat64())
-		}
-		x := mat.NewVecDense(len(e.mean), slices.Clone(e.mean))
-		var step mat.VecDense
-		step.MulVec(&e.vectors, z)
-		x.AddVec(x, &step)
-		generation[i] = x.RawVector().Data
+		generation[i] = e.draw(rng)
 	}
 	return generation
+}
+
+// draw draws one member of a generation.
+func (e *evolution) draw(rng *rand.Rand) []float64 {
+	z := mat.NewVecDense(len(e.mean), nil)
+	for k, d := range e.scales {
+		z.SetVec(k, e.sigma*d*rng.NormFloat64())
+	}
+	x := mat.NewVecDense(len(e.mean), slices.Clone(e.mean))
+	var step mat.VecDense
+	step.MulVec(&e.vectors, z)
+	x.AddVec(x, &step)
+	return x.RawVector().Data
 }
 
 // learn adapts the distribution to the values of a generation, (36)-(47) of the tutorial.

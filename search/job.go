@@ -37,6 +37,13 @@ type tuning struct {
 	pending   []job           // of the current batch, not yet started
 	away      []job           // of the current batch, run by other processes
 	expected  int             // total number of trials, as counted in the Summary
+	ended     []int           // indices of the finished trials of an asynchronous search, in order
+	flying    []job           // its trials under way
+	rank      int             // Ended of the last trial that is on record
+	dry       bool            // its strategy proposes no more until another trial ends
+	thinking  bool            // a worker asks the strategy
+	paired    bool            // another study proposes the same trials, in step with this one
+	thought   bool            // a worker has asked; the answer is proposed
 	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // of all its jobs
 }
@@ -51,18 +58,48 @@ type job struct {
 	place    int    // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
+	think    bool      // it asks the strategy, and has no line
 	theta    []float64 // of the best trial
 	noWinner error
 }
 
 func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 
-// ask makes the jobs of the next batch.
-func (s *tuning) ask() (batch []job) {
+// inOrder reports whether the job is a trial of an asynchronous search, whose order of ending is
+// recorded.
+func (j job) inOrder() bool { return !j.assess && !j.think && UnderWay(j.of.Strategy) > 0 }
+
+// memory is an upper bound of the bytes that the job needs.
+func (j job) memory() int64 {
+	if j.think {
+		return 0
+	}
+	return j.of.Memory
+}
+
+// lease is what a process reserves that does the job: the job, or all of an asynchronous search.
+func (j job) lease() string {
+	if UnderWay(j.of.Strategy) > 0 {
+		return jobKey(j.of.Key, "search", 0, nil)
+	}
+	return j.key
+}
+
+// asks reports whether the strategy is to be asked next: all trials of its batch have ended, or
+// fewer than it wants are under way.
+func (s *tuning) asks() bool {
+	if width := UnderWay(s.Strategy); width > 0 {
+		return s.waiting < width && !s.dry && !s.thinking
+	}
+	return s.waiting == 0 && !s.thinking
+}
+
+// jobs makes the jobs of the next proposals; of none, the assessment once no trial is under way.
+func (s *tuning) jobs(next []Proposal) (batch []job) {
 	before := len(s.trials)
-	for _, p := range s.propose() {
+	for _, p := range next {
 		j := job{of: s, index: before + len(batch), place: Later, proposal: p}
-		if before == 0 {
+		if before == 0 && !j.inOrder() {
 			j.place = j.index
 		}
 		kind, nth := s.nth(j.index, p.Points)
@@ -80,41 +117,88 @@ func (s *tuning) ask() (batch []job) {
 		}
 		batch = append(batch, j)
 	}
-	if len(batch) > 0 {
-		s.trials = append(s.trials, make([]record.Trial, len(batch))...)
+	switch {
+	case len(batch) > 0:
+		for _, p := range next {
+			s.trials = append(s.trials, record.Begun(p.Points))
+		}
 		s.seconds = append(s.seconds, make([]float64, len(batch))...)
-	} else {
+	case s.waiting > 0:
+		s.dry = true
+	default:
 		s.assessing = true
 		batch = []job{s.assessment()}
 	}
-	s.waiting = len(batch)
+	s.waiting += len(batch)
 	for _, j := range batch {
 		s.keys[j.key] = true
+		if j.inOrder() {
+			s.flying = append(s.flying, j)
+		}
 	}
 	return batch
 }
 
-// propose returns the next proposals that run together; none: the search has ended.
-func (s *tuning) propose() []Proposal {
+// history is the argument of Strategy.Ask.
+func (s *tuning) history() (trials []record.Trial) {
+	trials, _ = s.over()
+	for _, j := range s.flying {
+		trials = append(trials, s.trials[j.index])
+	}
+	return trials
+}
+
+// over returns the finished trials in order, and the seconds that each took.
+func (s *tuning) over() (trials []record.Trial, seconds []float64) {
+	if UnderWay(s.Strategy) == 0 {
+		return slices.Clone(s.trials), s.seconds
+	}
+	for _, i := range s.ended {
+		trials, seconds = append(trials, s.trials[i]), append(seconds, s.seconds[i])
+	}
+	return trials, seconds
+}
+
+// consult asks the strategy.
+func (s *tuning) consult() (next []Proposal, err error) {
+	if thrown := panicked.Try(func() { next = s.Strategy.Ask(s.Space, s.history(), s.Seed) }); thrown != nil {
+		return nil, fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
+			cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
+	}
+	return next, nil
+}
+
+// propose returns the next proposals that run together; none: the search has ended. A strategy
+// whose answer depends on results may think for long. With workers, one of them asks it, and
+// propose returns later.
+func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) {
 	if s.Strategy == nil || !s.stopped.IsZero() {
-		return nil
+		return nil, false, nil
 	}
-	if len(s.proposed) == 0 {
-		s.proposed = s.Strategy.Ask(s.Space, slices.Clone(s.trials), s.Seed)
+	if len(s.proposed) == 0 && !s.thought {
+		if workers && !s.paired && len(s.trials) > 0 && s.Strategy.Budget(s.Space).AtOnce > 0 {
+			s.thinking = true
+			s.pending = append(s.pending, job{of: s, think: true})
+			return nil, true, nil
+		}
+		if s.proposed, err = s.consult(); err != nil {
+			return nil, false, err
+		}
 	}
-	next := s.proposed
+	s.thought = false
+	next = s.proposed
 	if len(next) > 0 && s.oneByOne() {
 		next = next[:1]
 	}
 	if len(next) > 0 && s.Stop != (Stop{}) {
-		if why := cmp.Or(s.Stop.reached(s.trials, s.seconds), s.Stop.worthless(next)); why != "" {
+		if why := cmp.Or(s.Stop.reached(s.over()), s.Stop.worthless(next)); why != "" {
 			s.stopped = cause.SearchStopped.New("stopped after %d of at most %d trials by %s", len(s.trials),
 				s.Budget().Trials, why)
-			return nil
+			return nil, false, nil
 		}
 	}
 	s.proposed = s.proposed[len(next):]
-	return next
+	return next, false, nil
 }
 
 // assessment makes the last job.
@@ -245,10 +329,14 @@ func (j job) stamp(line record.Line) record.Line {
 		fit := *line.Fit
 		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
 		fit.Warnings = slices.DeleteFunc(slices.Clone(fit.Warnings), func(n cause.Notice) bool {
-			return n.Kind == cause.SearchStopped // of the study that it was copied from
+			return n.Kind == cause.SearchStopped || n.Kind == cause.AnyOrder // of the study that it was copied from
 		})
 		if !j.of.stopped.IsZero() {
 			fit.Warnings = append(fit.Warnings, j.of.stopped)
+		}
+		if width := UnderWay(j.of.Strategy); width > 0 {
+			fit.Warnings = append(fit.Warnings, cause.AnyOrder.New("%d trials were under way at any time; each was "+
+				"proposed when another ended, so another run may try others", width))
 		}
 		line.Fit = &fit
 	} else {

@@ -37,7 +37,7 @@ func mustOpen(t testing.TB, dir string) *journal.Journal {
 // segments lists the files of a journal.
 func segments(t testing.TB, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "journal", "*"))
+	names, err := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

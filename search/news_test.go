@@ -38,36 +38,6 @@ func named(key string, place, trials int) Study {
 	return s
 }
 
-// TestOrderBesideAnotherProcess: a process alone starts trials in order. As soon as another process
-// has written to the folder it starts them in a shuffled order, so that the two collide as late as
-// possible. (59 shuffled trials are in order with probability 1 in 59!.)
-func TestOrderBesideAnotherProcess(t *testing.T) {
-	inOrder := func(beside bool, wait time.Duration) bool {
-		dir := t.TempDir()
-		study := whileFirst(named("mine", 0, 60), func() {
-			if beside {
-				mustRun(t, []Study{named("another", 0, 1)}, mustOpen(t, dir), Options{})
-			}
-		}, wait)
-		var started []int
-		trial := study.Trial
-		study.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
-			started = append(started, index)
-			return trial(ctx, index, p)
-		}
-		if s := mustRun(t, []Study{study}, mustOpen(t, dir), Options{Workers: 1}); s.Done != 61 {
-			t.Errorf("%+v, want 61 jobs done", s)
-		}
-		return slices.IsSorted(started)
-	}
-	if !inOrder(false, 100*time.Millisecond) {
-		t.Error("alone, trials do not start in order")
-	}
-	if !patiently(func(wait time.Duration) bool { return !inOrder(true, wait) }) {
-		t.Error("beside another process, trials start in order")
-	}
-}
-
 // TestOwnerHearsOfOthers: the trials of the second study belong to another owner, who runs them
 // meanwhile; this owner then runs the jobs that depend on them in the same run.
 func TestOwnerHearsOfOthers(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
@@ -64,9 +65,8 @@ type Event struct {
 // workers, interruptions and processes.
 //
 // Other processes may run the same studies on the same folder. Their results are read before every
-// job. Once there are any, jobs are taken in random order, so that two processes seldom run the
-// same job at the same time; if they do, the results agree. At the end each process runs the jobs
-// that no process has finished instead of waiting for them.
+// job, and a job that one of them has reserved is left to it (journal.Journal.Claim). At the end
+// each process waits for the others' jobs; those of a process that has died are run again.
 //
 // A trial that fails or panics is recorded with its Failure and the run continues; if no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
@@ -93,7 +93,9 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 			return a.summary, err
 		}
 	}
-	s := scheduler{Options: o, agenda: a, ctx: ctx, began: time.Now(), threads: 1}
+	a.workers = true
+	s := scheduler{Options: o, agenda: a, ctx: ctx, began: time.Now(), threads: 1, overtook: map[string]bool{}}
+	defer j.ReleaseAll()
 	s.run()
 	if len(a.active) > 0 && s.stop != nil {
 		return a.summary, s.stop
@@ -116,17 +118,41 @@ type scheduler struct {
 	cancel func() // ends the running jobs
 	began  time.Time
 
-	running int   // jobs that have not returned a result
-	memory  int64 // of the running jobs
-	threads int   // per running job
-	stop    error // the reason why no further job starts
+	running  int             // jobs that have not returned a result
+	memory   int64           // of the running jobs
+	short    string          // key of the job that waits for memory
+	reserved int64           // memory that it needs
+	beside   int64           // memory of the running jobs that have overtaken it
+	overtook map[string]bool // keys of these jobs
+	threads  int             // per running job
+	stop     error           // the reason why no further job starts
 }
 
 // result is the outcome of a job. A cancelled job is not recorded and has no error.
 type result struct {
 	job
 	recorded bool
+	line     *record.Line // of a trial whose place in the order of ending is to be recorded
+	next     []Proposal   // of a job that asks a strategy
 	err      error
+}
+
+// work does a job and records it.
+func (s *scheduler) work(ctx context.Context, j job) (r result) {
+	r.job = j
+	if j.think {
+		r.next, r.err = j.of.consult()
+		return r
+	}
+	line, ok := j.do(ctx, s.TrialTimeout)
+	switch line = j.timed(line, s.agenda.journal); {
+	case !ok:
+	case j.inOrder():
+		r.recorded, r.line = true, &line
+	default:
+		r.recorded, r.err = true, s.agenda.journal.Append(line)
+	}
+	return r
 }
 
 // run returns when no job is running and none can start.
@@ -144,27 +170,25 @@ func (s *scheduler) run() {
 	for range s.Workers {
 		workers.Go(func() {
 			for j := range start {
-				r := result{job: j}
-				line, ok := j.do(jobs, s.TrialTimeout)
-				if ok {
-					r.recorded, r.err = true, s.agenda.journal.Append(j.timed(line, s.agenda.journal))
-				}
-				results <- r
+				results <- s.work(jobs, j)
 			}
 		})
 	}
 	for {
-		next := s.next()
+		next, waits := s.next()
 		drain, done := s.Drain, s.ctx.Done()
 		if s.stop != nil {
 			drain, done = nil, nil // handled once
 		}
-		var free chan<- job // nil: no job can start now
+		var free chan<- job        // nil: no job can start now
+		var again <-chan time.Time // nil: no other process has jobs that this one waits for
 		var head job
 		switch {
 		case next != nil:
 			free, head = start, next.pending[0]
 			s.share(1)
+		case waits:
+			again = time.After(glance)
 		case s.running == 0:
 			return
 		default:
@@ -172,10 +196,10 @@ func (s *scheduler) run() {
 		}
 		select {
 		case free <- head:
-			s.running++
-			s.memory += next.Memory
+			s.begins(head)
 			next.pending[0] = job{} // releases the memory of its points
 			next.pending = next.pending[1:]
+		case <-again:
 		case r := <-results:
 			s.finished(r)
 		case <-drain:
@@ -184,23 +208,56 @@ func (s *scheduler) run() {
 	}
 }
 
+// glance is how often a process looks for the results of other processes that it waits for.
+const glance = 100 * time.Millisecond
+
+// begins counts a job that starts.
+func (s *scheduler) begins(j job) {
+	s.running++
+	s.memory += j.memory()
+	switch s.short {
+	case "":
+	case j.key:
+		s.short, s.reserved, s.beside = "", 0, 0
+		clear(s.overtook)
+	default:
+		s.beside += j.memory()
+		s.overtook[j.key] = true
+	}
+}
+
 // next returns the study whose first pending job is to start now; nil if there is none. If memory
-// is short, the next job in order waits: letting smaller jobs overtake it could delay it forever.
-func (s *scheduler) next() *tuning {
+// is short, the first job in order waits, and later ones start only if all that have overtaken it
+// fit beside it, so they never delay it. waits tells that other processes have jobs that this one
+// waits for.
+func (s *scheduler) next() (next *tuning, waits bool) {
 	if s.stop == nil {
 		s.stop = s.stopReason()
 	}
 	if s.stop != nil || s.running >= s.Workers {
-		return nil
+		return nil, false
 	}
-	next, err := s.agenda.next()
+	short := ""
+	next, waits, err := s.agenda.next(func(j job) bool {
+		need := s.memory + j.memory()
+		switch {
+		case s.MemoryLimit == 0:
+			return true
+		case short != "":
+			return need <= s.MemoryLimit && s.beside+j.memory()+s.reserved <= s.MemoryLimit
+		case need <= s.MemoryLimit:
+			return true
+		}
+		if short = j.key; short != s.short {
+			s.short, s.reserved, s.beside = short, j.memory(), 0
+			clear(s.overtook)
+		}
+		return false
+	})
 	if err != nil {
 		s.abort(err)
 	}
-	if err != nil || next == nil || s.MemoryLimit > 0 && s.memory+next.Memory > s.MemoryLimit {
-		return nil
-	}
-	return next
+	return next, waits
 }
 
 // stopReason returns the reason why no further job is to start.
@@ -221,16 +278,37 @@ func (s *scheduler) stopReason() error {
 // finished enters the outcome of a job.
 func (s *scheduler) finished(r result) {
 	s.running--
-	s.memory -= r.of.Memory
+	s.memory -= r.memory()
+	if s.overtook[r.key] {
+		s.beside -= r.memory()
+		delete(s.overtook, r.key)
+	}
 	err := r.err
-	if err == nil && r.recorded {
+	if err == nil && r.line != nil {
+		err = s.record(r.job, *r.line)
+	}
+	switch {
+	case err != nil:
+	case r.think:
+		err = s.agenda.answered(r.of, r.next)
+	case r.recorded:
 		s.agenda.summary.Done++
 		err = s.agenda.complete(r.job)
 	}
+	s.agenda.returned(r.job)
 	if err != nil {
 		s.abort(err)
 	}
 	s.report()
+}
+
+// record records a trial of an asynchronous search, unless another process has taken it over.
+func (s *scheduler) record(j job, line record.Line) error {
+	if !s.agenda.journal.Holds(j.lease()) {
+		return fmt.Errorf("%w: another process has taken over the asynchronous search of configuration %d, because "+
+			"this one was suspended; run it again when that one has ended", ErrStopped, j.of.Configuration)
+	}
+	return s.agenda.record(j, line)
 }
 
 // abort stops the run with an error.

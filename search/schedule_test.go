@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -381,22 +382,47 @@ func TestKillAndResume(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: two processes run the same studies in one folder at the same time.
-func TestTwoProcesses(t *testing.T) {
-	dir := t.TempDir()
-	a, b := child(t, "run", dir), child(t, "run", dir)
-	for _, c := range []*exec.Cmd{a, b} {
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(a.Wait(), b.Wait()); err != nil {
-		t.Fatal(err)
-	}
+// TestManyProcesses: processes run the same studies in one folder at the same time, and some of them
+// are killed. The others take over what these had begun, and no job is run twice.
+func TestManyProcesses(t *testing.T) {
 	want := mustOpen(t, "")
 	mustRun(t, sweep(40, func() {}), want, Options{})
-	if got := mustOpen(t, dir); canonical(got.Lines()) != canonical(want.Lines()) {
-		t.Errorf("got %s, want %s", canonical(got.Lines()), canonical(want.Lines()))
+	for _, processes := range []int{3, 6} {
+		dir := t.TempDir()
+		var children []*exec.Cmd
+		for range processes {
+			c := child(t, "run", dir)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, c)
+		}
+		for _, c := range children[1:] {
+			pause(80 * time.Millisecond)()
+			c.Process.Kill()
+			c.Wait()
+		}
+		if err := children[0].Wait(); err != nil {
+			t.Fatal(err)
+		}
+		got := mustOpen(t, dir)
+		if canonical(got.Lines()) != canonical(want.Lines()) {
+			t.Errorf("got %s, want %s", canonical(got.Lines()), canonical(want.Lines()))
+		}
+		lines := 0
+		for _, name := range segments(t, dir) {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(text), "\n")
+		}
+		if lines != len(want.Lines()) {
+			t.Errorf("%d processes wrote %d lines for %d jobs", processes, lines, len(want.Lines()))
+		}
+		if left, err := os.ReadDir(filepath.Join(dir, "journal", "leases")); len(left) > 5*(processes-1) { // of each that was killed
+			t.Errorf("%d leases are left, %v", len(left), err)
+		}
 	}
 }
 
@@ -833,15 +859,21 @@ func TestAnotherPlansJobs(t *testing.T) {
 	})
 }
 
-// A process reads the jobs that another one finishes meanwhile, and runs only those that nobody has
-// done.
+// Two processes that begin at different times share the jobs of a folder: each job runs once, and
+// both end when all are done.
 func TestJobsOfAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
-	other := sync.OnceFunc(func() { mustRun(t, sweep(20, func() {}), mustOpen(t, dir), Options{}) })
+	var other sync.WaitGroup
+	var theirs Summary
+	begin := sync.OnceFunc(func() {
+		other.Go(func() { theirs = mustRun(t, sweep(20, pause(time.Millisecond)), mustOpen(t, dir), Options{Workers: 3}) })
+	})
+	wait := pause(time.Millisecond)
 	j := mustOpen(t, dir)
-	got := mustRun(t, sweep(20, other), j, Options{Workers: 1})
-	if got.Done != 1 || got.Skipped != got.Total-1 {
-		t.Errorf("%+v, want one job that ran", got)
+	ours := mustRun(t, sweep(20, func() { begin(); wait() }), j, Options{Workers: 2})
+	other.Wait()
+	if ours.Done+theirs.Done != ours.Total || ours.Done+ours.Skipped != ours.Total || theirs.Done+theirs.Skipped != ours.Total {
+		t.Errorf("%+v and %+v, want every job to run once", ours, theirs)
 	}
 	want := mustOpen(t, "")
 	mustRun(t, sweep(20, func() {}), want, Options{})

@@ -53,6 +53,33 @@ type Strategy interface {
 	Optimizer() string
 }
 
+// Asynchronous is a Strategy that can propose a trial while others are under way.
+type Asynchronous interface {
+	Strategy
+	// UnderWay is the number of trials that are always under way; 0: the strategy proposes batches.
+	// If it is not 0, the history that Ask is given has the finished trials in the order in which
+	// they ended, and after them those under way (record.Trial.UnderWay), and Ask returns one
+	// proposal, or none until another trial has ended.
+	UnderWay() int
+}
+
+// Overlap is the option of a strategy that can be Asynchronous.
+type Overlap struct {
+	// number of trials that are always under way, each proposed when another has ended; 0: batches
+	Asynchronous int `yaml:"asynchronous" within:"[2,1000]"`
+}
+
+// UnderWay implements Asynchronous.
+func (o Overlap) UnderWay() int { return o.Asynchronous }
+
+// UnderWay is Asynchronous.UnderWay, 0 for a strategy that is not Asynchronous.
+func UnderWay(s Strategy) int {
+	if a, ok := s.(Asynchronous); ok {
+		return a.UnderWay()
+	}
+	return 0
+}
+
 // Budget is the number of trials of a strategy.
 type Budget struct {
 	Trials int

@@ -78,6 +78,11 @@ func (s *Study) First() []Proposal {
 	if s.oneByOne() {
 		return first[:min(1, len(first))]
 	}
+	var begun []record.Trial
+	for len(first) > len(begun) && len(first) < UnderWay(s.Strategy) {
+		begun = append(begun, record.Begun(first[len(begun)].Points))
+		first = append(first, s.Strategy.Ask(s.Space, begun, s.Seed)...)
+	}
 	return first
 }
 

@@ -308,7 +308,9 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 // addStudy adds a study to the current configuration.
 func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Budget) {
 	set.Studies++
-	if set.Evaluation == "training" { // the cases of the first study, predicted with its fit
+	// the trials of two asynchronous searches end in different orders
+	if set.Evaluation == "training" && search.UnderWay(s.Strategy) == 0 {
+		// the cases of the first study, predicted with its fit
 		first := &p.Studies[len(p.Studies)-s.Index]
 		first.Job.Twin, s.Twin = s.Job, first.Key
 		first.Memory = max(first.Memory, s.Memory)

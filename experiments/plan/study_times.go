@@ -30,6 +30,9 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		points := len(first[len(first)-1].Points)
 		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
 	}
+	if search.UnderWay(s.Strategy) > 0 { // one process runs them, because it records their order
+		return b, 0, budget
+	}
 	return b, len(first), budget
 }
 

@@ -225,7 +225,25 @@ type Trial struct {
 	// Asked has the points of a trial that failed before its first result: free hyperparameters on
 	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
+	// Ended is the place of the trial in the order in which those of an asynchronous search ended,
+	// from 1; absent: the search proposed in batches.
+	Ended int `json:"ended,omitempty"`
 }
+
+// underWay is the status of a trial that has not ended. It is never on record.
+const underWay = "under way"
+
+// Begun is a trial under way at these points.
+func Begun(points [][]float64) Trial {
+	t := Trial{Status: underWay}
+	for _, theta := range points {
+		t.Asked = append(t.Asked, Numbers(theta))
+	}
+	return t
+}
+
+// UnderWay reports that the trial has not ended.
+func (t Trial) UnderWay() bool { return t.Status == underWay }
 
 // Theta is the first point on the theta scale; of a trial without points, the first that it was
 // asked for.

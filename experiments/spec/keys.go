@@ -245,6 +245,8 @@ var Sections = []Section{
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",
 			"2 (d + 1) for d free hyperparameters", "tune: {method: bayes, initial: 10}"},
 		{"batch", "number of points proposed at once", "1", "tune: {method: bayes, batch: 4}"},
+		{"asynchronous", "trials that are always under way; the next is proposed as soon as one ends (bayes, cmaes)",
+			"batches", "tune: {method: bayes, asynchronous: 8}"},
 		{"population", "number of points in a generation",
 			"4 + 3 ln d for d free hyperparameters", "tune: {method: cmaes, population: 20}"},
 		{"thin", "number of moves between samples that are kept", "2", "tune: {method: mcmc, thin: 5}"},

@@ -101,6 +101,8 @@ var (
 		"a length scale at its upper bound switches an input off")
 	SearchStopped = note("search_stopped", "searches ended by a criterion of stop",
 		"the trials that were left did not run")
+	AnyOrder = note("any_order", "asynchronous searches",
+		"what they tried depends on the order in which trials ended, which is on record")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it",
 		"wider bounds, or hold it there with fixed")
 	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",

@@ -56,7 +56,8 @@ type Options struct {
 // It is safe for concurrent use.
 type Journal struct {
 	Options
-	dir string // "" keeps the journal in memory
+	dir    string // "" keeps the journal in memory
+	leases leases
 
 	// guards all fields below; held during a write, so that only the last line can be incomplete
 	mu       sync.Mutex
@@ -404,12 +405,8 @@ func createSegment(dir string) (*os.File, error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "worker"
-	}
 	for n := 0; ; n++ {
-		name := filepath.Join(folder, fmt.Sprintf("%s-%d-%d.jsonl", host, os.Getpid(), n))
+		name := filepath.Join(folder, fmt.Sprintf("%s-%d-%d.jsonl", hostname(), os.Getpid(), n))
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -528,3 +525,36 @@ func (j *Journal) Close() error {
 	}
 	return j.err
 }
+
+// Claim reserves a job, or anything else that has a key, for this process, until Release. It is
+// false if another process that is alive has reserved it. The lines of other processes are read
+// after the reservation. A journal in memory has one process.
+func (j *Journal) Claim(key string) (ours bool, err error) {
+	if err := j.Begin(); err != nil {
+		return false, err
+	}
+	j.mu.Lock()
+	dir, file := j.dir, j.file
+	j.mu.Unlock()
+	if dir == "" {
+		return true, nil
+	}
+	ours, fresh, err := j.leases.claim(filepath.Join(dir, "journal", "leases"), file.Name(), key)
+	if err != nil {
+		return false, writing(err)
+	}
+	if fresh {
+		_, err = j.Refresh() // what the last holder has finished
+	}
+	return ours && err == nil, err
+}
+
+// Holds reports whether this process still has a reservation: another one takes it away from a
+// process that was suspended for a minute.
+func (j *Journal) Holds(key string) bool { return j.leases.holds(key) }
+
+// Release ends the reservation of a job.
+func (j *Journal) Release(key string) { j.leases.release(key) }
+
+// ReleaseAll ends all reservations of this process.
+func (j *Journal) ReleaseAll() { j.leases.releaseAll() }

@@ -1,0 +1,200 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	beat   = 5 * time.Second  // how often a process shows that it is alive
+	silent = 60 * time.Second // after this time without a beat it counts as dead
+)
+
+// leases are reservations of jobs, for processes that share a folder: DIR/journal/leases/JOB is a
+// file that names its holder, made exclusively, and HOLDER.alive one that the holder touches again
+// and again. The lease of a holder that has died is taken away: at once if it was a process of this
+// machine, else when its file has not changed for a minute of this process's own clock, so that the
+// clocks of machines need not agree.
+type leases struct {
+	mu     sync.Mutex
+	folder string
+	holder string // HOST-PID-N, as the segment of this process
+	held   map[string]bool
+	seen   map[string]sight // of files of others, by path
+	quit   chan struct{}    // closed: no further beats
+}
+
+// sight is when a file was last seen to change.
+type sight struct{ changed, at time.Time }
+
+// claim makes a lease; fresh: this call has made it. folder and segment are those of this process.
+func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[key] {
+		return true, false, nil
+	}
+	if l.quit == nil {
+		if err := l.begin(folder, segment); err != nil {
+			return false, false, err
+		}
+	}
+	path := filepath.Join(l.folder, key)
+	for range 3 { // it may be released or taken away in between
+		err := create(path, l.holder)
+		if err == nil {
+			l.held[key] = true
+			return true, true, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return false, false, err
+		}
+		holder, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || l.alive(string(holder), path) {
+			return false, false, err
+		}
+		l.takeAway(path, string(holder))
+	}
+	return false, false, nil
+}
+
+func (l *leases) holds(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.quit == nil {
+		return true
+	}
+	holder, err := os.ReadFile(filepath.Join(l.folder, key))
+	return err == nil && string(holder) == l.holder
+}
+
+func (l *leases) release(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.remove(key)
+}
+
+// remove removes the file of a lease that this process holds.
+func (l *leases) remove(key string) {
+	path := filepath.Join(l.folder, key)
+	if holder, err := os.ReadFile(path); l.held[key] && err == nil && string(holder) == l.holder {
+		os.Remove(path)
+	}
+	delete(l.held, key)
+}
+
+func (l *leases) releaseAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.quit == nil {
+		return
+	}
+	for key := range l.held {
+		l.remove(key)
+	}
+	close(l.quit)
+	l.quit = nil
+	os.Remove(filepath.Join(l.folder, l.holder+".alive"))
+	os.Remove(l.folder) // if it is empty
+}
+
+// begin shows that this process is alive, now and until ReleaseAll.
+func (l *leases) begin(folder, segment string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	l.folder, l.holder = folder, strings.TrimSuffix(filepath.Base(segment), ".jsonl")
+	l.held, l.seen, l.quit = map[string]bool{}, map[string]sight{}, make(chan struct{})
+	path := filepath.Join(folder, l.holder+".alive")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		return err
+	}
+	go func(quit <-chan struct{}) {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				os.Chtimes(path, now, now) // a failure is a beat that is missing
+			case <-quit:
+				return
+			}
+		}
+	}(l.quit)
+	return nil
+}
+
+// alive reports whether the holder of a lease runs, as far as this process can tell. A lease
+// without a holder is being written.
+func (l *leases) alive(holder, lease string) bool {
+	path := lease
+	if holder != "" {
+		path = filepath.Join(l.folder, holder+".alive")
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if last := l.seen[path]; !info.ModTime().Equal(last.changed) {
+		l.seen[path] = sight{info.ModTime(), time.Now()}
+	}
+	return time.Since(l.seen[path].at) < silent && !ended(holder)
+}
+
+// ended reports whether the holder was a process of this machine that no longer exists.
+func ended(holder string) bool {
+	part := strings.Split(holder, "-")
+	if len(part) < 3 || strings.Join(part[:len(part)-2], "-") != hostname() {
+		return false
+	}
+	pid, err := strconv.Atoi(part[len(part)-2])
+	if err != nil {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Signal(syscall.Signal(0))
+	}
+	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+}
+
+// takeAway removes the lease of a holder that has died. Of several processes one renames the file.
+// If another has made a new lease in the meantime, that one is put back.
+func (l *leases) takeAway(path, holder string) {
+	moved := filepath.Join(l.folder, l.holder+".taken")
+	if os.Rename(path, moved) != nil {
+		return
+	}
+	if now, err := os.ReadFile(moved); err == nil && string(now) != holder {
+		os.Link(moved, path)
+	}
+	os.Remove(moved)
+}
+
+// create makes a file that must not exist.
+func create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// hostname is the name of this machine.
+func hostname() string {
+	if host, err := os.Hostname(); err == nil {
+		return host
+	}
+	return "worker"
+}

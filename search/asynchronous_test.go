@@ -1,0 +1,223 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+)
+
+// slow is a strategy that thinks for a while before each trial.
+type slow struct {
+	listed
+	thinks time.Duration
+}
+
+func (s slow) Ask(space Space, done []record.Trial, seed uint64) []Proposal {
+	if len(done) > 0 {
+		time.Sleep(s.thinks)
+	}
+	return s.listed.Ask(space, done, seed)
+}
+
+// line is the numbers from 0.
+func line(n int) (values []float64) {
+	for i := range n {
+		values = append(values, float64(i))
+	}
+	return values
+}
+
+// busy runs studies on workers with a virtual clock and returns the share of their time that the
+// workers spend on trials of these durations.
+func busy(t *testing.T, workers int, studies []Study, duration func(*rand.Rand) time.Duration) (share float64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var worked atomic.Int64
+		for i := range studies {
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			var mu sync.Mutex
+			studies[i].Value = func(_ context.Context, theta []float64) (float64, error) {
+				mu.Lock()
+				d := duration(rng)
+				mu.Unlock()
+				time.Sleep(d)
+				worked.Add(int64(d))
+				return -theta[0] * theta[0], nil
+			}
+		}
+		began := time.Now()
+		mustRun(t, studies, mustOpen(t, ""), Options{Workers: workers})
+		share = float64(worked.Load()) / float64(workers) / float64(time.Since(began))
+	})
+	return share
+}
+
+// Sixteen searches that think for a tenth of the time of a trial keep sixteen workers busy, because
+// the workers do the thinking.
+func TestStrategiesThinkOnWorkers(t *testing.T) {
+	var studies []Study
+	for i := range 16 {
+		studies = append(studies, Study{Key: string(rune('a' + i)), Index: i, Space: Space{spec("x", 0, 1)},
+			Strategy: slow{listed{line(20), false}, 10 * time.Millisecond}})
+	}
+	got := busy(t, 16, studies, func(*rand.Rand) time.Duration { return 100 * time.Millisecond })
+	if got < 0.9 {
+		t.Errorf("the workers are busy for %.3f of the time", got)
+	}
+}
+
+// Eight workers of an asynchronous search are busy although the times of the trials vary widely.
+func TestAsynchronousSearchKeepsWorkersBusy(t *testing.T) {
+	study := Study{Key: "one", Space: seSpace(), Strategy: CMAES{Evaluations: 400, Overlap: Overlap{8}}}
+	got := busy(t, 8, []Study{study}, func(rng *rand.Rand) time.Duration {
+		return time.Duration(100e6 * math.Exp(rng.NormFloat64()))
+	})
+	t.Logf("busy for %.3f of the time", got)
+	if got < 0.85 {
+		t.Errorf("the workers are busy for %.3f of the time", got)
+	}
+}
+
+// scattered is a study whose trials take random times, and some of which fail.
+func scattered(strategy Strategy, wait func()) Study {
+	s := one(1, nil)
+	s.Space, s.Strategy = surfaces["bowl"].space, strategy
+	s.Trial = func(_ context.Context, index int, p Proposal) (record.Trial, error) {
+		wait()
+		if index%7 == 5 {
+			return record.Trial{}, errors.New("not this one")
+		}
+		return evaluated(index, p, surfaces["bowl"].at), nil
+	}
+	return s
+}
+
+// followed checks that the points of all trials on record are what the strategy proposes after the
+// trials that ended before, in their recorded order.
+func followed(t *testing.T, s Study, j *Journal) {
+	t.Helper()
+	var trials []record.Trial
+	for _, line := range j.Lines() {
+		if line.Trial != nil {
+			trials = append(trials, *line.Trial)
+		}
+	}
+	byEnd := slices.Clone(trials)
+	slices.SortFunc(byEnd, func(a, b record.Trial) int { return a.Ended - b.Ended })
+	slices.SortFunc(trials, func(a, b record.Trial) int { return a.Index - b.Index })
+	width := UnderWay(s.Strategy)
+	for i, trial := range trials {
+		if byEnd[i].Ended != i+1 || trial.Index != i {
+			t.Fatalf("the %d-th trial to end has place %d; trial %d has index %d", i+1, byEnd[i].Ended, i, trial.Index)
+		}
+		ended := max(0, i-width+1)
+		history := slices.Clone(byEnd[:ended])
+		for _, other := range trials[:i] {
+			if other.Ended > ended {
+				history = append(history, record.Begun([][]float64{other.Theta()}))
+			}
+		}
+		asked := s.Strategy.Ask(s.Space, history, s.Seed)
+		if len(asked) != 1 || !slices.Equal(asked[0].Points[0], trial.Theta()) {
+			t.Errorf("trial %d has theta %v; after the trials before it the strategy proposes %v", i, trial.Theta(), asked)
+		}
+	}
+}
+
+// An asynchronous search that is interrupted again and again, with any number of workers, follows
+// from the order in which its trials ended, and nothing of it is computed twice.
+func TestAsynchronousSearchFollowsItsRecord(t *testing.T) {
+	for _, strategy := range []Strategy{CMAES{Evaluations: 60, Overlap: Overlap{5}}, Bayes{Trials: 12, Overlap: Overlap{3}}} {
+		for _, workers := range []int{1, 2, 8} {
+			j, ran := mustOpen(t, ""), atomic.Int32{}
+			s := scattered(strategy, func() { ran.Add(1); pause(time.Millisecond)() })
+			for {
+				drain := make(chan struct{})
+				stop, left := sync.OnceFunc(func() { close(drain) }), rand.IntN(8)+1
+				_, err := Run(context.Background(), []Study{s}, j, Options{Workers: workers, Drain: drain, Progress: func(e Event) {
+					if e.Done >= left {
+						stop()
+					}
+				}})
+				if err == nil {
+					break
+				} else if !errors.Is(err, ErrStopped) {
+					t.Fatal(err)
+				}
+			}
+			followed(t, s, j)
+			if n := len(j.Lines()); int(ran.Load()) != n-1 || n-1 != strategy.Budget(s.Space).Trials {
+				t.Errorf("%T, %d workers: %d trials ran, %d lines on record", strategy, workers, ran.Load(), n)
+			}
+			if n, err := Recorded([]Study{s}, j); n != len(j.Lines()) || err != nil {
+				t.Errorf("%T: %d of %d jobs are found again, %v", strategy, n, len(j.Lines()), err)
+			}
+		}
+	}
+}
+
+// With one worker an asynchronous search has one result.
+func TestAsynchronousSearchOfOneWorker(t *testing.T) {
+	var want string
+	for range 3 {
+		j := mustOpen(t, "")
+		mustRun(t, []Study{scattered(Bayes{Trials: 20, Overlap: Overlap{4}}, pause(time.Millisecond))}, j, Options{Workers: 1})
+		if got := canonical(j.Lines()); want == "" {
+			want = got
+		} else if got != want {
+			t.Fatal("two runs differ")
+		}
+	}
+}
+
+// Asynchronous searches find a maximum. One worker makes the order of ending the same every time.
+func TestAsynchronousSearchFindsTheMaximum(t *testing.T) {
+	ridge := surfaces["oblique ridge"]
+	for _, c := range []struct {
+		strategy Strategy
+		within   float64
+	}{{CMAES{Evaluations: 600, Overlap: Overlap{8}}, 1e-4}, {Bayes{Trials: 60, Overlap: Overlap{4}}, 0.2}} {
+		s := one(1, nil)
+		s.Space, s.Strategy, s.Seed = ridge.space, c.strategy, 3
+		s.Value = func(_ context.Context, theta []float64) (float64, error) {
+			return ridge.at(theta), nil
+		}
+		j := mustOpen(t, "")
+		mustRun(t, []Study{s}, j, Options{Workers: 1})
+		best := math.Inf(-1)
+		for _, line := range j.Lines() {
+			if line.Trial != nil {
+				best = max(best, line.Trial.Value())
+			}
+		}
+		if best < ridge.best-c.within {
+			t.Errorf("%T ends %v below the maximum", c.strategy, ridge.best-best)
+		}
+	}
+}
+
+// A failed trial that is to run again takes with it the trials proposed after it.
+func TestRetryOfAnAsynchronousSearch(t *testing.T) {
+	j := mustOpen(t, "")
+	s := scattered(Bayes{Trials: 20, Overlap: Overlap{4}}, pause(time.Millisecond))
+	mustRun(t, []Study{s}, j, Options{Workers: 4})
+	if _, err := Retry([]Study{s}, j); err != nil {
+		t.Fatal(err)
+	}
+	s.Trial = func(_ context.Context, index int, p Proposal) (record.Trial, error) {
+		return evaluated(index, p, surfaces["bowl"].at), nil
+	}
+	sum := mustRun(t, []Study{s}, j, Options{Workers: 4})
+	if sum.Total != 21 || sum.Failed != 0 || len(j.Lines()) != 21 {
+		t.Errorf("%+v, %d lines", sum, len(j.Lines()))
+	}
+}
