@@ -297,6 +297,8 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 		if err := a.journal.Append(line); err != nil {
 			return false, err
 		}
+	}
+	if a.jobs[j.key] == nil { // else others may wait for it
 		a.share(j)
 	}
 	s.flying = slices.Delete(s.flying, at, at+1)
@@ -336,13 +338,14 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			a.share(j)
 			continue
 		}
-		if a.share(j); j.inOrder() {
+		if j.inOrder() {
 			continue // it lands in its turn
 		}
 		if err := a.journal.Append(line...); err != nil {
 			return nil, err
 		}
 		recorded = append(recorded, j)
+		a.share(j)
 	}
 	return recorded, nil
 }
@@ -468,15 +471,13 @@ func (a *agenda) compare(configuration int, t record.Trial) {
 // complete applies a job that has just been recorded, and advances the study if its batch is
 // complete.
 func (a *agenda) complete(j job) error {
-	if !j.inOrder() { // else it lands
-		if err := a.apply(j); err != nil {
-			return err
-		}
+	if j.inOrder() { // it lands, after the jobs with the same result are known to have it
+		return errors.Join(a.release(j), a.proceed(j.of))
 	}
-	if err := a.proceed(j.of); err != nil {
+	if err := a.apply(j); err != nil {
 		return err
 	}
-	return a.release(j)
+	return errors.Join(a.proceed(j.of), a.release(j))
 }
 
 // proceed advances a study, and ends it if it is finished.

@@ -221,3 +221,70 @@ func TestRetryOfAnAsynchronousSearch(t *testing.T) {
 		t.Errorf("%+v, %d lines", sum, len(j.Lines()))
 	}
 }
+
+// overlapping proposes its values with three trials under way.
+type overlapping struct{ listed }
+
+func (overlapping) UnderWay() int { return 3 }
+
+// A point that an asynchronous search proposes again is answered with its result, also while it is
+// under way.
+func TestAsynchronousSearchComputesNoPointTwice(t *testing.T) {
+	ran := 0
+	s := identity(listed{[]float64{3, 3, 1, 3, 200, 1, 200}, false}, &ran)
+	s.Strategy = overlapping{s.Strategy.(listed)}
+	j := mustOpen(t, "")
+	sum := mustRun(t, []Study{s}, j, Options{Workers: 1})
+	if ran != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
+		t.Errorf("%d points were computed, want 3; %+v", ran, sum)
+	}
+}
+
+// Memory for eight: a job that needs seven waits for the first, and the small jobs behind it go on,
+// one at a time, because only one fits beside it.
+func TestSmallJobsGoOnBesideALargeOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var large, end time.Duration
+		study := func(key string, place, jobs int, memory int64, takes time.Duration, at *time.Duration) Study {
+			s := Study{Key: key, Configuration: place, Space: Space{spec("x", 0, 1)}, Strategy: listed{line(jobs), true}, Memory: memory}
+			s.Value = func(context.Context, []float64) (float64, error) {
+				if *at == 0 || at == &end {
+					*at = time.Since(began)
+				}
+				time.Sleep(takes)
+				return 0, nil
+			}
+			return s
+		}
+		var first time.Duration
+		studies := []Study{study("first", 0, 1, 2, 3*time.Second, &first), study("large", 1, 1, 7, time.Second, &large),
+			study("small", 2, 4, 1, time.Second, &end)}
+		mustRun(t, studies, mustOpen(t, ""), Options{Workers: 8, MemoryLimit: 8})
+		// The large job starts when the first has ended; the small ones start after 0, 1, 2 and 3 seconds.
+		if large != 3*time.Second || end != 3*time.Second {
+			t.Errorf("the large job started after %v, the last small one after %v", large, end)
+		}
+	})
+}
+
+// Asynchronous searches of several studies that have the same trials compute each point once, as
+// long as they go together, and all of them end.
+func TestAsynchronousSearchesShareTrials(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		var studies []Study
+		for i := range 3 {
+			s := scattered(CMAES{Evaluations: 48, Overlap: Overlap{4}}, pause(time.Millisecond))
+			s.Key, s.Index, s.Tuning = s.Key+string(rune('a'+i)), i, "shared"
+			studies = append(studies, s)
+		}
+		j := mustOpen(t, "")
+		sum := mustRun(t, studies, j, Options{Workers: workers})
+		if want := 3 * (studies[0].Strategy.Budget(studies[0].Space).Trials + 1); sum.Done != want || sum.Total != want {
+			t.Errorf("%d workers: %+v, want %d jobs", workers, sum, want)
+		}
+		if n, err := Recorded(studies, j); n != sum.Total || err != nil {
+			t.Errorf("%d of %d are found again, %v", n, sum.Total, err)
+		}
+	}
+}

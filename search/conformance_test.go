@@ -30,10 +30,18 @@ var decoders = map[string][]registry.Decode{
 	},
 	"cmaes": {
 		func(v any) error { v.(*search.CMAES).Evaluations = 40; return nil },
+		func(v any) error {
+			*v.(*search.CMAES) = search.CMAES{Evaluations: 40, Overlap: search.Overlap{Asynchronous: 5}}
+			return nil
+		},
 	},
 	"bayes": {
 		func(v any) error { v.(*search.Bayes).Trials = 9; return nil },
 		func(v any) error { *v.(*search.Bayes) = search.Bayes{Trials: 12, Initial: 4, Batch: 4}; return nil },
+		func(v any) error {
+			*v.(*search.Bayes) = search.Bayes{Trials: 12, Initial: 4, Overlap: search.Overlap{Asynchronous: 3}}
+			return nil
+		},
 	},
 	"mcmc": {
 		nil,

@@ -7,7 +7,8 @@
 //
 // Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
 // their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
-// run continues. The results are the same for any number of workers.
+// run continues. The results are the same for any number of workers, except of an Asynchronous
+// search, whose journal has the order in which its trials ended.
 //
 // The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
 // is tested with package searchtest and registered with Register.

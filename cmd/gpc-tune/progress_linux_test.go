@@ -18,7 +18,7 @@ func pseudoterminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("needs pseudoterminals: %v", err)
+		t.Skipf("needs pseudoterminals (%v): run it where /dev/ptmx exists", err)
 	}
 	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())

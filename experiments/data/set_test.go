@@ -19,7 +19,7 @@ func shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "data", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("needs %s, which is not part of the project: run it where ../shared/data lies beside the repository", name)
+		t.Skipf("needs %s, which is not part of the project: run it where the folder of these data lies beside the repository", name)
 	}
 	return path
 }

@@ -105,7 +105,23 @@ func (l *leases) releaseAll() {
 	close(l.quit)
 	l.quit = nil
 	os.Remove(filepath.Join(l.folder, l.holder+".alive"))
+	l.sweep()
 	os.Remove(l.folder) // if it is empty
+}
+
+// sweep removes what processes of this machine have left that were killed.
+func (l *leases) sweep() {
+	files, _ := os.ReadDir(l.folder) // a failure leaves files that do no harm
+	for _, f := range files {
+		path := filepath.Join(l.folder, f.Name())
+		if holder, alive := strings.CutSuffix(f.Name(), ".alive"); alive {
+			if ended(holder) {
+				os.Remove(path)
+			}
+		} else if holder, err := os.ReadFile(path); err == nil && ended(string(holder)) {
+			l.takeAway(path, string(holder))
+		}
+	}
 }
 
 // begin shows that this process is alive, now and until ReleaseAll.
@@ -188,7 +204,10 @@ func create(path, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path) // a lease without a holder would stand for a minute
+	}
+	return err
 }
 
 // hostname is the name of this machine.

@@ -23,7 +23,7 @@ func FuzzCommandLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if strings.ContainsRune(a+b, 0) {
-			t.Skip("no argument of a program can have a NUL: there is nothing to test")
+			return // no argument of a program can have a NUL
 		}
 		throughShell(t, a, b)
 	})

@@ -107,7 +107,7 @@ func TestLimitOfTheProcess(t *testing.T) {
 	if os.Getenv("LIMITED") == "" {
 		shell, err := exec.LookPath("bash")
 		if _, linux := os.Stat("/proc/self/limits"); err != nil || linux != nil {
-			t.Skip("limits are those of Linux, set by a shell")
+			t.Skip("needs the memory limits of Linux, set by a shell: run it on Linux")
 		}
 		c := exec.Command(shell, "-c", `ulimit -v 2400000 && exec "$0" -test.run=TestLimitOfTheProcess`, os.Args[0])
 		c.Env = append(os.Environ(), "LIMITED=1")

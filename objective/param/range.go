@@ -74,12 +74,14 @@ func (s Spec) Text(v float64) string {
 
 // value is the inverse of Text for a discrete hyperparameter.
 func (s Spec) value(text string) (float64, error) {
-	for v := s.Lo; v <= s.Hi; v++ {
-		if s.Text(v) == text {
-			return v, nil
-		}
+	v, err := strconv.ParseFloat(text, 64)
+	if s.Map == Choice {
+		v, err = float64(slices.Index(s.Choices, text)), nil
 	}
-	return 0, fmt.Errorf("%q is no value of %s", text, s.Name)
+	if err != nil || !(v >= s.Lo && v <= s.Hi) || v != math.Round(v) {
+		return 0, fmt.Errorf("%q is no value of %s", text, s.Name)
+	}
+	return v, nil
 }
 
 // Ends are the ends of a range, and where a search starts.

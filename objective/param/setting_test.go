@@ -127,3 +127,18 @@ func TestDefaultBounds(t *testing.T) {
 		}
 	}
 }
+
+// A condition on a whole number with a wide range names a value of it, or is refused at once.
+func TestConditionOnAWideRange(t *testing.T) {
+	from, to := 1.0, 1e15
+	n, err := WholeRange{Ends{From: &from, To: &to}}.Spec("n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"7": true, "1000000000000": true, "0": false, "2.5": false, "many": false, "nan": false} {
+		r := ChoiceRange{Values: []string{"a", "b"}, Conditional: Conditional{When: map[string][]string{"n": {text}}}}
+		if s, err := r.Spec("kind", []Spec{n}); (err == nil) != want {
+			t.Errorf("%s: %+v, %v", text, s.When, err)
+		}
+	}
+}

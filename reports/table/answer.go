@@ -90,8 +90,8 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 		}
 		return doubt + ": " + map[string]string{
 			noSkill:  "even " + best + " predicts no better than " + base,
-			notShown: best + " scores higher than " + base + ", but so may a model that knows nothing of the " + what,
-			uncertain: best + " tells something about the " + what + ", but its probabilities score no higher than " +
+			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what,
+			uncertain: best + " tells something about the " + what + ", but its probabilities score no better than " +
 				base,
 		}[doubt]
 	}
@@ -105,10 +105,13 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 	case others > 1:
 		text += fmt.Sprintf("; %d of the %d others may be as good", others, a.Competed-1)
 	case a.Competed > 1:
-		text += fmt.Sprintf("; it is better than the other %s", Counted(a.Competed-1, "one", fmt.Sprint(a.Competed-1)))
+		text += "; it is better than the other"
+		if a.Competed > 2 {
+			text += fmt.Sprintf(" %d", a.Competed-1)
+		}
 	}
 	if n := len(a.Trust); n > 0 {
-		text += fmt.Sprintf("; but there %s to doubt it", Counted(n, "is 1 reason", fmt.Sprintf("are %d reasons", n)))
+		text += fmt.Sprintf("; but see %s to doubt it", Counted(n, "reason", "reasons"))
 	}
 	return text
 }
@@ -331,12 +334,12 @@ func skillText(r *reports.Report, a reports.Answer) string {
 		return ""
 	}
 	base, what := baseline(r, a)
-	score := fmt.Sprintf("it scores %s higher than %s", skillDifference(a), base)
+	score := fmt.Sprintf("it scores %s better than %s", skillDifference(a), base)
 	if !(s.Difference > 0) {
 		lower := *s
 		lower.Difference = -s.Difference
 		a.Skill = &lower
-		score = fmt.Sprintf("it scores %s lower than %s", skillDifference(a), base)
+		score = fmt.Sprintf("it scores %s worse than %s", skillDifference(a), base)
 	}
 	if s.Difference == 0 {
 		score = "it scores as " + base

@@ -42,11 +42,11 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 		conclusion, want string
 	}{
 		{nil, "use #0; ", ""},
-		{skill("information_bits", 0.25, true), "use #0: it predicts better than the class frequencies; ", chance + "higher " + base + "-0.2500 – 0.7500)"},
-		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores higher than the class frequencies, but ", may + "higher " + base + "-0.2500 – 0.7500)"},
-		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "lower " + base + "-0.7500 – 0.2500)"},
-		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the class frequencies", may + "lower " + base + "-0.7500 – 0.2500)"},
-		{skill("log_evidence", 1, true), "use #0: it predicts better than the class frequencies; ", "it scores 1 nat higher than the class frequencies"},
+		{skill("information_bits", 0.25, true), "use #0: it predicts better than the class frequencies; ", chance + "better " + base + "-0.2500 – 0.7500)"},
+		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores better than the class frequencies, but ", may + "better " + base + "-0.2500 – 0.7500)"},
+		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "worse " + base + "-0.7500 – 0.2500)"},
+		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the class frequencies", may + "worse " + base + "-0.7500 – 0.2500)"},
+		{skill("log_evidence", 1, true), "use #0: it predicts better than the class frequencies; ", "it scores 1 nat better than the class frequencies"},
 	} {
 		r := reporttest.Build(t, m, lines)
 		r.Answer.Skill = test.skill

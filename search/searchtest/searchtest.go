@@ -78,15 +78,16 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 		if batch == most {
 			t.Fatalf("has not finished after %d batches", most)
 		}
-		before := fmt.Sprint(history)
-		proposals := strategy.Ask(space, history, seed)
-		if fmt.Sprint(history) != before {
+		told := toldOf(strategy, history)
+		before := fmt.Sprint(told)
+		proposals := strategy.Ask(space, told, seed)
+		if fmt.Sprint(told) != before {
 			t.Fatal("Ask modifies the history")
 		}
 		if len(proposals) == 0 {
 			break
 		}
-		if again := strategy.Ask(space, history, seed); !reflect.DeepEqual(again, proposals) {
+		if again := strategy.Ask(space, told, seed); !reflect.DeepEqual(again, proposals) {
 			t.Fatal("the same question has two answers")
 		}
 		for _, p := range proposals {
@@ -97,13 +98,7 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 	if len(asked) == 0 {
 		t.Fatal("asks for nothing")
 	}
-	later := batches[1:]
-	if b := strategy.Budget(space); b.Trials < len(asked) || b.Trials > len(asked) && !b.AtMost {
-		t.Errorf("%d proposals of a budget of %+v", len(asked), b)
-	} else if len(later) == 0 && b.AtOnce > 0 && b.Trials > batches[0] ||
-		len(later) > 0 && slices.Max(later) != b.AtOnce {
-		t.Errorf("batches of %d of a budget of %+v", batches, b)
-	}
+	checkBudget(t, strategy, space, batches)
 	for i, proposal := range asked {
 		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {
 			t.Fatalf("proposal %d has %d points", i, len(proposal.Points))
@@ -114,6 +109,40 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 			}
 		}
 	}
+}
+
+// checkBudget tests that the sizes of the batches are what the budget says.
+func checkBudget(t *testing.T, strategy search.Strategy, space search.Space, batches []int) {
+	n := 0
+	for _, size := range batches {
+		n += size
+	}
+	later := batches[1:]
+	width := search.UnderWay(strategy)
+	if width > 0 && slices.Max(batches) > 1 {
+		t.Errorf("it proposes %d trials at once, although it is asynchronous", slices.Max(batches))
+	}
+	if b := strategy.Budget(space); b.Trials < n || b.Trials > n && !b.AtMost {
+		t.Errorf("%d proposals of a budget of %+v", n, b)
+	} else if width > 0 && b.Trials > 1 && b.AtOnce != width {
+		t.Errorf("%d trials are under way of a budget of %+v", width, b)
+	} else if width > 0 {
+		// every batch has one trial
+	} else if len(later) == 0 && b.AtOnce > 0 && b.Trials > batches[0] ||
+		len(later) > 0 && slices.Max(later) != b.AtOnce {
+		t.Errorf("batches of %d of a budget of %+v", batches, b)
+	}
+}
+
+// toldOf is the history that a strategy is given: of an asynchronous one the last trials, one fewer
+// than are always under way, have not ended.
+func toldOf(strategy search.Strategy, history []record.Trial) []record.Trial {
+	ended := max(0, len(history)-max(0, search.UnderWay(strategy)-1))
+	told := slices.Clone(history[:ended])
+	for _, t := range history[ended:] {
+		told = append(told, record.Begun([][]float64{t.Theta()}))
+	}
+	return told
 }
 
 // outside returns an error if a point is not inside the bounds.

@@ -1,0 +1,84 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The lease of a process on another machine stands as long as its sign of life changes, whatever
+// the clocks say, and is taken away a minute after that.
+func TestLeaseOfAnotherMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		j, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		claim := func(key string, want bool) {
+			t.Helper()
+			if ours, err := j.Claim(key); ours != want || err != nil {
+				t.Errorf("claim of %q: %v, %v", key, ours, err)
+			}
+		}
+		claim("mine", true)
+		claim("mine", true)
+		folder := filepath.Join(dir, "journal", "leases")
+		sign := filepath.Join(folder, "elsewhere-7-0.alive")
+		for name, text := range map[string]string{filepath.Join(folder, "theirs"): "elsewhere-7-0", sign: ""} {
+			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for beats := range 3 {
+			skewed := time.Unix(int64(beats), 0)
+			if err := os.Chtimes(sign, skewed, skewed); err != nil {
+				t.Fatal(err)
+			}
+			claim("theirs", false)
+			time.Sleep(silent - time.Second)
+			claim("theirs", false)
+		}
+		time.Sleep(2 * time.Second)
+		claim("theirs", true)
+		if !j.Holds("theirs") || !j.Holds("mine") {
+			t.Error("a lease is lost")
+		}
+		j.Release("mine")
+		if _, err := os.Stat(filepath.Join(folder, "mine")); err == nil {
+			t.Error("a lease is not released")
+		}
+		j.ReleaseAll()
+	})
+}
+
+// The lease of a process of this machine that does not exist ends at once, and what it has left is
+// removed at the end.
+func TestLeaseOfADeadProcess(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if ours, err := j.Claim("mine"); !ours || err != nil {
+		t.Fatal(ours, err)
+	}
+	folder := filepath.Join(dir, "journal", "leases")
+	dead := hostname() + "-2147483646-0" // above the largest number of a process
+	for name, text := range map[string]string{"theirs": dead, "another": dead, dead + ".alive": ""} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ours, err := j.Claim("theirs"); !ours || err != nil {
+		t.Error(ours, err)
+	}
+	j.ReleaseAll()
+	if left, err := os.ReadDir(folder); err == nil {
+		t.Errorf("%v are left", left)
+	}
+}
