@@ -180,7 +180,7 @@ func TestAsynchronousSearchOfOneWorker(t *testing.T) {
 }
 
 // Asynchronous searches find a maximum. One worker makes the order of ending the same every time.
-func TestAsynchronousSearchFindsTheMaximum(t *testing.T) {
+func TestAsynchronousSearchesFindTheMaximum(t *testing.T) {
 	ridge := surfaces["oblique ridge"]
 	for _, c := range []struct {
 		strategy Strategy
@@ -230,13 +230,13 @@ func (overlapping) UnderWay() int { return 3 }
 // A point that an asynchronous search proposes again is answered with its result, also while it is
 // under way.
 func TestAsynchronousSearchComputesNoPointTwice(t *testing.T) {
-	ran := 0
+	ran := atomic.Int32{}
 	s := identity(listed{[]float64{3, 3, 1, 3, 200, 1, 200}, false}, &ran)
 	s.Strategy = overlapping{s.Strategy.(listed)}
 	j := mustOpen(t, "")
 	sum := mustRun(t, []Study{s}, j, Options{Workers: 1})
-	if ran != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
-		t.Errorf("%d points were computed, want 3; %+v", ran, sum)
+	if ran.Load() != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
+		t.Errorf("%d points were computed, want 3; %+v", ran.Load(), sum)
 	}
 }
 

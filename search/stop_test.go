@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,11 +42,11 @@ func (l listed) Ask(_ Space, done []record.Trial, _ uint64) (all []Proposal) {
 }
 
 // identity is a study whose objective is the hyperparameter itself. Values above 100 fail.
-func identity(l listed, ran *int) Study {
+func identity(l listed, ran *atomic.Int32) Study {
 	return Study{
 		Key: "identity", Space: Space{spec("x", 0, 1)}, Strategy: l,
 		Trial: func(_ context.Context, _ int, p Proposal) (record.Trial, error) {
-			*ran++
+			ran.Add(1)
 			if p.Points[0][0] > 100 {
 				return record.Trial{}, errors.New("too large")
 			}
@@ -81,13 +82,13 @@ func stoppedBy(t *testing.T, s Study, j *Journal, o Options) (trials int, why st
 func TestNoPointIsComputedTwice(t *testing.T) {
 	for _, atOnce := range []bool{true, false} {
 		for _, tuning := range []string{"", "shared"} {
-			ran := 0
+			ran := atomic.Int32{}
 			s := identity(listed{[]float64{3, 1, 3, 200, 3, 1, 200}, atOnce}, &ran)
 			s.Tuning = tuning
 			j := mustOpen(t, "")
 			sum := mustRun(t, []Study{s}, j, Options{Workers: 1})
-			if ran != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
-				t.Errorf("at once %v, tuning %q: %d points were computed, want 3; %+v", atOnce, tuning, ran, sum)
+			if ran.Load() != 3 || sum != (Summary{Done: 8, Failed: 2, Total: 8}) {
+				t.Errorf("at once %v, tuning %q: %d points were computed, want 3; %+v", atOnce, tuning, ran.Load(), sum)
 			}
 			for i, line := range j.Lines()[:7] {
 				if theta := line.Trial.Theta(); line.Trial.Index != i || theta[0] != s.Strategy.(listed).values[i] {
@@ -119,8 +120,7 @@ func TestSearchesStop(t *testing.T) {
 		{Stop{}, 10, ""},
 	} {
 		for _, atOnce := range []bool{true, false} {
-			ran := 0
-			s := identity(listed{values, atOnce}, &ran)
+			s := identity(listed{values, atOnce}, new(atomic.Int32))
 			s.Stop = c.stop
 			trials, why := stoppedBy(t, s, mustOpen(t, ""), Options{Workers: 3})
 			if trials != c.want || why != c.says {
@@ -153,8 +153,7 @@ func TestSearchesStop(t *testing.T) {
 // and studies that copy its trials, or follow it, end with it.
 func TestSearchesStopInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ran := 0
-		s := identity(listed{[]float64{1, 2, 3, 4, 5, 6, 7}, true}, &ran)
+		s := identity(listed{[]float64{1, 2, 3, 4, 5, 6, 7}, true}, new(atomic.Int32))
 		s.Stop.Time = "1m"
 		trial := s.Trial
 		s.Trial = func(ctx context.Context, i int, p Proposal) (record.Trial, error) {
