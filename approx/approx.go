@@ -45,6 +45,18 @@ type Targets struct {
 // Len is the number of cases.
 func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
 
+// numbers are the targets of a likelihood of one latent value.
+func (y Targets) numbers() []float64 {
+	if y.Classes <= 2 {
+		return y.Value
+	}
+	numbers := make([]float64, len(y.Index))
+	for i, class := range y.Index {
+		numbers[i] = float64(class)
+	}
+	return numbers
+}
+
 // Coded returns the targets for labels numbered from 0, or with 0 classes for numbers. Of two
 // classes 0 is -1 and 1 is +1.
 func Coded(classes int, labels []int, numbers []float64) Targets {

@@ -48,7 +48,7 @@ func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s Sta
 		value: math.NaN(), err: fmt.Errorf("%w: the training cases are not known", ErrNoEvidence),
 	}}
 	gone.diagnostics.Converged = true
-	if l, is := m.(Laplace); is && classes > 2 {
+	if l, is := m.(Laplace); is && likelihood.Processes(lik.Likelihood(), classes) > 1 {
 		posterior, err := prior.ReadClasses(cov, classes, s)
 		if err != nil {
 			return nil, err
@@ -78,5 +78,5 @@ func (p *condensed) Latent(mean, variance []float64, cross *mat.Dense, diag []fl
 
 // PredictProba implements Posterior.
 func (p *condensed) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
-	averageTwoClasses(p, p.lik, dst, cross, diag, mean)
+	averageOneProcess(p, p.lik, dst, cross, diag, mean)
 }

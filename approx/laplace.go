@@ -19,8 +19,8 @@ var _ Approximation = Laplace{}
 //
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K|
 //
-// For two classes, and for numbers, there is one latent process and W is diagonal. A W_i below 0,
-// possible if the likelihood is not log-concave, is replaced by 0 and counted in
+// For two classes, classes in order and numbers there is one latent process and W is diagonal. A
+// W_i below 0, possible if the likelihood is not log-concave, is replaced by 0 and counted in
 // Diagnostics.Floors. For C > 2 classes the likelihood is softmax with a latent process each, K is
 // block diagonal, and a fit takes O(C n³) time and O(C n²) memory. Softmax does not depend on a
 // constant added to all latent values of a case, so a shared prior mean has no effect: its
@@ -51,8 +51,8 @@ type Laplace struct {
 	work *Work
 }
 
-// Uses implements Approximation: any likelihood of two classes, or of numbers, with derivatives and
-// Gaussian averages, and softmax.
+// Uses implements Approximation: any likelihood of one latent value, with derivatives and Gaussian
+// averages, and softmax.
 func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
 		return Caps{}, err
@@ -141,7 +141,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel, error) {
 	l.work.Reset()
 	tolerance, alpha := cmp.Or(l.Tolerance, defaultTolerance), power(l.Structure, 1)
-	if y.Classes > 2 {
+	if likelihood.Processes(lik.Likelihood(), y.Classes) > 1 {
 		return newCategories(l.work, tolerance, l.Points, alpha, cov, y, lik)
 	}
 	return newLaplacePosterior(l.work, tolerance, alpha, cov, y, lik)

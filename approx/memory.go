@@ -5,7 +5,7 @@ type Size struct {
 	Cases    int // n
 	Distinct int // number of cases with distinct rows of K; at most n
 	New      int // number of cases to predict at a time
-	Classes  int // 0 for numeric targets
+	Classes  int // 0 for numeric targets; at most 2 if all classes have one latent process
 	Kernels  int // covariances: one shared by all classes, or one per class
 }
 

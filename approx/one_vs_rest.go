@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -29,6 +30,10 @@ func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if classes <= 2 {
 		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint",
 			classes)
+	}
+	if lik.Domain() == likelihood.Ordered {
+		return Caps{}, errors.New("one_vs_rest is for likelihoods of two classes, and this one is of all classes in " +
+			"their order; use classes: joint")
 	}
 	return a.Binary.Uses(lik, 2)
 }

@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
@@ -45,7 +46,12 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := l.Iteration.check("pl"); err != nil {
 		return Caps{}, err
 	}
-	if err := usesBinary("pl", lik, classes, nil); err != nil {
+	var lacks error
+	if lik.Domain() == likelihood.Ordered {
+		lacks = errors.New("pl linearises the mean of two labels; for classes in order use inference: ep, laplace or " +
+			"variational")
+	}
+	if err := usesBinary("pl", lik, classes, lacks); err != nil {
 		return Caps{}, err
 	}
 	smooth, err := l.Quadrature.check("pl", l.Evidence, lik)

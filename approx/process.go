@@ -25,11 +25,11 @@ type cases struct {
 // newCases checks the arguments except for the covariances.
 func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 	n := y.Len()
-	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at "+
-			"least 1", len(cov), y.Classes, len(y.Value)))
+	if processes := likelihood.Processes(lik.Likelihood(), y.Classes); len(cov) != 1 || processes != 1 || n == 0 {
+		panic(fmt.Sprintf("approx: %d covariances, %d classes with %d processes and %d labels, want 1 covariance, 1 "+
+			"process and at least 1 label", len(cov), y.Classes, processes, n))
 	}
-	c := &cases{mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher), b: make([]float64, n)}
+	c := &cases{mean: cov[0].Mean, y: y.numbers(), lik: lik.(likelihood.MomentMatcher), b: make([]float64, n)}
 	if c.mean == nil {
 		c.mean = make([]float64, n)
 	}
@@ -78,7 +78,7 @@ func (p *process) Latent(mean, variance []float64, cross *mat.Dense, diag []floa
 
 // PredictProba implements Posterior.
 func (p *process) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
-	averageTwoClasses(p, p.lik, dst, cross, diag, mean)
+	averageOneProcess(p, p.lik, dst, cross, diag, mean)
 }
 
 func (p *process) condense() (State, bool) {
@@ -86,10 +86,10 @@ func (p *process) condense() (State, bool) {
 	return s, ok
 }
 
-// averageTwoClasses is PredictProba by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
-// ∫ p(y|f) q(f) df. It panics for numeric targets, which have no classes; Latent has their mean and
+// averageOneProcess is PredictProba by averaging over the latent Gaussian, GPML (3.25): p(y) = ∫
+// p(y|f) q(f) df. It panics for numeric targets, which have no classes; Latent has their mean and
 // variance.
-func averageTwoClasses(
+func averageOneProcess(
 	p interface {
 		Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
 	}, lik likelihood.MomentMatcher, dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64,
@@ -98,18 +98,24 @@ func averageTwoClasses(
 		panic("approx: class probabilities of numeric targets")
 	}
 	m := len(diag[0])
-	checkProbabilities(dst, m, 2)
+	_, classes := dst.Dims()
+	checkProbabilities(dst, m, classes)
+	labels := likelihood.Labels(classes)
 	mu, variance := make([]float64, m), make([]float64, m)
 	p.Latent(mu, variance, cross[0], diag[0], 0)
 	for j := range mu {
 		if mean != nil {
 			mu[j] += mean[0][j]
 		}
-		minus, _ := lik.Moments(-1, mu[j], variance[j])
-		plus, _ := lik.Moments(+1, mu[j], variance[j])
-		minus, plus = math.Exp(minus), math.Exp(plus)
-		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 up to rounding in the likelihood
-		dst.Set(j, 1, plus/(minus+plus))
+		row, sum := dst.RawRowView(j), 0.0
+		for c, y := range labels {
+			logp, _ := lik.Moments(y, mu[j], variance[j])
+			row[c] = math.Exp(logp)
+			sum += row[c]
+		}
+		for c := range row { // the sum is 1 up to rounding in the likelihood
+			row[c] /= sum
+		}
 	}
 }
 

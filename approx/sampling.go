@@ -480,11 +480,13 @@ func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []floa
 	}
 }
 
-// chainProba returns every chain's average of p(y = ±1), chains×m.
-func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus, plus *mat.Dense) {
+// chainProba returns every chain's average of p(y) for each of the labels, chains×m.
+func (p *samples) chainProba(labels []float64, cross []*mat.Dense, diag, mean [][]float64) (proba []*mat.Dense) {
 	means, variance := p.conditional(cross[0], diag[0])
 	chains, samples := p.options.Chains, p.options.Samples
-	minus, plus = mat.NewDense(chains, means.Cols, nil), mat.NewDense(chains, means.Cols, nil)
+	for range labels {
+		proba = append(proba, mat.NewDense(chains, means.Cols, nil))
+	}
 	for s := range means.Rows {
 		c := s / samples
 		for j, v := range variance {
@@ -492,31 +494,37 @@ func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus,
 			if mean != nil {
 				f += mean[0][j]
 			}
-			lower, _ := p.lik.Moments(-1, f, v)
-			upper, _ := p.lik.Moments(+1, f, v)
-			minus.Set(c, j, minus.At(c, j)+math.Exp(lower)/float64(samples))
-			plus.Set(c, j, plus.At(c, j)+math.Exp(upper)/float64(samples))
+			for k, y := range labels {
+				logp, _ := p.lik.Moments(y, f, v)
+				proba[k].Set(c, j, proba[k].At(c, j)+math.Exp(logp)/float64(samples))
+			}
 		}
 	}
-	return minus, plus
+	return proba
 }
 
 // PredictProba implements Posterior: p(y*|y) is the average of ∫ p(y*|f*) p(f*|f) df* over the
 // samples f.
 func (p *samples) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	m := len(diag[0])
-	checkProbabilities(dst, m, 2)
-	minus, plus := p.chainProba(cross, diag, mean)
+	_, classes := dst.Dims()
+	checkProbabilities(dst, m, classes)
+	proba := p.chainProba(likelihood.Labels(classes), cross, diag, mean)
 	for j := range m {
-		lower, upper := mat.Sum(minus.ColView(j)), mat.Sum(plus.ColView(j))
-		dst.Set(j, 0, lower/(lower+upper)) // the sum is the number of chains up to rounding
-		dst.Set(j, 1, upper/(lower+upper))
+		row, sum := dst.RawRowView(j), 0.0
+		for k := range row {
+			row[k] = mat.Sum(proba[k].ColView(j))
+			sum += row[k]
+		}
+		for k := range row { // the sum is the number of chains up to rounding
+			row[k] /= sum
+		}
 	}
 }
 
 // ProbaStandardError implements Sampled.
 func (p *samples) ProbaStandardError(dst []float64, cross []*mat.Dense, diag, mean [][]float64) {
-	_, plus := p.chainProba(cross, diag, mean)
+	plus := p.chainProba([]float64{1}, cross, diag, mean)[0]
 	if len(dst) != plus.RawMatrix().Cols {
 		panic(fmt.Sprintf("approx: %d standard errors, want %d", len(dst), plus.RawMatrix().Cols))
 	}

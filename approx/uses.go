@@ -16,7 +16,8 @@ func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks
 	return usesBinary(method, lik, classes, lacks)
 }
 
-// usesBinary returns an error if a binary method cannot work with lik for this number of classes.
+// usesBinary returns an error if a binary method cannot work with lik for this number of classes:
+// two, or several in order, which have one latent process too.
 func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	switch domain := lik.Domain(); {
 	case classes == 0 && domain == likelihood.Numeric:
@@ -27,13 +28,14 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 	case domain == likelihood.Categorical && classes > 2:
 		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, "+
 			"or likelihood: probit with classes: one_vs_rest", method)
-	case domain != likelihood.Binary:
+	case domain != likelihood.Binary && domain != likelihood.Ordered:
 		return fmt.Errorf("%s needs a likelihood of two classes; use probit or logit", method)
 	case lacks != nil:
 		return lacks
-	case classes != 2:
+	case classes != 2 && domain == likelihood.Binary:
 		return fmt.Errorf("%s with a likelihood of two classes cannot model %d classes; use classes: "+
-			"one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
+			"one_vs_rest, likelihood: softmax with inference: laplace, or likelihood: ordinal if they have an order",
+			method, classes)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
 		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit "+

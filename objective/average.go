@@ -116,8 +116,9 @@ func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
 	}
 	return func(sum, f []float64) {
 		if len(f) == 1 {
-			add(&sum[0], -1, f[0])
-			add(&sum[1], 1, f[0])
+			for c, y := range likelihood.Labels(classes) {
+				add(&sum[c], y, f[0])
+			}
 			return
 		}
 		for c, v := range f {

@@ -33,6 +33,7 @@ func (p *Point) Condense() (c Condensed, ok bool) {
 // cases are not. All it can do is Expand. classes are the labels; none: the targets are numbers.
 func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
 	x := &kernel.Inputs{X: z}
+	m = m.On(len(classes))
 	o := &Objective{model: m, structure: &induction{induced: &induced{z: x}}}
 	// where theta starts is no matter
 	o.data = Data{X: x, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}

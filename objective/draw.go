@@ -18,7 +18,7 @@ import (
 
 // Draw is one draw of the latent processes from their prior, at some cases.
 type Draw struct {
-	Latent [][]float64 // [process][case]: one process, or one per class where the likelihood has more than two
+	Latent [][]float64 // [process][case]: one process, or one per class if the likelihood has one for each
 	// Proba is what the likelihood makes of them, [class][case]: p(y = +1|f) alone for two classes,
 	// p(y = c|f) for more, and nil where targets are numbers.
 	Proba [][]float64
@@ -46,9 +46,11 @@ func (m Model) Draw(
 func (m Model) draw(
 	ctx context.Context, theta []float64, d Data, count int, seed uint64,
 ) (draws []Draw, jitter float64, err error) {
+	classes := len(d.Classes)
+	m = m.On(classes)
 	l, n, processes := m.LayoutOn(d), d.X.N(), 1
 	if m.Likelihood.Domain() == likelihood.Categorical {
-		processes = len(d.Classes)
+		processes = classes
 	}
 	mean := make([]float64, n)
 	m.mean().At(mean, l.mean(theta), d.X)
@@ -80,18 +82,18 @@ func (m Model) draw(
 			linalg.Gemv(blas.Trans, 1, blas64.General{Rows: n, Cols: n, Stride: u.Stride, Data: u.Data}, z, 1, f)
 			draw.Latent = append(draw.Latent, f)
 		}
-		draw.squash(lik)
+		draw.squash(lik, max(2, classes))
 		draws = append(draws, draw)
 	}
 	return draws, jitter, nil
 }
 
 // squash sets Proba.
-func (draw *Draw) squash(lik likelihood.Bound) {
+func (draw *Draw) squash(lik likelihood.Bound, classes int) {
 	if lik.Likelihood().Domain() == likelihood.Numeric {
 		return
 	}
-	classes, n := max(2, len(draw.Latent)), len(draw.Latent[0])
+	n := len(draw.Latent[0])
 	for range classes {
 		draw.Proba = append(draw.Proba, make([]float64, n))
 	}
@@ -106,7 +108,7 @@ func (draw *Draw) squash(lik likelihood.Bound) {
 			draw.Proba[c][i] = p
 		}
 	}
-	if len(draw.Latent) == 1 {
+	if classes == 2 && len(draw.Latent) == 1 {
 		draw.Proba = draw.Proba[1:]
 	}
 }

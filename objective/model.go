@@ -21,15 +21,21 @@ type Model struct {
 	Inference  approx.Approximation
 }
 
+// On is the model for so many classes, 0 for numbers.
+func (m Model) On(classes int) Model {
+	m.Likelihood = likelihood.On(m.Likelihood, classes)
+	return m
+}
+
 // Check says what the parts can do together on this many classes, or why they cannot and what
 // would. It needs no data.
 func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
-	if j := len(m.Kernels); j > 1 && (classes <= 2 || j != classes) {
-		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
-			"or, for more than two classes, one per class", j, classes)
+	if j := len(m.Kernels); j > 1 && j != likelihood.Processes(m.Likelihood, classes) {
+		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, or, for more than two "+
+			"classes that have no order, one per class", j, classes)
 	}
 	if s := approx.StructureOf(m.Inference); s != nil {
 		if err := s.(Structure).Check(); err != nil {
@@ -48,6 +54,9 @@ const batch = 2048
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, batch)
+	if likelihood.Processes(m.Likelihood, s.Classes) == 1 {
+		s.Classes = min(s.Classes, 2)
+	}
 	if own := structureOf(m.Inference, s.Cases); own != nil {
 		return own.Memory(m.Inference, s, dim)
 	}

@@ -48,6 +48,7 @@ type room struct {
 // what Data.Check finds, labels that are not those of the classes among it, are errors. Without a
 // criterion, nil, points are there to predict: their Value is NaN and they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
+	m = m.On(d.Y.Classes)
 	o := &Objective{model: m, criterion: c, data: d}
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)

@@ -78,7 +78,7 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 }
 
 // Latents are the mean and variance of every latent process at the cases of z, as Latent gives
-// them: of one process for two classes and for numbers, else of one for each class.
+// them: of as many as likelihood.Processes says.
 func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
 	for range p.processes() {
 		variances = append(variances, make([]float64, z.N()))
@@ -101,10 +101,7 @@ func (p *Point) latents(z *kernel.Inputs, variances [][]float64) (means [][]floa
 
 // processes is the number of latent processes.
 func (p *Point) processes() int {
-	if classes := p.objective.data.Y.Classes; classes > 2 {
-		return classes
-	}
-	return 1
+	return likelihood.Processes(p.objective.model.Likelihood, p.objective.data.Y.Classes)
 }
 
 // LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats,

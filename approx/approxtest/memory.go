@@ -55,8 +55,9 @@ func CheckMemory(t *testing.T, p MemoryProblem) {
 		switch p.Targets.Classes {
 		case 0:
 			post.Latent(make([]float64, memoryNew), make([]float64, memoryNew), cross, diag, 0)
-		case 2:
-			post.PredictProba(mat.NewDense(memoryNew, 2, nil), []*mat.Dense{cross}, [][]float64{diag}, nil)
+		default:
+			dst := mat.NewDense(memoryNew, p.Targets.Classes, nil)
+			post.PredictProba(dst, []*mat.Dense{cross}, [][]float64{diag}, nil)
 		}
 		return post
 	})

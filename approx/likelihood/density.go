@@ -139,7 +139,7 @@ type integratedConcave struct{ integrated }
 // Expected implements LogConcave. By parts, the fourth derivative is E[x d3]/√variance.
 func (b integratedConcave) Expected(y, mean, variance float64) (e float64, d [4]float64) {
 	y, sign := b.side(y)
-	g := newAverage(b.centre(y), sign*mean, variance)
+	g := newAverage(b.centres(y), sign*mean, variance)
 	sum := g.integrate(5, func(to []float64, x, w float64) {
 		logp, l1, l2, l3 := b.density.Derivs(y, g.f(x))
 		w *= normalDensity(x)
@@ -151,7 +151,7 @@ func (b integratedConcave) Expected(y, mean, variance float64) (e float64, d [4]
 // DExpected implements LogConcave.
 func (b integratedConcave) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
 	y, sign := b.side(y)
-	g := newAverage(b.centre(y), sign*mean, variance)
+	g := newAverage(b.centres(y), sign*mean, variance)
 	sum := g.integrate(3*len(e), func(to []float64, x, w float64) {
 		b.density.ParamDerivs(e, d1, d2, y, g.f(x))
 		w *= normalDensity(x)
@@ -172,26 +172,33 @@ func add(to []float64, values ...float64) {
 	}
 }
 
-// centre is the f near which p(y|f) varies fast.
-func (b integrated) centre(y float64) float64 {
-	if b.structure.Domain() == Numeric {
-		return y
+// centres are the f near which p(y|f) varies fast.
+func (b integrated) centres(y float64) []float64 {
+	if at, ok := b.density.(interface{ around(y float64) []float64 }); ok {
+		return at.around(y)
 	}
-	return 0
+	if b.structure.Domain() == Numeric {
+		return []float64{y}
+	}
+	return []float64{0}
 }
 
-// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near x =
-// centre and, tilted, near a mode with some width. Contributions farther than reach from 0 and from
-// the mode are negligible.
+// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near some
+// x and, tilted, near a mode with some width. Contributions farther than reach from 0 and from the
+// mode are negligible.
 type average struct {
-	mean, s, centre    float64
+	mean, s            float64
+	centres            []float64
 	mode, width, reach float64
 	noise              float64 // relative rounding error of what is averaged
 }
 
-func newAverage(centre, mean, variance float64) average {
-	s := math.Sqrt(variance)
-	return average{mean: mean, s: s, centre: (centre - mean) / s, width: 1, reach: 9.5, noise: 1e-14}
+func newAverage(centres []float64, mean, variance float64) average {
+	g := average{mean: mean, s: math.Sqrt(variance), width: 1, reach: 9.5, noise: 1e-14}
+	for _, c := range centres {
+		g.centres = append(g.centres, (c-mean)/g.s)
+	}
+	return g
 }
 
 func (g average) f(x float64) float64 { return g.mean + g.s*x }
@@ -205,7 +212,7 @@ type tilted struct {
 
 // tilt finds the mode by bisection in the direction in which the density increases from the mean.
 func (b integrated) tilt(y, mean, variance float64) tilted {
-	t := tilted{average: newAverage(b.centre(y), mean, variance)}
+	t := tilted{average: newAverage(b.centres(y), mean, variance)}
 	uphill := func(x float64) float64 {
 		_, d1, _, _ := b.density.Derivs(y, t.f(x))
 		return t.s*d1 - x
@@ -240,11 +247,15 @@ func (t tilted) relative(x, logp float64) float64 {
 }
 
 // integrate computes count integrals over x: f adds the integrands at x, times w, to sum. Panels
-// double in width with the distance from centre and from the mode.
+// double in width with the distance from the centres and from the mode.
 func (g average) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
 	from, to := min(g.mode, 0)-g.reach, max(g.mode, 0)+g.reach
 	ends := []float64{from, to}
-	for _, p := range [][2]float64{{g.centre, 1 / (16 * g.s)}, {g.mode, g.width}} {
+	places := [][2]float64{{g.mode, g.width}}
+	for _, c := range g.centres {
+		places = append(places, [2]float64{c, 1 / (16 * g.s)})
+	}
+	for _, p := range places {
 		place := func(x float64) {
 			if x > from && x < to {
 				ends = append(ends, x)

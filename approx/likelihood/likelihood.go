@@ -12,6 +12,7 @@
 // function that returns log p(y|f) and its derivatives; package likelihoodtest checks the result.
 //
 // Binary targets y are -1 or +1, and both labels are symmetric: p(-y|-f) = p(y|f), bit for bit.
+// Ordered targets are the numbers of the classes, and Sized likelihoods have parameters for them.
 // Functions are total: every finite f and mean, and every finite variance that is 0 or at least
 // 1e-300, give finite results (log-probabilities down to -math.MaxFloat64, never -Inf or NaN). Only
 // the third and fourth derivatives of Moments may overflow, if p(y|f) jumps and the variance is
@@ -33,7 +34,29 @@ const (
 	Binary      Domain = iota // y is -1 or +1
 	Categorical               // y is 0 … C-1
 	Numeric                   // y is a real number
+	Ordered                   // y is 0 … C-1 in order, or -1 or +1 of two classes; one latent value for all
 )
+
+// Processes is the number of latent processes of a model of so many classes, 0 for numbers: one for
+// two classes, for numbers and for classes in order, else one for each class.
+func Processes(l Likelihood, classes int) int {
+	if classes > 2 && l.Domain() != Ordered {
+		return classes
+	}
+	return 1
+}
+
+// Labels are the targets y of so many classes.
+func Labels(classes int) []float64 {
+	if classes == 2 {
+		return []float64{-1, 1}
+	}
+	y := make([]float64, classes)
+	for k := range y {
+		y[k] = float64(k)
+	}
+	return y
+}
 
 // Likelihood is the structure of an observation model.
 type Likelihood interface {
@@ -41,6 +64,21 @@ type Likelihood interface {
 	Params() []param.Spec
 	// At binds the values of the parameters, given on the theta scale in the order of Params.
 	At(theta []float64) Bound
+}
+
+// Sized likelihoods have as many parameters as the number of classes asks for.
+type Sized interface {
+	Likelihood
+	// On is the likelihood for so many classes, two or more.
+	On(classes int) Likelihood
+}
+
+// On is the likelihood for so many classes.
+func On(l Likelihood, classes int) Likelihood {
+	if s, ok := l.(Sized); ok && classes >= 2 {
+		return s.On(classes)
+	}
+	return l
 }
 
 // Bound is a likelihood with values of its parameters; type assertions find its abilities.

@@ -116,7 +116,7 @@ func (l Logit) MomentsOfBoth(mean, variance float64) (logZ [2]float64, d [2][4]f
 // Expected returns ∫ log σ(yf) N(f; mean, variance) df and its derivatives, by quadrature to about
 // 1e-14 of their size (the fourth: of the third over √variance).
 func (l Logit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
-	return expected(l, y, mean, variance)
+	return expected(l, y, mean, variance, sigmoidStep, 0)
 }
 
 // DExpected implements LogConcave.

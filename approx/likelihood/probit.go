@@ -44,7 +44,7 @@ func (Probit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 // Expected returns ∫ log Φ(yf) N(f; mean, variance) df and its derivatives, by quadrature to about
 // 1e-14 of their size (the fourth: of the third over √variance).
 func (p Probit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
-	return expected(p, y, mean, variance)
+	return expected(p, y, mean, variance, sigmoidStep, 0)
 }
 
 // DExpected implements LogConcave.

@@ -116,7 +116,7 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 		models        []string
 	}{
 		{2, "preprocess: standardize, positive: a", "none", everyModel(t, 2)},
-		{3, "preprocess: whiten, missing: mean", "none\npredict: {average: {monte_carlo: {samples: 10}}}", everyModel(t, 3)},
+		{3, "preprocess: whiten, missing: mean, order: [b, a, c]", "none\npredict: {average: {monte_carlo: {samples: 10}}}", everyModel(t, 3)},
 		{0, "preprocess: none", "none", everyModel(t, 0)},
 		{2, "missing: median", chains, []string{prior("se", "probit", "laplace"), prior("matern32", "logit", "ep")}},
 		{3, "preprocess: standardize", chains, []string{prior("se", "softmax", "laplace"), prior("se", "probit", "ep, classes: one_vs_rest")}},

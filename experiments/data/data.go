@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,6 +24,7 @@ type Data struct {
 	Classes     []string   // in order; of two classes the second is coded +1. None for numeric labels
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
+	Unordered   bool       // of more than two classes, which are neither numbers nor in the order of a file
 	Groups      []string   // n, or none; of the training data only
 	IDs         []IDColumn // columns that only identify cases
 	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
@@ -36,6 +39,15 @@ type Data struct {
 	Citation string // of a bundled set
 	Licence  string // of a bundled set
 	Warnings []cause.Notice
+}
+
+// CheckOrder returns an error unless the classes have an order.
+func (d *Data) CheckOrder() error {
+	if !d.Unordered {
+		return nil
+	}
+	return fmt.Errorf("the order of the classes is not known, for they are not numbers; write it, the lowest first, "+
+		"as in data: {order: [%s]}", strings.Join(d.Classes, ", "))
 }
 
 // IDColumn is a column that only identifies cases.

@@ -16,12 +16,13 @@ import (
 // Load reads the data that s specifies. Relative paths start in dir; seed determines the subsample.
 // A mistake in s is a Problems error, a problem of a file a *FileError; several errors are joined.
 //
-// The classes are those of the training data, numbered in natural order; of two classes the second
-// is coded +1, and positive can select it. For classification, a label with more than 100 distinct
-// values, or with non-integer numbers, is considered numeric and refused, unless above makes two
-// classes from it. A class that occurs only in the test data is an error. The levels of categorical
-// columns are those of the whole training file. A level that only the test file has becomes all
-// zeros, with a warning; a missing value is missing in all indicators of the column.
+// The classes are those of the training data, numbered in natural order or in that of order; of two
+// classes the second is coded +1, and positive can select it. For classification, a label with more
+// than 100 distinct values, or with non-integer numbers, is considered numeric and refused, unless
+// above makes two classes from it. A class that occurs only in the test data is an error. The
+// levels of categorical columns are those of the whole training file. A level that only the test
+// file has becomes all zeros, with a warning; a missing value is missing in all indicators of the
+// column.
 func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if p := s.Check(); len(p) > 0 {
 		return nil, p
@@ -39,6 +40,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 		return nil, err
 	}
 	d.Name, d.Citation, d.Licence = set.Name, set.Citation, set.Licence
+	d.Unordered = len(d.Classes) > 2 && len(s.Order) == 0 && !numbers(d.Classes)
 	if s.Dataset == "" {
 		d.Name, _, _ = strings.Cut(filepath.Base(s.Train), ".")
 	}

@@ -24,6 +24,7 @@ type Spec struct {
 	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
 	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
 	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
+	Order    []Name   `yaml:"order"`    // all classes, the lowest first; default: natural order
 	Above    *float64 `yaml:"above"`    // makes two classes from a numeric label: "not above 25", "above 25"
 	Missing  string   `yaml:"missing"`  // error (default), drop (the case), mean, median
 	// Categorical is error (default), one_hot, or kernel: one column per category, for kernel
@@ -153,7 +154,7 @@ func (s Spec) Check() Problems {
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
 }
 
-// checkClasses checks classes and positive.
+// checkClasses checks classes, order and positive.
 func (s Spec) checkClasses() (p Problems) {
 	kept := s.canonicalNames(s.Classes...)
 	if len(kept) == 1 {
@@ -163,10 +164,15 @@ func (s Spec) checkClasses() (p Problems) {
 		p.add("classes", "keeps %d classes; the limit is %d", len(kept), MaxClasses)
 		kept = kept[:MaxClasses]
 	}
-	for i, c := range kept {
-		if slices.Contains(kept[:i], c) {
-			p.add("classes", "%q occurs twice; remove one", c)
+	for key, names := range map[string][]string{"classes": kept, "order": s.canonicalNames(s.Order...)} {
+		for i, c := range names {
+			if slices.Contains(names[:i], c) {
+				p.add(key, "%q occurs twice; remove one", c)
+			}
 		}
+	}
+	if len(s.Order) > 0 && s.Positive != "" {
+		p.add("positive", "order says which of the classes is the last; remove one of the two")
 	}
 	positive := s.canonicalNames(s.Positive)[0]
 	switch {
@@ -187,13 +193,17 @@ func (s Spec) checkThreshold() (p Problems) {
 	if s.Above != nil && len(s.Classes) > 0 {
 		p.add("classes", "above makes the classes; remove one of the two")
 	}
+	if s.Above != nil && len(s.Order) > 0 {
+		p.add("order", "above makes the classes, and their order; remove one of the two")
+	}
 	if !s.Regression {
 		return p
 	}
 	for _, c := range []struct {
 		key   string
 		given bool
-	}{{"above", s.Above != nil}, {"classes", len(s.Classes) > 0}, {"positive", s.Positive != ""}} {
+	}{{"above", s.Above != nil}, {"classes", len(s.Classes) > 0}, {"positive", s.Positive != ""},
+		{"order", len(s.Order) > 0}} {
 		if c.given {
 			p.add(c.key, "this likelihood takes numeric labels, which have no classes; "+
 				"remove the key, or take a likelihood of classes")

@@ -267,7 +267,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	}
 	classes := slices.Sorted(maps.Keys(seen))
 	value := func(c string) float64 { v, _ := parseNumber(c); return v }
-	numeric := !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
+	numeric := numbers(classes)
 	if numeric {
 		slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
 	}
@@ -301,6 +301,11 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	return s.orderClasses(classes)
 }
 
+// numbers says whether all classes are.
+func numbers(classes []string) bool {
+	return !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
+}
+
 // resembling warns of classes that could be meant as one: numbers of the same value, or texts that
 // differ in case alone.
 func resembling(classes []string) (warnings []cause.Notice) {
@@ -320,8 +325,21 @@ func resembling(classes []string) (warnings []cause.Notice) {
 	return warnings
 }
 
-// orderClasses puts the positive class last.
+// orderClasses puts the classes in the order of the file, or the positive one last.
 func (s Spec) orderClasses(classes []string) ([]string, error) {
+	if order := s.canonicalNames(s.Order...); len(order) > 0 {
+		for _, c := range order {
+			if !slices.Contains(classes, c) {
+				return nil, problem("order", "no class %q%s", c, registry.Suggest(c, classes))
+			}
+		}
+		for _, c := range classes {
+			if !slices.Contains(order, c) {
+				return nil, problem("order", "class %q is missing; name all classes, the lowest first", c)
+			}
+		}
+		return order, nil
+	}
 	if s.Positive == "" {
 		return classes, nil
 	}

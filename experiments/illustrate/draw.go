@@ -20,12 +20,11 @@ import (
 func Drawable(m declared.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
 	perClass, what := m.Likelihood.Domain() == likelihood.Categorical,
 		cmp.Or(m.Written.Likelihood.Text, "a model without likelihood")
-	switch {
-	case perClass && len(cases.Classes) < 2:
-		put("classes", fmt.Errorf("%s has a latent function for each of two or more classes; name them, as in %s", what,
-			example))
-	case !perClass && len(names) > 0:
-		put("classes", fmt.Errorf("names of classes are for softmax; %s has one latent function", what))
+	switch named := perClass || m.Ordered(); {
+	case named && len(cases.Classes) < 2:
+		put("classes", fmt.Errorf("%s is of two or more classes; name them, as in %s", what, example))
+	case !named && len(names) > 0:
+		put("classes", fmt.Errorf("names of classes are for softmax and ordinal; %s has none", what))
 	case m.PerClass && !perClass:
 		put("kernel", fmt.Errorf("%s has one latent function, so per_class kernels do not apply; use softmax, or "+
 			"one kernel", what))
@@ -51,7 +50,7 @@ func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases o
 		}
 	}
 	i.Jitter = record.Number(jitter)
-	if m.Likelihood.Domain() == likelihood.Categorical {
+	if m.Likelihood.Domain() == likelihood.Categorical || m.Ordered() {
 		i.Classes = cases.Classes
 	}
 	for j, name := range inputs {
@@ -60,7 +59,7 @@ func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases o
 	add := func(letter string, draw int, parts [][]float64) {
 		for c, part := range parts {
 			name := fmt.Sprintf("%s%d", letter, draw+1)
-			if i.Classes != nil {
+			if len(parts) == len(i.Classes) {
 				name += "[" + i.Classes[c] + "]"
 			}
 			i.Columns = append(i.Columns, recorded(name, part))

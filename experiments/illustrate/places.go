@@ -42,6 +42,9 @@ func checkLabels(m declared.Model, labels []float64, wrong func(error), put func
 	case likelihood.Categorical:
 		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit",
 			m.Written.Likelihood))
+	case likelihood.Ordered:
+		put("likelihood", fmt.Errorf("%s is of several classes in order, and two are shown; use probit or logit",
+			m.Written.Likelihood))
 	case likelihood.Binary:
 		for _, y := range labels {
 			if y != 1 && y != -1 {

@@ -108,6 +108,11 @@ func (p *planner) combines(c *candidate) (err error) {
 	if m.Tune.Strategy == nil {
 		c.criterion = nil // nothing is maximised, so no ability is required
 	}
+	if m.Ordered() {
+		if err := c.Data.CheckOrder(); err != nil {
+			return p.tell(m.Written.Likelihood.Place, "%s: %v", c.Dataset, err)
+		}
+	}
 	c.model, c.tuned = m.On(classes), m.Tuned(classes)
 	if _, err := c.model.Check(classes); err != nil {
 		return p.tell(m.Written.Inference.Place, "%s: %v", c.Dataset, err)

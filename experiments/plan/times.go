@@ -178,10 +178,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 			t.Pullback += s.rest * n * known * (1e-9*d + 1e-9)
 		}
 	}
-	classes, pairs := float64(max(1, size.Classes)), 1.0
-	if size.Classes == 2 {
-		classes = 1
-	}
+	classes, pairs := float64(likelihood.Processes(m.Likelihood, size.Classes)), 1.0
 	if _, each := m.Inference.(approx.OneVsRest); !each && passes > 1 {
 		pairs = classes // of joint classes, each pair needs products
 	}

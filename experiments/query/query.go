@@ -53,6 +53,9 @@ func (q Query) load(
 		set.Evaluation = "test"
 	}
 	p, err := set.Prepare()
+	if err == nil && m.Ordered() {
+		err = ds.CheckOrder()
+	}
 	if err == nil {
 		err = kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames))
 	}

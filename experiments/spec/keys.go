@@ -62,6 +62,8 @@ var Sections = []Section{
 			`classes: ["3", "5"]`},
 		{"positive", "the class coded +1, of two: sensitivity, F1 and average precision refer to it",
 			"the last in natural order", "positive: ill"},
+		{"order", "all classes, the lowest first: likelihood ordinal needs their order, and tables have it",
+			"natural order: by number, else by text", "order: [low, medium, high]"},
 		{"above", "threshold that turns a numeric label into two classes: above it, or not",
 			"none", "above: 25"},
 		{"missing", "treatment of empty cells, NA, NaN and ?: error, drop the case, or use the mean or " +
@@ -140,6 +142,12 @@ var Sections = []Section{
 		{"epsilon", "probability that a label is wrong, from 0 to 1/2",
 			"0.01, not tuned", "noisy_threshold: {epsilon: 0.02}"},
 		{"noise", "standard deviation of the Gaussian noise on a numeric label", "1", "gaussian: {noise: 0.1}"},
+		{"link", "distribution of the noise of classes in order: probit, normal, or logit, logistic", "probit",
+			"ordinal: {link: logit}"},
+		{"cut", "first cut point between classes in order", "where the classes are equally probable, tuned",
+			"ordinal: {cut: {fixed: 0}}"},
+		{"gap", "distance of every cut point to the next", "where the classes are equally probable, tuned",
+			"ordinal: {gap: {init: 0.5}}"},
 		{"constant", "value of the prior mean", "0, tuned", "mean: {constant: {init: 0.5}}"},
 	}},
 	{"inference", "options of inference methods", nil, slices.Concat([]Key{

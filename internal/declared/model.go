@@ -72,9 +72,14 @@ func (m Model) Numeric() bool {
 	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Numeric
 }
 
+// Ordered reports whether the classes must have an order.
+func (m Model) Ordered() bool {
+	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Ordered
+}
+
 // On is the model for data with this number of classes.
 func (m Model) On(classes int) objective.Model {
-	model := m.Model
+	model := m.Model.On(classes)
 	if m.PerClass {
 		// with two kernels a method for one process is refused with a reason
 		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2))

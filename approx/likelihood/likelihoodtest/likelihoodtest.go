@@ -26,13 +26,18 @@ type Traits struct {
 	AverageError float64
 }
 
-// Check runs all checks of lik, at its parameters' initial values and one unit of theta to either
-// side, where p(y|f) must not vary on a scale below 1 if it is smooth. What is asked depends on its
-// domain and on what it can do.
+// Check runs all checks of lik, of three classes if they have an order, at its parameters' initial
+// values and one unit of theta to either side, where p(y|f) must not vary on a scale below 1 if it
+// is smooth. What is asked depends on its domain and on what it can do.
 func Check(t *testing.T, lik likelihood.Likelihood, traits Traits) {
 	t.Helper()
+	if lik.Domain() == likelihood.Ordered {
+		lik = likelihood.On(lik, 3)
+	}
 	t.Run("names are unique and starts inside bounds", func(t *testing.T) { names(t, lik) })
-	ys := map[likelihood.Domain][]float64{likelihood.Binary: {1, -1}, likelihood.Numeric: {0.7, -2}}[lik.Domain()]
+	ys := map[likelihood.Domain][]float64{
+		likelihood.Binary: {1, -1}, likelihood.Numeric: {0.7, -2}, likelihood.Ordered: likelihood.Labels(3),
+	}[lik.Domain()]
 	for _, shift := range []float64{0, -1, 1} {
 		if shift != 0 && len(lik.Params()) == 0 {
 			continue
@@ -180,47 +185,57 @@ func (c *check) derivatives(t *testing.T) {
 	}
 }
 
-// labels: they are treated alike, and their probabilities sum to 1.
+// labels: their probabilities sum to 1, and those of two classes are treated alike.
 func (c *check) labels(t *testing.T) {
-	if c.lik.Domain() != likelihood.Binary {
+	if c.lik.Domain() == likelihood.Numeric {
 		t.Skip("numeric targets")
 	}
-	sums := func(what string, a, b, tolerance float64) {
-		if sum := math.Exp(a) + math.Exp(b); !(math.Abs(sum-1) <= tolerance) {
+	two := c.lik.Domain() == likelihood.Binary
+	sums := func(what string, log func(y float64) float64, tolerance float64) {
+		sum := 0.0
+		for _, y := range c.ys {
+			sum += math.Exp(log(y))
+		}
+		if !(math.Abs(sum-1) <= tolerance) {
 			t.Errorf("%s: probabilities sum to 1%+.1e", what, sum-1)
 		}
 	}
-	alike := func(what string, a, b []float64) {
+	alike := func(what string, values func(y, sign float64) []float64) {
+		a, b := values(1, 1), values(-1, -1)
 		for k := range b { // an odd derivative changes its sign
 			if k%2 == 1 {
 				b[k] = -b[k]
 			}
 		}
-		if !c.traits.Asymmetric && !slices.Equal(a, b) {
+		if two && !c.traits.Asymmetric && !slices.Equal(a, b) {
 			t.Errorf("%s: %v, mirrored %v", what, a, b)
 		}
 	}
 	for _, f := range both(latents) {
 		if c.smooth != nil {
-			a, a1, a2, a3 := c.smooth.Derivs(1, f)
-			b, b1, b2, b3 := c.smooth.Derivs(-1, -f)
-			alike(fmt.Sprintf("Derivs(1, %v)", f), []float64{a, a1, a2, a3}, []float64{b, b1, b2, b3})
-			other, _, _, _ := c.smooth.Derivs(-1, f)
-			sums(fmt.Sprintf("f = %v", f), a, other, 1e-15)
+			alike(fmt.Sprintf("Derivs(1, %v)", f), func(y, sign float64) []float64 {
+				logp, d1, d2, d3 := c.smooth.Derivs(y, sign*f)
+				return []float64{logp, d1, d2, d3}
+			})
+			log := func(y float64) float64 { l, _, _, _ := c.smooth.Derivs(y, f); return l }
+			sums(fmt.Sprintf("f = %v", f), log, 1e-15)
 		}
-		want, _ := c.m.Moments(1, f, 0)
-		got := c.m.LogProb(1, f)
-		alike(fmt.Sprintf("LogProb(1, %v)", f), []float64{got}, []float64{c.m.LogProb(-1, -f)})
-		if !(math.Abs(got-want) <= 2e-15*math.Abs(want)+2e-18) {
-			t.Errorf("LogProb(1, %v) = %v, want %v", f, got, want)
+		alike(fmt.Sprintf("LogProb(1, %v)", f),
+			func(y, sign float64) []float64 { return []float64{c.m.LogProb(y, sign*f)} })
+		for _, y := range c.ys {
+			want, _ := c.m.Moments(y, f, 0)
+			if got := c.m.LogProb(y, f); !(math.Abs(got-want) <= 2e-15*math.Abs(want)+2e-18) {
+				t.Errorf("LogProb(%v, %v) = %v, want %v", y, f, got, want)
+			}
 		}
 		for _, variance := range append(c.variances[:len(c.variances):len(c.variances)], 0) {
-			a, d := c.m.Moments(1, f, variance)
-			b, e := c.m.Moments(-1, -f, variance)
 			what := fmt.Sprintf("mean %v, variance %v", f, variance)
-			alike(what, append([]float64{a}, d[:]...), append([]float64{b}, e[:]...))
-			other, _ := c.m.Moments(-1, f, variance)
-			sums(what, a, other, 1e-14+2*c.traits.AverageError)
+			alike(what, func(y, sign float64) []float64 {
+				a, d := c.m.Moments(y, sign*f, variance)
+				return append([]float64{a}, d[:]...)
+			})
+			sums(what, func(y float64) float64 { l, _ := c.m.Moments(y, f, variance); return l },
+				1e-14+2*c.traits.AverageError)
 		}
 	}
 }
