@@ -152,7 +152,7 @@ func TestOrdinalVariational(t *testing.T) {
 func TestOrdinalGradients(t *testing.T) {
 	const n = 20
 	for _, link := range []likelihood.Link{likelihood.ProbitLink, likelihood.LogitLink} {
-		for _, method := range []approx.Approximation{approx.Laplace{}, approx.EP{}, approx.Variational{}} {
+		for _, method := range []approx.Approximation{approx.Laplace{}, approx.EP{}, approx.Variational{}, approx.PL{}} {
 			for _, theta := range [][]float64{ // log sf, first cut, log gaps
 				{0.3, -0.7, 0, 0.2}, {1.5, -2, -1, 1}, {0, -0.4, math.Log(1e-6), 1}, {0.5, -25, 3, 3}, {2, 1, -4, -4},
 			} {

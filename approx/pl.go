@@ -2,7 +2,6 @@ package approx
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
@@ -12,10 +11,10 @@ var (
 	_ LeaveOneOuter = (*siteState)(nil)
 )
 
-// PL is posterior linearisation for two classes (García-Fernández, Tronarp & Särkkä, "Gaussian
-// process classification using posterior linearisation"). The label is linearised as y = Af + b +
-// noise of variance Ω, where A, b and Ω are those of statistical linear regression on the marginal
-// N(f; μ, v) of the posterior that results from them:
+// PL is posterior linearisation for two classes, or several in order (García-Fernández, Tronarp &
+// Särkkä, "Gaussian process classification using posterior linearisation"). The label is linearised
+// as y = Af + b + noise of variance Ω, where A, b and Ω are those of statistical linear regression
+// on the marginal N(f; μ, v) of the posterior that results from them:
 //
 //	A = Cov(f, E[y|f])/v,   b = E[y] - Aμ,   Ω = Var(y) - A²v
 //
@@ -46,12 +45,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := l.Iteration.check("pl"); err != nil {
 		return Caps{}, err
 	}
-	var lacks error
-	if lik.Domain() == likelihood.Ordered {
-		lacks = errors.New("pl linearises the mean of two labels; for classes in order use inference: ep, laplace or " +
-			"variational")
-	}
-	if err := usesBinary("pl", lik, classes, lacks); err != nil {
+	if err := usesBinary("pl", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	smooth, err := l.Quadrature.check("pl", l.Evidence, lik)
@@ -97,6 +91,9 @@ func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 	p, err := newSiteState("pl", l.Iteration, l.Evidence, l.Quadrature, power(l.Structure, 1), cov, y, lik)
 	if err == nil {
 		p.rule = plRule{p}
+		if y.Classes > 2 {
+			p.rule = plRanks{p, likelihood.Labels(y.Classes)}
+		}
 	}
 	return p, err
 }

@@ -17,6 +17,8 @@ type Predictions struct {
 	Cases  []int      // m: the case of each row; rows of the same case (repeated_kfold) count as one in intervals
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
+	// Ordered means that the classes have an order.
+	Ordered bool
 	// Base is the baseline, for every row: log p of its true class with the class frequencies of
 	// the training part, or the log density of its target under the normal distribution with the
 	// mean and variance of the training part; in nats.
@@ -86,7 +88,7 @@ func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (P
 // Pool concatenates the predictions of several models in this order; each keeps its own baseline.
 // There must be at least one, all with the same classes, or all with numeric targets.
 func Pool(parts ...Predictions) Predictions {
-	var all Predictions
+	all := Predictions{Ordered: parts[0].Ordered}
 	for _, p := range parts {
 		all.Cases = append(all.Cases, p.Cases...)
 		all.Labels = append(all.Labels, p.Labels...)

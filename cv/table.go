@@ -128,6 +128,20 @@ var Scores = []Score{
 			"0 is guessing; the interval is normal in atanh, also with two cases more in the table",
 	},
 	{
+		Name: "mean_absolute_error", Unit: "classes", Func: ofOrdered(rankErrors),
+		Within: [2]float64{0, math.Inf(1)}, Each: rankErrors,
+		Column: Column{Heading: "rank error", Digits: 3},
+		Doc: "the mean distance, in classes, of the class of largest probability from the true one, for classes " +
+			"whose order the file gives",
+	},
+	{
+		Name: "ranked_probability_score", Unit: "squared probability", Func: ofOrdered(rankedProbabilities),
+		Within: [2]float64{0, math.Inf(1)}, Each: rankedProbabilities,
+		Column: Column{Heading: "ranked probability", Digits: 4},
+		Doc: "the mean of Σ_k (P(y ≤ k) - [y ≤ k])² over all classes but the last, for classes whose order the file " +
+			"gives",
+	},
+	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
 		Column: Column{Heading: "rmse", Digits: 4, Brief: true},
 		Doc: "root mean squared error of the predicted mean, for numeric targets; " +

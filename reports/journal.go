@@ -311,6 +311,7 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	if err != nil {
 		return err
 	}
+	p.Ordered = c.Ordered
 	s.Predictions = &p
 	return nil
 }

@@ -144,11 +144,14 @@ func logisticNormal(a, v float64) (logZ float64, d [4]float64) {
 // complement returns log(1 - Z(-a)) and its derivatives by a, given log Z(-a) and its own.
 func complement(logZ float64, d [4]float64) (float64, [4]float64) {
 	q := math.Exp(logZ)
-	odds := q / (1 - q)
-	// d^kZ/da^k over Z, at -a and then at a
-	z1, z2 := d[0], d[1]+d[0]*d[0]
-	z3, z4 := d[2]+3*d[0]*d[1]+d[0]*d[0]*d[0], d[3]+4*d[0]*d[2]+3*d[1]*d[1]+6*d[0]*d[0]*d[1]+d[0]*d[0]*d[0]*d[0]
-	return math.Log1p(-q), cumulants(odds*z1, -odds*z2, odds*z3, -odds*z4)
+	odds, z := q/(1-q), ratios(d)
+	return math.Log1p(-q), cumulants(odds*z[0], -odds*z[1], odds*z[2], -odds*z[3])
+}
+
+// ratios returns the derivatives of Z divided by Z from those of log Z: the inverse of cumulants.
+func ratios(d [4]float64) [4]float64 {
+	return [4]float64{d[0], d[1] + d[0]*d[0], d[2] + 3*d[0]*d[1] + d[0]*d[0]*d[0],
+		d[3] + 4*d[0]*d[2] + 3*d[1]*d[1] + 6*d[0]*d[0]*d[1] + d[0]*d[0]*d[0]*d[0]}
 }
 
 // cumulants returns the cumulants for the moments m1 … m4: the derivatives of log Z from those of Z

@@ -97,8 +97,8 @@ func (o Ordinal) At(theta []float64) Bound {
 	return ordinal{integrated{o, c, c.Shape()}, c}
 }
 
-// ordinal is Ordinal with cut points. Where there is no closed form, for the logistic function
-// between two cut points, moments are computed by quadrature.
+// ordinal is Ordinal with cut points. Moments of the logistic function between two cut points are
+// differences of those of Logit, or by quadrature if these are nearly equal.
 type ordinal struct {
 	integrated
 	cells cells
@@ -109,6 +109,9 @@ func (o ordinal) LogProb(y, f float64) float64 { return o.cells.at(y, f, 0).logp
 // Moments implements MomentMatcher.
 func (o ordinal) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	if variance > 0 && !o.cells.closed(y) {
+		if logZ, d, ok := o.cells.difference(y, mean, variance); ok {
+			return logZ, d
+		}
 		return o.integrated.Moments(y, mean, variance)
 	}
 	c := o.cells.at(y, mean, variance)
@@ -211,6 +214,30 @@ func (c cells) at(y, mean, variance float64) (of cell) {
 		i.upper / s, i.upper * i.below / (s * s), i.upper * (i.below*i.below - 1 - i.d[1]) / (s * s * s),
 	}
 	return of
+}
+
+// difference is log Z of a class between two cut points of the logistic function, with its
+// derivatives: of the average of σ(f - a) minus that of σ(f - b), or of σ(b - f) minus that of
+// σ(a - f), whose averages are smaller. It is not ok if the second is more than half of the first.
+func (c cells) difference(y, mean, variance float64) (logZ float64, d [4]float64, ok bool) {
+	k, side := class(y), 1.0
+	first, second := c.cuts[k-1], c.cuts[k]
+	if mean-first > second-mean {
+		side, first, second = -1, second, first
+	}
+	larger, d := Logit{}.Moments(side, mean-first, variance)
+	smaller, e := Logit{}.Moments(side, mean-second, variance)
+	share := math.Exp(smaller - larger)
+	if share > 0.5 {
+		return 0, d, false
+	}
+	z, less := ratios(d), ratios(e)
+	for j := range z {
+		z[j] = (z[j] - share*less[j]) / (1 - share)
+	}
+	d = cumulants(z[0], z[1], z[2], z[3])
+	d[1] = min(d[1], 0)
+	return larger + math.Log1p(-share), d, true
 }
 
 // logitCell is σ(b) - σ(a) = σ(b)σ(-a)(1 - e^(a-b)), a and b being the cut points minus f.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood/likelihoodtest"
 	"github.com/gpc-tune/gpc-tune/internal/testing/bigmath"
 )
 
@@ -97,6 +98,11 @@ func TestOrdinalCells(t *testing.T) {
 		}
 		t.Logf("link %d: worst share of the tolerance %.2f", link, worst)
 	}
+}
+
+// TestOrdinalLogit runs the conformance kit, which knows probit from the table.
+func TestOrdinalLogit(t *testing.T) {
+	likelihoodtest.Check(t, likelihood.Ordinal{Link: likelihood.LogitLink}, likelihoodtest.Traits{AverageError: 1e-11})
 }
 
 // TestOrdinalOfTwoClasses: with the cut point at 0 they are probit and logit, bit for bit.

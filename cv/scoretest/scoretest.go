@@ -110,7 +110,9 @@ func predictions(m, classes int, quality float64) cv.Predictions {
 	if classes == 0 {
 		return must(cv.NewRegression(cases, targets, means, variances, mean, variance))
 	}
-	return must(cv.NewPredictions(cases, labels, mat.NewDense(m, classes, proba), trained[:classes]))
+	p := must(cv.NewPredictions(cases, labels, mat.NewDense(m, classes, proba), trained[:classes]))
+	p.Ordered = true
+	return p
 }
 
 // baseline is the same cases predicted as the training part is.
@@ -127,7 +129,9 @@ func baseline(p cv.Predictions) cv.Predictions {
 	}
 	q := cv.Pool(p)
 	q.Proba.Apply(func(_, c int, _ float64) float64 { return float64(trained[c]) / float64(total) }, q.Proba)
-	return must(cv.NewPredictions(q.Cases, q.Labels, q.Proba, trained[:classes]))
+	base := must(cv.NewPredictions(q.Cases, q.Labels, q.Proba, trained[:classes]))
+	base.Ordered = p.Ordered
+	return base
 }
 
 // reversed is the predictions with the last row first.

@@ -226,6 +226,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	default:
 		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all),
 			c.fitted.Training.Counts)
+		p.Ordered = c.file.Columns.Ordered
 		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
 		}

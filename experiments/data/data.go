@@ -24,7 +24,6 @@ type Data struct {
 	Classes     []string   // in order; of two classes the second is coded +1. None for numeric labels
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
-	Unordered   bool       // of more than two classes, which are neither numbers nor in the order of a file
 	Groups      []string   // n, or none; of the training data only
 	IDs         []IDColumn // columns that only identify cases
 	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
@@ -43,7 +42,7 @@ type Data struct {
 
 // CheckOrder returns an error unless the classes have an order.
 func (d *Data) CheckOrder() error {
-	if !d.Unordered {
+	if d.Schema.Ordered || len(d.Classes) <= 2 || numbers(d.Classes) {
 		return nil
 	}
 	return fmt.Errorf("the order of the classes is not known, for they are not numbers; write it, the lowest first, "+
@@ -66,6 +65,7 @@ type Schema struct {
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
+	Ordered bool     `json:"ordered,omitempty"` // the order of the classes was given
 	Only    bool     `json:"only,omitempty"`    // skip cases of other classes
 	Above   *float64 `json:"above,omitempty"`
 	Missing string   `json:"missing,omitempty"`

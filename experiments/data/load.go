@@ -40,7 +40,6 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 		return nil, err
 	}
 	d.Name, d.Citation, d.Licence = set.Name, set.Citation, set.Licence
-	d.Unordered = len(d.Classes) > 2 && len(s.Order) == 0 && !numbers(d.Classes)
 	if s.Dataset == "" {
 		d.Name, _, _ = strings.Cut(filepath.Base(s.Train), ".")
 	}

@@ -113,7 +113,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 
 	schema = &Schema{
 		Sparse: t.sparse, Header: t.header, Width: len(t.names), Label: Column{Name: t.names[t.label], Index: t.label},
-		Only: len(s.Classes) > 0, Above: s.Above, Missing: s.Missing,
+		Only: len(s.Classes) > 0, Ordered: len(s.Order) > 0, Above: s.Above, Missing: s.Missing,
 	}
 	t.roles, group = make([]role, len(t.names)), -1
 	for _, j := range of["id"] {
@@ -299,11 +299,6 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	}
 	t.warnings = append(t.warnings, resembling(classes)...)
 	return s.orderClasses(classes)
-}
-
-// numbers says whether all classes are.
-func numbers(classes []string) bool {
-	return !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
 }
 
 // resembling warns of classes that could be meant as one: numbers of the same value, or texts that

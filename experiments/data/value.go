@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,11 @@ func isDecimal(s string) bool { return strings.Trim(s, "0123456789+-.eE") == "" 
 func isNumber(s string) bool {
 	_, ok := parseNumber(s)
 	return ok
+}
+
+// numbers says whether all classes are.
+func numbers(classes []string) bool {
+	return !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
 }
 
 // Canonical is the text of the class that a label names, in a notation of numbers (see

@@ -76,7 +76,7 @@ func (j *Job) within(ctx context.Context, set *Set, free []float64, trials []rec
 			return cv.Predictions{}, err
 		}
 		q := Compared(learnt.(comparator.Fitted), p.Held, len(p.counts))
-		return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
+		return p.score(q.Proba)
 	}
 	o, err := objective.New(j.Model, nil, p.Data)
 	if err != nil {

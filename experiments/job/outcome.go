@@ -64,7 +64,14 @@ func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.
 		return cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean),
 			float64(p.moments.Variance))
 	}
-	return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
+	return p.score(q.Proba)
+}
+
+// score are the predictions of class probabilities of the held-out cases.
+func (p *Prepared) score(proba *mat.Dense) (cv.Predictions, error) {
+	q, err := cv.NewPredictions(p.Rows, p.labels, proba, p.counts)
+	q.Ordered = p.ordered
+	return q, err
 }
 
 // outcome is the Outcome for the held-out cases.

@@ -48,6 +48,7 @@ type Prepared struct {
 	Rows         []int          // of the held-out cases, in their file
 	labels       []int          // their classes
 	counts       []int          // training cases per class
+	ordered      bool           // the order of the classes was given
 	targets      []float64      // of the held-out cases, for numeric targets
 	moments      record.Moments // of the training cases' numbers
 	Warnings     []cause.Notice
@@ -112,7 +113,7 @@ func (t *Set) fill(p *Prepared) error {
 	p.Warnings, p.Preprocessor = warnings, pre
 	p.Data = objective.Data{X: &kernel.Inputs{X: x}, Y: t.Targets(), Classes: t.Source.Classes,
 		Groups: data.Pick(t.Source.Groups, t.Train), Scaled: pre.How != "none"}
-	p.counts = make([]int, len(t.Source.Classes))
+	p.counts, p.ordered = make([]int, len(t.Source.Classes)), t.Source.Schema.Ordered
 	if t.Source.Targets != nil {
 		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
 		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}

@@ -41,8 +41,8 @@ type candidate struct {
 func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
-		Classes: src.Data.Classes,
-		Label:   m.Written.Label(src.sets[0].How.String()), Missing: src.sets[0].Imputes(),
+		Classes: src.Data.Classes, Ordered: src.Schema.Ordered,
+		Label: m.Written.Label(src.sets[0].How.String()), Missing: src.sets[0].Imputes(),
 		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
 	}}
 }
@@ -169,7 +169,7 @@ func (p *planner) checkDim(c *candidate) error {
 func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
-	for _, w := range []string{meanWarning(c.model), priorWarning(t, c.criterion, layout)} {
+	for _, w := range []string{meanWarning(c.model, layout), priorWarning(t, c.criterion, layout)} {
 		if w != "" {
 			p.warn(cause.NoEffect.New("%s", w).In(c.String()))
 		}
@@ -381,11 +381,18 @@ func (p *planner) compare(c *candidate) error {
 	return nil
 }
 
-// meanWarning returns a warning if a prior mean has no effect.
-func meanWarning(m objective.Model) string {
+// meanWarning returns a warning if a prior mean has no effect, or that of another hyperparameter.
+func meanWarning(m objective.Model, l objective.Layout) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
 		return "the prior mean has no effect: all classes share it, and softmax depends only on differences " +
 			"between classes; use mean: zero"
+	}
+	free := func(name string) bool {
+		return slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Name == name })
+	}
+	if free("mean.constant") && free("likelihood.cut") {
+		return "the prior mean and the first cut point matter through their difference alone, and both are free; " +
+			"hold one, as in likelihood: {ordinal: {cut: {fixed: 0}}}"
 	}
 	return ""
 }

@@ -90,7 +90,8 @@ type Configuration struct {
 	Cases    int      `json:"cases"` // training cases
 	Inputs   int      `json:"inputs"`
 	Label             // TuneInference is Inference (also if empty), or another
-	Classes  []string `json:"classes"` // labels in natural order; for two classes the second is +1
+	Classes  []string `json:"classes"`           // labels in order; for two classes the second is +1
+	Ordered  bool     `json:"ordered,omitempty"` // the file gives the order of the classes
 	Tune     string   `json:"tune"`
 	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
 	// "cv_" and a score, with the sign for which more is better; "value" of a Program

@@ -142,14 +142,17 @@ func curves(views []view) (panels []figure.Panel) {
 	two := len(first.c.Classes) == 2
 	var bands, means []figure.Layer
 	for _, v := range views {
-		for _, k := range v.classes {
+		for n, k := range v.classes {
 			name := className(v.c, k)
 			if two {
 				name, top.Y.Label = lineName("prediction", v, views), "p(y = "+v.c.Classes[1]+")"
 			}
 			top.Layers = append(top.Layers, figure.Line{Name: name, X: v.axes[0], Y: v.proba(k)})
-			if len(v.LatentMean) > 0 {
-				process := min(k, len(v.LatentMean)-1)
+			if processes := len(v.LatentMean); processes > 1 || processes == 1 && n == 0 {
+				if processes == 1 {
+					name = lineName("prediction", v, views)
+				}
+				process := min(k, processes-1)
 				mean, variance := v.LatentMean[process], v.LatentVariance[process]
 				bands = append(bands, band(name, v.axes[0], mean, variance))
 				means = append(means, figure.Line{Name: name, X: v.axes[0], Y: record.Floats(mean)})

@@ -109,6 +109,15 @@ func TestLatentMeans(t *testing.T) {
 	}
 }
 
+// Three classes with one latent process share a panel.
+func TestLatentMeansOfOrderedClasses(t *testing.T) {
+	whole := record.Fit{TrainLabels: []int{0, 0, 1, 1, 2}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
+	f := single(t, latentMeans(newShown(fittedRun(t, []string{"low", "mid", "high"}, whole), -1)))
+	if len(f.Panels) != 1 || len(f.Panels[0].Layers) != 3 || f.Panels[0].X.Label != "latent mean f" {
+		t.Errorf("%d panels, %+v", len(f.Panels), f.Panels[0])
+	}
+}
+
 // Of five classes only the four with the most training cases have a row; the counts of each row
 // cover all cases.
 func TestLatentMeansOfSeveralClasses(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 )
 
 // latentMeans are histograms of the latent means of the training cases and, beside them, of the
-// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(c) and 3.8(c). More than
-// two classes have a row each: the latent means of the class at its own cases and at all others.
+// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(c) and 3.8(c). Classes
+// that have a process each have a row each: the latent means of the class at its own cases and at
+// all others.
 func latentMeans(r shown) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
@@ -25,18 +26,18 @@ func latentMeans(r shown) []figure.Figure {
 		}
 		f.Columns, f.Notes = len(sides), sampled("training cases", fit)
 
-		processes := []int{0}
-		if len(c.Classes) > 2 {
-			var note []string
-			processes, note = frequent(c, fit)
-			f.Notes = append(f.Notes, note...)
+		classes, note := frequent(c, fit)
+		f.Notes = append(f.Notes, note...)
+		processes := classes
+		if len(fit.TrainLatentMean) == 1 {
+			processes = []int{0}
 		}
 		beyond := 0
 		for _, process := range processes {
 			edges, out := latentBins(sides, process, 4*math.Cbrt(float64(len(fit.TrainLabels))))
 			beyond += out
 			for _, s := range sides {
-				f.Panels = append(f.Panels, s.panel(c, process, edges))
+				f.Panels = append(f.Panels, s.panel(c, process, classes, edges))
 			}
 		}
 		if beyond > 0 {
@@ -89,14 +90,14 @@ func latentBins(sides []latentSide, process int, most float64) (edges []float64,
 	return edges, beyond
 }
 
-// panel has a histogram for each of two classes, or else one for the class of the process and one
-// for all others.
-func (s latentSide) panel(c reports.Configuration, process int, edges []float64) figure.Panel {
+// panel has a histogram for each class if they have one process, or else one for the class of the
+// process and one for all others.
+func (s latentSide) panel(c reports.Configuration, process int, classes []int, edges []float64) figure.Panel {
 	p := figure.Panel{Title: s.title, Y: figure.Axis{Label: "cases"},
 		X: figure.Axis{Label: "latent mean f", Lo: edges[0], Hi: edges[len(edges)-1]}}
 	means := s.means[process]
-	if len(c.Classes) == 2 {
-		for class := range c.Classes {
+	if len(s.means) == 1 {
+		for _, class := range classes {
 			p.Layers = append(p.Layers, histogram(className(c, class), edges, ofClass(means, s.labels, class)))
 		}
 		return p
