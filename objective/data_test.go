@@ -24,6 +24,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 	several := func(classes int, y ...int) approx.Targets { return approx.Targets{Classes: classes, Index: y} }
 	probit, softmax := Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{}}, Model{Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}}
 	numeric := Model{Likelihood: likelihood.Gaussian{}, Inference: approx.Exact{}}
+	ordinal := Model{Likelihood: likelihood.Ordinal{}, Inference: approx.EP{}}
 	for _, c := range []struct {
 		model Model
 		data  Data
@@ -55,6 +56,9 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 		{softmax, Data{X: x, Y: binary(-1, 1, 1)}, "softmax is for three or more classes"},
 		{numeric, Data{X: x, Y: approx.Targets{Value: []float64{0, 0.5, -inf}}}, "target -Inf in row 3"},
 		{numeric, Data{X: x, Y: binary(-1, 1, 1)}, "numeric labels"},
+		{ordinal, Data{X: x, Y: several(3, 0, 1, 2)}, ""},
+		{ordinal, Data{X: x, Y: binary(-1, 1, 1), alphabetical: true}, ""},
+		{ordinal, Data{X: x, Y: several(3, 0, 1, 2), alphabetical: true}, "only alphabetical"},
 	} {
 		c.model.Kernels = []kernel.Kernel{kernel.SE{}}
 		_, err := New(c.model, LogEvidence{}, c.data)

@@ -159,9 +159,10 @@ func (m Model) LayoutOn(d Data) Layout {
 
 // Data is a training set.
 type Data struct {
-	X       *kernel.Inputs
-	Y       approx.Targets
-	Classes []string // labels in natural order, for names; nil: the classes are numbered
+	X            *kernel.Inputs
+	Y            approx.Targets
+	Classes      []string // labels in natural order, for names; nil: the classes are numbered
+	alphabetical bool     // Classes are in the order of their texts
 	// Groups has the group of every case, for learners that hold cases out of their training set:
 	// cases of one group stay together; nil: every case is its own.
 	Groups []string

@@ -35,7 +35,7 @@ func NewData[L comparable](x [][]float64, labels []L) (Data, error) {
 	if err != nil {
 		return Data{}, fmt.Errorf("objective: %w", err)
 	}
-	d := Data{X: inputs, Y: approx.Coded(len(names), index, nil), Classes: names}
+	d := Data{X: inputs, Y: approx.Coded(len(names), index, nil), Classes: names, alphabetical: !numeric(labels)}
 	return d, d.Check()
 }
 
@@ -69,7 +69,7 @@ func classify[L comparable](labels []L) (index []int, names []string, err error)
 	if len(classes) < 2 {
 		return nil, nil, fmt.Errorf("%d classes among %d labels; there must be two or more", len(classes), len(labels))
 	}
-	numeric := !slices.ContainsFunc(classes, func(c L) bool { return math.IsNaN(numberOf(c)) })
+	numeric := numeric(classes)
 	slices.SortFunc(classes, func(a, b L) int {
 		order := 0
 		if numeric {
@@ -84,6 +84,11 @@ func classify[L comparable](labels []L) (index []int, names []string, err error)
 		index = append(index, at[label])
 	}
 	return index, names, nil
+}
+
+// numeric says whether all labels are numbers.
+func numeric[L any](labels []L) bool {
+	return !slices.ContainsFunc(labels, func(l L) bool { return math.IsNaN(numberOf(l)) })
 }
 
 // numberOf is the number that a label is, 0 or 1 for false and true, the one that a text is written

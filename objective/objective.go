@@ -76,6 +76,10 @@ func (o *Objective) check() (err error) {
 	if err := cmp.Or(linalg.Err(), o.data.Check()); err != nil {
 		return err
 	}
+	if o.data.alphabetical && o.data.Y.Classes > 2 && o.model.Likelihood.Domain() == likelihood.Ordered {
+		return fmt.Errorf("the likelihood is of classes in order, and that of the texts %q is only alphabetical; "+
+			"label the cases with numbers, which may have a method String", o.data.Classes)
+	}
 	if o.caps, err = o.model.Check(o.data.Y.Classes); err != nil {
 		return err
 	}
