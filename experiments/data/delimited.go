@@ -169,9 +169,16 @@ func (r *records) next() []string {
 	}
 }
 
-// readDelimited reads a table of columns between delimiters.
-func readDelimited(t *table, text string, want request) error {
-	known, delimiterName := t.names != nil, ""
+// lined are the rows of delimited columns.
+type lined struct {
+	*records
+	table  *table
+	fields []string
+}
+
+// openDelimited opens a table of columns between delimiters.
+func openDelimited(t *table, src source, want *request) (cells, int) {
+	text, known, delimiterName := src.text, t.names != nil, ""
 	if !known {
 		t.comma, delimiterName = want.delimiter(text)
 	}
@@ -181,11 +188,11 @@ func readDelimited(t *table, text string, want request) error {
 		case len(s) > maxLine:
 			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have; "+
 				"a data file has one line for each case", len(s), maxLine)
-			return nil
+			return nil, 0
 		case len(s) > maxColumns && outsideQuotes(s, byte(t.comma)) > maxColumns:
 			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
 				"the file", maxColumns)
-			return nil
+			return nil, 0
 		}
 	}
 	if t.comma == ' ' {
@@ -199,34 +206,39 @@ func readDelimited(t *table, text string, want request) error {
 	}
 	r := newRecords(text, t.comma, t.faults)
 	if !known {
-		if ok := t.describeColumns(r, text, delimiterName, &want); !ok {
-			return nil
+		if want.words {
+			want.named = wordsAbove(text, t.comma)
+		}
+		if ok := t.describeColumns(r, text, delimiterName, want); !ok {
+			return nil, 0
 		}
 		t.trailing = r.trailing
 	}
 	r.single, r.trailing = t.single, t.trailing
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
 	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
-	if err := t.begin(want, n); err != nil {
-		return err
+	return &lined{records: r, table: t}, n
+}
+
+func (l *lined) next() (line int, ok bool) {
+	for l.fields = l.records.next(); l.fields != nil; l.fields = l.records.next() {
+		if len(l.fields) > 0 {
+			line, _ = l.FieldPos(0)
+			if len(l.fields) == len(l.table.names) {
+				return line, true
+			}
+			l.table.wrongWidth(line, len(l.fields))
+		} // else its quotes are incorrect
+		l.table.read++
 	}
-	for fields := r.next(); fields != nil; fields = r.next() {
-		line := 0
-		if len(fields) > 0 {
-			line, _ = r.FieldPos(0)
-		}
-		switch {
-		case len(fields) == 0: // incorrect quotes
-			t.read++
-		case len(fields) != len(t.names):
-			t.wrongWidth(line, len(fields))
-			t.read++
-		default:
-			t.add(want, line, func(j int) field { return field{text: fields[j]} },
-				func(j int) int { _, at := r.FieldPos(j); return at })
-		}
-	}
-	return nil
+	return 0, false
+}
+
+func (l *lined) cell(column int) field { return field{text: l.fields[column]} }
+
+func (l *lined) at(column int) int {
+	_, at := l.FieldPos(column)
+	return at
 }
 
 // quoteEmptyLines writes the empty lines of a file of one column as "", which no reader of CSV
@@ -244,6 +256,40 @@ func quoteEmptyLines(text string) string {
 		out.WriteString(line)
 	}
 	return out.String()
+}
+
+// wordsAbove returns the fields of the first line if they look like the names of text columns (see
+// Scan).
+func wordsAbove(text string, comma rune) []string {
+	const lines = 1000
+	r := newRecords(text, comma, &FileError{})
+	first, met := slices.Clone(r.next()), map[string]bool{}
+	for _, f := range first {
+		if _, number := ParseNumber(f, "comma"); number || isNumber(f) || Missing(f) || met[f] {
+			return nil
+		}
+		met[f] = true
+	}
+	seen, again := make([]map[string]bool, len(first)), false
+	for range lines {
+		fields := r.next()
+		if fields == nil {
+			break
+		}
+		for j, f := range fields[:min(len(fields), len(first))] {
+			if f == first[j] {
+				return nil
+			}
+			if seen[j] == nil {
+				seen[j] = map[string]bool{}
+			}
+			again, seen[j][f] = again || seen[j][f], true
+		}
+	}
+	if !again {
+		return nil
+	}
+	return first
 }
 
 // describeColumns reads the first two lines: the number of columns, whether a delimiter ends each

@@ -5,10 +5,10 @@
 //
 // # File formats
 //
-// The content determines the format, never the file name. Files may be compressed with gzip or
-// bzip2. A byte-order mark, Windows line ends, blank lines and lines that start with # are ignored.
-// The encoding of the text is that of its byte-order mark (UTF-8 or UTF-16), else that of the key
-// encoding, else UTF-8.
+// The content determines the format, never the file name. Files may be compressed with gzip, bzip2
+// or zstd. Of text a byte-order mark, Windows line ends, blank lines and lines that start with #
+// are ignored. The encoding of the text is that of its byte-order mark (UTF-8 or UTF-16), else that
+// of the key encoding, else UTF-8.
 //
 // svmlight (LIBSVM): in the first line with more than one blank-separated field, the second field
 // is index:value or qid:number, and no comma or semicolon precedes it. Each line is a label, an
@@ -32,6 +32,11 @@
 // The label is the last column by default. In the format of zip.train it is the first: blanks as
 // delimiters, no header, 257 columns, of which the first has only the digits 0 to 9 and the last
 // has other values.
+//
+// Parquet and JSON lines (or an array of objects) name their columns, and their numbers are numbers
+// in any notation. Null and NaN are missing values, truth values the texts true and false, dates
+// and times texts (2006-01-02, 2006-01-02 15:04:05). Decimal numbers keep their zeros; others have
+// the fewest digits that identify them.
 //
 // # Values
 //

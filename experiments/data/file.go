@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/charmap"
 )
 
@@ -54,12 +55,14 @@ type fault struct {
 }
 
 // also lists the further lines with the same problem.
-func (f Fault) also() string {
+func (f Fault) also(place func(line, column int) string) string {
 	if len(f.lines) == 0 {
 		return ""
 	}
 	text := "; likewise in line"
-	if len(f.lines)+f.further > 1 {
+	if place != nil {
+		text = "; likewise in"
+	} else if len(f.lines)+f.further > 1 {
 		text += "s"
 	}
 	for i, line := range f.lines {
@@ -69,7 +72,11 @@ func (f Fault) also() string {
 		case i > 0:
 			text += ","
 		}
-		text += fmt.Sprintf(" %d", line)
+		if place != nil {
+			text += " " + place(line, 0)
+		} else {
+			text += fmt.Sprintf(" %d", line)
+		}
 	}
 	if f.further > 0 {
 		text += fmt.Sprintf(" and %d more", f.further)
@@ -85,6 +92,22 @@ type FileError struct {
 	More   int
 
 	foreign bool // it is not UTF-8, and nothing says what else it is
+	// place names a place of a file without lines; column 0 is a row as a whole.
+	place func(line, column int) string
+}
+
+// at is a place after the path of the file.
+func (e *FileError) at(line, column int) string {
+	if e.place != nil && line > 0 {
+		return ":" + e.place(line, column)
+	}
+	text := ""
+	for _, n := range []int{line, column} {
+		if n > 0 {
+			text += fmt.Sprintf(":%d", n)
+		}
+	}
+	return text
 }
 
 func (e *FileError) Error() string {
@@ -93,13 +116,7 @@ func (e *FileError) Error() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(e.Path)
-		for _, at := range []int{f.Line, f.Column} {
-			if at > 0 {
-				fmt.Fprintf(&b, ":%d", at)
-			}
-		}
-		b.WriteString(": " + f.Message + f.also())
+		b.WriteString(e.Path + e.at(f.Line, f.Column) + ": " + f.Message + f.also(e.place))
 	}
 	if e.More > 0 {
 		fmt.Fprintf(&b, "\n%s: and %d more", e.Path, e.More)
@@ -159,9 +176,12 @@ func (e *FileError) err() error {
 	return e
 }
 
-// source is the text of a file, decompressed: UTF-8 without a byte-order mark, lines ended by \n or
-// \r\n. encoding is what the file is in; empty is UTF-8.
-type source struct{ path, text, encoding string }
+// source is the content of a file, decompressed. Text is UTF-8 without a byte-order mark, lines end
+// by \n or \r\n; encoding is what the file is in, and empty is UTF-8.
+type source struct {
+	path, text, encoding string
+	binary               string // the first bytes of a binary format; empty: text
+}
 
 // within returns a path that is relative to dir unless it is absolute.
 func within(dir, path string) string {
@@ -192,7 +212,11 @@ func open(path, encoding string) (source, error) {
 	}
 	size := info.Size()
 	if size > maxUnzipped/maxRatio { // a compressed file may exceed the limit: count before allocating
-		if size, _, err = e.inflate(f, encoding, maxText, io.Discard); err != nil {
+		in, err := e.input(f, encoding)
+		if err == nil {
+			size, err = e.inflate(in, maxText, io.Discard)
+		}
+		if err != nil {
 			return source{}, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -202,24 +226,52 @@ func open(path, encoding string) (source, error) {
 	return decode(path, f, encoding, maxText, size)
 }
 
-// magics are the first bytes of common files that are not text.
-var magics = []struct{ bytes, is string }{
+// binaries are the first bytes of the binary formats that are read.
+var binaries = []string{parquetMagic}
+
+const parquetMagic = "PAR1"
+
+// unread are the first bytes of common formats that are not read, with the way out.
+var unread = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first"},
-	{"\x28\xb5\x2f\xfd", "a zstd archive; decompress it first"},
 	{"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
+	{"\xd0\xcf\x11\xe0", "a workbook of Excel before 2007 (xls) or another old Office file; save it as xlsx or CSV"},
+	{"ARROW1", "a Feather or Arrow file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
+	{"FEA1", "a Feather file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
+	{"RDX", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
+	{"RDA", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
+	{"X\n\x00\x00\x00", "an RDS file; write its table as CSV (in R: write.csv(readRDS(…), …, row.names = FALSE))"},
+	{strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60", "a SAS file; write it as CSV (in SAS: proc export; in Python: " +
+		"pandas.read_sas(…).to_csv(…, index=False))"},
+	{"<stata_dta>", "a Stata file; write it as CSV (in Stata: export delimited; in Python: " +
+		"pandas.read_stata(…).to_csv(…, index=False))"},
+	{"$FL", "an SPSS file; write it as CSV (in SPSS: save as; in R: haven::read_sav)"},
+	{"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"},
+	{"Obj\x01", "an Avro file; write it as Parquet or CSV"},
+	{"%PDF-", "a PDF, not a table; get the table it shows as CSV"},
 }
 
-// decode decompresses r and checks that it contains text, at most limit bytes as UTF-8; it
-// allocates size bytes at once.
+// decode reads a file, at most limit bytes, and allocates size bytes at once.
 func decode(path string, r io.Reader, encoding string, limit, size int64) (source, error) {
 	e := &FileError{Path: path}
-	var b strings.Builder
-	b.Grow(int(size))
-	_, encoding, err := e.inflate(r, encoding, limit, &b)
+	in, err := e.input(r, encoding)
 	if err != nil {
 		return source{}, err
 	}
-	return decoded(path, b.String(), encoding)
+	return e.content(in, limit, size)
+}
+
+// content reads a file that is opened, and checks that it contains text where it should.
+func (e *FileError) content(in input, limit, size int64) (source, error) {
+	var b strings.Builder
+	b.Grow(int(size))
+	if _, err := e.inflate(in, limit, &b); err != nil {
+		return source{}, err
+	}
+	if in.binary != "" {
+		return source{path: e.Path, text: b.String(), binary: in.binary}, nil
+	}
+	return decoded(e.Path, b.String(), in.encoding)
 }
 
 // decoded is the source of a text that was read as the encoding.
@@ -256,7 +308,7 @@ func undecodable(path, content, encoding string) error {
 	e := &FileError{Path: path, foreign: encoding == "" && content[at] != 0}
 	start := 1 + strings.LastIndexByte(content[:at], '\n')
 	line, column := 1+strings.Count(content[:at], "\n"), 1+at-start
-	const wayOut = "a data file is CSV or svmlight, plain or under gzip or bzip2"
+	const wayOut = "a data file is CSV, svmlight, JSON lines or Parquet, plain or under gzip, bzip2 or zstd"
 	switch {
 	case content[at] == 0:
 		e.add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)
@@ -303,7 +355,17 @@ func isNote(line string) bool {
 	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
 }
 
-var gzipMagic, bzip2Magic = []byte("\x1f\x8b"), []byte("BZh")
+// compressions are the ways to compress a file, with the first bytes of such a file.
+var compressions = []struct {
+	name, magic string
+	open        func(r io.Reader) (io.Reader, error)
+}{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(1<<27))
+	}},
+}
 
 // counter counts the bytes read from a compressed file.
 type counter struct {
@@ -317,74 +379,97 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain decompresses compressed input, whose format it names; form is empty for plain text.
-func (e *FileError) plain(r io.Reader) (form string, text io.Reader, err error) {
-	raw := bufio.NewReaderSize(r, 1<<16)
-	head, _ := raw.Peek(6)
-	for _, m := range magics {
-		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			return "", nil, e.refuse("is %s", m.is)
-		}
-	}
-	switch {
-	case bytes.HasPrefix(head, gzipMagic):
-		unzipped, err := gzip.NewReader(raw)
-		if err != nil {
-			return "", nil, e.refuse("has a broken gzip header (%v); fetch the file again", err)
-		}
-		return "gzip ", unzipped, nil
-	case bytes.HasPrefix(head, bzip2Magic):
-		return "bzip2 ", bzip2.NewReader(raw), nil
-	}
-	return "", raw, nil
+// input is a file that is opened: its text as UTF-8, or the content of a binary format.
+type input struct {
+	io.Reader
+	compressed string // how; empty: plain
+	raw        *counter
+	binary     string // as of a source
+	encoding   string // of the text
 }
 
-// inflate writes the decompressed text of r to w as UTF-8 and counts its bytes; is names the
-// encoding. It stops with a fault if they exceed limit, exceed maxRatio per compressed byte, or are
-// not text.
-func (e *FileError) inflate(r io.Reader, encoding string, limit int64, w io.Writer) (size int64, is string,
-	err error) {
-	compressed := &counter{Reader: r}
-	form, plain, err := e.plain(compressed)
-	if err != nil {
-		return 0, "", err
+// begins returns a function that reports whether r begins with some bytes. It waits for no more
+// than these need to be told from others.
+func begins(r *bufio.Reader) func(magic string) bool {
+	return func(magic string) bool {
+		head, _ := r.Peek(min(4, len(magic)))
+		if len(head) == 0 || !strings.HasPrefix(magic, string(head)) {
+			return false
+		}
+		head, _ = r.Peek(len(magic))
+		return string(head) == magic
 	}
-	text, is := unicodeOf(plain, encoding)
-	if form != "" {
+}
+
+// input opens the file r, decompressed, whose text is in an encoding unless its byte-order mark
+// names another.
+func (e *FileError) input(r io.Reader, encoding string) (input, error) {
+	in := input{raw: &counter{Reader: r}}
+	plain := bufio.NewReaderSize(in.raw, 1<<16)
+	for _, c := range compressions {
+		if begins(plain)(c.magic) {
+			inside, err := c.open(plain)
+			if err != nil {
+				return in, e.refuse("has a broken %s header (%v); fetch the file again", c.name, err)
+			}
+			in.compressed, plain = c.name, bufio.NewReaderSize(inside, 1<<16)
+			break
+		}
+	}
+	for _, magic := range binaries {
+		if begins(plain)(magic) {
+			in.Reader, in.binary = plain, magic
+			return in, nil
+		}
+	}
+	for _, m := range unread {
+		if begins(plain)(m.bytes) {
+			return in, e.refuse("is %s", m.is)
+		}
+	}
+	in.Reader, in.encoding = unicodeOf(plain, encoding)
+	return in, nil
+}
+
+// inflate writes what in holds to w, and counts its bytes. It stops with a fault if they exceed
+// limit, exceed maxRatio per compressed byte, or are not text where they should be.
+func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err error) {
+	if in.compressed != "" {
 		limit = min(limit, maxUnzipped)
 	}
 	buffer, lines := make([]byte, 1<<16), 1
 	for {
-		n, err := text.Read(buffer)
+		n, err := in.Read(buffer)
 		part := buffer[:n]
 		size += int64(n)
 		switch {
-		case size > limit && form != "":
-			return 0, "", e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d",
+		case size > limit && in.compressed != "":
+			return 0, e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d",
 				limit, int64(maxText))
 		case size > limit:
-			return 0, "", e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of "+
+			return 0, e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of "+
 				"it", limit)
-		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
-			return 0, "", e.refuse("expands to more than %d times its compressed size, which no table does; check "+
+		case in.compressed != "" && size > ratioFree && size > maxRatio*in.raw.n:
+			return 0, e.refuse("expands to more than %d times its compressed size, which no table does; check "+
 				"the file", maxRatio)
 		}
 		if _, err := w.Write(part); err != nil {
-			return 0, "", err
+			return 0, err
 		}
 		lines += bytes.Count(part, []byte("\n"))
 		switch {
-		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL the file is not text in any case
-			return size, is, nil
+		case errors.Is(err, io.EOF),
+			in.binary == "" && bytes.IndexByte(part, 0) >= 0: // after a NUL the file is not text in any case
+			return size, nil
 		case err == nil:
 			continue
-		case form == "":
-			return 0, "", err
+		case in.compressed == "":
+			return 0, err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
-		e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
-		return 0, "", e
+		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again", in.compressed, err)
+		return 0, e
 	}
 }
 

@@ -8,17 +8,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
-// reader reads one file format. It sets format, names and label of the table (and header and
-// sparse), then calls begin, and add for every row.
-type reader struct {
-	is   func(text string) bool // reports whether the text has this format
-	read func(t *table, text string, want request) error
+// readers are tried in this order. The last accepts every text.
+var readers = []reader{
+	{magic: parquetMagic, open: openParquet},
+	{is: isJSON, open: openJSON},
+	{is: isSVMLight, lines: true, read: readSVMLight},
+	{is: func(string) bool { return true }, lines: true, open: openDelimited},
 }
 
-// readers are tried in this order. The last accepts everything.
-var readers = []reader{
-	{isSVMLight, readSVMLight},
-	{func(string) bool { return true }, readDelimited},
+// reader returns the reader of a file.
+func (s source) reader() *reader {
+	return &readers[slices.IndexFunc(readers, func(r reader) bool {
+		return r.magic == s.binary && (r.is == nil || r.is(s.text))
+	})]
 }
 
 // read reads src as the package comment describes.
@@ -29,11 +31,14 @@ func read(src source, want request) (t *table, err error) {
 		defer func() { *want.as = t.layout }()
 	}
 	if t.names == nil {
-		known := slices.IndexFunc(readers, func(r reader) bool { return r.is(src.text) })
-		t.reader = readers[known].read
+		t.reader = src.reader()
 		defer func() { t.form += src.written() }()
 	}
-	err = t.reader(t, src.text, want)
+	if t.reader.read != nil {
+		err = t.reader.read(t, src.text, want)
+	} else if rows, n := t.reader.open(t, src, &want); rows != nil {
+		err = t.fill(rows, n, want)
+	}
 	if doubt := src.doubtful(); doubt != "" {
 		t.warnings = append(t.warnings, cause.Coding.New("%s %s", filepath.Base(src.path), doubt))
 	}

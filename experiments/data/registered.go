@@ -24,42 +24,44 @@ var registered []string
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)
-	readers = slices.Insert(readers, len(registered)-1, reader{is, func(t *table, text string, want request) error {
-		cells, err := read(text)
+	open := func(t *table, src source, _ *request) (cells, int) {
+		content, err := read(src.text)
 		if err != nil {
 			t.faults.add(0, 0, "%s: %v", name, err)
-			return nil
+			return nil, 0
 		}
-		return t.take(name, cells, want)
-	}})
+		return t.take(name, content)
+	}
+	readers = slices.Insert(readers, len(registered)-1, reader{is: is, open: open})
 }
 
-// take fills a table from cells.
-func (t *table) take(form string, cells Cells, want request) error {
-	t.form, t.header, t.names, t.label = form, true, slices.Clone(cells.Columns), len(cells.Columns)-1
+// take opens the cells of a registered format.
+func (t *table) take(form string, content Cells) (cells, int) {
+	if len(content.Columns) == 0 || len(content.Rows) == 0 {
+		t.faults.add(0, 0, "%s: has no columns, or no cases", form)
+		return nil, 0
+	}
+	t.form, t.header, t.names, t.label = form, true, slices.Clone(content.Columns), len(content.Columns)-1
 	seen := map[string]bool{}
 	for j, name := range t.names {
 		if name == "" || seen[name] {
 			t.faults.add(0, 0, "%s: the name %q of column %d is empty or occurs twice", form, name, j+1)
-			return nil
+			return nil, 0
 		}
 		seen[name] = true
 	}
-	if len(t.names) == 0 || len(cells.Rows) == 0 {
-		t.faults.add(0, 0, "%s: has no columns, or no cases", form)
-		return nil
-	}
-	if err := t.begin(want, len(cells.Rows)); err != nil {
-		return err
-	}
-	for i, row := range cells.Rows {
+	m := &memory{}
+	for i, row := range content.Rows {
 		if len(row) != len(t.names) {
 			t.faults.add(0, 0, "%s: row %d (counted from 1) has %d cells, and there are %d columns", form,
 				i+1, len(row), len(t.names))
-			t.read++
-			continue
+			return nil, 0
 		}
-		t.add(want, i+1, func(j int) field { return field{text: row[j]} }, func(int) int { return 0 })
+		fields := make([]field, len(row))
+		for j, text := range row {
+			fields[j] = field{text: text}
+		}
+		m.rows = append(m.rows, fields)
 	}
-	return nil
+	return m, len(m.rows)
 }

@@ -1,10 +1,6 @@
 package data
 
-import (
-	"errors"
-	"slices"
-	"strings"
-)
+import "errors"
 
 // ErrSparse is the error for a file in svmlight format, whose columns are numbers without names.
 var ErrSparse = errors.New("data: svmlight form")
@@ -36,65 +32,25 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	if err != nil {
 		return err
 	}
-	if isSVMLight(src.text) {
+	r := src.reader()
+	if r.read != nil {
 		return ErrSparse
 	}
 	t := &table{faults: &FileError{Path: path}}
-	comma, name := (&request{}).delimiter(src.text)
-	if comma == ' ' {
-		src.text = strings.ReplaceAll(src.text, "\t", " ")
-	}
-	r := newRecords(src.text, comma, t.faults)
-	if ok := t.describeColumns(r, src.text, name, &request{named: wordsAbove(src.text, comma)}); !ok {
+	rows, n := r.open(t, src, &request{words: true})
+	if rows == nil {
 		return t.faults.err()
 	}
-	if !t.fits(1+strings.Count(src.text, "\n"), len(t.names)) {
+	if !t.fits(n, len(t.names)) {
 		return t.faults
 	}
-	begin(Layout{t.form + src.written(), t.names, t.header, t.label, comma, encoding})
-	for fields := r.next(); fields != nil; fields = r.next() {
-		switch len(fields) {
-		case len(t.names):
-			row(fields)
-		case 0: // a fault of its quotes
-		default:
-			line, _ := r.FieldPos(0)
-			t.wrongWidth(line, len(fields))
+	begin(Layout{t.form + src.written(), t.names, t.header, t.label, t.comma, encoding})
+	fields := make([]string, len(t.names))
+	for _, ok := rows.next(); ok; _, ok = rows.next() {
+		for j := range fields {
+			fields[j] = rows.cell(j).text
 		}
+		row(fields)
 	}
 	return t.faults.err()
-}
-
-// wordsAbove returns the fields of the first line if they look like the names of text columns (see
-// Scan).
-func wordsAbove(text string, comma rune) []string {
-	const lines = 1000
-	r := newRecords(text, comma, &FileError{})
-	first, met := slices.Clone(r.next()), map[string]bool{}
-	for _, f := range first {
-		if _, number := ParseNumber(f, "comma"); number || isNumber(f) || Missing(f) || met[f] {
-			return nil
-		}
-		met[f] = true
-	}
-	seen, again := make([]map[string]bool, len(first)), false
-	for range lines {
-		fields := r.next()
-		if fields == nil {
-			break
-		}
-		for j, f := range fields[:min(len(fields), len(first))] {
-			if f == first[j] {
-				return nil
-			}
-			if seen[j] == nil {
-				seen[j] = map[string]bool{}
-			}
-			again, seen[j][f] = again || seen[j][f], true
-		}
-	}
-	if !again {
-		return nil
-	}
-	return first
 }

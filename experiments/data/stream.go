@@ -25,23 +25,29 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		defer f.Close()
 		r = f
 	}
-	_, plain, err := (&FileError{Path: name}).plain(r)
+	in, err := (&FileError{Path: name}).input(r, s.encoding())
 	if err != nil {
 		return err
 	}
-	text, encoding := unicodeOf(plain, s.encoding())
-	p := parts{r: text}
+	if in.binary != "" {
+		return s.whole(name, in, records, each)
+	}
+	p := parts{r: bufio.NewReaderSize(in, 1<<16)}
 	as, lines := &layout{}, 0
 	for {
 		part, err := p.next(records)
 		if as.names == nil && err == nil { // the columns are determined by the first two records
 			part, err = p.more(part, 2)
+			if !(source{text: strings.TrimPrefix(part.text, "\ufeff")}).reader().lines {
+				in.Reader = io.MultiReader(strings.NewReader(part.text), p.r)
+				return s.whole(name, in, records, each)
+			}
 		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
 		case as.names == nil || part.records > 0:
-			d, err := s.readPart(source{name, part.text, encoding}, as, lines)
+			d, err := s.readPart(source{path: name, text: part.text, encoding: in.encoding}, as, lines)
 			if err == nil {
 				err = each(d)
 			}
@@ -54,6 +60,35 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		}
 		p.single, lines = as.single, lines+strings.Count(part.text, "\n")
 	}
+}
+
+// whole reads a file whose parts cannot be read by themselves: the file of this name, or with -
+// what in holds. Its cases come in parts all the same.
+func (s *Schema) whole(name string, in input, records int, each func(*Data) error) error {
+	var d *Data
+	var err error
+	if name != "-" {
+		d, err = s.Read(name)
+	} else if src, wrong := (&FileError{Path: name}).content(in, maxPipe, 0); wrong != nil {
+		err = wrong
+	} else {
+		d, err = s.read(src, nil, false)
+	}
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(d.Rows) && err == nil; from += records {
+		rows := make([]int, min(records, len(d.Rows)-from))
+		for i := range rows {
+			rows[i] = from + i
+		}
+		part := d.subset(rows)
+		if from > 0 {
+			part.Warnings = nil // they are those of all cases
+		}
+		err = each(part)
+	}
+	return err
 }
 
 // readPart reads records that begin after this many lines of the file.

@@ -36,6 +36,7 @@ type request struct {
 	drop      bool                    // drop cases without a label
 	fold      bool                    // convert labels and categories to lower case
 	named     []string                // known column names: one in the first line makes it a header
+	words     bool                    // a first line that looks like names above columns of texts is a header
 	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep      func(label string) bool // cases with other labels are skipped; nil keeps all
 	loose     bool                    // a missing label is allowed
@@ -82,10 +83,30 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 	return v, slices.Contains(want.absent, v)
 }
 
+// cells are the rows of a file, read one after another.
+type cells interface {
+	// next goes to the next row that has a cell in every column; others are faults. line is the
+	// row's line, or its number from 1 in a file without lines.
+	next() (line int, ok bool)
+	cell(column int) field
+	at(column int) int // where the cell begins in its line, or its column, from 1; 0: unknown
+}
+
+// reader reads one file format: a text that it recognises, or a binary format, by its first bytes.
+type reader struct {
+	magic string
+	is    func(text string) bool
+	lines bool // some lines of a file, read by themselves, give the same rows
+	// open sets format, names, header and label of the table, and returns its rows, and an upper
+	// bound of their number. It returns nil after a fault of the file as a whole.
+	open func(t *table, src source, want *request) (rows cells, n int)
+	read func(t *table, text string, want request) error // in place of open, for the sparse format
+}
+
 // layout is what the first lines of a file tell of all of it. The later parts of a file that is
 // read in parts are read with that of the first.
 type layout struct {
-	reader func(t *table, text string, want request) error
+	reader *reader
 
 	form   string // for people: "CSV, comma, header"
 	sparse bool   // svmlight
@@ -206,6 +227,21 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// fill reads the rows of a file whose columns are known; n is an upper bound of their number.
+func (t *table) fill(c cells, n int, want request) error {
+	if err := t.begin(want, n); err != nil {
+		return err
+	}
+	cell, at := c.cell, c.at
+	for {
+		line, ok := c.next()
+		if !ok {
+			return nil
+		}
+		t.add(want, line, cell, at)
+	}
 }
 
 // remedy says what to do about a value, in the file or, unless a model is fitted already, in the

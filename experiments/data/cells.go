@@ -1,0 +1,67 @@
+package data
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// textCell is a text, as a field of CSV would be.
+func textCell(text string) field { return field{text: strings.TrimSpace(text)} }
+
+// numberCell is a number: no notation of a file applies to it. Its text has the fewest digits that
+// identify it among numbers of so many bits, and its value is that of the text. NaN is a missing
+// value.
+func numberCell(v float64, bits int) field {
+	if math.IsNaN(v) {
+		return field{}
+	}
+	form := byte('f')
+	if size := math.Abs(v); size != 0 && !(size >= 1e-5 && size < 1e21) {
+		form = 'e'
+	}
+	text := strconv.FormatFloat(v, form, -1, bits)
+	if bits < 64 {
+		v, _ = strconv.ParseFloat(text, 64)
+	}
+	return typedCell(text, v)
+}
+
+// wholeCell is a whole number.
+func wholeCell(v int64) field { return typedCell(strconv.FormatInt(v, 10), float64(v)) }
+
+// typedCell is a number with its text. As in a text, one beyond the limits is none.
+func typedCell(text string, v float64) field {
+	if !(math.Abs(v) <= maxMagnitude) {
+		v = math.NaN()
+	}
+	return field{text, true, v}
+}
+
+// timeCell is a time as databases write it: 2006-01-02 15:04:05 with a fraction where there is one.
+func timeCell(at time.Time) field {
+	return field{text: at.UTC().Format("2006-01-02 15:04:05.999999999")}
+}
+
+// memory are rows in memory, of which lines are numbers in the file.
+type memory struct {
+	rows  [][]field
+	lines []int // nil: counted from 1
+	row   int   // number of rows read
+}
+
+func (m *memory) next() (line int, ok bool) {
+	if m.row == len(m.rows) {
+		return 0, false
+	}
+	m.row++
+	if m.lines != nil {
+		return m.lines[m.row-1], true
+	}
+	return m.row, true
+}
+
+func (m *memory) cell(column int) field { return m.rows[m.row-1][column] }
+
+func (m *memory) at(column int) int { return column + 1 }

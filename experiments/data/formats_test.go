@@ -1,0 +1,401 @@
+package data
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	parquetgo "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding"
+)
+
+// sheetOf are the texts of a table: names, and rows of cells, of which an empty one is missing.
+func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
+	t.Helper()
+	set, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := set.source(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(strings.NewReader(src.text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		for j, text := range row {
+			if Missing(text) {
+				row[j] = ""
+			}
+		}
+	}
+	return all[0], all[1:]
+}
+
+// numeric reports whether a column has numbers alone.
+func numeric(rows [][]string, j int) bool {
+	return !slices.ContainsFunc(rows, func(row []string) bool { return row[j] != "" && !isNumber(row[j]) })
+}
+
+func asCSV(names []string, rows [][]string) string {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(names)
+	w.WriteAll(rows)
+	return b.String()
+}
+
+func asJSON(names []string, rows [][]string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteByte('{')
+		for j, name := range names {
+			value := strconv.Quote(row[j])
+			switch {
+			case row[j] == "":
+				value = "null"
+			case numeric(rows, j):
+				value = row[j]
+			}
+			fmt.Fprintf(&b, "%s%q: %s", map[bool]string{true: ", "}[j > 0], name, value)
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// asParquet writes a table, with the columns in alphabetical order.
+func asParquet(names []string, rows [][]string, group int, as encoding.Encoding, by compress.Codec,
+	page int) string {
+	nodes := parquetgo.Group{}
+	for j, name := range names {
+		node := parquetgo.String()
+		if numeric(rows, j) {
+			node = parquetgo.Leaf(parquetgo.DoubleType)
+		}
+		if as != nil && (as.Encoding() != parquetgo.ByteStreamSplit.Encoding() || numeric(rows, j)) {
+			node = parquetgo.Encoded(node, as)
+		}
+		nodes[name] = parquetgo.Compressed(parquetgo.Optional(node), by)
+	}
+	schema := parquetgo.NewSchema("table", nodes)
+	var b bytes.Buffer
+	w := parquetgo.NewWriter(&b, schema, parquetgo.DataPageVersion(page))
+	order := slices.Sorted(slices.Values(names))
+	for i, row := range rows {
+		var values parquetgo.Row
+		for k, name := range order {
+			j := slices.Index(names, name)
+			v := parquetgo.ValueOf(row[j]).Level(0, 1, k)
+			switch x, _ := strconv.ParseFloat(row[j], 64); {
+			case row[j] == "":
+				v = parquetgo.NullValue().Level(0, 0, k)
+			case numeric(rows, j):
+				v = parquetgo.ValueOf(x).Level(0, 1, k)
+			}
+			values = append(values, v)
+		}
+		if _, err := w.WriteRows([]parquetgo.Row{values}); err != nil {
+			panic(err)
+		}
+		if i%group == group-1 {
+			if err := w.Flush(); err != nil {
+				panic(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+func asZstd(text string) string {
+	w, _ := zstd.NewWriter(nil)
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// Five tables give the same data in every format.
+func TestReaderAgainstReader(t *testing.T) {
+	for _, name := range []string{"iris", "crabs", "glass", "breast_cancer", "housing"} {
+		names, rows := sheetOf(t, name)
+		s := Spec{Missing: "mean", Regression: name == "housing", Label: Name(names[len(names)-1])}
+		for _, c := range names[:len(names)-1] {
+			s.Columns = append(s.Columns, Name(c))
+		}
+		want, err := load(t, s, asCSV(names, rows), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pq := func(group int, as encoding.Encoding, by compress.Codec, page int) string {
+			return asParquet(names, rows, group, as, by, page)
+		}
+		array := "[" + strings.ReplaceAll(strings.TrimSpace(asJSON(names, rows)), "}\n", "},\n") + "]"
+		for format, content := range map[string]string{
+			"JSON lines":            asJSON(names, rows),
+			"a JSON array":          array,
+			"zstd":                  asZstd(asCSV(names, rows)),
+			"zstd of JSON lines":    asZstd(asJSON(names, rows)),
+			"Parquet":               pq(1000, nil, &parquetgo.Uncompressed, 2),
+			"Parquet, old pages":    pq(1000, nil, &parquetgo.Snappy, 1),
+			"Parquet, row groups":   pq(40, nil, &parquetgo.Snappy, 2),
+			"Parquet, dictionaries": pq(70, &parquetgo.RLEDictionary, &parquetgo.Zstd, 1),
+			"Parquet, gzip":         pq(1000, &parquetgo.RLEDictionary, &parquetgo.Gzip, 2),
+			"Parquet, brotli":       pq(1000, &parquetgo.Plain, &parquetgo.Brotli, 1),
+			"Parquet, lz4":          pq(1000, &parquetgo.Plain, &parquetgo.Lz4Raw, 2),
+			"Parquet, split bytes":  pq(30, &parquetgo.ByteStreamSplit, &parquetgo.Zstd, 2),
+			"gzip of Parquet":       zipped(pq(1000, nil, &parquetgo.Uncompressed, 2)),
+		} {
+			got, err := load(t, s, content, "")
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, format, err)
+				continue
+			}
+			if got.Hash != want.Hash || !reflect.DeepEqual(got.Warnings, want.Warnings) || !reflect.DeepEqual(got.Schema.Classes, want.Schema.Classes) {
+				t.Errorf("%s, %s: other data than CSV has; warnings %v, not %v", name, format, got.Warnings, want.Warnings)
+			}
+			checkScanAndStream(t, content, got)
+		}
+	}
+}
+
+// checkScanAndStream checks that Scan finds the columns of a file, and that Stream gives its cases.
+func checkScanAndStream(t *testing.T, content string, want *Data) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := Scan(path, func(l Layout) {
+		if len(l.Names) != want.Schema.Width || !l.Header {
+			t.Errorf("scanned as %v", l)
+		}
+	}, func([]string) { n++ }); err != nil || n != len(want.Rows) {
+		t.Errorf("scanned %d rows (%v), want %d", n, err, len(want.Rows))
+	}
+	for _, name := range []string{path, "-"} {
+		var rows []int
+		var x []float64
+		if err := want.Schema.Stream(name, strings.NewReader(content), 64, func(d *Data) error {
+			rows = append(rows, d.Rows...)
+			if len(d.Rows) > 64 {
+				t.Errorf("a part of %d cases", len(d.Rows))
+			}
+			for i := range d.Rows {
+				x = append(x, d.X.RawRowView(i)...)
+			}
+			return nil
+		}); err != nil || !reflect.DeepEqual(rows, want.Rows) || fmt.Sprint(x) != fmt.Sprint(want.X.RawMatrix().Data) {
+			t.Errorf("streamed %d rows (%v), want %d", len(rows), err, len(want.Rows))
+		}
+	}
+}
+
+// everyType has a column of each type that a cell can be made of.
+type everyType struct {
+	Bool    bool             `parquet:"bool"`
+	I8      int8             `parquet:"i8"`
+	U64     uint64           `parquet:"u64"`
+	U32     uint32           `parquet:"u32"`
+	Delta32 int32            `parquet:"delta32,delta"`
+	Delta64 int64            `parquet:"delta64,delta"`
+	F32     float32          `parquet:"f32"`
+	F64     float64          `parquet:"f64"`
+	Text    string           `parquet:"text,delta"`
+	Dict    string           `parquet:"dict,dict"`
+	Day     int32            `parquet:"day,date"`
+	Milli   int64            `parquet:"milli,timestamp(millisecond)"`
+	Nano    int64            `parquet:"nano,timestamp(nanosecond)"`
+	Clock   int64            `parquet:"clock,time(microsecond)"`
+	Price   int64            `parquet:"price,decimal(2:18)"`
+	Old     deprecated.Int96 `parquet:"old"`
+	UUID    [16]byte         `parquet:"uuid,uuid"`
+	Label   string           `parquet:"label"`
+}
+
+// Every type of Parquet is written as exporters of CSV write it.
+func TestParquetTypes(t *testing.T) {
+	at := time.Date(1969, 12, 31, 23, 59, 58, 250e6, time.UTC)
+	rows := []everyType{{true, -8, math.MaxUint64, math.MaxUint32, -5, math.MinInt64, 0.1, 1e-7, " spaced ", "é", -1, at.UnixMilli(), at.UnixNano(),
+		1500000, -12345, deprecated.Int96{1e9, 0, 2440588}, [16]byte{0x12, 15: 0x34}, "A"},
+		{false, 8, 0, 1, 7, math.MaxInt64, -1e9, 100, "text", "é", 19000, 0, 1, 0, 5, deprecated.Int96{0, 0, 2440589}, [16]byte{}, "B"},
+		{false, 8, 0, 1, 700, 3, 3, 1e22, "texts", "f", 19000, 0, 1, 0, 100, deprecated.Int96{0, 0, 2440589}, [16]byte{}, "A"}}
+	want := [][]string{{"true", "-8", "18446744073709551615", "4294967295", "-5", "-9223372036854775808", "0.1", "1e-07", "spaced", "é", "1969-12-31",
+		"1969-12-31 23:59:58.25", "1969-12-31 23:59:58.25", "00:00:01.5", "-123.45", "1970-01-01 00:00:01", "12000000-0000-0000-0000-000000000034", "A"},
+		{"false", "8", "0", "1", "7", "9223372036854775807", "-1000000000", "100", "text", "é", "2022-01-08", "1970-01-01 00:00:00",
+			"1970-01-01 00:00:00.000000001", "00:00:00", "0.05", "1970-01-02 00:00:00", "00000000-0000-0000-0000-000000000000", "B"},
+		{"false", "8", "0", "1", "700", "3", "3", "1e+22", "texts", "f", "2022-01-08", "1970-01-01 00:00:00", "1970-01-01 00:00:00.000000001",
+			"00:00:00", "1.00", "1970-01-02 00:00:00", "00000000-0000-0000-0000-000000000000", "A"}}
+	var b bytes.Buffer
+	w := parquetgo.NewGenericWriter[everyType](&b)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "f.parquet")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	var names []string
+	if err := Scan(path, func(l Layout) { names = l.Names }, func(row []string) { got = append(got, slices.Clone(row)) }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		for j := range want[i] {
+			if got[i][j] != want[i][j] {
+				t.Errorf("row %d, %s: %q, want %q", i+1, names[j], got[i][j], want[i][j])
+			}
+		}
+	}
+}
+
+// Numbers of the formats that have numbers are read alike whatever the notation of texts is.
+func TestNotationIsForTexts(t *testing.T) {
+	text := `{"a": 1.234, "b": "1.234", "c": "x"}` + "\n" + `{"a": 1e3, "b": "2,5", "c": "y"}` + "\n"
+	d, err := load(t, Spec{Decimal: "comma"}, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.X.RawMatrix().Data; !slices.Equal(got, []float64{1.234, 1234, 1000, 2.5}) {
+		t.Errorf("read %v", got)
+	}
+}
+
+// JSON has the columns of all keys, and a key that an object lacks is a missing value.
+func TestJSONLines(t *testing.T) {
+	text := "{\"a\": 1,\n \"label\": \"x\"}\n{\"b\": true, \"label\": \"y\", \"a\": null}\n\n{ }"
+	d, err := load(t, Spec{Missing: "drop", Label: "label", Columns: []Name{"a"}, ID: []Name{"b"}}, text, "")
+	if err == nil || !strings.Contains(err.Error(), "only case") {
+		t.Errorf("%v, %v", d, err)
+	}
+	for text, want := range map[string]string{
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": 2 \"c\": \"y\"}\n":            "f.csv:2:9: is not JSON here",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": [2], \"c\": \"y\"}\n":         "f.csv:2:7: the value of \"a\" is nested",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": 2, \"a\": 3, \"c\": \"y\"}\n": "f.csv:2:10: the key \"a\" occurs twice",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": 2, \"c\": \"y\"":              "f.csv:2:18: the text breaks off here",
+		"[{\"a\": 1, \"c\": \"x\"},\n{\"a\": 2, \"c\": \"y\"}":           "f.csv:2:19: the text breaks off here",
+		"{\"a\": 1, \"c\": \"x\"}\n[]":                                   "f.csv:2:1: [ where an object should be",
+		"[{\"a\": 1, \"c\": \"x\"}] 5":                                   "f.csv:1:22: 5 after the array",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": \"b\", \"c\": \"y\"}":         "f.csv:2:7: column \"a\": \"b\" is not a number",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": 1e400, \"c\": \"y\"}":         "f.csv:2:7: column \"a\": \"1e400\" is not finite",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": \"\\u0000\", \"c\": \"y\"}":   "f.csv:2:7: the value of \"a\" has the character U+0000",
+		"{}\n{}": "holds no value",
+	} {
+		if _, err := load(t, Spec{}, text, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A damaged file is refused, and never read as another table, if its description or the structure
+// of its pages is damaged; a file that is cut short never is read.
+func TestDamagedParquet(t *testing.T) {
+	names, rows := sheetOf(t, "iris")
+	whole := asParquet(names, rows, 50, nil, &parquetgo.Snappy, 2)
+	for cut := 1; cut < len(whole); cut += 7 {
+		_, err := load(t, Spec{}, whole[:cut], "")
+		if err == nil {
+			t.Fatalf("%d of %d bytes are read", cut, len(whole))
+		}
+		if cut > 4 && !strings.HasPrefix(err.Error(), "f.csv: ") {
+			t.Fatalf("%d of %d bytes: %v", cut, len(whole), err)
+		}
+	}
+	broken := []byte(whole)
+	copy(broken[60:], "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")
+	if _, err := load(t, Spec{}, string(broken), ""); err == nil || !strings.Contains(err.Error(), "f.csv:row 1: column ") {
+		t.Errorf("a damaged page: %v", err)
+	}
+}
+
+// Files of other formats are refused with the way to a format that is read.
+func TestOtherFormatsAreNamed(t *testing.T) {
+	for content, want := range map[string]string{
+		"ARROW1\x00\x00":              "Feather or Arrow file; write it as Parquet",
+		zipped("RDX3\nX\n\x00"):       "RData file",
+		zipped("X\n\x00\x00\x00\x03"): "RDS file",
+		"<stata_dta><header>":         "Stata file",
+		strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60\xb3\x14": "SAS file",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":                      "Excel before 2007",
+	} {
+		if _, err := load(t, Spec{}, content, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	names, rows := []string{"a", "b", "c"}, [][]string{{"1", "u", "x"}, {"", "v", "y"}, {"3.5", "", "x"}}
+	for _, as := range []encoding.Encoding{nil, &parquetgo.RLEDictionary, &parquetgo.Plain} {
+		for _, by := range []compress.Codec{&parquetgo.Uncompressed, &parquetgo.Snappy, &parquetgo.Zstd} {
+			f.Add(asParquet(names, rows, 2, as, by, 2))
+			f.Add(asParquet(names, rows, 10, as, by, 1))
+		}
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		if !strings.HasPrefix(content, parquetMagic) {
+			return
+		}
+		checkTable(t, content, Spec{Missing: "mean", Categorical: "one_hot"})
+	})
+}
+
+// A text is read as JSON lines if every line is an object for the standard library, with its values.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{"{\"a\":1,\"b\":\"x\"}\n{\"a\":2.5e1,\"b\":\"y\"}\n", "[{\"a\": 1}, {\"b\": null}]", "{\"a\": true}\r\n{ }", "{\"é\": \"\\u00e9\"}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !isJSON(text) {
+			return
+		}
+		checkTable(t, text, Spec{Missing: "mean", Categorical: "one_hot"})
+		tb := &table{faults: &FileError{}}
+		rows, n := openJSON(tb, source{text: text}, nil)
+		if rows == nil {
+			return
+		}
+		known := json.NewDecoder(strings.NewReader(strings.TrimLeft(strings.TrimSpace(text), "[")))
+		for i := range n {
+			_, ok := rows.next()
+			if tb.faults.err() != nil {
+				return
+			}
+			if i > 0 && tb.form != "JSON lines" {
+				return // commas are between the objects
+			}
+			var want map[string]any
+			if err := known.Decode(&want); err != nil || !ok {
+				t.Fatalf("object %d of %d: %v, %v", i+1, n, ok, err)
+			}
+			for key, v := range want {
+				j := slices.Index(tb.names, strings.TrimSpace(key))
+				if x, is := v.(float64); is && math.Abs(x) <= maxMagnitude && rows.cell(j).number != x {
+					t.Errorf("%q: %v, want %v", key, rows.cell(j), x)
+				}
+				if x, is := v.(string); is && rows.cell(j).text != strings.TrimSpace(x) {
+					t.Errorf("%q: %v, want %v", key, rows.cell(j), x)
+				}
+			}
+		}
+	})
+}
