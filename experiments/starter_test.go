@@ -31,7 +31,7 @@ func TestStarter(t *testing.T) {
 		"missing.csv":   {"x,y,c\n1,2,a\n,3,a\n3,,b\n4,5,b\n", "missing: median # of 2 values in 2 inputs"},
 		"words.csv":     {"x,w,c\n1,p,a\n2,q,a\n3,p,b\n4,q,b\n", "categorical: one_hot"},
 		"bare.csv":      {"1,2,0\n3,4,1\n5,6,0\n7,8,1\n", `label: "3"`},
-		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: gaussian"},
+		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: {gaussian: {noise: {init: 1}}}"},
 		"long.csv":      {long(9000, "0."), "inference: [{exact: {inducing: "},
 		"kinds.csv":     {long(9000, "k"), "inference: [{laplace: {inducing: "},
 		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},

@@ -238,12 +238,7 @@ func (c climb) optimum(status Status) Optimum {
 			continue
 		}
 		m.AtBound = append(m.AtBound, b)
-		kind := cause.AtBound
-		if p.Column > 0 && m.Theta[i] == c.hi[i] { // only length scales are of a column
-			kind = cause.NoInfluence
-		}
-		warn(kind.New("%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with "+
-			"{fixed: %.6g}", b.Name, b.Side, b.Value, b.Value))
+		warn(p.Ended(b.Side == "upper"))
 	}
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
 		warn(cause.Plateau.New("ended on a plateau, where the model is no better than a constant classifier: its log "+

@@ -36,9 +36,13 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out.add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
 		"failures while it was tuned or scored: %d", len(c.Failures))
 	out.leaks(r, c, folds)
-	for _, cause := range causes(c.ended()) {
-		if !cause.Note {
-			out.add(cause.Count, cause.Remedy, cause.Cause, "%s: %d", cause.Cause, cause.Count)
+	for _, of := range causes(c.ended()) {
+		text := fmt.Sprintf("%s: %d", of.Cause, of.Count)
+		if of.Notices[0].Kind == cause.BelowClimb { // there is one search
+			text = of.Notices[0].Text
+		}
+		if !of.Note {
+			out.add(of.Count, of.Remedy, of.Cause, "%s", text)
 		}
 	}
 	out.restarts(c)
@@ -57,8 +61,14 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	return out
 }
 
-// leaks are columns that give the label away, and scores that are too good to be true.
+// leaks are inputs that give the label away, and scores that are too good to be true.
 func (d *doubts) leaks(r *Report, c Configuration, folds []*Study) {
+	for _, w := range r.Manifest.Warnings {
+		if w.Kind == cause.Leak && w.At == c.Dataset {
+			what, _, remedy, _ := w.Kind.Told()
+			d.add(1, remedy, what, "%s", w.Text)
+		}
+	}
 	wrong, cases := 0, 0
 	for _, s := range folds {
 		if s.Predictions == nil || s.Predictions.Numeric() {

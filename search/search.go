@@ -106,19 +106,10 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 		if p.Map == param.Choice {
 			continue // it has no ends
 		}
-		for _, e := range []struct {
-			side  string
-			bound float64
-		}{{"lower", lo}, {"upper", hi}} {
-			if math.Abs(theta[j]-e.bound) > near {
-				continue
+		for _, upper := range []bool{false, true} {
+			if bound := map[bool]float64{false: lo, true: hi}[upper]; math.Abs(theta[j]-bound) <= near {
+				warnings = append(warnings, p.Ended(upper))
 			}
-			kind := cause.AtBound
-			if p.Column > 0 && e.side == "upper" { // only length scales are of a column
-				kind = cause.NoInfluence
-			}
-			warnings = append(warnings, kind.New("%s ended at its %s bound %.6g: "+
-				"wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
 		}
 	}
 	return warnings

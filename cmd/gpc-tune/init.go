@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -39,6 +40,7 @@ func initCommand() *cobra.Command {
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
+			fmt.Fprintf(c.ErrOrStderr(), "predicts %s\n", terminal.OneLine(started.About))
 			warnAll(c, started.Warnings)
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s%[2]s\n", name,
 				lasting(started))

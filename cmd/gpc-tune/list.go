@@ -202,7 +202,7 @@ func describeColumns(w io.Writer, t *columns.Table) {
 	for _, c := range t.Columns {
 		found := c.Found
 		if c.Use == columns.Label {
-			found = t.Why + ": " + found
+			found = t.Reason() + ": " + found
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", terminal.OneLine(c.Name), c.UsedAs, c.Kind, c.Missing,
 			terminal.OneLine(found))

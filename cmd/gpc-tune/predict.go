@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 func predictCommand() *cobra.Command {
@@ -43,6 +44,9 @@ a cost.`,
 			fitted, err := classifier.LoadClassifier(args[0])
 			if err != nil {
 				return err
+			}
+			if about := fitted.About(); about != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "predicts %s\n", terminal.OneLine(about))
 			}
 			var table *classifier.Predicted
 			if err := write(func(w io.Writer) error {

@@ -163,7 +163,7 @@ var tables = []ordinary{
 		func(r *rand.Rand, i int) []string {
 			x := normal(r, 6)
 			return append([]string{word(happens(r, bend(x)), "gentoo", "adelie")}, texts("%.3f", x...)...)
-		}, []string{"  label: species # by its name"}},
+		}, []string{"  label: species # guessed, by its name"}},
 }
 
 // write writes the first rows to a file.

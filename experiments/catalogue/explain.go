@@ -52,7 +52,7 @@ func Explain(out io.Writer, name string) error {
 		}
 	}
 	more, names := explainKey(w, name, found > 0)
-	if have = append(have, names...); more {
+	if have = append(have, names...); more || found == 0 && explainHyperparameter(w, name) {
 		found++
 	}
 	if found == 0 {
@@ -80,6 +80,7 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			write("%s (a key of the file: %s)\n%s\n%s", k.Name, s.Name, k.Doc, usage(k))
 		}
 	}
+	names = append(names, explainCalibrations(write, name)...)
 	column := strings.TrimSuffix(table.Heading(name), " %")
 	for _, s := range cv.Scores {
 		heading := strings.TrimSuffix(s.Column.Heading, " %")
@@ -112,6 +113,72 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 		}
 	}
 	return found, names
+}
+
+// explainCalibrations documents the way of calibration with this name. It returns all their names.
+func explainCalibrations(write func(format string, args ...any), name string) (names []string) {
+	for _, c := range cv.Calibrations {
+		if names = append(names, c.Name); c.Name == name {
+			write("%s (a way of calibration)\n%s\n  example: predict: {calibrate: %[1]s}\n", c.Name, c.Doc)
+		}
+	}
+	return names
+}
+
+// explainHyperparameter documents a hyperparameter by its name in reports, as likelihood.noise or
+// 2.se.length_scale[3]; what stands before the last dot names the part of the model.
+func explainHyperparameter(w io.Writer, name string) (found bool) {
+	path := strings.Split(name, ".")
+	last, _, _ := strings.Cut(path[len(path)-1], "[")
+	of := ""
+	if len(path) > 1 {
+		of = path[len(path)-2]
+	}
+	for _, k := range spec.Kinds() {
+		for _, e := range k.Entries {
+			if of != "" && e.Name != of && k.Name != of+"s" {
+				continue
+			}
+			for _, s := range hyperparameters(e) {
+				if part, _, _ := strings.Cut(s.Name, "["); part != last {
+					continue
+				}
+				if !found {
+					fmt.Fprintf(w, "%s (a hyperparameter)\n  of\tin gpc-tune list\tstarts at\tbounds\t"+
+						"on the theta scale\n", name)
+				}
+				found = true
+				fmt.Fprintf(w, "  %s\t%s\t%s\t%.3g … %.3g\t%s\n", e.Name, k.Name, starts(s), s.Lo, s.Hi, s.ThetaName())
+			}
+		}
+	}
+	if found {
+		fmt.Fprintf(w, "\nin a file: a number, {init: v} or {fixed: v}; {init: 1} tunes one that is held\n")
+	}
+	return found
+}
+
+// hyperparameters are those of a component for one input.
+func hyperparameters(e spec.Entry) []param.Spec {
+	switch c := e.Component.(type) {
+	case interface{ Params(int) []param.Spec }:
+		return c.Params(1)
+	case interface{ Params() []param.Spec }:
+		return c.Params()
+	}
+	return nil
+}
+
+// starts says where a hyperparameter starts.
+func starts(s param.Spec) string {
+	start := fmt.Sprintf("%.6g", s.Init)
+	switch {
+	case math.IsNaN(s.Init):
+		start = "from the data"
+	case s.Fixed:
+		start += ", held there"
+	}
+	return start
 }
 
 // usage has the default of a key and an example, one line each, if documented.
@@ -163,26 +230,12 @@ func Names() (names []string) {
 // explainOptions writes the hyperparameters of a component, for one input, and its other options.
 // It returns their names.
 func explainOptions(w io.Writer, e spec.Entry) (names []string) {
-	var specs []param.Spec
-	switch c := e.Component.(type) {
-	case interface{ Params(int) []param.Spec }:
-		specs = c.Params(1)
-	case interface{ Params() []param.Spec }:
-		specs = c.Params()
-	}
-	for i, s := range specs {
+	for i, s := range hyperparameters(e) {
 		if names = append(names, s.Name); i == 0 {
 			fmt.Fprintf(w, "\nhyperparameters: each is a number, {init: v} or {fixed: v}, optionally with "+
 				"bounds: [lo, hi] and prior:\n  name\tstarts at\tbounds\ton the theta scale\n")
 		}
-		start := fmt.Sprintf("%.6g", s.Init)
-		switch {
-		case math.IsNaN(s.Init):
-			start = "from the data"
-		case s.Fixed:
-			start += ", held there"
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%.3g … %.3g\t%s\n", s.Name, start, s.Lo, s.Hi, s.ThetaName())
+		fmt.Fprintf(w, "  %s\t%s\t%.3g … %.3g\t%s\n", s.Name, starts(s), s.Lo, s.Hi, s.ThetaName())
 	}
 	if e.Options == nil {
 		return nil

@@ -58,7 +58,11 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 		size = problem{cases: s.Cases, inputs: len(s.Inputs), classes: s.Classes, test: s.Test}
 		w.writeSet(from, s)
 	}
-	return w.choose(ctx, size)
+	out, err := w.choose(ctx, size)
+	if t != nil {
+		out.About += "; the label " + t.Reason()
+	}
+	return out, err
 }
 
 // sizeOf is the size of the problem for a table.

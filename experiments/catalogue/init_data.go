@@ -21,7 +21,7 @@ func (w *starter) writeTable(t *columns.Table) {
 	}
 	w.line("  # test: FILE # with the same columns")
 	label := t.Columns[t.Label]
-	w.line("  label: %s # %s", scalar(string(t.Spec.Label)), comment(t.Why+": "+label.Found+second(t)))
+	w.line("  label: %s # %s", scalar(string(t.Spec.Label)), comment(t.Reason()+": "+label.Found+second(t)))
 	if len(t.Rare) > 0 {
 		w.line("  classes: [%s] # not %s: too few cases to learn and to test",
 			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))

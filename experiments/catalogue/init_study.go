@@ -82,6 +82,7 @@ var studies = []study{
 // Started is an experiment to start with.
 type Started struct {
 	Text     string   // of the configuration file
+	About    string   // what is predicted from what
 	Seconds  float64  // expected duration at nominal rates, with a worker for every core; 0: unknown
 	Warnings []string // of its plan
 }
@@ -111,7 +112,11 @@ func started(ctx context.Context, path, text string) (Started, error) {
 		return Started{}, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
 	seconds, _ := plan.Expected(p.Overview(plan.Nominal), runtime.GOMAXPROCS(0))
-	return Started{text, seconds, cause.Texts(p.Manifest.Warnings)}, nil
+	about := ""
+	if len(p.Manifest.Data) > 0 {
+		about = p.Manifest.Data[0].About
+	}
+	return Started{text, about, seconds, cause.Texts(p.Manifest.Warnings)}, nil
 }
 
 // model returns the likelihood and the inference methods, including comparators.
@@ -119,7 +124,7 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 	comparators := []string{"base_rate", "logistic_regression"}
 	switch {
 	case p.classes == nil:
-		likelihood, inference, comparators = "gaussian", []string{"exact"}, nil
+		likelihood, inference, comparators = "{gaussian: {noise: {init: 1}}}", []string{"exact"}, nil
 	case len(p.classes) > 2:
 		likelihood, inference = "softmax", []string{"laplace"}
 	default:

@@ -45,6 +45,9 @@ type Classifier struct {
 	threshold []float64       // of the file or of the user, instead of costs; none: ½
 }
 
+// About says what is predicted from what; empty: the file does not say it.
+func (c *Classifier) About() string { return c.file.About }
+
 // LoadClassifier reads a model file and rebuilds the posterior. Problems of the file are
 // ErrInvalid, or Problems, with their positions and remedies. If the memory is too small for the
 // posterior, the error is search.ErrMemory.

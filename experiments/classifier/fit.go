@@ -263,7 +263,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	fit *job.ModelFit) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]
 	f := &ModelFile{
-		Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
+		About: j.Set.Source.About, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
 		Dataset: c.Dataset, DataHash: c.DataHash,
 		Tuned: modelfile.Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},

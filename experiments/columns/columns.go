@@ -4,7 +4,14 @@
 // table of what a column can be, with one file for each way of recognising one.
 package columns
 
-import "github.com/gpc-tune/gpc-tune/experiments/data"
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// asked is why a column is the label that the user named.
+const asked = "as asked for"
 
 // Column is a column of a file and what it was taken for.
 type Column struct {
@@ -30,6 +37,7 @@ type Table struct {
 	Columns    []Column
 	Label      int
 	Why        string       // this column is the label
+	runnerUp   string       // the column that would be the label if this one were not; empty: none
 	Classes    []data.Count // of the label, in order of their texts; none if it is a number
 	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
 	Numeric    bool         // the label is a number
@@ -38,6 +46,17 @@ type Table struct {
 
 // Named says that the values of the column are names although they are numbers.
 func (c Column) Named() bool { return c.Use == Input && c.names }
+
+// Reason says why the column of the label is the label, and which the next guess is.
+func (t *Table) Reason() string {
+	switch {
+	case t.Why == asked:
+		return t.Why
+	case t.runnerUp == "":
+		return "guessed, " + t.Why
+	}
+	return fmt.Sprintf("guessed, %s (the next guess is %s)", t.Why, t.runnerUp)
+}
 
 // Inputs is how many inputs the columns make: a category has one for each of its values.
 func (t *Table) Inputs() (n int) {

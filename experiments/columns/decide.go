@@ -135,7 +135,7 @@ func (t *Table) notation(profiles []*profile) {
 
 // labelName are names of columns that are the label.
 var labelName = regexp.MustCompile(`(?i)^(label|labels|class|classes|target|y|outcome|response|diagnosis|result|` +
-	`status|survived|survival|churn|churned|default|defaulted|species|category|decision|verdict|is_\w+)$`)
+	`(\w+_)?status|survived|survival|churn|churned|default|defaulted|species|category|decision|verdict|is_\w+)$`)
 
 // surest are those of them that nothing else is called.
 var surest = regexp.MustCompile(`(?i)^(label|target|outcome|response|class|y)$`)
@@ -143,7 +143,7 @@ var surest = regexp.MustCompile(`(?i)^(label|target|outcome|response|class|y)$`)
 // findLabel sets Label and Why.
 func (t *Table) findLabel(profiles []*profile, named string) error {
 	if named != "" {
-		t.Label, t.Why = slices.Index(t.Names, named), "as asked for"
+		t.Label, t.Why = slices.Index(t.Names, named), asked
 		if k, err := strconv.Atoi(named); t.Label < 0 && err == nil && k >= 1 && k <= len(t.Names) {
 			t.Label = k - 1
 		}
@@ -178,10 +178,17 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 	for _, c := range candidates {
 		for _, p := range slices.Backward(profiles) {
 			if c.is(p) {
-				t.Label, t.Why = p.place, c.why
-				return nil
+				if t.Why == "" {
+					t.Label, t.Why = p.place, c.why
+				} else if p.place != t.Label {
+					t.runnerUp = t.Naming(p.place)
+					return nil
+				}
 			}
 		}
+	}
+	if t.Why != "" {
+		return nil
 	}
 	return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is of "+
 		"numbers; name one", mostClasses)

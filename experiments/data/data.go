@@ -31,6 +31,7 @@ type Data struct {
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth  func(x []float64) []float64
+	About  string  // what is predicted from what, and what is left out and why; of training data
 	Schema *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
 	// labels, names, groups and rows, including those of Test.

@@ -57,6 +57,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 		}
 		d.Test.Name, d.Test.Citation, d.Test.Licence = d.Name, d.Citation, d.Licence
 	}
+	d.About = d.about(s)
 	d.Hash = d.hash()
 	return d, nil
 }

@@ -102,6 +102,9 @@ func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []
 		if err := of.describe(ctx, fit, o.Layout, free); err != nil {
 			return err
 		}
+		if err := of.compareWithClimbs(ctx, chosen, free, trials, &of.fit); err != nil {
+			return err
+		}
 		of.rechosen(before)
 	}
 	chains := samples(trials)

@@ -31,6 +31,8 @@ type Job struct {
 	Whole      bool                // the training set is all of the training data
 	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
 	Gradients  objective.Gradients // for the local optimiser
+	// Climbs compares the end of the search with climbs of bfgs.
+	Climbs bool
 	// Evaluations bounds those of the local optimiser; 0: its own limit.
 	Evaluations int
 	TraceScores bool             // score the held-out cases at every iteration of the optimiser
@@ -113,7 +115,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 	if j.Whole {
 		assess = max(assess, j.Model.Memory(silent, dim, objective.LeaveOneOut{}, false))
 	}
-	if j.Curvature {
+	if j.Curvature || j.Climbs {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
 	}
 	if j.Adjust != nil { // a fit on an inner fold besides the one on all cases
@@ -137,7 +139,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 	other := Job{Model: model, Tuned: tuned, Hybrid: j.Hybrid, Criterion: j.Criterion, Curvature: j.Curvature,
 		Whole: j.Whole, Optimizer: j.Optimizer, Gradients: j.Gradients, TraceScores: j.TraceScores, Chain: j.Chain,
-		Set: j.Set}
+		Climbs: j.Climbs, Set: j.Set}
 	return other.Memory(s)
 }
 

@@ -307,6 +307,8 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 		j.Chain = &objective.Chain{}
 		j.Chain.Burn, j.Chain.Samples, j.Chain.Thin = sampler.Length()
 	}
+	j.Climbs = whole && t.Strategy != nil && t.Cross == nil && j.Optimizer == "" && j.Chain == nil &&
+		c.objective.HasGradient()
 	return j
 }
 

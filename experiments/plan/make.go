@@ -169,6 +169,17 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 			p.warn(w)
 		}
 	}
+	described := record.Described{DataHash: ds.Hash, About: ds.About}
+	if !slices.Contains(p.Manifest.Data, described) {
+		p.Manifest.Data = append(p.Manifest.Data, described)
+	}
+	for _, l := range ds.Leaks() {
+		w := cause.Leak.New("input %q alone predicts the class, with a held-out error of %.2g %%: was it known before "+
+			"the outcome?", l.Input, 100*l.Error).In(ds.Name)
+		if !slices.Contains(p.Manifest.Warnings, w) {
+			p.warn(w)
+		}
+	}
 	p.identify(ds, ds.Hash, false)
 	p.group(ds)
 	if ds.Test != nil {

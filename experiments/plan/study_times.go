@@ -124,6 +124,14 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	if j.Curvature {
 		assess += 2 * float64(free) * (evaluation + tuned.Again)
 	}
+	if j.Climbs {
+		most := 0
+		for _, b := range trials {
+			most += b.trials * b.points
+		}
+		climbs := min(1.5*evaluations(free), float64(most)) // from the end it takes about half as long
+		assess += climbs * tuned.Evaluation()
+	}
 	add(batch{1, 1, 1}, 1+samples, assess)
 	first := choosing(r, j.Tuned, s, dim, free) // the other jobs wait for it
 	c.All, c.Path, c.Longest = c.All+first, c.Path+first, c.Longest+first

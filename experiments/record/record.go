@@ -33,6 +33,7 @@ type Manifest struct {
 	// meanings of the texts that are more than a word
 	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
+	Data           []Described     `json:"data,omitempty"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Groups         []Groups        `json:"groups,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
@@ -47,6 +48,13 @@ type Print struct {
 	Width    float64 `json:"width,omitempty"`
 	Font     float64 `json:"font,omitempty"`
 	Untitled bool    `json:"untitled,omitempty"`
+}
+
+// Described says of training data what is predicted from what.
+type Described struct {
+	DataHash string `json:"data_hash"` // the data of the configurations to which it belongs
+	// in words: the label and its classes, how many inputs there are, and what is left out and why
+	About string `json:"about"`
 }
 
 // IDs are the columns of a file that only identify cases.
@@ -322,10 +330,12 @@ type Fit struct {
 	// mean log p(y_i|y_-i) of the training cases, nats; for the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
 	// for a model with inducing inputs, unless there are at most as many cases
-	Inducing    *Inducing `json:"inducing,omitempty"`
-	Converged   bool      `json:"converged"`
-	Iterations  int       `json:"iterations"`
-	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the baseline
+	Inducing *Inducing `json:"inducing,omitempty"`
+	// evaluations of the climbs of bfgs with which the end of a search was compared
+	Climbed     int   `json:"climbed,omitempty"`
+	Converged   bool  `json:"converged"`
+	Iterations  int   `json:"iterations"`
+	TrainCounts []int `json:"train_counts"` // cases per class in the training part: the baseline
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int  `json:"rows,omitempty"`
 	Labels []int  `json:"labels,omitempty"` // their classes

@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"objective/classifier":             {"experiments/data", "approx", "approx/likelihood", "cv", "internal/build", "internal/declared", "internal/interrupt", "internal/modelfile", "experiments/record", "objective", "objective/kernel", "objective/preprocess", "internal/machine", "internal/cause"},
 	"internal/modelfile":               {"objective/comparator", "internal/strictyaml", "experiments/data", "approx", "internal/build", "internal/declared", "experiments/record", "internal/registry", "objective", "objective/kernel", "objective/preprocess", "internal/machine"},
 	"internal/interrupt":               {},
-	"objective/param":                  {"internal/registry"},
+	"objective/param":                  {"internal/cause", "internal/registry"},
 	"objective/kernel":                 {"internal/linalg", "internal/registry", "objective/param"},
 	"objective/inducing":               {"internal/linalg", "internal/registry", "objective/kernel", "objective/param", "internal/cause"},
 	"objective/kernel/kerneltest":      {"internal/testing/allocated", "internal/linalg", "internal/registry", "objective/kernel", "objective/param"},

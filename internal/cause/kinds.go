@@ -103,10 +103,14 @@ var (
 		"the trials that were left did not run")
 	AnyOrder = note("any_order", "asynchronous searches",
 		"what they tried depends on the order in which trials ended, which is on record")
+	SwitchedOff = note("switched_off", "parts of a kernel are switched off",
+		"their amplitude is at its lower bound, so they add nothing")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it",
 		"wider bounds, or hold it there with fixed")
 	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",
 		"a better value may lie beyond it", "a wider grid")
+	BelowClimb = kind("below_climb", "searches ended below a climb of bfgs", "a better optimum is known",
+		"tune: {method: bfgs}, or more trials")
 	StartsAtBound = kind("starts_at_bound", "hyperparameters start at a bound", "the optimiser may not leave it",
 		"preprocess: standardize, or an init and bounds")
 	EvaluationLimit = kind("evaluation_limit", "the optimiser stopped at its limit of evaluations",
@@ -143,7 +147,10 @@ var (
 	Unknown = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
 	Single  = kind("single", "classes have a single case", "no part can both train on it and test it", "")
 	Columns = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
-	Labels  = kind("labels", "labels are written in several ways", "cases may be of another class than is meant",
+	Leak    = kind("leak", "inputs alone predict the class almost perfectly",
+		"scores are too good if they were not known before the outcome",
+		"drop them unless they were known before the outcome")
+	Labels = kind("labels", "labels are written in several ways", "cases may be of another class than is meant",
 		"write each class in one way")
 	Coding = kind("encoding", "a file may have another encoding", "letters may be wrong",
 		"save it in the encoding that is declared")

@@ -45,7 +45,8 @@ func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{o
 // for bit.
 type File struct {
 	Schema      Form               `json:"schema"`
-	Experiment  string             `json:"experiment"` // the name in the YAML file
+	About       string             `json:"about,omitempty"` // what is predicted from what, in words
+	Experiment  string             `json:"experiment"`      // the name in the YAML file
 	Seed        uint64             `json:"seed"`
 	Build       record.Build       `json:"build"`
 	Dataset     string             `json:"dataset"`

@@ -11,12 +11,20 @@ import (
 // ("2.noise.amplitude").
 type Sum []Named
 
-func (s Sum) Params(dim int) []param.Spec  { return params(s, dim) }
 func (s Sum) parts(dim int) ([]Named, int) { return s, dim }
 func (s Sum) with(parts []Named) Kernel    { return Sum(parts) }
 func (s Sum) path() string                 { return "" }
 func (s Sum) checkDim(dim int) error       { return checkParts("sum", s, dim) }
 func (s Sum) checkOptions() error          { return checkCount("sum", len(s)) }
+
+// Params implements Kernel.
+func (s Sum) Params(dim int) []param.Spec {
+	all := params(s, dim)
+	for i := range all {
+		all[i].Term = all[i].Term || len(s) > 1 && all[i].Component() == amplitudeName
+	}
+	return all
+}
 
 // isWhite says whether k is zero between any two cases.
 func isWhite(k Kernel) bool {

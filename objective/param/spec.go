@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Spec is one hyperparameter of a model. Init, Lo and Hi are in natural units.
@@ -29,6 +31,9 @@ type Spec struct {
 	// Column is that of the inputs which it is of, counted from 1; 0: of none alone. No result
 	// depends on it.
 	Column int `json:"-"`
+	// Term marks the amplitude of a term of a sum of kernels: near 0 the term adds nothing. No
+	// result depends on it.
+	Term bool `json:"-"`
 }
 
 // Condition holds if the hyperparameter of this Name has one of these values, in natural units.
@@ -73,6 +78,22 @@ const SearchBox = 2.0
 
 // ThetaBounds returns Lo and Hi on the theta scale.
 func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.Theta(s.Hi) }
+
+// Ended warns that a search ended at the lower or the upper bound.
+func (s Spec) Ended(upper bool) cause.Notice {
+	side, bound := "lower", s.Lo
+	if upper {
+		side, bound = "upper", s.Hi
+	}
+	at := fmt.Sprintf("%s ended at its %s bound %.6g", s.Name, side, bound)
+	switch {
+	case upper && s.Column > 0: // only length scales are of a column
+		return cause.NoInfluence.New("%s, where its input has no influence", at)
+	case !upper && s.Term && s.Lo <= DefaultLo*(1+1e-9):
+		return cause.SwitchedOff.New("%s, where its part of the kernel adds nothing", at)
+	}
+	return cause.AtBound.New("%s: wider bounds may hold a better value; or hold it there with {fixed: %.6g}", at, bound)
+}
 
 // Place maps u in [0, 1] to where a search without start points looks, on the theta scale. Between
 // bounds that were given it is linear. Else, with θ₀ the initial value, it is

@@ -168,8 +168,8 @@ func TestHTML(t *testing.T) {
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
 			` [0 converged 12 -3.250 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.500 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.250 3e-07 7 1 0.5 2 4 0.5 ]]`,
 		"#0 decisions, test (rows: true classes)": `[[class F M] [F 1 0] [M 2 1]]`,
-		"#1 best points": `[[best value point length_scale] [log_evidence of 3 of 4 points -4 2 7.389] [information_bits of 2 of 4 points 0.75 1 2.718]` +
-			` [errors of 2 of 4 points 1 1 2.718] [error_rate of 2 of 4 points 0.25 1 2.718] [auc of 1 of 4 points 0.75 0 1]]`,
+		"#1 best points": `[[best value point length_scale] [chosen by log_evidence of 3 of 4 points -4 2 7.389] [held-out information_bits of 2 of 4 points 0.75 1 2.718]` +
+			` [held-out errors of 2 of 4 points 1 1 2.718] [held-out error_rate of 2 of 4 points 0.25 1 2.718] [held-out auc of 1 of 4 points 0.75 0 1]]`,
 		"#1 points": `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6.000 1 0.5 2 0.5 0.75 4 ] [1 -5.000 2.718 0.75 1 0.25  4 ] [2 -4.000 7.389      chosen] [3  20.09      ]]`,
 	} {
 		if got := fmt.Sprint(p.tables[heading]); got != want {

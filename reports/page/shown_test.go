@@ -39,7 +39,7 @@ func TestBestIsWhatItSays(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
 		}
-		if best := page.tables["#0 best points so far"]; len(best) != 2 || best[1][0] != name+", the first of 2 with it" {
+		if best := page.tables["#0 best points so far"]; len(best) != 2 || best[1][0] != "chosen by "+name+", the first of 2 with it" {
 			t.Errorf("%q", best)
 		}
 		if points := page.tables["#0 points"]; len(points) != 4 || points[0][1] != name {

@@ -69,8 +69,15 @@ func illustrated(r *reports.Report) []Fact {
 // answered is the answer for one data set: first what to conclude, whether to trust it and what to
 // do, then the numbers.
 func answered(r *reports.Report, a reports.Answer) []Fact {
-	out := []Fact{{"conclusion", conclusion(r, a)}, {"trust", trustText(r, a)}, {"keep it", a.Keep},
-		{"best", modelName(r, a.Configuration) + "; " + field(a)}, {"score", longScore(a)}}
+	var out []Fact
+	hash := r.Configurations[a.Configuration].Record.DataHash
+	for _, d := range r.Manifest.Data {
+		if d.DataHash == hash && d.About != "" {
+			out = append(out, Fact{"predicts", d.About})
+		}
+	}
+	out = append(out, []Fact{{"conclusion", conclusion(r, a)}, {"trust", trustText(r, a)}, {"keep it", a.Keep},
+		{"best", modelName(r, a.Configuration) + "; " + field(a)}, {"score", longScore(a)}}...)
 	if a.Next != nil {
 		out = append(out, Fact{"margin", marginText(a)}, Fact{"set", setText(a)})
 	}
@@ -373,7 +380,12 @@ func skillDifference(a reports.Answer) string {
 func trustText(r *reports.Report, a reports.Answer) string {
 	if len(a.Trust) == 0 {
 		checked, unchecked := []string{"failures", "bounds", "convergence"}, []string{}
-		switch restarts := r.Configurations[a.Configuration].Optima().Restarts; {
+		c := r.Configurations[a.Configuration]
+		if fit := c.Studies[0].Fit; fit != nil && fit.Climbed > 0 {
+			checked = append(checked, "the end of the search (with "+
+				Counted(fit.Climbed, "evaluation", "evaluations")+" of bfgs)")
+		}
+		switch restarts := c.Optima().Restarts; {
 		case restarts > 1:
 			checked = append(checked, "restarts")
 		case restarts == 1:

@@ -77,9 +77,9 @@ func posterior(c reports.Configuration) []Table {
 func bestPoints(c reports.Configuration) []Table {
 	t := Table{Title: "best points" + c.SoFar(), Columns: Columns("best", "value", "point", "hyperparameters")}
 	for _, b := range c.Best {
-		by := b.By
-		if by == c.Objective {
-			by = c.Maximised()
+		by := "held-out " + b.By
+		if b.By == c.Objective { // no held-out score chooses
+			by = "chosen by " + c.Maximised()
 		}
 		if among := c.Among(b.By); strings.Contains(among, " of ") {
 			by += " of " + among

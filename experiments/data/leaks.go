@@ -1,0 +1,227 @@
+package data
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	leakFolds = 5
+	// At most so many cases, and so many values of cases and inputs, are looked at. Intervals of
+	// numbers are tried for at most so many classes.
+	mostLeakCases, mostLeakValues, mostLeakClasses = 2000, 10_000_000, 10
+
+	// Limits of the balanced held-out error of one input: of a code with hardly more values than
+	// classes; of a name for each class, where intervals have more than nameless; of a number that
+	// alone has so little, where all other inputs have more than apart.
+	codeError              = 0.06
+	nameError, nameless    = 0.02, 0.10
+	numberError, apart     = 0.005, 0.04
+	honestError, surprised = 0.15, 1e-4
+)
+
+// Leak is an input that alone predicts the class almost perfectly.
+type Leak struct {
+	Input string
+	Error float64 // balanced held-out error: the mean over classes of the share of wrong decisions
+}
+
+// Leaks finds inputs that alone predict the class almost perfectly, as a copy of the label does, or
+// something that was only known after it. Every input is tried by itself in five folds: values as
+// categories, and numbers in as many intervals as there are classes. A test that is honestly right
+// in 85 % of the cases of each class would be as good as a leak with a probability of at most about
+// 1e-4. What is honestly better cannot be told from a leak, so this is a question to the reader.
+func (d *Data) Leaks() (found []Leak) {
+	n, inputs := d.X.Dims()
+	most := min(mostLeakCases, mostLeakValues/inputs)
+	if most < leakFolds || len(d.Classes) < 2 {
+		return nil
+	}
+	c := leakCheck{count: make([]int, len(d.Classes))}
+	var cases []int
+	for i := 0; i < n; i += (n + most - 1) / most {
+		if k := d.Labels[i]; k >= 0 {
+			cases, c.label, c.fold = append(cases, i), append(c.label, k), append(c.fold, c.count[k]%leakFolds)
+			c.count[k]++
+		}
+	}
+	if slices.Min(c.count) < leakFolds {
+		return nil
+	}
+	var all []attempt
+	first := 0 // column of the input
+	for _, of := range d.Schema.Inputs {
+		for k, i := range cases {
+			c.value = append(c.value[:k], of.value(d.X.RawRowView(i)[first:first+of.width()]))
+		}
+		first += of.width()
+		all = append(all, c.try(of))
+	}
+	for i, t := range all {
+		others := slices.Delete(slices.Clone(all), i, i+1)
+		alone := !slices.ContainsFunc(others, func(o attempt) bool { return o.Error < apart })
+		code := t.levels <= len(d.Classes)+1 && t.Error <= codeError
+		name := t.asLevels <= nameError && t.asNumber >= nameless
+		if t.surprising && (code || name || alone && t.Error <= numberError) {
+			found = append(found, t.Leak)
+		}
+	}
+	return found
+}
+
+// value is a number for the value of an input: of a category the index of its level. That one is
+// missing is a value too.
+func (c Column) value(columns []float64) float64 {
+	switch {
+	case c.Levels != nil && !c.Coded && floats.Max(columns) > 0:
+		return float64(floats.MaxIdx(columns))
+	case c.Levels != nil && !c.Coded, math.IsNaN(columns[0]):
+		return math.Inf(-1)
+	}
+	return columns[0]
+}
+
+// attempt is the prediction of the class from one input.
+type attempt struct {
+	Leak
+	levels             int     // different values
+	asLevels, asNumber float64 // balanced errors; 1 if it was not tried
+	surprising         bool    // an honest test would hardly ever be as good
+}
+
+// leakCheck has the cases, and the values of one input.
+type leakCheck struct {
+	count       []int // of each class
+	label, fold []int
+	value       []float64
+}
+
+// try predicts the class from the values.
+func (c *leakCheck) try(of Column) attempt {
+	levels := slices.Clone(c.value)
+	slices.Sort(levels)
+	t := attempt{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
+	wrong := c.heldOut(c.levels)
+	t.asLevels = c.balanced(wrong)
+	if of.Levels == nil && len(c.count) <= mostLeakClasses {
+		split := c.heldOut(c.intervals)
+		if t.asNumber = c.balanced(split); t.asNumber < t.asLevels {
+			wrong = split
+		}
+	}
+	t.Error = min(t.asLevels, t.asNumber)
+	p := 1.0
+	for k, n := range c.count {
+		p *= distuv.Binomial{N: float64(n), P: honestError}.CDF(float64(wrong[k]))
+	}
+	t.surprising = p <= surprised
+	return t
+}
+
+// balanced is the mean over classes of the share of wrong decisions.
+func (c *leakCheck) balanced(wrong []int) (sum float64) {
+	for k, n := range c.count {
+		sum += float64(wrong[k]) / float64(n) / float64(len(c.count))
+	}
+	return sum
+}
+
+// heldOut counts the wrong decisions of each class, of a rule that is learnt from the cases of all
+// other folds.
+func (c *leakCheck) heldOut(learn func(cases []int) (rule func(value float64) int)) []int {
+	order := make([]int, len(c.value))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(c.value[i], c.value[j]) })
+	wrong := make([]int, len(c.count))
+	for f := range leakFolds {
+		rule := learn(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return c.fold[i] == f }))
+		for i, k := range c.label {
+			if c.fold[i] == f && rule(c.value[i]) != k {
+				wrong[k]++
+			}
+		}
+	}
+	return wrong
+}
+
+// largest is the class with the largest share of its cases among those counted, and this share.
+func (c *leakCheck) largest(counts []float64) (class int, share float64) {
+	for k, n := range counts {
+		if s := n / float64(c.count[k]); s > share {
+			class, share = k, s
+		}
+	}
+	return class, share
+}
+
+// levels decides for the class of each value; -1: the value is unknown.
+func (c *leakCheck) levels(cases []int) func(float64) int {
+	counts := map[float64][]float64{}
+	for _, i := range cases {
+		v := c.value[i]
+		if counts[v] == nil {
+			counts[v] = make([]float64, len(c.count))
+		}
+		counts[v][c.label[i]]++
+	}
+	return func(v float64) int {
+		if counts[v] == nil {
+			return -1
+		}
+		k, _ := c.largest(counts[v])
+		return k
+	}
+}
+
+// intervals decides for the class of the interval of a number. There are as many as classes; each
+// is the best division of the last ones. cases are in the order of their values.
+func (c *leakCheck) intervals(cases []int) func(float64) int {
+	before := make([][]float64, len(cases)+1) // cases of each class before the i-th
+	before[0] = make([]float64, len(c.count))
+	for i, k := range cases {
+		before[i+1] = slices.Clone(before[i])
+		before[i+1][c.label[k]]++
+	}
+	counts := make([]float64, len(c.count))
+	within := func(a, b int) (int, float64) { return c.largest(floats.SubTo(counts, before[b], before[a])) }
+	cuts := []int{0, len(cases)}
+	for range len(c.count) - 1 {
+		at, most := 0, 0.0
+		for l, a := range cuts[:len(cuts)-1] {
+			b := cuts[l+1]
+			_, whole := within(a, b)
+			for i := a + 1; i < b; i++ {
+				if c.value[cases[i]] == c.value[cases[i-1]] {
+					continue
+				}
+				_, left := within(a, i)
+				_, right := within(i, b)
+				if gain := left + right - whole; gain > most {
+					at, most = i, gain
+				}
+			}
+		}
+		if most == 0 {
+			break
+		}
+		cuts = append(cuts, at)
+		slices.Sort(cuts)
+	}
+	return func(v float64) int {
+		l := 0
+		for l+2 < len(cuts) && v >= between(c.value[cases[cuts[l+1]-1]], c.value[cases[cuts[l+1]]]) {
+			l++
+		}
+		k, _ := within(cuts[l], cuts[l+1])
+		return k
+	}
+}
+
+// between is the middle of two numbers; the lower one may stand for a missing value.
+func between(a, b float64) float64 { return max(a/2+b/2, -math.MaxFloat64) }

@@ -1,0 +1,136 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// withInput is a copy of d with another input before all others.
+func (d *Data) withInput(c Column, value func(i int) float64) *Data {
+	n, columns := d.X.Dims()
+	x := mat.NewDense(n, columns+1, nil)
+	for i := range n {
+		x.SetRow(i, append([]float64{value(i)}, d.X.RawRowView(i)...))
+	}
+	schema := *d.Schema
+	schema.Inputs = append([]Column{c}, d.Schema.Inputs...)
+	out := *d
+	out.X, out.Schema = x, &schema
+	return &out
+}
+
+// leaking are the inputs of leaks.
+func leaking(d *Data) (names []string) {
+	for _, l := range d.Leaks() {
+		names = append(names, l.Input)
+	}
+	return names
+}
+
+// bundledClasses are the bundled sets with at least 150 cases, whose labels are classes.
+func bundledClasses(t *testing.T) (all []*Data) {
+	t.Helper()
+	for _, set := range Table {
+		if set.toy != nil || set.Rows < 150 || set.Classes == nil {
+			continue
+		}
+		d, err := Load(Spec{Dataset: set.Name, Missing: "median"}, "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// honest is a generated table of 200 cases with 3 numbers, one of which is informative, a binary test
+// that is right in 60 to 85 % of the cases, and a category that is right in as many.
+func honest(seed uint64) *Data {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	const n = 200
+	right := 0.6 + 0.25*rng.Float64()
+	d := &Data{X: mat.NewDense(n, 5, nil), Classes: []string{"no", "yes"}, Labels: make([]int, n), Schema: &Schema{
+		Inputs: []Column{{Name: "age"}, {Name: "dose"}, {Name: "height"}, {Name: "test"},
+			{Name: "ward", Levels: []string{"a", "b", "c", "d"}, Coded: true}}}}
+	for i := range n {
+		k := 0
+		if rng.Float64() < 0.2+0.3*float64(seed%2) {
+			k = 1
+		}
+		d.Labels[i] = k
+		said := func() int {
+			if rng.Float64() < right {
+				return k
+			}
+			return 1 - k
+		}
+		d.X.SetRow(i, []float64{rng.NormFloat64() + 2*float64(k), rng.NormFloat64(), rng.ExpFloat64(), float64(said()),
+			float64(said() + 2*rng.IntN(2))})
+	}
+	return d
+}
+
+// Of forty tables without a leak none has a name, and in twenty tables with a planted one this alone
+// is named: exact copies of the label, copies in which 2 % of the labels are wrong, categories with
+// several names for each class, and numbers that are only there for one class.
+func TestLeaks(t *testing.T) {
+	var tables []*Data
+	tables = append(tables, bundledClasses(t)...)
+	t.Logf("%d bundled sets", len(tables))
+	for seed := uint64(0); len(tables) < 40; seed++ {
+		tables = append(tables, honest(seed))
+	}
+	for i, d := range tables {
+		if names := leaking(d); names != nil {
+			t.Errorf("table %d, %s: %q", i, d.Name, names)
+		}
+	}
+	for i := range 20 {
+		d := tables[2*i]
+		rng := rand.New(rand.NewPCG(uint64(i), 4))
+		c, kind, classes := Column{Name: "planted"}, i%4, len(d.Classes)
+		if kind == 2 {
+			for l := range 3 * classes {
+				c.Levels = append(c.Levels, fmt.Sprintf("%02d", l))
+			}
+			c.Coded = true
+		}
+		planted := d.withInput(c, func(i int) float64 {
+			k := d.Labels[i]
+			switch {
+			case kind == 1 && rng.Float64() < 0.02:
+				return float64((k + 1) % classes)
+			case kind == 2:
+				return float64(3*k + rng.IntN(3))
+			case kind == 3 && k == 0:
+				return math.NaN()
+			case kind == 3:
+				return float64(k) + 0.9*rng.Float64()
+			}
+			return float64(k)
+		})
+		if names := leaking(planted); !slices.Equal(names, []string{"planted"}) {
+			t.Errorf("table %d, %s, leak %d: %q", 2*i, d.Name, kind, names)
+		}
+	}
+}
+
+// Few cases surprise less than many: a test that is right in all of 20 cases may be honest.
+func TestFewCasesNameNoLeak(t *testing.T) {
+	for n, want := range map[int]int{20: 0, 100: 1} {
+		d := &Data{X: mat.NewDense(n, 1, nil), Classes: []string{"a", "b"}, Labels: make([]int, n),
+			Schema: &Schema{Inputs: []Column{{Name: "copy"}}}}
+		for i := range n {
+			d.Labels[i] = i % 2
+			d.X.Set(i, 0, float64(i%2))
+		}
+		if got := d.Leaks(); len(got) != want {
+			t.Errorf("%d cases: %v", n, got)
+		}
+	}
+}
