@@ -1,6 +1,7 @@
 package approx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,13 @@ var _ Approximation = EP{}
 // which is reached. A State holds τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula
-// above at the last sites, and its adjoint is ErrNotConverged.
+// above at the last sites, and its adjoint is ErrNotConverged. With Alpha below 1 this is power EP.
 type EP struct {
 	Iteration `yaml:",inline"`
 	// Structure represents the prior covariance.
 	Structure Structure `yaml:",inline"`
+	// Alpha is the power α of power EP; the zero value is 1, EP.
+	Alpha float64 `yaml:"alpha" within:"[0.001,1]"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
@@ -52,6 +55,9 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}
 	smooth, err := e.Quadrature.check("ep", e.Evidence, lik)
 	if err != nil {
+		return Caps{}, err
+	}
+	if _, err := e.power(bound(lik)); err != nil {
 		return Caps{}, err
 	}
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
@@ -100,10 +106,16 @@ func (e EP) with(s Structure) (Approximation, bool) {
 
 func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
 	p, err := newSiteState("ep", e.Iteration, e.Evidence, e.Quadrature, power(e.Structure, 1), cov, y, lik)
-	if err == nil {
-		p.rule = epRule{p, e.NegativeSites}
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	if power, err := e.power(lik); err != nil {
+		return nil, err
+	} else if power != nil {
+		p.moments = power
+	}
+	p.rule = epRule{p, e.NegativeSites, cmp.Or(e.Alpha, 1)}
+	return p, nil
 }
 
 // NegativeCavity is the ErrNotPositiveDefinite of EP at a cavity without a positive variance, which
@@ -122,33 +134,45 @@ func (e *NegativeCavity) Error() string {
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
 
-// epRule is EP's rule: a site makes the marginal have the moments of the tilted distribution.
+// epRule is EP's rule: the power alpha of a site makes the marginal have the moments of the tilted
+// distribution. moments are those of p(y|f) to that power.
 type epRule struct {
 	*siteState
 	policy NegativeSites
+	alpha  float64
 }
 
-// match gives the site that turns the cavity of case i into a Gaussian with the moments of the
-// tilted distribution, GPML (3.59).
+// match gives the site of case i: an update, and with α below 1 their fixed point.
 func (p epRule) match(i int, v, b float64) (site, error) {
-	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
-		return site{}, &NegativeCavity{i, v / rest, p.diagnostics.Iterations + 1}
+	at := p.marginal(i, v, b)
+	s, err := p.update(i, at)
+	if err != nil || p.alpha == 1 {
+		return s, err
 	}
-	cavity := v / p.share(i, v)
-	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})
+	return p.solve(i, at, s)
+}
+
+// update gives the site whose power α turns the cavity of case i into a Gaussian with the moments
+// of the tilted distribution, GPML (3.59).
+func (p epRule) update(i int, at siteMarginal) (site, error) {
+	if rest := 1 - p.alpha*at.tau*at.variance; rest <= 0 && p.policy == KeepNegative {
+		return site{}, &NegativeCavity{i, at.variance / rest, p.diagnostics.Iterations + 1}
+	}
+	c, b := at.without(p.alpha), p.alpha*at.b
+	own := averaged(p.moments, p.y[i], c)
 	d := own.d
-	s := site{tau: -d[1] / max(1+cavity*d[1], eps), average: own}
+	s := site{tau: -d[1] / max(1+c.variance*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
-		s.floored = s.tau*cavity < -negligible
+		s.floored = s.tau*c.variance < -negligible
 		if s.floored && p.policy == NarrowNegative { // ν/τ is that of the site it stands for
-			mean := p.mu[i] + (d[0]+s.tau*cavity*(d[0]-b))/s.tau
+			mean := at.mean + (d[0]+s.tau*c.variance*(d[0]-b))/s.tau
 			s.tau = 1 / narrow
-			s.offset = s.tau * (mean - p.mu[i])
+			s.offset = s.tau * (mean - at.mean)
 			return s, nil
 		}
 		s.tau = 0
 	}
-	s.offset = d[0] + s.tau*cavity*(d[0]-b)
+	s.tau, s.offset = s.tau/p.alpha, (d[0]+s.tau*c.variance*(d[0]-b))/p.alpha
 	if s.floored && p.policy == RefuseNegative {
 		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: "+
 			"floor or keep, a log-concave likelihood, or inference: pl, whose sites are "+
@@ -169,25 +193,33 @@ func (p epRule) term(i int) term {
 	if p.nodes != nil || isRule(p.moments) {
 		return p.siteState.term(i)
 	}
-	return p.cavityTerm(i, p.next[i].average)
+	return p.cavityTerm(i, p.next[i].average, p.alpha)
+}
+
+func (p epRule) explicit(grad []float64, i int) {
+	if p.alpha == 1 {
+		p.siteState.explicit(grad, i)
+		return
+	}
+	byParams(grad, 1/p.alpha, p.moments, p.y[i], p.cavity(i, p.alpha))
 }
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site
 // precision.
 const negligible = 1e-12
 
-// tilt is how a site depends on the cavity N(m, c) that it is matched to. The tilted moments are μ
-// = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and τ = -d2/(1 + c d2).
+// tilt is how a site, to the power α, depends on the cavity N(m, c) that it is matched to. The
+// tilted moments are μ = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and τ = -d2/(1 + c d2).
 type tilt struct {
 	cavity           gaussian
 	byMean, byC      [4]float64 // derivatives of μ, v, τ and ν - τμ by m and by c
 	determinant, one float64    // of the derivatives of μ and v; 1 + c d2
 }
 
-func (p epRule) tilt(i int) tilt {
-	t := tilt{cavity: p.siteState.cavity(i)}
+func (p epRule) tilt(i int, cavity gaussian, a averages) tilt {
+	t := tilt{cavity: cavity}
 	c := t.cavity.variance
-	at, by, byC := p.momentSlopes(p.next[i].average, p.y[i], t.cavity)
+	at, by, byC := p.momentSlopes(a, p.y[i], t.cavity)
 	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
 	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}
@@ -204,34 +236,48 @@ func (t tilt) along(mu, v float64) (tau, offset float64) {
 	return m*t.byMean[2] + c*t.byC[2], m*t.byMean[3] + c*t.byC[3]
 }
 
-// slopes: to a marginal belongs the cavity whose tilted moments it has. For a floored site c = v,
-// and τ stays 0.
 func (p epRule) slopes(i int) siteSlopes {
-	t := p.tilt(i)
-	if p.next[i].floored {
-		return siteSlopes{offsetByMean: t.byMean[3] / t.byMean[0],
-			offsetByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
+	s := p.slopesAt(i, p.marginal(i, p.sigma[i], p.b[i]), p.next[i])
+	if !p.next[i].floored {
+		s.mean, s.variance = p.moved(i)
 	}
-	var s siteSlopes
-	s.tauByMean, s.offsetByMean = t.along(1, 0)
-	s.tauByVariance, s.offsetByVariance = t.along(0, 1)
-	s.mean, s.variance = p.moved(i)
 	return s
+}
+
+// slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the
+// cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
+func (p epRule) slopesAt(i int, at siteMarginal, s site) (by siteSlopes) {
+	t := p.tilt(i, at.without(p.alpha), s.average)
+	if s.floored {
+		by.offsetByMean = t.byMean[3] / t.byMean[0]
+		by.offsetByVariance = (t.byC[3] - t.byMean[3]*p.alpha*at.b) / t.byMean[0]
+	} else {
+		by.tauByMean, by.offsetByMean = t.along(1, 0)
+		by.tauByVariance, by.offsetByVariance = t.along(0, 1)
+	}
+	for _, slope := range []*float64{&by.tauByMean, &by.tauByVariance, &by.offsetByMean, &by.offsetByVariance} {
+		*slope /= p.alpha
+	}
+	return by
 }
 
 // paramSlopes: the cavity moves so that the tilted moments stay.
 func (p epRule) paramSlopes(i int, tau, offset []float64) {
-	t, n := p.tilt(i), len(tau)
+	model, ok := p.moments.(likelihood.Parametric)
+	if !ok { // a rule, without derivatives of its own
+		model = p.lik.(likelihood.Parametric)
+	}
+	t, n := p.tilt(i, p.cavity(i, p.alpha), p.next[i].average), len(tau)
 	c := t.cavity.variance
 	rest, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
-	p.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
+	model.DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
-			tau[j], offset[j] = 0, d1[j]/t.byMean[0]
+			tau[j], offset[j] = 0, d1[j]/t.byMean[0]/p.alpha
 			continue
 		}
 		tau[j], offset[j] = t.along(-c*d1[j], -c*c*d2[j])
-		tau[j] -= d2[j] / (t.one * t.one)
-		offset[j] += d1[j]
+		tau[j] = (tau[j] - d2[j]/(t.one*t.one)) / p.alpha
+		offset[j] = (offset[j] + d1[j]) / p.alpha
 	}
 }

@@ -32,6 +32,7 @@ var inducedMethods = []inducedMethod{
 	{"laplace of numbers", func(s approx.Structure) approx.Approximation { return approx.Laplace{Structure: s} }, likelihood.Gaussian{}, 0, false},
 	{"ep of numbers", func(s approx.Structure) approx.Approximation { return approx.EP{Structure: s} }, likelihood.Gaussian{}, 0, false},
 	{"ep", func(s approx.Structure) approx.Approximation { return approx.EP{Structure: s} }, likelihood.Probit{}, 2, false},
+	{"power ep", func(s approx.Structure) approx.Approximation { return approx.EP{Structure: s, Alpha: 0.3} }, likelihood.Probit{}, 2, false},
 	{"pl", func(s approx.Structure) approx.Approximation { return approx.PL{Structure: s} }, likelihood.Probit{}, 2, false},
 	{"variational", func(s approx.Structure) approx.Approximation { return approx.Variational{Structure: s} }, likelihood.Logit{}, 2, false},
 	{"exact", func(s approx.Structure) approx.Approximation { return approx.Exact{Structure: s} }, likelihood.Gaussian{}, 0, false},

@@ -138,6 +138,9 @@ func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSite
 	case approx.Laplace:
 		return oracleLaplace(t, k, m, y, p.lik.(likelihood.Differentiable))
 	case approx.EP:
+		if alpha := p.method.(approx.EP).Alpha; alpha < 1 {
+			return oraclePowerEP(t, k, m, y, p.lik.(likelihood.MomentMatcher), alpha)
+		}
 		return oracleEP(t, k, m, y, p.lik.(likelihood.MomentMatcher), 60)
 	case approx.PL:
 		return oraclePL(t, k, m, y, p.lik.(likelihood.MomentMatcher), expectation)
@@ -169,7 +172,7 @@ func TestOracle(t *testing.T) {
 	for j := range diag {
 		meanZ[j], diag[j] = 0.3-0.4*x[n+j][0], joint.At(n+j, n+j)
 	}
-	for _, p := range formulated(t) {
+	for _, p := range append(formulated(t), powers(t)...) {
 		t.Run(p.name, func(t *testing.T) {
 			post := p.fit(t, k, mean, y[:n], nil)
 			k := p.prior(k)

@@ -546,6 +546,7 @@ func TestGradientOverEpsilon(t *testing.T) {
 	x, y := twoClasses(25, 18)
 	for name, method := range map[string]approx.Approximation{
 		"ep": approx.EP{Iteration: approx.Iteration{Tolerance: 1e-13}}, "pl": approx.PL{Iteration: approx.Iteration{Tolerance: 1e-13}}, "parallel pl": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel, Tolerance: 1e-13}}, "online": approx.Online{},
+		"power ep": approx.EP{Alpha: 0.5, Iteration: approx.Iteration{Tolerance: 1e-13}},
 	} {
 		floors := 0
 		for _, theta := range [][3]float64{{0, 0, -4.6}, {-2, 2, -4.6}, {2, 1, -10}, {0.5, 5, -2}, {5, -5, -1}, {0, 1, -0.1}} {

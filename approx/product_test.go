@@ -32,7 +32,8 @@ func allMethods(t *testing.T) (list []choice[approx.Approximation]) {
 			"parallel": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "mixed": approx.EP{Iteration: approx.Iteration{Schedule: approx.Mixed}}, "damped": approx.EP{Iteration: approx.Iteration{Damping: 0.5}},
 			"keep": approx.EP{NegativeSites: approx.KeepNegative}, "refuse": approx.EP{NegativeSites: approx.RefuseNegative},
 			"of order 10": approx.EP{Quadrature: approx.Quadrature{Order: 10}}, "parallel of order 12": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}, Quadrature: approx.Quadrature{Order: 12}},
-			"posterior": approx.EP{Evidence: approx.PosteriorForm}, "posterior of order 20": approx.EP{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: 20}},
+			"posterior": approx.EP{Evidence: approx.PosteriorForm}, "of power a half": approx.EP{Alpha: 0.5}, "of power 0.2, keep": approx.EP{Alpha: 0.2, NegativeSites: approx.KeepNegative},
+			"posterior of order 20": approx.EP{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: 20}},
 		},
 		"pl": {
 			"parallel": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "mixed": approx.PL{Iteration: approx.Iteration{Schedule: approx.Mixed}}, "damped": approx.PL{Iteration: approx.Iteration{Damping: 0.5}},

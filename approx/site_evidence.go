@@ -78,7 +78,7 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 	logs, weights := make([]float64, len(p.y)), make([]weight, len(p.y))
 	linalg.Rows(len(p.y), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			c, v := p.cavity(i), p.sigma[i]
+			c, v := p.cavity(i, 1), p.sigma[i]
 			a := averaged(p.lik, p.y[i], c)
 			logs[i] = a.log
 			ratio := c.variance / v
@@ -92,7 +92,7 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 		sum += v
 	}
 	f := p.differentiate(sum, 0, func(i int) weight { return weights[i] }, func(grad []float64, i int) {
-		p.byParams(grad, 1, i, p.cavity(i))
+		byParams(grad, 1, p.lik, p.y[i], p.cavity(i, 1))
 	})
 	f.err = p.noGradient(false)
 	return f, nil

@@ -219,9 +219,7 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 // of its precision magnifies. An error of μ_i, of its last digit and of what refining b left, is
 // one of b of τ_i times that.
 func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
-	change := (s.tau - p.tau[i]) * v
-	ratio := max(1+change, eps) // of the old variance to the new
-	fit.distance = max(fit.distance, math.Abs(s.offset-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
+	fit.distance = max(fit.distance, p.marginal(i, v, b).distance(s))
 	fit.rounding = max(fit.rounding, 8*eps*p.prior.Variance(i)/(v*p.share(i, v)))
 	fit.drift = max(fit.drift, (p.uncertain+2*eps*math.Abs(p.mu[i]))*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
@@ -229,13 +227,35 @@ func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	}
 }
 
+// siteMarginal is the marginal of a case with its site, of precision τ and b = ν - τμ.
+type siteMarginal struct {
+	gaussian
+	tau, b float64
+}
+
+func (p *siteState) marginal(i int, v, b float64) siteMarginal {
+	return siteMarginal{gaussian{p.mu[i], v}, p.tau[i], b}
+}
+
+// without is the marginal without the power alpha of its site.
+func (m siteMarginal) without(alpha float64) gaussian {
+	c := m.variance / max(1-alpha*m.tau*m.variance, eps)
+	return gaussian{m.mean - c*(alpha*m.b), c}
+}
+
+// distance is by how much another site would change the marginal.
+func (m siteMarginal) distance(s site) float64 {
+	change := (s.tau - m.tau) * m.variance
+	ratio := max(1+change, eps) // of the old variance to the new
+	return max(math.Abs(s.offset-m.b)*math.Sqrt(m.variance)/ratio, math.Abs(change)/ratio)
+}
+
 // share is the cavity's share of the precision of marginal i, whose variance is v.
 func (p *siteState) share(i int, v float64) float64 { return max(1-p.tau[i]*v, eps) }
 
-// cavity is the cavity of case i: its marginal without its site.
-func (p *siteState) cavity(i int) gaussian {
-	c := p.sigma[i] / p.share(i, p.sigma[i])
-	return gaussian{p.mu[i] - c*p.b[i], c}
+// cavity is the marginal of case i without the power alpha of its site.
+func (p *siteState) cavity(i int, alpha float64) gaussian {
+	return p.marginal(i, p.sigma[i], p.b[i]).without(alpha)
 }
 
 // wider is a variance of f_i with what log p(y_i|f) is averaged over beside.
@@ -258,25 +278,28 @@ func (p *siteState) term(i int) term {
 	if p.nodes != nil {
 		return p.quadratureTerm(i)
 	}
-	c := p.cavity(i)
+	c := p.cavity(i, 1)
 	if rule, ok := p.moments.(likelihood.MomentRule); ok {
 		at, byMean, byVariance := rule.Slopes(p.y[i], c.mean, c.variance)
 		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // as the heat equation has it
-		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}})
+		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}}, 1)
 	}
-	return p.cavityTerm(i, averaged(p.moments, p.y[i], c))
+	return p.cavityTerm(i, averaged(p.moments, p.y[i], c), 1)
 }
 
 // cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
 // the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so
-// is the rest.
-func (p *siteState) cavityTerm(i int, a averages) term {
-	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
+// is the rest. Of power EP it is
+//
+//	h = 1/α log ∫ p(y_i|μ_i + δ)^α exp(½ατ_i δ² - αb_i δ) N(δ; 0, v_i) dδ
+func (p *siteState) cavityTerm(i int, a averages, alpha float64) term {
+	b, v := alpha*p.b[i], p.sigma[i]
+	share := max(1-alpha*p.tau[i]*v, eps)
 	cavity := v / share
 	mean := (a.d[0] - b) * math.Sqrt(v) / share       // E[δ]/√v
 	spread := (1+cavity*a.d[1])/share + mean*mean - 1 // E[δ²]/v - 1
 	value := a.log + (cavity*b*b-math.Log(share))/2
-	return term{value, weight{mean, spread / 2, -mean, spread / 2}}
+	return term{value / alpha, weight{mean / alpha, spread / 2 / alpha, -mean, spread / 2}}
 }
 
 // quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
@@ -314,19 +337,19 @@ func (p *siteState) tilted(i int) (w, slopes []float64, h float64) {
 // explicit adds to grad the derivative of term over the likelihood's parameters.
 func (p *siteState) explicit(grad []float64, i int) {
 	if p.nodes == nil {
-		p.byParams(grad, 1, i, p.cavity(i))
+		byParams(grad, 1, p.lik, p.y[i], p.cavity(i, 1))
 		return
 	}
 	w, _, _ := p.tilted(i)
 	for k, x := range p.nodes {
-		p.byParams(grad, w[k], i, gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
+		byParams(grad, w[k], p.lik, p.y[i], gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
 	}
 }
 
 // byParams adds to grad c times the derivative of log Z over the likelihood's parameters.
-func (p *siteState) byParams(grad []float64, c float64, i int, at gaussian) {
+func byParams(grad []float64, c float64, lik likelihood.Bound, y float64, at gaussian) {
 	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.lik.(likelihood.Parametric).DMoments(d, d1, d2, p.y[i], at.mean, at.variance)
+	lik.(likelihood.Parametric).DMoments(d, d1, d2, y, at.mean, at.variance)
 	floats.AddScaled(grad, c, d)
 }
 

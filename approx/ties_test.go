@@ -32,7 +32,8 @@ func TestEqualCasesShareTheirLatentValue(t *testing.T) {
 		classes int
 	}{
 		{approx.Laplace{}, likelihood.Probit{}, 2}, {approx.Laplace{}, likelihood.Logit{}, 2},
-		{approx.EP{}, likelihood.Probit{}, 2}, {approx.EP{}, likelihood.Logit{}, 2}, {approx.PL{}, likelihood.Logit{}, 2},
+		{approx.EP{}, likelihood.Probit{}, 2}, {approx.EP{}, likelihood.Logit{}, 2},
+		{approx.EP{Alpha: 0.3}, likelihood.Probit{}, 2}, {approx.PL{}, likelihood.Logit{}, 2},
 		{approx.Variational{}, likelihood.Probit{}, 2}, {approx.Exact{}, likelihood.Gaussian{}, 0},
 	} {
 		lik, name := approxtest.AtInit(c.lik), fmt.Sprintf("%T %T", c.method, c.lik)

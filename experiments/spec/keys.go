@@ -159,6 +159,7 @@ var Sections = []Section{
 		{"damping", "share of the new value in each update; 1 means no damping", "1", "ep: {damping: 0.8}"},
 		{"unconverged", "treatment of a fit that has not converged: error; accept, use it with a " +
 			"warning; trust, use it even where updates diverge", "error", "pl: {unconverged: trust}"},
+		{"alpha", "power of power EP, from 0.001, nearly variational, to 1, EP", "1", "ep: {alpha: 0.5}"},
 		{"negative_sites", "treatment of a site with negative precision: floor or error",
 			"floor", "ep: {negative_sites: error}"},
 		{"evidence", "formula of the log evidence: cavity or posterior", "cavity", "ep: {evidence: posterior}"},

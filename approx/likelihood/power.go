@@ -1,0 +1,80 @@
+package likelihood
+
+import "math"
+
+// Power is p(y|f)^α, 0 < α < 1, as power EP averages it: a MomentMatcher that is not normalised
+// over y, and Parametric and LogConcave if lik is. Smooth likelihoods are integrated as
+// ByQuadrature does; a threshold stays one. ok is false if there is neither.
+func Power(lik MomentMatcher, alpha float64) (power MomentMatcher, ok bool) {
+	switch l := lik.(type) {
+	case Step: // 0 and 1 are their own powers
+		return l, true
+	case noisyThreshold:
+		return l.power(alpha), true
+	case Differentiable:
+		_, concave := lik.(LogConcave)
+		return ByQuadrature(lik.Likelihood(), powered{l, alpha, concave}).(MomentMatcher), true
+	}
+	return nil, false
+}
+
+// powered is the density of a smooth likelihood's power.
+type powered struct {
+	Differentiable
+	alpha   float64
+	concave bool
+}
+
+// Shape implements Density. Both labels are integrated, as the likelihood of another program need
+// not be symmetric.
+func (p powered) Shape() Shape { return Shape{LogConcave: p.concave} }
+
+// Derivs implements Density.
+func (p powered) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	logp, d1, d2, d3 = p.Differentiable.Derivs(y, f)
+	return p.alpha * logp, p.alpha * d1, p.alpha * d2, p.alpha * d3
+}
+
+// ParamDerivs implements Density.
+func (p powered) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
+	l, ok := p.Differentiable.(Parametric)
+	if !ok {
+		return
+	}
+	l.DMoments(logp, d1, d2, y, f, 0)
+	for _, d := range [][]float64{logp, d1, d2} {
+		for j := range d {
+			d[j] *= p.alpha
+		}
+	}
+}
+
+// poweredThreshold is exp(scale) times the noisy threshold of ε′, logit ε′ = α logit ε:
+//
+//	ε^α = e^scale ε′,  (1-ε)^α = e^scale (1-ε′),  scale = log(ε^α + (1-ε)^α)
+type poweredThreshold struct {
+	noisyThreshold
+	alpha, scale, slope float64 // slope is the derivative of scale with respect to logit ε
+}
+
+func (n noisyThreshold) power(alpha float64) poweredThreshold {
+	odds := math.Exp(alpha * (math.Log(n.epsilon) - math.Log(n.rest)))
+	p := poweredThreshold{noisyThreshold: n, alpha: alpha, scale: alpha*math.Log(n.rest) + math.Log1p(odds)}
+	p.epsilon, p.rest = odds/(1+odds), 1/(1+odds)
+	p.slope = n.sign * alpha * (p.epsilon - n.epsilon)
+	return p
+}
+
+func (p poweredThreshold) LogProb(y, f float64) float64 {
+	return p.scale + p.noisyThreshold.LogProb(y, f)
+}
+
+func (p poweredThreshold) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	logZ, d = p.noisyThreshold.Moments(y, mean, variance)
+	return p.scale + logZ, d
+}
+
+func (p poweredThreshold) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
+	p.noisyThreshold.DMoments(logZ, d1, d2, y, mean, variance)
+	logZ[0], d1[0], d2[0] = p.slope+p.alpha*logZ[0], p.alpha*d1[0], p.alpha*d2[0]
+}

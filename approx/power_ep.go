@@ -1,0 +1,117 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// Power EP (Minka 2004, "Power EP"; Bui, Yan & Turner 2017) takes the power α of a site out of a
+// marginal, which leaves the cavity N(m_-i, v_-i), and matches the power α of a new site to
+// p(y_i|f_i)^α. So it is EP with p^α and τ, ν of α times the sites', except for the evidence,
+//
+//	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i 1/α [ log Z_i + ½ log(1 + α τ_i v_-i) + ½ v_-i (α b_i)² ]
+//
+// with Z_i the mass of N(m_-i, v_-i) times p(y_i|f)^α, whose mean is m_-i = μ_i - v_-i α b_i. L is
+// stationary in the sites at their fixed point. For α → 0 log Z_i/α becomes the average of
+// log p(y_i|f) over the marginal, and L, the sites and their updates those of the variational
+// method; they differ by a multiple of α.
+
+// power is p(y|f)^α; nil if α is 1.
+func (e EP) power(lik likelihood.Bound) (likelihood.MomentMatcher, error) {
+	switch {
+	case e.Alpha == 0 || e.Alpha == 1:
+		return nil, nil
+	case !(e.Alpha >= 1e-3 && e.Alpha < 1):
+		return nil, fmt.Errorf("ep: alpha = %v must be between 0.001 and 1; for less use inference: variational, "+
+			"which is the limit", e.Alpha)
+	case e.Evidence != CavityForm || e.Quadrature.Order > 0:
+		return nil, fmt.Errorf("ep: alpha = %v needs exact averages; leave out evidence and quadrature", e.Alpha)
+	}
+	power, ok := likelihood.Power(lik.(likelihood.MomentMatcher), e.Alpha)
+	if !ok {
+		return nil, fmt.Errorf("ep: alpha = %v needs powers of the likelihood, known for smooth ones, noisy_threshold "+
+			"and step; use alpha: 1", e.Alpha)
+	}
+	return power, nil
+}
+
+// solve makes the site of case i a fixed point for its full cavity N(m, c), while the other sites
+// stay, from its marginal at and the update s for that. Plain updates oscillate if the prior is
+// wide, so it takes steps of Newton's method, unless one lowers what case i adds to the log evidence,
+//
+//	½ log v - (μ - m)²/2c + h
+//
+// with h of cavityTerm. An update of which the fraction α is taken never does: the mean and the
+// variance of a tilted distribution maximise ∫ p^α q^(1-α) as an EM step does.
+func (p epRule) solve(i int, at siteMarginal, s site) (site, error) {
+	own, start, cavity := s.average, at.mean, at.without(1)
+	added := func(at siteMarginal, s site) float64 {
+		without, off, b := at.without(p.alpha), at.mean-cavity.mean, p.alpha*at.b
+		h := s.average.log + (without.variance*b*b+math.Log(without.variance/at.variance))/2
+		return math.Log(at.variance)/2 - off*off/(2*cavity.variance) + h/p.alpha
+	}
+	from := func(at siteMarginal, s site) site {
+		return site{s.tau, s.offset + s.tau*(at.mean-start), s.floored, own, averages{}}
+	}
+	const solved = 1e-3 // Newton's method then leaves the square
+	for range 10 {
+		if s.floored && p.policy == NarrowNegative {
+			break
+		}
+		next, ok := p.newtonOf(i, at, s)
+		if ok && at.distance(s) < solved {
+			return from(next, site{tau: next.tau, offset: next.b, floored: s.floored}), nil
+		}
+		var further site
+		var err error
+		last := added(at, s)
+		if ok {
+			further, err = p.update(i, next)
+			ok = added(next, further) >= last
+		}
+		for step := 1.0; !ok && err == nil && step > p.alpha/2; step /= 2 {
+			next = at.with(s, step)
+			further, err = p.update(i, next)
+			ok = added(next, further) >= last
+		}
+		if err != nil {
+			return s, err
+		}
+		if !ok { // as rounding errors are larger
+			break
+		}
+		at, s = next, further
+	}
+	return from(at, s), nil
+}
+
+// newtonOf is a step of Newton's method for the site of case i, as newton takes for all sites; ok
+// is false if it leaves the range of precisions.
+func (p epRule) newtonOf(i int, at siteMarginal, s site) (next siteMarginal, ok bool) {
+	r := p.slopesAt(i, at, s)
+	tilted := at.with(s, p.alpha)
+	mean, variance, v := tilted.mean-at.mean, tilted.variance-at.variance, at.variance
+	byMean := r.offsetByMean + at.tau // of ν at fixed τ
+	right := [2]float64{
+		s.offset - at.b - byMean*mean - r.offsetByVariance*variance,
+		s.tau - at.tau - r.tauByMean*mean - r.tauByVariance*variance,
+	}
+	a, b, c, d := 1-byMean*v, r.offsetByVariance*v*v, -r.tauByMean*v, 1+r.tauByVariance*v*v
+	determinant := a*d - b*c
+	offset, tau := (d*right[0]-b*right[1])/determinant, (a*right[1]-c*right[0])/determinant
+	if s.floored {
+		tau = -at.tau
+	}
+	ok = 1+tau*v > eps && (at.tau+tau >= 0 || p.policy == KeepNegative)
+	return at.with(site{tau: at.tau + tau, offset: at.b + offset}, 1), ok
+}
+
+// with is the marginal after this fraction of the way to the site s.
+func (m siteMarginal) with(s site, fraction float64) siteMarginal {
+	tau, offset := m.tau+fraction*(s.tau-m.tau), fraction*(s.offset-m.b)
+	v := m.variance / (1 + (tau-m.tau)*m.variance)
+	step := v * offset
+	return siteMarginal{gaussian{m.mean + step, v}, tau, m.b + offset - tau*step}
+}
