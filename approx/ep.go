@@ -118,6 +118,25 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 	return p, nil
 }
 
+// power is p(y|f)^α; nil if α is 1.
+func (e EP) power(lik likelihood.Bound) (likelihood.MomentMatcher, error) {
+	switch {
+	case e.Alpha == 0 || e.Alpha == 1:
+		return nil, nil
+	case !(e.Alpha >= 1e-3 && e.Alpha < 1):
+		return nil, fmt.Errorf("ep: alpha = %v must be between 0.001 and 1; for less use inference: variational, "+
+			"which is the limit", e.Alpha)
+	case e.Evidence != CavityForm || e.Quadrature.Order > 0:
+		return nil, fmt.Errorf("ep: alpha = %v needs exact averages; leave out evidence and quadrature", e.Alpha)
+	}
+	power, ok := likelihood.Power(lik.(likelihood.MomentMatcher), e.Alpha)
+	if !ok {
+		return nil, fmt.Errorf("ep: alpha = %v needs powers of the likelihood, known for smooth ones, noisy_threshold "+
+			"and step; use alpha: 1", e.Alpha)
+	}
+	return power, nil
+}
+
 // NegativeCavity is the ErrNotPositiveDefinite of EP at a cavity without a positive variance, which
 // only negative sites can make.
 type NegativeCavity struct {
@@ -149,7 +168,9 @@ func (p epRule) match(i int, v, b float64) (site, error) {
 	if err != nil || p.alpha == 1 {
 		return s, err
 	}
-	return p.solve(i, at, s)
+	update := func(at siteMarginal) (site, error) { return p.update(i, at) }
+	slopes := func(at siteMarginal, s site) siteSlopes { return p.slopesAt(i, at, s) }
+	return poweredSite{p.alpha, p.policy, update, slopes}.solve(at, s)
 }
 
 // update gives the site whose power α turns the cavity of case i into a Gaussian with the moments
@@ -209,7 +230,8 @@ func (p epRule) explicit(grad []float64, i int) {
 const negligible = 1e-12
 
 // tilt is how a site, to the power α, depends on the cavity N(m, c) that it is matched to. The
-// tilted moments are μ = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and τ = -d2/(1 + c d2).
+// tilted moments are μ = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and
+// τ = -d2/(1 + c d2).
 type tilt struct {
 	cavity           gaussian
 	byMean, byC      [4]float64 // derivatives of μ, v, τ and ν - τμ by m and by c

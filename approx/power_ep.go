@@ -1,11 +1,6 @@
 package approx
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-)
+import "math"
 
 // Power EP (Minka 2004, "Power EP"; Bui, Yan & Turner 2017) takes the power α of a site out of a
 // marginal, which leaves the cavity N(m_-i, v_-i), and matches the power α of a new site to
@@ -18,34 +13,24 @@ import (
 // log p(y_i|f) over the marginal, and L, the sites and their updates those of the variational
 // method; they differ by a multiple of α.
 
-// power is p(y|f)^α; nil if α is 1.
-func (e EP) power(lik likelihood.Bound) (likelihood.MomentMatcher, error) {
-	switch {
-	case e.Alpha == 0 || e.Alpha == 1:
-		return nil, nil
-	case !(e.Alpha >= 1e-3 && e.Alpha < 1):
-		return nil, fmt.Errorf("ep: alpha = %v must be between 0.001 and 1; for less use inference: variational, "+
-			"which is the limit", e.Alpha)
-	case e.Evidence != CavityForm || e.Quadrature.Order > 0:
-		return nil, fmt.Errorf("ep: alpha = %v needs exact averages; leave out evidence and quadrature", e.Alpha)
-	}
-	power, ok := likelihood.Power(lik.(likelihood.MomentMatcher), e.Alpha)
-	if !ok {
-		return nil, fmt.Errorf("ep: alpha = %v needs powers of the likelihood, known for smooth ones, noisy_threshold "+
-			"and step; use alpha: 1", e.Alpha)
-	}
-	return power, nil
+// poweredSite is the site of one case in power EP.
+type poweredSite struct {
+	alpha  float64
+	policy NegativeSites
+	update func(at siteMarginal) (site, error)      // EP's, for the power
+	slopes func(at siteMarginal, s site) siteSlopes // of the update s at that marginal
 }
 
-// solve makes the site of case i a fixed point for its full cavity N(m, c), while the other sites
+// solve makes the site of a case a fixed point for its full cavity N(m, c), while the other sites
 // stay, from its marginal at and the update s for that. Plain updates oscillate if the prior is
-// wide, so it takes steps of Newton's method, unless one lowers what case i adds to the log evidence,
+// wide, so it takes steps of Newton's method, unless one lowers what the case adds to the log
+// evidence,
 //
 //	½ log v - (μ - m)²/2c + h
 //
 // with h of cavityTerm. An update of which the fraction α is taken never does: the mean and the
 // variance of a tilted distribution maximise ∫ p^α q^(1-α) as an EM step does.
-func (p epRule) solve(i int, at siteMarginal, s site) (site, error) {
+func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 	own, start, cavity := s.average, at.mean, at.without(1)
 	added := func(at siteMarginal, s site) float64 {
 		without, off, b := at.without(p.alpha), at.mean-cavity.mean, p.alpha*at.b
@@ -60,7 +45,7 @@ func (p epRule) solve(i int, at siteMarginal, s site) (site, error) {
 		if s.floored && p.policy == NarrowNegative {
 			break
 		}
-		next, ok := p.newtonOf(i, at, s)
+		next, ok := p.newton(at, s)
 		if ok && at.distance(s) < solved {
 			return from(next, site{tau: next.tau, offset: next.b, floored: s.floored}), nil
 		}
@@ -68,12 +53,12 @@ func (p epRule) solve(i int, at siteMarginal, s site) (site, error) {
 		var err error
 		last := added(at, s)
 		if ok {
-			further, err = p.update(i, next)
+			further, err = p.update(next)
 			ok = added(next, further) >= last
 		}
 		for step := 1.0; !ok && err == nil && step > p.alpha/2; step /= 2 {
 			next = at.with(s, step)
-			further, err = p.update(i, next)
+			further, err = p.update(next)
 			ok = added(next, further) >= last
 		}
 		if err != nil {
@@ -87,10 +72,10 @@ func (p epRule) solve(i int, at siteMarginal, s site) (site, error) {
 	return from(at, s), nil
 }
 
-// newtonOf is a step of Newton's method for the site of case i, as newton takes for all sites; ok
-// is false if it leaves the range of precisions.
-func (p epRule) newtonOf(i int, at siteMarginal, s site) (next siteMarginal, ok bool) {
-	r := p.slopesAt(i, at, s)
+// newton is a step of Newton's method for the site of one case, as siteState.newton takes for all
+// sites; ok is false if it leaves the range of precisions.
+func (p poweredSite) newton(at siteMarginal, s site) (next siteMarginal, ok bool) {
+	r := p.slopes(at, s)
 	tilted := at.with(s, p.alpha)
 	mean, variance, v := tilted.mean-at.mean, tilted.variance-at.variance, at.variance
 	byMean := r.offsetByMean + at.tau // of ν at fixed τ
