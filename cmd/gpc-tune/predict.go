@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
@@ -51,7 +52,8 @@ a cost.`,
 			var table *classifier.Predicted
 			if err := write(func(w io.Writer) error {
 				return safe(w, format, func(w io.Writer) error {
-					if _, missing := os.Stat(args[1]); format == "csv" && (args[1] == "-" || missing == nil) {
+					file, _ := data.Located(args[1])
+					if _, missing := os.Stat(file); format == "csv" && (args[1] == "-" || missing == nil) {
 						table, err = fitted.Stream(c.Context(), args[1], c.InOrStdin(), deciding, w)
 						return err
 					}

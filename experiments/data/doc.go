@@ -33,10 +33,11 @@
 // delimiters, no header, 257 columns, of which the first has only the digits 0 to 9 and the last
 // has other values.
 //
-// Parquet and JSON lines (or an array of objects) name their columns, and their numbers are numbers
-// in any notation. Null and NaN are missing values, truth values the texts true and false, dates
-// and times texts (2006-01-02, 2006-01-02 15:04:05). Decimal numbers keep their zeros; others have
-// the fewest digits that identify them.
+// An xlsx sheet has a header if its first row has no number, or a text above a number; a cell is a
+// date if its number format shows one. Parquet and JSON lines (or an array of objects) name their
+// columns. Numbers of these formats are numbers in any notation. Null and NaN are missing values,
+// truth values the texts true and false, dates and times texts (2006-01-02, 2006-01-02 15:04:05).
+// Decimal numbers keep their zeros; others have the fewest digits that identify them.
 //
 // # Values
 //
@@ -48,6 +49,9 @@
 // classes, with a warning. Only a whole number loses a plus sign and a fraction of zeros: 3, +3 and
 // 3.0000 are the class "3", with a warning that lists the forms if there are several (Canonical).
 // Classes are in natural order: by number if all are numbers, else by bytes.
+//
+// The files of a folder are the parts of one table, with the same columns, in the order of their
+// names.
 //
 // A file of more than 2 GiB of text, 2^20 columns, or 2^27 values (cases × columns) is refused
 // before memory is allocated for it.

@@ -180,7 +180,9 @@ func (e *FileError) err() error {
 // by \n or \r\n; encoding is what the file is in, and empty is UTF-8.
 type source struct {
 	path, text, encoding string
-	binary               string // the first bytes of a binary format; empty: text
+	binary               string   // the first bytes of a binary format; empty: text
+	part                 string   // the sheet that is asked for
+	files                []source // of a folder
 }
 
 // within returns a path that is relative to dir unless it is absolute.
@@ -191,9 +193,75 @@ func within(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// open reads a file in an encoding, which its byte-order mark overrides. A file that cannot be
-// opened is an *fs.PathError, one with wrong content a *FileError.
+// Located splits the path FILE#SHEET of a sheet of a workbook. A file whose name has a # is found
+// as well.
+func Located(path string) (file, part string) {
+	exists := func(file string) bool {
+		_, err := os.Stat(file)
+		return err == nil
+	}
+	for i, c := range path {
+		if c == '#' && !exists(path) && exists(path[:i]) {
+			return path[:i], path[i+1:]
+		}
+	}
+	return path, ""
+}
+
+// open reads a file, or a part of it, in an encoding, which its byte-order mark overrides. A file
+// that cannot be opened is an *fs.PathError, one with wrong content a *FileError.
 func open(path, encoding string) (source, error) {
+	file, part := Located(path)
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return openFiles(file, encoding)
+	}
+	src, err := openFile(file, encoding)
+	if err == nil && part != "" && src.binary != zipMagic {
+		err = (&FileError{Path: file}).refuse("has no sheets, of which %q could be one; leave out # and what "+
+			"follows it", part)
+	}
+	src.part = part
+	return src, err
+}
+
+// filesOf are the files of a folder, sorted by name, without those whose names begin with . or _.
+func filesOf(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(e.Name(), "_") {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files, err
+}
+
+// openFiles is open for a folder, whose files are the parts of one table.
+func openFiles(folder, encoding string) (source, error) {
+	src, size := source{path: folder}, 0
+	e := &FileError{Path: folder}
+	files, err := filesOf(folder)
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			return src, e.refuse("has the folder %s in it; a table in parts has its files in one folder",
+				filepath.Base(file))
+		}
+		part, err := openFile(file, encoding)
+		if err != nil {
+			return src, err
+		}
+		if size += len(part.text); size > maxText {
+			return src, e.refuse("has more than the %d bytes that will be read; take a part of it", maxText)
+		}
+		src.files = append(src.files, part)
+	}
+	if err == nil && len(files) == 0 {
+		err = e.refuse("has no files; a folder has the parts of one table")
+	}
+	return src, err
+}
+
+// openFile is open for a file as a whole.
+func openFile(path, encoding string) (source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return source{}, err
@@ -227,15 +295,16 @@ func open(path, encoding string) (source, error) {
 }
 
 // binaries are the first bytes of the binary formats that are read.
-var binaries = []string{parquetMagic}
+var binaries = []string{parquetMagic, zipMagic}
 
-const parquetMagic = "PAR1"
+const parquetMagic, zipMagic = "PAR1", "PK\x03\x04"
 
 // unread are the first bytes of common formats that are not read, with the way out.
 var unread = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first"},
-	{"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
 	{"\xd0\xcf\x11\xe0", "a workbook of Excel before 2007 (xls) or another old Office file; save it as xlsx or CSV"},
+	{"SQLite format 3", "an SQLite database; write a table or a query as CSV (sqlite3 -header -csv FILE " +
+		"'SELECT * FROM …')"},
 	{"ARROW1", "a Feather or Arrow file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
 	{"FEA1", "a Feather file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
 	{"RDX", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},

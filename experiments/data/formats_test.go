@@ -306,6 +306,50 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
+// The files of a folder are one table, whatever the format of each; a mistake has the name of its file.
+func TestFolderOfParts(t *testing.T) {
+	names, rows := sheetOf(t, "iris")
+	want, err := load(t, Spec{}, asCSV(names, rows), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("_SUCCESS", "")
+	write("part-1.csv", asCSV(names, rows[:60]))
+	write("part-2.json", asJSON(names, rows[60:61]))
+	write("part-3.csv.zst", asZstd(asCSV(names, rows[61:])))
+	got, err := Load(Spec{Train: dir}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files := (Spec{Train: dir}).Files(""); len(files) != 3 || got.Hash != want.Hash {
+		t.Errorf("files %v; the hash is %s, want %s", files, got.Hash, want.Hash)
+	}
+	n := 0
+	if err := Scan(dir, func(Layout) {}, func([]string) { n++ }); err != nil || n != len(rows) {
+		t.Errorf("scanned %d rows, %v", n, err)
+	}
+	n = 0
+	if err := got.Schema.Stream(dir, nil, 64, func(d *Data) error { n += len(d.Rows); return nil }); err != nil || n != len(rows) {
+		t.Errorf("streamed %d rows, %v", n, err)
+	}
+	write("part-2.json", "{\"x\": 1}")
+	if _, err := Load(Spec{Train: dir}, "", 1); err == nil || !strings.Contains(err.Error(), "part-2.json:1: has the columns x") {
+		t.Errorf("other columns: %v", err)
+	}
+	write("part-2.json", asCSV(names, rows[:2])+"late,1,2,3,iris\n1,2\n")
+	_, err = Load(Spec{Train: dir}, "", 1)
+	if err == nil || !strings.Contains(err.Error(), ":part-2.json:4:1: column ") || !strings.Contains(err.Error(), ":part-2.json:5: 2 fields") {
+		t.Errorf("a mistake: %v", err)
+	}
+}
+
 // A damaged file is refused, and never read as another table, if its description or the structure
 // of its pages is damaged; a file that is cut short never is read.
 func TestDamagedParquet(t *testing.T) {
@@ -330,10 +374,11 @@ func TestDamagedParquet(t *testing.T) {
 // Files of other formats are refused with the way to a format that is read.
 func TestOtherFormatsAreNamed(t *testing.T) {
 	for content, want := range map[string]string{
-		"ARROW1\x00\x00":              "Feather or Arrow file; write it as Parquet",
-		zipped("RDX3\nX\n\x00"):       "RData file",
-		zipped("X\n\x00\x00\x00\x03"): "RDS file",
-		"<stata_dta><header>":         "Stata file",
+		"ARROW1\x00\x00":                                        "Feather or Arrow file; write it as Parquet",
+		zipped("RDX3\nX\n\x00"):                                 "RData file",
+		zipped("X\n\x00\x00\x00\x03"):                           "RDS file",
+		"SQLite format 3\x00\x10\x00":                           "sqlite3 -header -csv",
+		"<stata_dta><header>":                                   "Stata file",
 		strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60\xb3\x14": "SAS file",
 		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":                      "Excel before 2007",
 	} {

@@ -41,7 +41,8 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	}
 	d.Name, d.Citation, d.Licence = set.Name, set.Citation, set.Licence
 	if s.Dataset == "" {
-		d.Name, _, _ = strings.Cut(filepath.Base(s.Train), ".")
+		file, _ := Located(within(dir, s.Train))
+		d.Name, _, _ = strings.Cut(filepath.Base(file), ".")
 	}
 	if set.toy != nil {
 		d.Truth = set.toy.known(set, d)
@@ -101,8 +102,13 @@ func (s Spec) Files(dir string) (files []string) {
 		if path == "" {
 			continue
 		}
-		path = within(dir, path)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // otherwise it names a bundled set
+		path, _ = Located(within(dir, path))
+		switch info, err := os.Stat(path); {
+		case err != nil: // it names a bundled set
+		case info.IsDir():
+			of, _ := filesOf(path)
+			files = append(files, of...)
+		default:
 			files = append(files, path)
 		}
 	}

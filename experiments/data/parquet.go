@@ -3,6 +3,7 @@ package data
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -109,6 +110,9 @@ func (p *parquet) describe(meta *format.FileMetaData) error {
 				len(group.Columns), group.NumRows, len(p.columns), errDamaged)
 		}
 		rows = min(rows, math.MaxInt32) + min(group.NumRows, math.MaxInt32)
+	}
+	if rows == 0 {
+		return errors.New("has no rows; a table has one for each case")
 	}
 	if rows != meta.NumRows {
 		return fmt.Errorf("has %d rows by its footer, and others by its row groups; it %w", meta.NumRows, errDamaged)

@@ -204,7 +204,7 @@ func TestFaultyFiles(t *testing.T) {
 		"an odd byte":          {Spec{}, "\xfe\xff\x00a\x00", []string{"f.csv:1:2: this character is not utf-16be text"}},
 		"UTF-32":               {Spec{}, "\xff\xfe\x00\x00a\x00\x00\x00", []string{"f.csv:1:1: byte 0x00 is not utf-16le text"}},
 		"unknown encoding":     {Spec{Encoding: "latin1"}, good, []string{`data.encoding: unknown value "latin1"`, "latin-1"}},
-		"spreadsheet":          {Spec{}, "PK\x03\x04junk", []string{"f.csv: is a zip archive or a spreadsheet"}},
+		"spreadsheet":          {Spec{}, "PK\x03\x04junk", []string{"f.csv: is a zip archive that cannot be read"}},
 		"xz":                   {Spec{}, "\xfd7zXZ\x00junk", []string{"xz archive; decompress it"}},
 		"truncated gzip":       {Spec{}, zipped(strings.Repeat(good, 1000))[:60], []string{"f.csv:", "the gzip stream breaks off or is damaged here (cut short); fetch the file again"}},
 		"truncated header":     {Spec{}, zipped(good)[:5], []string{"f.csv: has a broken gzip header"}},
@@ -419,7 +419,7 @@ func TestSizeLimits(t *testing.T) {
 func TestFilesThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Load(Spec{Train: "no.csv", Test: "."}, dir, 1)
-	if err == nil || !strings.Contains(err.Error(), "data.train: cannot read no.csv (no such file or directory); relative paths begin at "+dir+"\n") || !strings.Contains(err.Error(), "data.test: cannot read . (") {
+	if err == nil || !strings.Contains(err.Error(), "data.train: cannot read no.csv (no such file or directory); relative paths begin at "+dir+"\n") || !strings.Contains(err.Error(), dir+": has no files") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // readers are tried in this order. The last accepts every text.
 var readers = []reader{
 	{magic: parquetMagic, open: openParquet},
+	{magic: zipMagic, open: openXLSX},
 	{is: isJSON, open: openJSON},
 	{is: isSVMLight, lines: true, read: readSVMLight},
 	{is: func(string) bool { return true }, lines: true, open: openDelimited},
@@ -18,10 +19,90 @@ var readers = []reader{
 
 // reader returns the reader of a file.
 func (s source) reader() *reader {
+	if s.files != nil {
+		return &reader{open: openFolder}
+	}
 	return &readers[slices.IndexFunc(readers, func(r reader) bool {
 		return r.magic == s.binary && (r.is == nil || r.is(s.text))
 	})]
 }
+
+// folder are the rows of the files of a folder, one file after another.
+type folder struct {
+	table *table
+	parts []*table
+	rows  []cells // of each part
+	part  int
+	of    int // number of parts
+}
+
+// openFolder opens files with the same columns, in one format each.
+func openFolder(t *table, src source, want *request) (cells, int) {
+	f, all, asked := &folder{table: t, of: len(src.files)}, 0, *want
+	t.faults.place = func(line, column int) string {
+		faults := f.parts[(line-1)%len(src.files)].faults
+		return filepath.Base(faults.Path) + faults.at((line-1)/len(src.files), column)
+	}
+	for k, file := range src.files {
+		part := &table{faults: &FileError{Path: file.path}}
+		f.parts = append(f.parts, part)
+		r := file.reader()
+		if r.read != nil {
+			part.faults.add(0, 0, "is a svmlight file, of which a table cannot have several; join them to one")
+			return f.refused(k)
+		}
+		rows, n := r.open(part, file, &asked)
+		if rows == nil {
+			return f.refused(k)
+		}
+		if k == 0 {
+			t.layout = part.layout
+			t.form, t.warnings = several(len(src.files), "file")+", "+part.form, part.warnings
+			if part.header {
+				asked.named = slices.Concat(asked.named, part.names)
+			}
+		}
+		if part.header != t.header || !slices.Equal(part.names, t.names) {
+			part.faults.add(1, 0, "has the columns %s, and the first file of the folder %s; a table in parts has the "+
+				"same columns in all, in one order", list(part.names), list(t.names))
+			return f.refused(k)
+		}
+		f.rows, all = append(f.rows, rows), all+n
+	}
+	return f, all
+}
+
+// refused reports the faults of a part.
+func (f *folder) refused(part int) (cells, int) {
+	for _, fault := range f.parts[part].faults.Faults {
+		fault.Line = f.line(part, fault.Line)
+		for i, line := range fault.lines {
+			fault.lines[i] = f.line(part, line)
+		}
+		f.table.faults.Faults = append(f.table.faults.Faults, fault)
+	}
+	return nil, 0
+}
+
+// line is a line of a part as one of the table: 1 + number of parts × line + part.
+func (f *folder) line(part, line int) int { return 1 + line*f.of + part }
+
+func (f *folder) next() (line int, ok bool) {
+	for ; f.part < len(f.rows); f.part++ {
+		if line, ok := f.rows[f.part].next(); ok {
+			return f.line(f.part, line), true
+		}
+		if len(f.parts[f.part].faults.Faults) > 0 {
+			f.refused(f.part)
+			break
+		}
+	}
+	return 0, false
+}
+
+func (f *folder) cell(column int) field { return f.rows[f.part].cell(column) }
+
+func (f *folder) at(column int) int { return f.rows[f.part].at(column) }
 
 // read reads src as the package comment describes.
 func read(src source, want request) (t *table, err error) {

@@ -18,11 +18,15 @@ const streamBytes = 1 << 21
 // columns. Only one part is in memory. name is a file, or - for r.
 func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) error) error {
 	if name != "-" {
-		f, err := os.Open(name)
+		file, _ := Located(name)
+		f, err := os.Open(file)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return s.whole(name, input{}, records, each)
+		}
 		r = f
 	}
 	in, err := (&FileError{Path: name}).input(r, s.encoding())
@@ -112,7 +116,7 @@ func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 	return d, err
 }
 
-// parts splits a text between records: at line ends outside quotes.
+// records splits a text between records: at line ends outside quotes.
 type parts struct {
 	r            *bufio.Reader
 	ends, single bool // single: as in records

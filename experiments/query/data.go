@@ -21,7 +21,8 @@ func Source(name string) (data.Spec, error) {
 	if unknown == nil {
 		return data.Spec{Dataset: name}, nil
 	}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+	file, _ := data.Located(name)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return data.Spec{}, fmt.Errorf("%w, and there is no file of that name", unknown)
 	}
 	return data.Spec{Train: name}, nil

@@ -47,8 +47,8 @@ var Sections = []Section{
 	}},
 	{"data", "where the cases are, and what their columns are", []string{"Spec"}, []Key{
 		{"dataset", "name of a bundled data set (gpc-tune list datasets)", "", "data: {dataset: crabs}"},
-		{"train", "file of training cases: CSV, svmlight, JSON lines or Parquet, plain or compressed; the path " +
-			"is relative to this file", "", "data: {train: patients.csv}"},
+		{"train", "file of training cases, or folder of its parts: CSV, svmlight, JSON lines, Parquet or xlsx, plain " +
+			"or compressed; the path is relative to this file", "", "data: {train: patients.csv}"},
 		{"test", "file of test cases, with the same columns", "none", "data: {train: a.csv, test: b.csv}"},
 		{"label", "column that is predicted, a class or a number: its name, or its number from 1",
 			"the last column", "data: {train: patients.csv, label: state}"},

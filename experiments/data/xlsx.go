@@ -1,0 +1,502 @@
+package data
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// workbook is an xlsx file: a zip archive of XML documents.
+type workbook struct {
+	archive *zip.Reader
+	shared  []string // texts to which cells refer
+	styles  []style  // of cells
+	from    int      // day 0 of its dates, as an offset: 1462 if it counts from 1904
+	left    int64    // bytes that may still be unpacked
+}
+
+// style is how a cell shows a number: as a date, as a time of day, or as a time that has passed.
+type style struct{ date, time, elapsed bool }
+
+// Limits of a sheet.
+const sheetRows, sheetColumns = 1 << 20, 1 << 14
+
+// sheetCell is a cell that is not empty, with its column from 0.
+type sheetCell struct {
+	column int
+	field
+}
+
+// sheetRow is a row that is not empty, with its number from 1.
+type sheetRow struct {
+	number int
+	cells  []sheetCell
+}
+
+// openXLSX opens a sheet of a workbook: the one that is asked for, or the only one that is not
+// empty. Empty rows and columns do not count. The first row is a header unless it has a number; if
+// it has one, it is a header if it has a text in a column in which the second has a number.
+func openXLSX(t *table, src source, _ *request) (cells, int) {
+	t.form = "xlsx"
+	name, rows, err := readWorkbook(src.text, src.part)
+	if err != nil {
+		t.faults.add(0, 0, "%v", err)
+		return nil, 0
+	}
+	if len(rows) == 0 {
+		t.faults.add(0, 0, "sheet %q is empty; a sheet has one row for each case", name)
+		return nil, 0
+	}
+	t.faults.place = func(row, column int) string {
+		letters := ""
+		for ; column > 0; column = (column - 1) / 26 {
+			letters = string(rune('A'+(column-1)%26)) + letters
+		}
+		return name + "!" + letters + strconv.Itoa(row)
+	}
+	s := &sheet{columns: slices.Repeat([]int{-1}, sheetColumns)}
+	for _, row := range rows {
+		for _, c := range row.cells {
+			s.columns[c.column] = 0
+		}
+	}
+	for j, used := range s.columns {
+		if used == 0 {
+			s.columns[j] = len(s.places)
+			s.places = append(s.places, j+1)
+		}
+	}
+	t.names, t.label = positional(len(s.places)), len(s.places)-1
+	if t.header = isHeading(rows); t.header {
+		t.form += ", header"
+		for _, c := range rows[0].cells {
+			t.names[s.columns[c.column]] = c.text
+		}
+		t.distinguish()
+		rows = rows[1:]
+	} else {
+		t.form += ", no header"
+	}
+	if len(rows) == 0 {
+		t.faults.add(0, 0, "sheet %q has a header without cases", name)
+		return nil, 0
+	}
+	s.rows, s.row = rows, make([]field, len(s.places))
+	return s, len(rows)
+}
+
+// isHeading reports whether the first row has the names of the columns.
+func isHeading(rows []sheetRow) bool {
+	isText := func(c sheetCell) bool { return !c.typed && !isNumber(c.text) }
+	first := rows[0].cells
+	if !slices.ContainsFunc(first, func(c sheetCell) bool { return !isText(c) }) {
+		return true
+	}
+	return len(rows) > 1 && slices.ContainsFunc(rows[1].cells, func(below sheetCell) bool {
+		return !isText(below) && slices.ContainsFunc(first, func(c sheetCell) bool {
+			return c.column == below.column && isText(c)
+		})
+	})
+}
+
+// sheet are the rows of a sheet.
+type sheet struct {
+	columns []int // of each column of the sheet, that of the table; -1: it is empty
+	places  []int // of each column of the table, that of the sheet from 1
+	rows    []sheetRow
+	row     []field
+}
+
+func (s *sheet) next() (line int, ok bool) {
+	if len(s.rows) == 0 {
+		return 0, false
+	}
+	clear(s.row)
+	first := s.rows[0]
+	for _, c := range first.cells {
+		s.row[s.columns[c.column]] = c.field
+	}
+	s.rows = s.rows[1:]
+	return first.number, true
+}
+
+func (s *sheet) cell(column int) field { return s.row[column] }
+
+func (s *sheet) at(column int) int { return s.places[column] }
+
+// readWorkbook reads a sheet of a workbook.
+func readWorkbook(content, asked string) (name string, rows []sheetRow, err error) {
+	archive, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
+	if err != nil {
+		return "", nil, fmt.Errorf("is a zip archive that cannot be read (%v); it %w", err, errDamaged)
+	}
+	b := &workbook{archive: archive, left: max(ratioFree, min(maxUnzipped, maxRatio*int64(len(content))))}
+	var book struct {
+		Properties struct {
+			Since1904 string `xml:"date1904,attr"`
+		} `xml:"workbookPr"`
+		Sheets []struct {
+			Name string `xml:"name,attr"`
+			ID   string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	var relations struct {
+		Relations []struct {
+			ID     string `xml:"Id,attr"`
+			Target string `xml:"Target,attr"`
+		} `xml:"Relationship"`
+	}
+	if _, err := archive.Open("xl/workbook.xml"); err != nil {
+		return "", nil, errors.New("is a zip archive, and no workbook of Excel (xlsx); unpack it, or save it as xlsx " +
+			"or CSV")
+	}
+	if err := errors.Join(b.decode("xl/workbook.xml", &book), b.decode("xl/_rels/workbook.xml.rels", &relations),
+		b.readShared(), b.readStyles()); err != nil {
+		return "", nil, err
+	}
+	if is := book.Properties.Since1904; is == "1" || is == "true" {
+		b.from = 1462
+	}
+	targets := map[string]string{}
+	for _, r := range relations.Relations {
+		targets[r.ID] = strings.TrimPrefix(path.Join("/xl", r.Target), "/")
+		if strings.HasPrefix(r.Target, "/") {
+			targets[r.ID] = r.Target[1:]
+		}
+	}
+	var names, empty []string
+	for _, s := range book.Sheets {
+		target, known := targets[s.ID]
+		if asked != "" && s.Name != asked || !known {
+			names = append(names, s.Name)
+			continue
+		}
+		found, err := b.readSheet(target)
+		switch {
+		case err != nil:
+			return "", nil, fmt.Errorf("sheet %q: %w", s.Name, err)
+		case asked != "":
+			return asked, found, nil
+		case len(found) == 0:
+			empty = append(empty, s.Name)
+		default:
+			name, rows, names = s.Name, found, append(names, s.Name)
+		}
+	}
+	switch {
+	case asked != "":
+		return "", nil, fmt.Errorf("has no sheet %q; it has %s", asked, list(names))
+	case len(names) > 1:
+		return "", nil, fmt.Errorf("has several sheets (%s); name one as FILE#SHEET", list(names))
+	case len(names) == 0:
+		return list(empty), nil, nil
+	}
+	return name, rows, nil
+}
+
+// open opens a document of the workbook.
+func (b *workbook) open(name string) (io.ReadCloser, error) {
+	f, err := b.archive.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("has no %s, which a workbook needs; it %w", name, errDamaged)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{readerFunc(func(p []byte) (int, error) {
+		n, err := f.Read(p)
+		if b.left -= int64(n); b.left < 0 {
+			return n, fmt.Errorf("unpacks to more than %d bytes, or %d times its size; save it as CSV", maxUnzipped,
+				maxRatio)
+		}
+		return n, err
+	}), f}, nil
+}
+
+// readerFunc is a function that reads.
+type readerFunc func(p []byte) (int, error)
+
+func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
+
+// decode reads a document into v.
+func (b *workbook) decode(name string, v any) error {
+	f, err := b.open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := xml.NewDecoder(f).Decode(v); err != nil {
+		return fmt.Errorf("has a document %s that cannot be read (%v); it %w", name, err, errDamaged)
+	}
+	return nil
+}
+
+// richText is a text, whole or in runs of several fonts. Its phonetic guide does not count.
+type richText struct {
+	Text string   `xml:"t"`
+	Runs []string `xml:"r>t"`
+}
+
+func (r richText) String() string { return r.Text + strings.Join(r.Runs, "") }
+
+// readShared reads the texts that cells share, of which there may be none.
+func (b *workbook) readShared() error {
+	const name = "xl/sharedStrings.xml"
+	if _, err := b.archive.Open(name); err != nil {
+		return nil
+	}
+	return b.each(name, map[string]func(*xml.Decoder, xml.StartElement) error{
+		"si": func(d *xml.Decoder, e xml.StartElement) error {
+			var text richText
+			err := d.DecodeElement(&text, &e)
+			b.shared = append(b.shared, text.String())
+			return err
+		},
+	})
+}
+
+// each calls a function for every element of some names.
+func (b *workbook) each(name string, of map[string]func(*xml.Decoder, xml.StartElement) error) error {
+	f, err := b.open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := xml.NewDecoder(f)
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if start, is := token.(xml.StartElement); is && err == nil && of[start.Name.Local] != nil {
+			err = of[start.Name.Local](d, start)
+		}
+		if err != nil {
+			return fmt.Errorf("has a document %s that cannot be read (%w); it %w", name, err, errDamaged)
+		}
+	}
+}
+
+// readStyles reads which cells show dates.
+func (b *workbook) readStyles() error {
+	const name = "xl/styles.xml"
+	if _, err := b.archive.Open(name); err != nil {
+		return nil
+	}
+	var doc struct {
+		Formats []struct {
+			ID   int    `xml:"numFmtId,attr"`
+			Code string `xml:"formatCode,attr"`
+		} `xml:"numFmts>numFmt"`
+		Cells []struct {
+			Format int `xml:"numFmtId,attr"`
+		} `xml:"cellXfs>xf"`
+	}
+	if err := b.decode(name, &doc); err != nil {
+		return err
+	}
+	codes := map[int]string{}
+	for _, f := range doc.Formats {
+		codes[f.ID] = f.Code
+	}
+	for _, c := range doc.Cells {
+		code, own := codes[c.Format]
+		if !own {
+			code = builtIn(c.Format)
+		}
+		b.styles = append(b.styles, styleOf(code))
+	}
+	return nil
+}
+
+// builtIn returns a code for the formats of dates and times that have none in the file (ECMA-376,
+// 18.8.30).
+func builtIn(format int) string {
+	switch {
+	case format >= 14 && format <= 17, format >= 27 && format <= 31, format == 36, format >= 50 && format <= 58:
+		return "yyyy-mm-dd"
+	case format == 22:
+		return "yyyy-mm-dd h:mm"
+	case format == 46:
+		return "[h]:mm:ss"
+	case format >= 18 && format <= 21, format >= 32 && format <= 35, format == 45, format == 47:
+		return "h:mm:ss"
+	}
+	return "General"
+}
+
+// styleOf interprets the first section of a format code. Quoted and escaped characters, and those
+// in brackets, are no placeholders, unless the brackets count hours, minutes or seconds.
+func styleOf(code string) (s style) {
+	months := false
+	for code = strings.ToLower(code); code != ""; {
+		c := code[0]
+		code = code[1:]
+		switch c {
+		case ';':
+			code = ""
+		case '"', '[':
+			inside, rest, _ := strings.Cut(code, map[byte]string{'"': "\"", '[': "]"}[c])
+			s.elapsed = s.elapsed || c == '[' && inside != "" && (strings.Trim(inside, "h") == "" ||
+				strings.Trim(inside, "m") == "" || strings.Trim(inside, "s") == "")
+			code = rest
+		case '\\', '_', '*':
+			code = code[min(1, len(code)):]
+		case 'y', 'd':
+			s.date = true
+		case 'm':
+			months = true
+		case 'h', 's':
+			s.time = true
+		case 'g': // of General, an era otherwise
+			if strings.HasPrefix(code, "eneral") {
+				return s
+			}
+		}
+	}
+	s.date = s.date || months && !s.time && !s.elapsed
+	return s
+}
+
+// readSheet reads the cells of a sheet that are not empty.
+func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
+	last, column := 0, 0 // the row before, and the column of the cell before from 1
+	err = b.each(name, map[string]func(*xml.Decoder, xml.StartElement) error{
+		"row": func(_ *xml.Decoder, e xml.StartElement) error {
+			number := last + 1
+			for _, a := range e.Attr {
+				if a.Name.Local == "r" {
+					number, _ = strconv.Atoi(a.Value)
+				}
+			}
+			if number <= last || number > sheetRows {
+				return fmt.Errorf("row %d after row %d", number, last)
+			}
+			last, column = number, 0
+			if k := len(rows) - 1; k < 0 || len(rows[k].cells) > 0 {
+				rows = append(rows, sheetRow{})
+			}
+			rows[len(rows)-1].number = number
+			return nil
+		},
+		"c": func(d *xml.Decoder, e xml.StartElement) error {
+			var c struct {
+				Place  string   `xml:"r,attr"`
+				Style  int      `xml:"s,attr"`
+				Type   string   `xml:"t,attr"`
+				Value  *string  `xml:"v"`
+				Inline richText `xml:"is"`
+			}
+			if err := d.DecodeElement(&c, &e); err != nil {
+				return err
+			}
+			place := column + 1
+			if c.Place != "" {
+				place = columnOf(c.Place)
+			}
+			if place <= column || place > sheetColumns || len(rows) == 0 {
+				return fmt.Errorf("cell %q after column %d of row %d", c.Place, column, last)
+			}
+			column = place
+			text := c.Inline.String()
+			if c.Value != nil {
+				text = *c.Value
+			}
+			content, err := b.content(c.Type, c.Style, text)
+			if err != nil {
+				return fmt.Errorf("cell %s: %w", c.Place, err)
+			}
+			if content.text != "" {
+				row := &rows[len(rows)-1]
+				row.cells = append(row.cells, sheetCell{column - 1, content})
+			}
+			return nil
+		},
+	})
+	if k := len(rows) - 1; k >= 0 && len(rows[k].cells) == 0 {
+		rows = rows[:k]
+	}
+	return rows, err
+}
+
+// columnOf returns the column of a place such as B3, from 1; 0: there is none.
+func columnOf(place string) (column int) {
+	for _, c := range place {
+		if c < 'A' || c > 'Z' || column > sheetColumns {
+			break
+		}
+		column = 26*column + int(c-'A') + 1
+	}
+	return column
+}
+
+// content is a cell with a value of a type.
+func (b *workbook) content(kind string, of int, text string) (field, error) {
+	switch kind {
+	case "s":
+		k, err := strconv.Atoi(text)
+		if err != nil || k < 0 || k >= len(b.shared) {
+			return field{}, fmt.Errorf("it has text %q of %d texts", text, len(b.shared))
+		}
+		return textCell(b.shared[k]), nil
+	case "b":
+		return field{text: strconv.FormatBool(text == "1" || text == "true")}, nil
+	case "inlineStr", "str", "e":
+		return textCell(text), nil
+	case "d":
+		for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
+			if at, err := time.Parse(form, text); err == nil && form == time.DateOnly {
+				return field{text: text}, nil
+			} else if err == nil {
+				return timeCell(at), nil
+			}
+		}
+		return textCell(text), nil
+	}
+	if text == "" {
+		return field{}, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return field{}, fmt.Errorf("%q is no number", text)
+	}
+	if of >= 0 && of < len(b.styles) {
+		return b.shown(v, b.styles[of]), nil
+	}
+	return numberCell(v, 64), nil
+}
+
+// shown is a number as a date or a time where its style shows one. Days are counted from the end of
+// 1899, with a 29 February 1900 that never was, or from 1904.
+func (b *workbook) shown(v float64, s style) field {
+	const lastDay, millis = 2958466, 86400000
+	if s == (style{}) || !(v >= 0 && v < lastDay) {
+		return numberCell(v, 64)
+	}
+	n := int64(math.Round(v * millis))
+	if s.elapsed && !s.date {
+		seconds := n / 1000
+		return field{text: fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)}
+	}
+	days := n/millis + int64(b.from)
+	if days < 60 {
+		days++
+	}
+	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(days)).Add(time.Duration(n%millis) *
+		time.Millisecond)
+	switch {
+	case s.date && (s.time || s.elapsed):
+		return timeCell(at)
+	case s.date:
+		return field{text: at.Format(time.DateOnly)}
+	}
+	return field{text: at.Format("15:04:05.999")}
+}
