@@ -319,6 +319,13 @@ const (
 	uncertain = "scores no better"
 )
 
+// Doubts says whether the fact is that there is no answer, or begins with a reason to doubt that
+// the best is better than the base rate.
+func (f Fact) Doubts() bool {
+	doubt, _, _ := strings.Cut(f.Text, ":")
+	return f.Name == "no answer" || doubt == noSkill || doubt == notShown || doubt == uncertain
+}
+
 // doubtedSkill is the reason to doubt that the best is better than the base rate, empty if there is
 // none.
 func doubtedSkill(a reports.Answer) string {

@@ -56,6 +56,10 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 		if got := fact(r, "conclusion"); !strings.HasPrefix(got, test.conclusion) {
 			t.Errorf("%+v: %q, want %q", test.skill, got, test.conclusion)
 		}
+		doubts := slices.ContainsFunc(Answered(r, 12), Fact.Doubts)
+		if want := !strings.HasPrefix(test.conclusion, "use "); doubts != want {
+			t.Errorf("%+v: doubts %v, want %v", test.skill, doubts, want)
+		}
 	}
 }
 
