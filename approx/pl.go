@@ -11,10 +11,10 @@ var (
 	_ LeaveOneOuter = (*siteState)(nil)
 )
 
-// PL is posterior linearisation for two classes, or several in order (García-Fernández, Tronarp &
-// Särkkä, "Gaussian process classification using posterior linearisation"). The label is linearised
-// as y = Af + b + noise of variance Ω, where A, b and Ω are those of statistical linear regression
-// on the marginal N(f; μ, v) of the posterior that results from them:
+// PL is posterior linearisation for two classes, or several with an order (García-Fernández,
+// Tronarp & Särkkä, "Gaussian process classification using posterior linearisation"). The label is
+// linearised as y = Af + b + noise of variance Ω, where A, b and Ω are those of statistical linear
+// regression on the marginal N(f; μ, v) of the posterior that results from them:
 //
 //	A = Cov(f, E[y|f])/v,   b = E[y] - Aμ,   Ω = Var(y) - A²v
 //

@@ -21,8 +21,8 @@ type plRanks struct {
 func (plRanks) negative() bool             { return false }
 func (plRanks) stationary(fixedPoint) bool { return false } // as plRule
 
-// linearisedRank are e, A and the sum of δ² Z of a case, or their derivatives; y - l is of a case
-// alone.
+// linearisedRank are e, A, the sum of δ² Z, and y - l of a case, or the derivatives of the first
+// three.
 type linearisedRank struct{ e, a, square, y float64 }
 
 // add adds the part of a class, given Z or its derivative and that of Z d.

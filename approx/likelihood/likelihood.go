@@ -37,8 +37,8 @@ const (
 	Ordered                   // y is 0 … C-1 in order, or -1 or +1 of two classes; one latent value for all
 )
 
-// Processes is the number of latent processes of a model of so many classes, 0 for numbers: one for
-// two classes, for numbers and for classes in order, else one for each class.
+// Processes is the number of latent processes of a model: one for two classes, for classes in order
+// and for numbers, which have 0 classes; else one for each class.
 func Processes(l Likelihood, classes int) int {
 	if classes > 2 && l.Domain() != Ordered {
 		return classes

@@ -377,7 +377,7 @@ func undecodable(path, content, encoding string) error {
 	e := &FileError{Path: path, foreign: encoding == "" && content[at] != 0}
 	start := 1 + strings.LastIndexByte(content[:at], '\n')
 	line, column := 1+strings.Count(content[:at], "\n"), 1+at-start
-	const wayOut = "a data file is CSV, svmlight, JSON lines or Parquet, plain or under gzip, bzip2 or zstd"
+	const wayOut = "a data file is CSV, svmlight, JSON lines, Parquet or xlsx, plain or under gzip, bzip2 or zstd"
 	switch {
 	case content[at] == 0:
 		e.add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)

@@ -176,7 +176,8 @@ func (p *pages) inflate(content []byte, size int) (plain []byte, err error) {
 		r = brotli.NewReader(r)
 	case format.Zstd:
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+		if z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(1<<27)); err == nil {
 			defer z.Close()
 		}
 		r = z

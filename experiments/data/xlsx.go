@@ -440,6 +440,9 @@ func columnOf(place string) (column int) {
 
 // content is a cell with a value of a type.
 func (b *workbook) content(kind string, of int, text string) (field, error) {
+	if text == "" {
+		return field{}, nil
+	}
 	switch kind {
 	case "s":
 		k, err := strconv.Atoi(text)
@@ -460,9 +463,6 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 			}
 		}
 		return textCell(text), nil
-	}
-	if text == "" {
-		return field{}, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {

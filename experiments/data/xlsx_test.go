@@ -109,15 +109,15 @@ func scanned(t *testing.T, content, part string) ([][]string, error) {
 func TestSpreadsheetCells(t *testing.T) {
 	n := func(style int, value string) string { return fmt.Sprintf(`<c s="%d"><v>%s</v></c>`, style, value) }
 	cells := [][]string{
-		{}, {"", "day", "at", "took", "price", "time", "ok", "formula", "inline", "e"},
+		{}, {"", "day", "at", "took", "price", "time", "ok", "formula", "inline", "e", "f"},
 		{"", n(1, "45322"), n(2, "45322.75"), n(3, "1.5"), n(4, "1234.5"), n(5, "0.5208333333333334"), `<c t="b"><v>1</v></c>`, `<c t="str"><f>A1</f><v> text </v></c>`,
-			`<c t="inlineStr"><is><t>in</t></is></c>`, `<c t="e"><v>#N/A</v></c>`},
+			`<c t="inlineStr"><is><t>in</t></is></c>`, `<c t="e"><v>#N/A</v></c>`, `<c t="b"/>`},
 		{},
-		{"", n(1, "1"), n(2, "61"), n(3, "0"), n(4, "0.1"), n(5, "0"), `<c t="b"><v>0</v></c>`, "a & b", "x", ""},
+		{"", n(1, "1"), n(2, "61"), n(3, "0"), n(4, "0.1"), n(5, "0"), `<c t="b"><v>0</v></c>`, "a & b", "x", `<c t="s"/>`, "y"},
 	}
-	want := [][]string{{"day", "at", "took", "price", "time", "ok", "formula", "inline", "e"},
-		{"2024-01-31", "2024-01-31 18:00:00", "36:00:00", "1234.5", "12:30:00", "true", "text", "in", "#N/A"},
-		{"1900-01-01", "1900-03-01 00:00:00", "0:00:00", "0.1", "00:00:00", "false", "a & b", "x", ""}}
+	want := [][]string{{"day", "at", "took", "price", "time", "ok", "formula", "inline", "e", "f"},
+		{"2024-01-31", "2024-01-31 18:00:00", "36:00:00", "1234.5", "12:30:00", "true", "text", "in", "#N/A", ""},
+		{"1900-01-01", "1900-03-01 00:00:00", "0:00:00", "0.1", "00:00:00", "false", "a & b", "x", "", "y"}}
 	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells, "empty": {}}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
 	}
