@@ -36,10 +36,15 @@ import (
 
 // Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds
 // 0 … C-1. Classes = 0: Value holds numbers.
+//
+// Weight holds a weight w_i > 0 for every case, which multiplies its log likelihood; nil: 1 each. A
+// whole number w is that many equal cases: a case is max(1, w) copies of one with the likelihood
+// p(y|f)^min(1, w), and its site is the sum of theirs.
 type Targets struct {
 	Classes int
 	Index   []int
 	Value   []float64
+	Weight  []float64
 }
 
 // Len is the number of cases.
@@ -89,6 +94,7 @@ type Caps struct {
 	Unconverged         bool // Fit returns its last iterate when it stops, which depends on its start
 	Ordered             bool // the result depends on the order of the cases
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
+	Weights             bool // cases may have any weight; else a weight is a number of equal cases
 }
 
 // State is what a posterior needs besides the covariance to be rebuilt. It serves as a warm start

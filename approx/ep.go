@@ -70,7 +70,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	cavities := power(e.Structure, 1) == 1
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), Unconverged: e.accepts(),
-		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && params && implicit,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && params && implicit, Weights: true,
 	}, nil
 }
 
@@ -115,7 +115,7 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 		p.moments = power
 	}
 	p.rule = epRule{p, e.NegativeSites, cmp.Or(e.Alpha, 1)}
-	return p, nil
+	return p, p.powers(cmp.Or(e.Alpha, 1))
 }
 
 // power is p(y|f)^α; nil if α is 1.
@@ -153,34 +153,39 @@ func (e *NegativeCavity) Error() string {
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
 
-// epRule is EP's rule: the power alpha of a site makes the marginal have the moments of the tilted
-// distribution. moments are those of p(y|f) to that power.
+// epRule is EP's rule: the power alpha of the site of each copy makes the marginal have the moments
+// of the tilted distribution. moments are those of p(y|f) to that power.
 type epRule struct {
 	*siteState
 	policy NegativeSites
 	alpha  float64
 }
 
-// match gives the site of case i: an update, and with α below 1 their fixed point.
+// share is the share of the site of case i that is taken out of a marginal.
+func (p epRule) share(i int) float64 { return p.alpha * p.weight.copyShare(i) }
+
+// match gives the site of case i: an update, and with a share below 1 their fixed point.
 func (p epRule) match(i int, v, b float64) (site, error) {
 	at := p.marginal(i, v, b)
 	s, err := p.update(i, at)
-	if err != nil || p.alpha == 1 {
+	alpha := p.share(i)
+	if err != nil || alpha == 1 || p.weight != nil && !(at.tau*v < 1) { // or copies do not have one latent value
 		return s, err
 	}
 	update := func(at siteMarginal) (site, error) { return p.update(i, at) }
 	slopes := func(at siteMarginal, s site) siteSlopes { return p.slopesAt(i, at, s) }
-	return poweredSite{p.alpha, p.policy, update, slopes}.solve(at, s)
+	return poweredSite{alpha, p.policy, update, slopes}.solve(at, s)
 }
 
-// update gives the site whose power α turns the cavity of case i into a Gaussian with the moments
-// of the tilted distribution, GPML (3.59).
+// update gives the site whose share turns the cavity of case i into a Gaussian with the moments of
+// the tilted distribution, GPML (3.59).
 func (p epRule) update(i int, at siteMarginal) (site, error) {
-	if rest := 1 - p.alpha*at.tau*at.variance; rest <= 0 && p.policy == KeepNegative {
+	alpha := p.share(i)
+	if rest := 1 - alpha*at.tau*at.variance; rest <= 0 && p.policy == KeepNegative {
 		return site{}, &NegativeCavity{i, at.variance / rest, p.diagnostics.Iterations + 1}
 	}
-	c, b := at.without(p.alpha), p.alpha*at.b
-	own := averaged(p.moments, p.y[i], c)
+	c, b := at.without(alpha), alpha*at.b
+	own := averaged(p.ofCopy(i), p.y[i], c)
 	d := own.d
 	s := site{tau: -d[1] / max(1+c.variance*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
@@ -193,7 +198,7 @@ func (p epRule) update(i int, at siteMarginal) (site, error) {
 		}
 		s.tau = 0
 	}
-	s.tau, s.offset = s.tau/p.alpha, (d[0]+s.tau*c.variance*(d[0]-b))/p.alpha
+	s.tau, s.offset = s.tau/alpha, (d[0]+s.tau*c.variance*(d[0]-b))/alpha
 	if s.floored && p.policy == RefuseNegative {
 		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: "+
 			"floor or keep, a log-concave likelihood, or inference: pl, whose sites are "+
@@ -214,7 +219,7 @@ func (p epRule) term(i int) term {
 	if p.nodes != nil || isRule(p.moments) {
 		return p.siteState.term(i)
 	}
-	return p.cavityTerm(i, p.next[i].average, p.alpha)
+	return p.cavityTerm(i, p.next[i].average, p.share(i))
 }
 
 func (p epRule) explicit(grad []float64, i int) {
@@ -222,7 +227,7 @@ func (p epRule) explicit(grad []float64, i int) {
 		p.siteState.explicit(grad, i)
 		return
 	}
-	byParams(grad, 1/p.alpha, p.moments, p.y[i], p.cavity(i, p.alpha))
+	byParams(grad, 1/p.share(i), p.ofCopy(i), p.y[i], p.cavity(i, p.share(i)))
 }
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site
@@ -269,37 +274,39 @@ func (p epRule) slopes(i int) siteSlopes {
 // slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the
 // cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
 func (p epRule) slopesAt(i int, at siteMarginal, s site) (by siteSlopes) {
-	t := p.tilt(i, at.without(p.alpha), s.average)
+	alpha := p.share(i)
+	t := p.tilt(i, at.without(alpha), s.average)
 	if s.floored {
 		by.offsetByMean = t.byMean[3] / t.byMean[0]
-		by.offsetByVariance = (t.byC[3] - t.byMean[3]*p.alpha*at.b) / t.byMean[0]
+		by.offsetByVariance = (t.byC[3] - t.byMean[3]*alpha*at.b) / t.byMean[0]
 	} else {
 		by.tauByMean, by.offsetByMean = t.along(1, 0)
 		by.tauByVariance, by.offsetByVariance = t.along(0, 1)
 	}
 	for _, slope := range []*float64{&by.tauByMean, &by.tauByVariance, &by.offsetByMean, &by.offsetByVariance} {
-		*slope /= p.alpha
+		*slope /= alpha
 	}
 	return by
 }
 
 // paramSlopes: the cavity moves so that the tilted moments stay.
 func (p epRule) paramSlopes(i int, tau, offset []float64) {
-	model, ok := p.moments.(likelihood.Parametric)
+	model, ok := p.ofCopy(i).(likelihood.Parametric)
 	if !ok { // a rule, without derivatives of its own
 		model = p.lik.(likelihood.Parametric)
 	}
-	t, n := p.tilt(i, p.cavity(i, p.alpha), p.next[i].average), len(tau)
+	alpha := p.share(i)
+	t, n := p.tilt(i, p.cavity(i, alpha), p.next[i].average), len(tau)
 	c := t.cavity.variance
 	rest, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
 	model.DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
-			tau[j], offset[j] = 0, d1[j]/t.byMean[0]/p.alpha
+			tau[j], offset[j] = 0, d1[j]/t.byMean[0]/alpha
 			continue
 		}
 		tau[j], offset[j] = t.along(-c*d1[j], -c*c*d2[j])
-		tau[j] = (tau[j] - d2[j]/(t.one*t.one)) / p.alpha
-		offset[j] = (offset[j] + d1[j]) / p.alpha
+		tau[j] = (tau[j] - d2[j]/(t.one*t.one)) / alpha
+		offset[j] = (offset[j] + d1[j]) / alpha
 	}
 }

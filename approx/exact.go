@@ -30,7 +30,8 @@ var (
 //
 //	L = -½ bᵀ(y - m) - ½ log|I + K/σ²| - ½ n log 2πσ²
 //
-// Latent gives the process without the noise, GPML (2.25)-(2.26). A State is empty.
+// A case of weight w has the noise σ²/w there, and n is the sum of the weights. Latent gives the
+// process without the noise, GPML (2.25)-(2.26). A State is empty.
 type Exact struct {
 	// Structure represents the prior covariance.
 	Structure Structure `yaml:",inline"`
@@ -53,7 +54,7 @@ func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	cavities := power(e.Structure, 1) == 1
 	return Caps{
 		Gradient: gradient, LowerBound: power(e.Structure, 1) == 0,
-		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient, Weights: true,
 	}, nil
 }
 
@@ -88,18 +89,22 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 	}
 	p := &exactPosterior{process: base, noise: lik.(likelihood.GaussianNoise).NoiseVariance()}
 	n := len(p.y)
-	if err := p.factorise(slices.Repeat([]float64{1 / p.noise}, n)); err != nil {
+	p.tau = slices.Repeat([]float64{1 / p.noise}, n)
+	if p.weight != nil {
+		floats.Mul(p.tau, p.weight)
+	}
+	if err := p.factorise(p.tau); err != nil {
 		return nil, err
 	}
 	for i, m := range p.mean {
 		p.b[i] = p.y[i] - m
 	}
 	value, residual := -p.prior.Solve(p.b)/2, make([]float64, n) // (y - m)ᵀR(y - m)
-	for i := range residual {
-		value -= p.prior.Penalty(i, 1/p.noise)
-		residual[i] = -p.prior.PenaltySlope(i, 1/p.noise) / p.noise
+	for i, t := range p.tau {
+		value -= p.prior.Penalty(i, t)
+		residual[i] = -p.prior.PenaltySlope(i, t) * t
 	}
-	value -= p.prior.LogDet() + float64(n)*math.Log(2*math.Pi*p.noise)/2
+	value -= p.prior.LogDet() + p.count()*math.Log(2*math.Pi*p.noise)/2
 	if !finite(value) {
 		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow",
 			ErrNotPositiveDefinite, value)
@@ -119,7 +124,16 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 // and at α = 0 Titsias' (2009) bound, whose last term is Σ_i D_i/2σ².
 type exactPosterior struct {
 	process
-	noise float64 // σ²
+	noise float64   // σ²
+	tau   []float64 // w/σ²
+}
+
+// count is the sum of the weights, n without.
+func (p *exactPosterior) count() float64 {
+	if p.weight == nil {
+		return float64(len(p.y))
+	}
+	return floats.Sum(p.weight)
 }
 
 // functional is a scalar with its adjoint; mean is the derivative with respect to m.
@@ -138,7 +152,13 @@ func (p *exactPosterior) functional(value float64, g prior.Adjoint, mean []float
 func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func() []float64) functional {
 	if isGaussian(p.lik.Likelihood()) {
 		f.likelihood = func(grad []float64) {
-			grad[0] += 2 * p.noise * floats.Sum(diagonal())
+			d := diagonal()
+			if p.weight == nil {
+				grad[0] += 2 * p.noise * floats.Sum(d)
+			}
+			for i, w := range p.weight { // as n log σ² of w copies is not that of one with the noise σ²/w
+				grad[0] += 2*p.noise*d[i]/w + 1 - w
+			}
 			for i, w := range residual {
 				grad[0] -= 2 * w * p.prior.ResidualVariance(i)
 			}
@@ -154,6 +174,9 @@ func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func
 //	q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
 func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	n := len(p.y)
+	if p.weight != nil {
+		return p.leaveCopyOut()
+	}
 	value, q, gamma, kq := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, r := range p.prior.Diagonal(prior.Adjoint{C: -2}) {
 		b := p.b[i]
@@ -164,6 +187,16 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	p.prior.Multiply(kq, q)
 	p.prior.Shrink(q, q, kq)
 	return p.functional(value, prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{q}, Gamma: gamma}, q), nil
+}
+
+// leaveCopyOut leaves one of the copies of a case out. It is Laplace's method, which is exact here.
+func (p *exactPosterior) leaveCopyOut() (Functional, error) {
+	at := newPoint(len(p.y))
+	at.w, at.concave, at.d3 = p.tau, p.tau, make([]float64, len(p.y))
+	p.prior.Multiply(at.f, p.b)
+	floats.Add(at.f, p.mean)
+	laplace := laplacePosterior{process: p.process, model: p.lik.(likelihood.Differentiable), mode: at, moving: p.prior}
+	return laplace.LeaveOneOut()
 }
 
 // leftOutAdjoint sets dst from R, q and C, for which root diag(c) rootᵀ = R C R.
@@ -202,6 +235,9 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	}
 	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
+	for _, w := range p.weight { // of the noise σ²/w, and of w copies
+		value += ((1-w)*math.Log(2*math.Pi*p.noise) - math.Log(w)) / 2
+	}
 	roots := make([]blas64.Triangular, len(groups))
 	for g, group := range groups {
 		logDet, square, err := p.leftOutGroup(group, r, q, &roots[g])

@@ -62,7 +62,9 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			"takes, to %d", l.Points, likelihood.MostPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: !hasFree(lik), LeaveOneOut: power(l.Structure, 1) == 1}, usesMulticlass(lik, classes)
+		return Caps{
+			Gradient: !hasFree(lik), LeaveOneOut: power(l.Structure, 1) == 1, Weights: l.Structure == nil,
+		}, usesMulticlass(lik, classes)
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
@@ -73,7 +75,9 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}
 	gradient := knowsParameters(lik)
 	cavities := power(l.Structure, 1) == 1
-	return Caps{Gradient: gradient, LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient}, nil
+	return Caps{
+		Gradient: gradient, LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient, Weights: true,
+	}, nil
 }
 
 // Memory implements Approximation. Merging cases needs a covariance, a factor and an inverse of the

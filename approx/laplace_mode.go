@@ -44,7 +44,7 @@ func (p *laplacePosterior) part() (latentModel, []int) {
 		return nil, nil
 	}
 	v := func() []float64 { return make([]float64, len(some)) }
-	c := &cases{mean: v(), y: v(), lik: p.lik, b: v()}
+	c := &cases{mean: v(), y: v(), weight: p.weight.part(some), lik: p.lik, b: v()}
 	for a, i := range some {
 		c.mean[a], c.y[a] = p.mean[i], p.y[i]
 	}
@@ -84,6 +84,10 @@ func (p *laplacePosterior) differentiatePart(at *point, i0, i1 int) (psi float64
 	for i := i0; i < i1; i++ {
 		f := at.f[i]
 		logp, d1, d2, d3 := p.model.Derivs(p.y[i], f)
+		if p.weight != nil {
+			w := p.weight[i]
+			logp, d1, d2, d3 = w*logp, w*d1, w*d2, w*d3
+		}
 		at.concave[i] = -d2
 		if d2 > 0 {
 			d2, d3 = 0, 0

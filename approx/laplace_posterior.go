@@ -104,7 +104,7 @@ func (p *laplacePosterior) addParameters(grad []float64, model likelihood.Parame
 			clear(d2) // W_i is held at 0
 		}
 		for j := range grad {
-			grad[j] += d[j] + ku[i]*d1[j] + variances[i]/2*d2[j]
+			grad[j] += p.weight.of(i) * (d[j] + ku[i]*d1[j] + variances[i]/2*d2[j])
 		}
 	}
 }
@@ -140,12 +140,13 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 			p.prior.Multiply(ku, u) // a change of ∇log p by δ moves the mode by Σδ, and Σγ = K u
 			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 			for i, y := range p.y {
+				w := p.weight.of(i)
 				model.DMoments(d, d1, d2, y, c.mean[i], c.variance[i])
-				floats.Add(grad, d)
+				floats.AddScaled(grad, w, d)
 				model.DMoments(d, d1, d2, y, at.f[i], 0)
-				floats.AddScaled(grad, ku[i]+c.byB[i], d1)
+				floats.AddScaled(grad, w*(ku[i]+c.byB[i]), d1)
 				if at.w[i] > 0 {
-					floats.AddScaled(grad, -c.byTau[i], d2)
+					floats.AddScaled(grad, -w*c.byTau[i], d2)
 				}
 			}
 		}

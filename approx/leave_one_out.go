@@ -9,7 +9,8 @@ import (
 // cavities are the marginals N(μ_i, v_i) of Gaussian sites τ without their own site, N(μ_i - c_i
 // b_i, c_i) with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫
 // p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈ Σ_i log p(y_i|y_-i) with the other sites held fixed. The
-// derivatives of log Z_i are partial derivatives with respect to μ_i, v_i, τ_i and b_i.
+// derivatives of log Z_i are partial derivatives with respect to μ_i, v_i, τ_i and b_i. Of the
+// copies of a case one is left out, with its share of τ and b, and log Z counts for all.
 type cavities struct {
 	sum            float64
 	rounding       float64   // relative, of a cavity's variance
@@ -29,16 +30,20 @@ func (p *process) cavities(tau, mu []float64) (*cavities, error) {
 		byMu: vector(), byV: vector(), byTau: vector(), byB: vector(),
 	}
 	for i, m := range p.prior.Marginals() {
-		b := p.b[i]
-		c.marginal[i], c.variance[i] = m.Variance, m.Variance/m.CavityShare
+		w, share := p.weight.of(i), p.weight.copyShare(i)
+		b, left := share*p.b[i], m.CavityShare
+		if share < 1 {
+			left = 1 - share*(1-left)
+		}
+		c.marginal[i], c.variance[i] = m.Variance, m.Variance/left
 		c.mean[i] = mu[i] - c.variance[i]*b
 		logZ, d := p.lik.Moments(p.y[i], c.mean[i], c.variance[i])
-		c.sum += logZ
-		byVariance := (d[1]+d[0]*d[0])/2 - d[0]*b // of the cavity
-		c.byMu[i], c.byB[i] = d[0], -c.variance[i]*d[0]
-		c.byV[i], c.byTau[i] = byVariance/(m.CavityShare*m.CavityShare), byVariance*c.variance[i]*c.variance[i]
+		c.sum += w * logZ
+		byVariance := w * ((d[1]+d[0]*d[0])/2 - d[0]*b) // of the cavity
+		c.byMu[i], c.byB[i] = w*d[0], -share*w*c.variance[i]*d[0]
+		c.byV[i], c.byTau[i] = byVariance/(left*left), share*byVariance*c.variance[i]*c.variance[i]
 		if m.Rounding > 0 {
-			c.rounding = max(c.rounding, m.Rounding*(1/m.Variance+tau[i]/m.CavityShare))
+			c.rounding = max(c.rounding, m.Rounding*(1/m.Variance+share*tau[i]/left))
 		}
 	}
 	if !(c.rounding < unresolved) {

@@ -80,6 +80,9 @@ func (t meanFieldTheory) restore(cov []Cov, y Targets, lik likelihood.Bound, s S
 
 // begin checks the arguments, forms A and fills the fields.
 func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
+	if err := y.takesNone(t.method); err != nil {
+		return nil, err
+	}
 	base, err := newProcess(nil, cov, y, lik, 1, false)
 	if err != nil {
 		return nil, err

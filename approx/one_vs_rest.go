@@ -89,7 +89,7 @@ func (a OneVsRest) each(
 	}
 	p := &oneVsRest{shared: len(cov) == 1}
 	for c := range y.Classes {
-		against := Targets{Classes: 2, Value: make([]float64, len(y.Index))}
+		against := Targets{Classes: 2, Value: make([]float64, len(y.Index)), Weight: y.Weight}
 		for i, class := range y.Index {
 			against.Value[i] = -1
 			if class == c {

@@ -139,6 +139,9 @@ func (o Online) Fit(
 
 // Restore implements Approximation.
 func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	if err := y.takesNone("online"); err != nil {
+		return nil, err
+	}
 	base, err := newProcess(nil, cov, y, lik, 1, false)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	cavities := power(l.Structure, 1) == 1
 	return Caps{
 		Gradient: slopes && smooth, Unconverged: l.accepts(),
-		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && slopes,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && slopes, Weights: true,
 	}, nil
 }
 
@@ -90,10 +90,14 @@ func (l PL) with(s Structure) (Approximation, bool) {
 func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
 	p, err := newSiteState("pl", l.Iteration, l.Evidence, l.Quadrature, power(l.Structure, 1), cov, y, lik)
 	if err == nil {
-		p.rule = plRule{p}
+		var l linearisation = plRule{p}
 		if y.Classes > 2 {
-			p.rule = plRanks{p, likelihood.Labels(y.Classes)}
+			l = plRanks{p, likelihood.Labels(y.Classes)}
 		}
+		if p.rule = l; p.weight != nil {
+			p.rule = additive{l, p}
+		}
+		err = p.powers(1)
 	}
 	return p, err
 }
@@ -102,12 +106,14 @@ func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 type plRule struct{ *siteState }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
-func (p plRule) match(i int, v, _ float64) (site, error) {
-	at := gaussian{p.mu[i], v}
+func (p plRule) match(i int, v, _ float64) (site, error) { return p.at(i, gaussian{p.mu[i], v}), nil }
+
+func (p plRule) at(i int, at gaussian) site {
+	v := at.variance
 	own, other := p.labels(p.y[i], at)
 	product := -own.d[0] * other.d[0]
 	rest := 1 - v*product // Ω/Var(y)
-	return site{tau: product / rest, offset: own.d[0] / rest, average: own, otherAverage: other}, nil
+	return site{tau: product / rest, offset: own.d[0] / rest, average: own, otherAverage: other}
 }
 
 // labels returns the averages for the label y, and for the other label.

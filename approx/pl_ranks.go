@@ -49,12 +49,11 @@ func (r linearisedRank) slope(by linearisedRank, v, byV float64) (tau, offset fl
 	return (2*r.a*by.a - tau*byOmega) / omega, (by.a*(r.y-r.e) - r.a*by.e - offset*byOmega) / omega
 }
 
-// each calls f for every class with δ, Z and its averages at the marginal of variance v, and
-// returns y - l.
-func (p plRanks) each(i int, v float64, f func(label, delta, z float64, d [4]float64)) float64 {
+// each calls f for every class with δ, Z and its averages, and returns y - l.
+func (p plRanks) each(i int, at gaussian, f func(label, delta, z float64, d [4]float64)) float64 {
 	all, likeliest := make([]averages, len(p.labels)), 0
 	for k, label := range p.labels {
-		if all[k] = averaged(p.moments, label, gaussian{p.mu[i], v}); all[k].log > all[likeliest].log {
+		if all[k] = averaged(p.moments, label, at); all[k].log > all[likeliest].log {
 			likeliest = k
 		}
 	}
@@ -64,41 +63,43 @@ func (p plRanks) each(i int, v float64, f func(label, delta, z float64, d [4]flo
 	return p.y[i] - p.labels[likeliest]
 }
 
-func (p plRanks) linearised(i int, v float64) (r linearisedRank) {
-	r.y = p.each(i, v, func(_, delta, z float64, d [4]float64) { r.add(delta, z, z*d[0]) })
+func (p plRanks) linearised(i int, at gaussian) (r linearisedRank) {
+	r.y = p.each(i, at, func(_, delta, z float64, d [4]float64) { r.add(delta, z, z*d[0]) })
 	return r
 }
 
-func (p plRanks) match(i int, v, _ float64) (site, error) {
-	tau, offset, _ := p.linearised(i, v).site(v)
-	return site{tau: tau, offset: offset, average: averaged(p.moments, p.y[i], gaussian{p.mu[i], v})}, nil
+func (p plRanks) match(i int, v, _ float64) (site, error) { return p.at(i, gaussian{p.mu[i], v}), nil }
+
+func (p plRanks) at(i int, at gaussian) site {
+	tau, offset, _ := p.linearised(i, at).site(at.variance)
+	return site{tau: tau, offset: offset, average: averaged(p.moments, p.y[i], at)}
 }
 
 func (p plRanks) slopes(i int) (s siteSlopes) {
-	v := p.sigma[i]
+	v, at := p.sigma[i], gaussian{p.mu[i], p.sigma[i]}
 	var byMean, byVariance linearisedRank
-	p.each(i, v, func(_, delta, z float64, d [4]float64) {
+	p.each(i, at, func(_, delta, z float64, d [4]float64) {
 		byMean.add(delta, z*d[0], z*(d[0]*d[0]+d[1]))
 		half := (d[1] + d[0]*d[0]) / 2 // the heat equation
 		byVariance.add(delta, z*half, z*(half*d[0]+d[2]/2+d[0]*d[1]))
 	})
-	r := p.linearised(i, v)
+	r := p.linearised(i, at)
 	s.tauByMean, s.offsetByMean = r.slope(byMean, v, 0)
 	s.tauByVariance, s.offsetByVariance = r.slope(byVariance, v, 1)
 	return s
 }
 
 func (p plRanks) paramSlopes(i int, tau, offset []float64) {
-	v, n := p.sigma[i], len(tau)
+	v, at, n := p.sigma[i], gaussian{p.mu[i], p.sigma[i]}, len(tau)
 	by := make([]linearisedRank, n)
 	log, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
-	p.each(i, v, func(label, delta, z float64, d [4]float64) {
+	p.each(i, at, func(label, delta, z float64, d [4]float64) {
 		p.lik.(likelihood.Parametric).DMoments(log, d1, d2, label, p.mu[i], v)
 		for j := range by {
 			by[j].add(delta, z*log[j], z*(log[j]*d[0]+d1[j]))
 		}
 	})
-	r := p.linearised(i, v)
+	r := p.linearised(i, at)
 	for j := range by {
 		tau[j], offset[j] = r.slope(by[j], v, 0)
 	}

@@ -15,10 +15,11 @@ const eps = 0x1p-52
 
 // cases are the cases of a fit with one latent process, and its results.
 type cases struct {
-	mean []float64 // prior mean m
-	y    []float64
-	lik  likelihood.MomentMatcher
-	b    []float64 // K⁻¹(μ - m)
+	mean   []float64 // prior mean m
+	y      []float64
+	weight weights
+	lik    likelihood.MomentMatcher
+	b      []float64 // K⁻¹(μ - m)
 	outcome
 }
 
@@ -29,7 +30,13 @@ func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes with %d processes and %d labels, want 1 covariance, 1 "+
 			"process and at least 1 label", len(cov), y.Classes, processes, n))
 	}
-	c := &cases{mean: cov[0].Mean, y: y.numbers(), lik: lik.(likelihood.MomentMatcher), b: make([]float64, n)}
+	w, err := newWeights(y)
+	if err != nil {
+		return nil, err
+	}
+	c := &cases{
+		mean: cov[0].Mean, y: y.numbers(), weight: w, lik: lik.(likelihood.MomentMatcher), b: make([]float64, n),
+	}
 	if c.mean == nil {
 		c.mean = make([]float64, n)
 	}
@@ -57,7 +64,7 @@ func newProcess(
 	if err != nil {
 		return process{}, err
 	}
-	k, err := prior.New(work, cov[0], len(c.y), power, merge)
+	k, err := prior.New(work, cov[0], len(c.y), power, merge, c.weight)
 	if err != nil {
 		return process{}, err
 	}

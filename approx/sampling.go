@@ -204,6 +204,9 @@ func (a Sampling) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (
 }
 
 func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, error) {
+	if err := y.takesNone("sampling"); err != nil {
+		return nil, err
+	}
 	c, err := newCases(cov, y, lik)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (p *siteState) noGradient(evidence bool) error {
 
 // LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈
 // Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site:
-// 1/c = 1/v - τ, m = μ - c(ν - τμ).
+// 1/c = 1/v - τ, m = μ - c(ν - τμ). Of copies one is left out, and the log counts for all.
 func (p *siteState) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged && !p.options.accepts() {
 		return nil, p.evidence.err
@@ -78,13 +78,14 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 	logs, weights := make([]float64, len(p.y)), make([]weight, len(p.y))
 	linalg.Rows(len(p.y), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			c, v := p.cavity(i, 1), p.sigma[i]
+			w, share := p.weight.of(i), p.weight.copyShare(i)
+			c, v := p.cavity(i, share), p.sigma[i]
 			a := averaged(p.lik, p.y[i], c)
-			logs[i] = a.log
+			logs[i] = w * a.log
 			ratio := c.variance / v
-			byVariance := ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
-			byMean := a.d[0] * ratio * math.Sqrt(v)
-			weights[i] = weight{byMean, byVariance, -byMean, byVariance}
+			byVariance := w * ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*share*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+			byMean := w * a.d[0] * ratio * math.Sqrt(v)
+			weights[i] = weight{byMean, byVariance, -share * byMean, share * byVariance}
 		}
 	})
 	sum := 0.0
@@ -92,7 +93,7 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 		sum += v
 	}
 	f := p.differentiate(sum, 0, func(i int) weight { return weights[i] }, func(grad []float64, i int) {
-		byParams(grad, 1, p.lik, p.y[i], p.cavity(i, 1))
+		byParams(grad, p.weight.of(i), p.lik, p.y[i], p.cavity(i, p.weight.copyShare(i)))
 	})
 	f.err = p.noGradient(false)
 	return f, nil

@@ -95,8 +95,9 @@ type siteState struct {
 	penalised bool      // the log evidence has the penalty of a prior of lower rank
 	terms     []term
 
-	moments           likelihood.MomentMatcher // the averages that make sites
-	nodes, logWeights []float64                // of the quadrature in the evidence, if it has one
+	moments           likelihood.MomentMatcher             // the averages that make sites
+	powered           map[float64]likelihood.MomentMatcher // and those of its powers below 1 of copies
+	nodes, logWeights []float64                            // of the quadrature in the evidence, if it has one
 
 	target    float64 // the distance from the fixed point that keeps the log evidence within the tolerance
 	uncertain float64 // the rounding error of μ beyond that of its own last digit
@@ -220,7 +221,8 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 // one of b of τ_i times that.
 func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	fit.distance = max(fit.distance, p.marginal(i, v, b).distance(s))
-	fit.rounding = max(fit.rounding, 8*eps*p.prior.Variance(i)/(v*p.share(i, v)))
+	share := max(1-p.weight.copyShare(i)*p.tau[i]*v, eps) // of the cavity in the precision
+	fit.rounding = max(fit.rounding, 8*eps*p.prior.Variance(i)/(v*share))
 	fit.drift = max(fit.drift, (p.uncertain+2*eps*math.Abs(p.mu[i]))*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
@@ -250,9 +252,6 @@ func (m siteMarginal) distance(s site) float64 {
 	return max(math.Abs(s.offset-m.b)*math.Sqrt(m.variance)/ratio, math.Abs(change)/ratio)
 }
 
-// share is the cavity's share of the precision of marginal i, whose variance is v.
-func (p *siteState) share(i int, v float64) float64 { return max(1-p.tau[i]*v, eps) }
-
 // cavity is the marginal of case i without the power alpha of its site.
 func (p *siteState) cavity(i int, alpha float64) gaussian {
 	return p.marginal(i, p.sigma[i], p.b[i]).without(alpha)
@@ -278,13 +277,14 @@ func (p *siteState) term(i int) term {
 	if p.nodes != nil {
 		return p.quadratureTerm(i)
 	}
-	c := p.cavity(i, 1)
+	share := p.weight.copyShare(i)
+	c := p.cavity(i, share)
 	if rule, ok := p.moments.(likelihood.MomentRule); ok {
 		at, byMean, byVariance := rule.Slopes(p.y[i], c.mean, c.variance)
 		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // as the heat equation has it
-		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}}, 1)
+		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}}, share)
 	}
-	return p.cavityTerm(i, averaged(p.moments, p.y[i], c), 1)
+	return p.cavityTerm(i, averaged(p.ofCopy(i), p.y[i], c), share)
 }
 
 // cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
@@ -304,17 +304,17 @@ func (p *siteState) cavityTerm(i int, a averages, alpha float64) term {
 
 // quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
 func (p *siteState) quadratureTerm(i int) term {
-	sd := math.Sqrt(p.sigma[i])
+	sd, share := math.Sqrt(p.sigma[i]), p.weight.copyShare(i)
 	w, slopes, value := p.tilted(i)
 	var mean, square, byMean, byVariance float64
 	for k, x := range p.nodes {
-		slope := (slopes[k] + p.tau[i]*x*sd - p.b[i]) * sd // of the logarithm of the integrand in x
+		slope := (slopes[k] + share*(p.tau[i]*x*sd-p.b[i])) * sd // of the logarithm of the integrand in x
 		mean += w[k] * x
 		square += w[k] * x * x
 		byMean += w[k] * slope
 		byVariance += w[k] * slope * x / 2
 	}
-	return term{value, weight{byMean, byVariance, -mean, (square - 1) / 2}}
+	return term{value / share, weight{byMean / share, byVariance / share, -mean, (square - 1) / 2}}
 }
 
 // tilted returns the weights of the nodes under the normalised integrand of term, the slopes of
@@ -322,10 +322,12 @@ func (p *siteState) quadratureTerm(i int) term {
 func (p *siteState) tilted(i int) (w, slopes []float64, h float64) {
 	sd := math.Sqrt(p.sigma[i])
 	w, slopes = make([]float64, len(p.nodes)), make([]float64, len(p.nodes))
+	share, power := p.weight.copyShare(i), p.weight.power(i)
 	for k, x := range p.nodes {
 		delta := x * sd
 		logp, d := p.lik.Moments(p.y[i], p.mu[i]+delta, 0)
-		w[k], slopes[k] = p.logWeights[k]+logp+delta*(p.tau[i]*delta/2-p.b[i]), d[0]
+		w[k] = p.logWeights[k] + power*logp + share*delta*(p.tau[i]*delta/2-p.b[i])
+		slopes[k] = power * d[0]
 	}
 	h = floats.LogSumExp(w)
 	for k := range w {
@@ -337,12 +339,16 @@ func (p *siteState) tilted(i int) (w, slopes []float64, h float64) {
 // explicit adds to grad the derivative of term over the likelihood's parameters.
 func (p *siteState) explicit(grad []float64, i int) {
 	if p.nodes == nil {
-		byParams(grad, 1, p.lik, p.y[i], p.cavity(i, 1))
+		share, lik := p.weight.copyShare(i), p.lik
+		if p.weight.power(i) < 1 {
+			lik = p.ofCopy(i)
+		}
+		byParams(grad, 1/share, lik, p.y[i], p.cavity(i, share))
 		return
 	}
 	w, _, _ := p.tilted(i)
 	for k, x := range p.nodes {
-		byParams(grad, w[k], p.lik, p.y[i], gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
+		byParams(grad, w[k]*p.weight.of(i), p.lik, p.y[i], gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
 	}
 }
 
@@ -375,4 +381,34 @@ func (p *siteState) newtonWithin() float64 {
 		return nearEnough
 	}
 	return 0
+}
+
+// powers prepares the averages that make sites, of p(y|f)^alpha, for weights below 1.
+func (p *siteState) powers(alpha float64) error {
+	if p.weight == nil {
+		return nil
+	}
+	p.powered = map[float64]likelihood.MomentMatcher{}
+	for i := range p.weight {
+		power := p.weight.power(i)
+		if _, known := p.powered[power]; known || power == 1 {
+			continue
+		}
+		l, ok := likelihood.Power(p.lik, alpha*power)
+		if !ok || isRule(p.moments) {
+			return fmt.Errorf("%s: the weight of case %d is %v, and weights below 1 need powers of the likelihood, "+
+				"known for smooth ones, noisy_threshold and step, without quadrature; use inference: laplace",
+				p.method, i, p.weight[i])
+		}
+		p.powered[power] = l
+	}
+	return nil
+}
+
+// ofCopy are the averages that make the site of a copy of case i.
+func (p *siteState) ofCopy(i int) likelihood.MomentMatcher {
+	if power := p.weight.power(i); power < 1 {
+		return p.powered[power]
+	}
+	return p.moments
 }

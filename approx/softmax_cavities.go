@@ -19,7 +19,7 @@ func (p *categories) LeaveOneOut() (Functional, error) {
 	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
 		proba := make([]float64, p.classes)
 		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
-		logs[i] = math.Log(max(proba[p.y[i]], leastProbability))
+		logs[i] = p.weight.of(i) * math.Log(max(proba[p.y[i]], leastProbability))
 	})
 	sum := floats.Sum(logs)
 	if !finite(sum) {
@@ -38,41 +38,47 @@ const leastProbability = 0x1p-1022
 //
 //	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
 //
-// where nothing is divided by a small π.
+// where nothing is divided by a small π. Of the copies of a weighted case one is left out: H is the
+// same, and D, W_i and g_i are those of a copy.
 func (p *categories) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
 	n, classes := p.n, p.classes
 	p.prior.Marginals(func(i int, q, left []float64, s *mat.SymDense) {
 		vector := func() []float64 { return make([]float64, classes) }
 		pi, root, mean := vector(), vector(), vector()
+		w, share := p.weight.of(i), p.weight.copyShare(i)
 		for c, j := 0, i; c < classes; c, j = c+1, j+n {
-			pi[c], root[c] = p.at.w[j], math.Sqrt(p.at.w[j])
+			pi[c] = p.at.w[j] / w
+			root[c] = math.Sqrt(pi[c])
+			if share < 1 {
+				left[c] = 1 - share*(1-left[c])
+			}
 		}
-		cavity := blockCavity(pi, root, left, q, s)
+		cavity := blockCavity(pi, root, left, q, p.weight.power(i), s)
 		for c := range classes {
 			mean[c] = p.at.f[c*n+i]
 			for d := range classes {
-				mean[c] -= cavity.At(c, d) * p.b[d*n+i]
+				mean[c] -= cavity.At(c, d) * share * p.b[d*n+i]
 			}
 		}
 		visit(i, mean, cavity)
 	})
 }
 
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and
-// b = 1 - πq, [B_c⁻¹]_ii. With P = I - √π√πᵀ,
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, the weight
+// of a copy up to 1, D = diag wπ, and b = 1 - wπq, [B_c⁻¹]_ii without weights. With P = I - √π√πᵀ,
 //
 //	I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P
 //
 // has eigenvalues between 0 and 1.
-func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
+func blockCavity(pi, root, b, q []float64, weight float64, s *mat.SymDense) *mat.SymDense {
 	classes := len(pi)
 	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)
 	for c := range pi {
 		for d := c; d < classes; d++ {
-			rest.SetSym(c, d, -root[c]*root[d]*s.At(c, d))
+			rest.SetSym(c, d, -weight*root[c]*root[d]*s.At(c, d))
 			sigma.SetSym(c, d, s.At(c, d))
 		}
-		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
+		rest.SetSym(c, c, b[c]-weight*pi[c]*(s.At(c, c)-q[c]))
 	}
 	projectOut(rest, root, root)
 	projectOut(sigma, slices.Repeat([]float64{1}, classes), pi)
@@ -87,7 +93,7 @@ func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
 	for c, r := range root { // D^½ V
 		row := vectors.RawRowView(c)
 		for d := range row {
-			row[d] *= r
+			row[d] *= r * math.Sqrt(weight)
 		}
 	}
 	gain.Mul(sigma, &vectors)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
@@ -139,6 +141,13 @@ func (p *preconditioner) conjugate(at, scratch *point, floor float64, left *int)
 	return math.Sqrt(math.Abs(dot(at.kr, v)))
 }
 
+// normalise divides z by the weights, if there are any.
+func (p *categories) normalise(z []float64) {
+	if p.weight != nil {
+		floats.Div(z, p.weight)
+	}
+}
+
 // center sets dst = Rᵀ x, given D^½; dst may be x.
 func (p *categories) center(dst, x, root []float64) {
 	clear(p.z) // Σ_c π_c x_c
@@ -148,6 +157,7 @@ func (p *categories) center(dst, x, root []float64) {
 			p.z[i] += r * r * x[i]
 		}
 	}
+	p.normalise(p.z)
 	for c := range p.classes {
 		dst, x := p.of(c, dst), p.of(c, x)
 		for i, r := range p.of(c, root) {
@@ -165,6 +175,7 @@ func (p *categories) uncenter(dst, x, root []float64) {
 			p.z[i] += r * x[i]
 		}
 	}
+	p.normalise(p.z)
 	for c := range p.classes {
 		dst, x := p.of(c, dst), p.of(c, x)
 		for i, r := range p.of(c, root) {

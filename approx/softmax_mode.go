@@ -31,7 +31,8 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 
 // categories is the posterior of Laplace's method for C > 2 classes with a latent process each,
 // GPML 3.5, and the model whose mode it is at. The processes are independent a priori, and coupled
-// by W = D - ΠΠᵀ, D = diag π, between the classes of one case. Vectors of length Cn contain one
+// by W = D - ΠΠᵀ, D = diag π, between the classes of one case; with weights D = diag wπ and
+// W = D - ΠΠᵀ/w, Π = wπ, for which the point has wπ. Vectors of length Cn contain one
 // class after the other, entry c·n + i. With priors of lower rank the log evidence is that of K̂_c,
 // minus the term of the correction,
 //
@@ -44,6 +45,7 @@ type categories struct {
 	prior      prior.Classes // nil: the cases are not known
 	mean       []float64     // prior mean m
 	y          []int
+	weight     weights
 	lik        likelihood.Multinomial
 	tolerance  float64
 	points     int // lattice points of an average; 0: as many as needed
@@ -67,13 +69,17 @@ func newCategories(
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, "+
 			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, n))
 	}
-	k, err := prior.NewClasses(work, cov, n, classes, power)
+	w, err := newWeights(y)
+	if err != nil {
+		return nil, err
+	}
+	k, err := prior.NewClasses(work, cov, n, classes, power, w)
 	if err != nil {
 		return nil, err
 	}
 	v := func(n int) []float64 { return make([]float64, n) }
 	p := &categories{
-		n: n, classes: classes, count: len(cov), prior: k, y: y.Index, lik: lik.(likelihood.Multinomial),
+		n: n, classes: classes, count: len(cov), prior: k, y: y.Index, weight: w, lik: lik.(likelihood.Multinomial),
 		tolerance: tolerance, points: points, mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes),
 		g: v(classes), z: v(n),
 	}
@@ -127,7 +133,13 @@ func (p *categories) differentiate(at *point) {
 		for c := range p.classes {
 			p.f[c] = at.f[c*p.n+i]
 		}
-		at.psi += p.lik.Probabilities(p.pi, p.g, p.f, y)
+		logp := p.lik.Probabilities(p.pi, p.g, p.f, y)
+		if p.weight != nil {
+			logp *= p.weight[i]
+			floats.Scale(p.weight[i], p.pi)
+			floats.Scale(p.weight[i], p.g)
+		}
+		at.psi += logp
 		for c, j := 0, i; c < p.classes; c, j = c+1, j+p.n {
 			at.w[j], at.g[j], at.r[j] = p.pi[c], p.g[c], p.g[c]-at.a[j]
 			at.psi -= at.a[j] * (p.f[c] - p.mean[j]) / 2
@@ -140,7 +152,7 @@ func (p *categories) linearise(at *point) {
 	for i := range p.n {
 		average := 0.0
 		for j := i; j < len(at.f); j += p.n {
-			average += at.w[j] * (at.f[j] - p.mean[j])
+			average += at.w[j] * (at.f[j] - p.mean[j]) / p.weight.of(i)
 		}
 		for j := i; j < len(at.f); j += p.n {
 			at.r[j] = at.w[j]*(at.f[j]-p.mean[j]-average) + at.g[j]
@@ -150,23 +162,25 @@ func (p *categories) linearise(at *point) {
 
 // precision implements latentModel.
 //
-// Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of
-// length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c with q_c =
-// min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c x_c = 0. So
-// q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c π_c x_c³, so
-// that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is at most
-// ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη), and
-// |η_i^c| is about eps max K_jj Σ|a_j^c|.
+// Without weights, write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one
+// case. A step of length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c
+// with q_c = min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c
+// x_c = 0. So q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c
+// π_c x_c³, so that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is
+// at most ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη),
+// and |η_i^c| is about eps max K_jj Σ|a_j^c|. Weights w multiply the terms of Σ π_c x_c², of the
+// third derivative and of ηᵀWη.
 func (p *categories) precision(at *point) (target, rounding float64) {
 	var reach, noise float64
 	most := floats.Max(p.scale)
 	for c, scale := range p.scale {
 		weight, size := 0.0, 0.0
-		for j, pi := range p.of(c, at.w) {
+		for j, d := range p.of(c, at.w) {
+			pi := d / p.weight.of(j)
 			rest := 1 - pi
-			q := min(2*most*rest*rest, rest/pi)
-			reach += pi * q * q
-			weight += pi * rest
+			q := min(2*most*rest*rest, rest/d)
+			reach += d * q * q
+			weight += d * rest
 			size += math.Abs(at.a[c*p.n+j])
 		}
 		noise += weight * (eps * scale * size) * (eps * scale * size)

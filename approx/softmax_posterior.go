@@ -56,8 +56,8 @@ func (p *categories) implicit(variances []float64) (u []float64) {
 	for j, v := range variances {
 		total[j%p.n] += v
 	}
-	for j, pi := range p.at.w {
-		u[j] = (pi*total[j%p.n] - variances[j]) / 2
+	for j, d := range p.at.w {
+		u[j] = (d/p.weight.of(j%p.n)*total[j%p.n] - variances[j]) / 2
 	}
 	ku := make([]float64, len(u))
 	p.multiply(ku, u)

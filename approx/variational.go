@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
@@ -62,7 +64,7 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	cavities := power(m.Structure, 0) == 1
 	return Caps{
 		Gradient: gradient, LowerBound: m.Structure == nil || power(m.Structure, 0) == 0,
-		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient, Weights: true,
 	}, nil
 }
 
@@ -146,10 +148,14 @@ type variationalRule struct {
 //
 // a concave function of μ' and s, by Newton's method from the current marginal.
 func (p variationalRule) match(i int, v, b float64) (site, error) {
-	c := v / p.share(i, v)
-	m, mean, s := p.mu[i]-c*b, p.mu[i], math.Sqrt(v)
+	moving := 1.0 // the share of the site that changes: all copies if they can have one latent value, or one of them
+	if !(p.tau[i]*v < 1) {
+		moving = p.weight.copyShare(i)
+	}
+	c := v / max(1-moving*p.tau[i]*v, eps)
+	m, mean, s := p.mu[i]-c*moving*b, p.mu[i], math.Sqrt(v)
 	at := func(mean, s float64) (a averages, value float64) {
-		a.log, a.d = p.model.Expected(p.y[i], mean, p.wider(i, s*s))
+		a = p.expected(i, moving, mean, p.wider(i, s*s))
 		return a, a.log + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c)
 	}
 	own, value := at(mean, s)
@@ -181,7 +187,20 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 		}
 	}
 	tau := max(-d[1], 0)
-	return site{tau: tau, offset: d[0] + tau*(mean-p.mu[i]), average: own}, nil
+	if moving < 1 {
+		own = p.expected(i, 1, p.mu[i], p.wider(i, v))
+	}
+	return site{tau: tau / moving, offset: (d[0] + tau*(mean-p.mu[i])) / moving, average: own}, nil
+}
+
+// expected is the average of log p(y_i|f), times this share of the weight of the case.
+func (p variationalRule) expected(i int, share, mean, variance float64) (a averages) {
+	a.log, a.d = p.model.Expected(p.y[i], mean, variance)
+	if p.weight != nil {
+		a.log *= share * p.weight[i]
+		floats.Scale(share*p.weight[i], a.d[:])
+	}
+	return a
 }
 
 func (variationalRule) negative() bool { return false }
@@ -197,9 +216,7 @@ func (p variationalRule) term(i int) term {
 func (p variationalRule) explicit(grad []float64, i int) {
 	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
-	for j, v := range e {
-		grad[j] += v
-	}
+	floats.AddScaled(grad, p.weight.of(i), e)
 }
 
 // slopes are those of the average E: at the fixed point τ = -∂²E/∂μ² and the offset is ∂E/∂μ, and
@@ -215,6 +232,6 @@ func (p variationalRule) paramSlopes(i int, tau, offset []float64) {
 	e := make([]float64, len(tau))
 	p.model.DExpected(e, offset, tau, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
 	for j := range tau {
-		tau[j] = -tau[j]
+		tau[j], offset[j] = -p.weight.of(i)*tau[j], p.weight.of(i)*offset[j]
 	}
 }

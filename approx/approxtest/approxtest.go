@@ -18,7 +18,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -32,6 +31,19 @@ import (
 // classes and on numbers, for ordinary and extreme covariances. It also checks the errors for what
 // m refuses.
 func Check(t *testing.T, m approx.Approximation) {
+	t.Helper()
+	each(t, m, check.run)
+	t.Run("options", func(t *testing.T) { options(t, m) })
+}
+
+// CheckWeights runs the checks of weights alone, which Check includes.
+func CheckWeights(t *testing.T, m approx.Approximation) {
+	t.Helper()
+	each(t, m, check.weights)
+}
+
+// each runs checks of m with every likelihood that it accepts.
+func each(t *testing.T, m approx.Approximation, run func(c check, t *testing.T)) {
 	t.Helper()
 	takes := 0
 	for _, e := range likelihood.Table {
@@ -54,21 +66,12 @@ func Check(t *testing.T, m approx.Approximation) {
 				continue // chains are slow, and do not depend on the likelihood
 			}
 			c := check{method: m, lik: AtInit(lik), classes: classes, caps: caps}
-			t.Run(name, c.run)
+			t.Run(name, func(t *testing.T) { run(c, t) })
 		}
 	}
 	if takes == 0 {
 		t.Error("it takes no likelihood of the table")
 	}
-	t.Run("options", func(t *testing.T) { options(t, m) })
-}
-
-// check is a method with a likelihood that it accepts.
-type check struct {
-	method  approx.Approximation
-	lik     likelihood.Bound
-	classes int
-	caps    approx.Caps
 }
 
 func (c check) run(t *testing.T) {
@@ -77,6 +80,7 @@ func (c check) run(t *testing.T) {
 	}
 	t.Run("memory", c.memory)
 	t.Run("stops", c.stops)
+	t.Run("weights", c.weights)
 	if !c.one() {
 		return // the other checks are for one latent process
 	}
@@ -98,76 +102,6 @@ func (c check) run(t *testing.T) {
 		t.Run("adjoint of leave-one-out", c.leaveOneOutAdjoint)
 	}
 }
-
-// one says whether there is one latent process.
-func (c check) one() bool { return likelihood.Processes(c.lik.Likelihood(), c.classes) == 1 }
-
-// cases draws n inputs in the plane and labels of two overlapping classes, or numbers.
-func (c check) cases(n int, seed uint64) (x [][]float64, y []float64) {
-	x, y = TwoClasses(n, seed)
-	if c.classes != 2 && c.one() {
-		for i, p := range x {
-			y[i] += p[0]
-		}
-	}
-	return x, y
-}
-
-func (c check) prior(k *mat.SymDense, mean []float64) []approx.Cov {
-	return []approx.Cov{{K: Prior(c.lik, k), Mean: mean}}
-}
-
-// targets is y, or for more than two classes labels in rotation, or the parts between whole numbers
-// where y lies if they have an order.
-func (c check) targets(y []float64) approx.Targets {
-	if c.classes <= 2 {
-		return approx.Targets{Classes: c.classes, Value: y}
-	}
-	index := make([]int, len(y))
-	for i := range index {
-		index[i] = i % c.classes
-		if c.one() {
-			index[i] = min(max(int(math.Floor(y[i]))+c.classes/2, 0), c.classes-1)
-		}
-	}
-	return approx.Targets{Classes: c.classes, Index: index}
-}
-
-// fit fits and requires convergence.
-func (c check) fit(t testing.TB, k *mat.SymDense, mean, y []float64, start approx.State) approx.Posterior {
-	t.Helper()
-	post, err := c.method.Fit(context.Background(), c.prior(k, mean), c.targets(y), c.lik, start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !post.Diagnostics().Converged {
-		t.Fatalf("not converged: %+v", post.Diagnostics())
-	}
-	return post
-}
-
-func adjoint(t testing.TB, f approx.Functional, n int) approx.Cov {
-	t.Helper()
-	dst := approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
-	if err := f.Adjoint(&dst, 0); err != nil {
-		t.Fatal(err)
-	}
-	return dst
-}
-
-// along returns tr(G E).
-func along(g, e *mat.SymDense) float64 {
-	sum := 0.0
-	for i := range g.SymmetricDim() {
-		for j := range g.SymmetricDim() {
-			sum += g.At(i, j) * e.At(i, j)
-		}
-	}
-	return sum
-}
-
-// near reports |got - want| ≤ tol max(1, |want|).
-func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }
 
 // adjointThroughKernel compares the adjoint with central differences of the evidence over the
 // hyperparameters of a squared exponential, from priors much narrower to priors much wider than the
@@ -351,26 +285,6 @@ func (c check) warmStart(t *testing.T) {
 	if one := cold <= 4; warm >= cold && !one { // with a single step none can be saved
 		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
 	}
-}
-
-// predict returns, at the training inputs, the class probabilities, or for numbers the latent means
-// and variances.
-func (c check) predict(post approx.Posterior, k *mat.SymDense) *mat.Dense {
-	n := k.SymmetricDim()
-	diag := make([]float64, n)
-	for i := range diag {
-		diag[i] = k.At(i, i)
-	}
-	dst, cross := mat.NewDense(n, max(2, c.classes), nil), mat.DenseCopyOf(k)
-	if c.classes > 0 {
-		post.PredictProba(dst, []*mat.Dense{cross}, [][]float64{diag}, nil)
-		return dst
-	}
-	mean, variance := make([]float64, n), make([]float64, n)
-	post.Latent(mean, variance, cross, diag, 0)
-	dst.SetCol(0, mean)
-	dst.SetCol(1, variance)
-	return dst
 }
 
 // alwaysAnswers: the result is finite over the whole range of hyperparameters, with any labels and
@@ -604,36 +518,4 @@ func options(t *testing.T, m approx.Approximation) {
 			}
 		}
 	}
-}
-
-// option returns the field of an option of a file.
-func option(m reflect.Value, name string) (field reflect.Value) {
-	if m.Kind() != reflect.Struct {
-		return field
-	}
-	for i := range m.NumField() {
-		tag, rest, _ := strings.Cut(m.Type().Field(i).Tag.Get("yaml"), ",")
-		if tag == name {
-			return m.Field(i)
-		}
-		if strings.Contains(rest, "inline") {
-			if field = option(m.Field(i), name); field.IsValid() {
-				return field
-			}
-		}
-	}
-	return field
-}
-
-func has(m approx.Approximation, name string) bool { return option(reflect.ValueOf(m), name).IsValid() }
-
-// with returns m with an option of a file set to a value, or m itself if it has no such option.
-func with(m approx.Approximation, name string, value any) approx.Approximation {
-	if !has(m, name) {
-		return m
-	}
-	changed := reflect.New(reflect.TypeOf(m)).Elem()
-	changed.Set(reflect.ValueOf(m))
-	option(changed, name).Set(reflect.ValueOf(value))
-	return changed.Interface().(approx.Approximation)
 }

@@ -12,7 +12,8 @@ import (
 
 // Classes are the covariances K_c of the latent processes of C classes at n cases. The processes
 // are independent a priori, and coupled by sites: that of case i has precision W_i = D - ππᵀ, D =
-// diag π, for probabilities π of sum 1. Vectors of Cn numbers contain one class after the other.
+// diag π, for probabilities π of sum 1, or for weights w times that, with wπ in place of π below
+// where it is not an average. Vectors of Cn numbers contain one class after the other.
 type Classes interface {
 	// LargestVariance is the largest prior variance of a class.
 	LargestVariance(c int) float64

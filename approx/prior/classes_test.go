@@ -58,7 +58,7 @@ func newJoint(t *testing.T, name string, shared bool) *jointPrior {
 		}
 	}
 	var err error
-	if j.classes, err = NewClasses(nil, cov, n, testClasses, j.of[0].power); err != nil {
+	if j.classes, err = NewClasses(nil, cov, n, testClasses, j.of[0].power, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.classes.Factorise(j.pi); err != nil {
@@ -245,7 +245,7 @@ func TestClassesPull(t *testing.T) {
 				if shared {
 					cov = cov[:1]
 				}
-				moved, err := NewClasses(nil, cov, n, testClasses, j.of[0].power)
+				moved, err := NewClasses(nil, cov, n, testClasses, j.of[0].power, nil)
 				if err == nil {
 					err = moved.Factorise(j.pi)
 				}

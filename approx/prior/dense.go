@@ -48,7 +48,7 @@ func NewDense(work *Work, cov Cov, n int) (*Dense, error) {
 }
 
 // withMatrix is NewDense as a row of the table.
-func withMatrix(work *Work, cov Cov, n int, _ float64, _ bool) (Prior, error) {
+func withMatrix(work *Work, cov Cov, n int, _ float64, _ bool, _ []float64) (Prior, error) {
 	d, err := NewDense(work, cov, n)
 	if err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package prior
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -19,10 +21,11 @@ import (
 //
 //	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| = |Σ_c E_c| Π_c |B_c|
 //
-// so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix is
-// formed.
+// divided by |RᵀD R| = Π_i w_i with weights, D = diag wπ, so that it takes C + 1 factorisations,
+// O(C n³) time, and O(C n²) memory: no Cn×Cn matrix is formed.
 type denseClasses struct {
 	n, classes int
+	weight     []float64 // nil: 1 each
 	work       *Work
 	k          []blas64.Symmetric  // one shared, or one per class
 	pi, root   []float64           // D, D^½
@@ -37,13 +40,14 @@ type denseClasses struct {
 	variances   []float64          // π_c q_c
 }
 
-func newDenseClasses(work *Work, cov []Cov, n, classes int, _ float64) (Classes, error) {
+func newDenseClasses(work *Work, cov []Cov, n, classes int, _ float64, weight []float64) (Classes, error) {
 	v := work.Take
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}
 	}
 	p := &denseClasses{
-		n: n, classes: classes, work: work, pi: make([]float64, classes*n), root: v(classes * n), left: v(classes * n),
+		n: n, classes: classes, weight: weight, work: work,
+		pi: make([]float64, classes*n), root: v(classes * n), left: v(classes * n),
 		m: triangle(), inner: triangle(), e: v(classes * n), z: make([]float64, n),
 	}
 	for j, prior := range cov {
@@ -56,6 +60,13 @@ func newDenseClasses(work *Work, cov []Cov, n, classes int, _ float64) (Classes,
 		p.u = append(p.u, triangle())
 	}
 	return p, nil
+}
+
+// normalise divides numbers of the cases from case from on by their weights.
+func (p *denseClasses) normalise(x []float64, from int) {
+	if p.weight != nil {
+		floats.Div(x, p.weight[from:from+len(x)])
+	}
 }
 
 // of is the part of a vector for a class.
@@ -143,6 +154,9 @@ func (p *denseClasses) LogDet() float64 {
 	sum := linalg.LogDet(p.m)
 	for _, u := range p.u {
 		sum += linalg.LogDet(u)
+	}
+	for _, w := range p.weight {
+		sum -= math.Log(w) / 2
 	}
 	return sum
 }
@@ -258,6 +272,7 @@ func (p *denseClasses) measure(z []blas64.General) []float64 {
 					common[j] += v * root[j]
 				}
 			}
+			p.normalise(common, from)
 			below := min(max(i+1-from, 0), to-from) // columns in which M⁻ᵀ is nonzero
 			for c := range z {
 				root, q, row := p.of(c, p.root)[from:to], p.of(c, s)[from:to], z[c].Data[i*n+from:i*n+to]
@@ -274,11 +289,14 @@ func (p *denseClasses) measure(z []blas64.General) []float64 {
 			}
 		}
 	})
-	shared := make([]float64, n) // Σ_c π_c V_c
-	for j, pi := range p.pi {
+	shared, mean := make([]float64, n), slices.Clone(p.pi) // Σ_c π_c V_c
+	for c := range z {
+		p.normalise(p.of(c, mean), 0)
+	}
+	for j, pi := range mean {
 		shared[j%n] += pi * (1 - p.left[j])
 	}
-	for j, pi := range p.pi {
+	for j, pi := range mean {
 		s[j] += (1-p.left[j])*(1-2*pi) + pi*shared[j%n]
 	}
 	return s

@@ -21,7 +21,7 @@ type pivotedColumns struct {
 	*denseClasses
 	rank, size int              // r and Cr
 	v          []blas64.General // one per covariance
-	weighted   blas64.General   // n×Cr, D_c V_c side by side
+	weighted   blas64.General   // n×Cr, D_c V_c side by side, divided by √w
 	inner      blas64.Symmetric
 	factor     blas64.Triangular // of I + VᵀWV
 	t          []float64         // Cr
@@ -69,6 +69,9 @@ func (s *pivotedColumns) Factorise(pi []float64) (ok bool) {
 		v := share(s.v, c)
 		for i, w := range s.of(c, pi) {
 			to := s.weighted.Data[i*s.size+c*s.rank:]
+			if s.weight != nil {
+				w /= math.Sqrt(s.weight[i])
+			}
 			for j, x := range v.Data[i*s.rank : (i+1)*s.rank] {
 				to[j] = w * x
 			}

@@ -37,8 +37,9 @@ type inducing struct {
 // inducing variables are noisy values of the process.
 const leastShare = 1e-8
 
-// newInducing factors K_zz and computes V.
-func newInducing(work *Work, cov Cov, n int, power float64) (*inducing, error) {
+// newInducing factors K_zz and computes V. count are the numbers of copies of every case, of which
+// it is the mean; nil: 1.
+func newInducing(work *Work, cov Cov, n int, power float64, count []float64) (*inducing, error) {
 	if err := cov.checkInducing(n); err != nil {
 		return nil, err
 	}
@@ -69,6 +70,9 @@ func newInducing(work *Work, cov Cov, n int, power float64) (*inducing, error) {
 		p.independent[i] = power * d
 		if cov.Noise != nil {
 			p.independent[i] += cov.Noise[i]
+		}
+		if count != nil {
+			p.independent[i] /= count[i]
 		}
 		p.variance[i] = cov.Diag[i] - d + p.independent[i]
 	}

@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -45,14 +46,20 @@ func newInducingClasses(priors []*inducing, classes int) *inducingClasses {
 }
 
 // withInducingClasses is withInducing for several classes.
-func withInducingClasses(work *Work, cov []Cov, n, classes int, power float64) (Classes, error) {
+func withInducingClasses(
+	work *Work, cov []Cov, n, classes int, power float64, weight []float64,
+) (Classes, error) {
 	if cov[0].Cross == nil {
 		return nil, nil
+	}
+	if weight != nil {
+		return nil, errors.New("inducing inputs of several classes take no weights of cases; repeat each as " +
+			"often as its weight says, or use classes: one_vs_rest")
 	}
 	priors := make([]*inducing, len(cov))
 	for j := range cov {
 		var err error
-		if priors[j], err = newInducing(work, cov[j], n, power); err != nil {
+		if priors[j], err = newInducing(work, cov[j], n, power, nil); err != nil {
 			return nil, ofClass(err, j, cov)
 		}
 	}

@@ -31,11 +31,11 @@ type inducingSites struct {
 }
 
 // withInducing is the prior of a Cov with inducing inputs.
-func withInducing(work *Work, cov Cov, n int, power float64, _ bool) (Prior, error) {
+func withInducing(work *Work, cov Cov, n int, power float64, _ bool, count []float64) (Prior, error) {
 	if cov.Cross == nil {
 		return nil, nil
 	}
-	k, err := newInducing(work, cov, n, power)
+	k, err := newInducing(work, cov, n, power, count)
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +196,11 @@ func (p *inducingSites) Pull(dst *Cov, adjoint func(variances []float64) Adjoint
 	g := adjoint(p.Variances())
 	inverse := linalg.InverseCholesky(copyOf(p.um)) // M⁻¹
 	weights, noise, middle := p.diagonals(g, inverse)
+	if g.independent != nil {
+		for i, l := range noise {
+			noise[i] = g.independent(i, l)
+		}
+	}
 	outer := p.outer(g.P, g.Q)
 	full := full(inverse)
 	p.pull(dst, noise, g.Residual, func(x blas64.General, j0, j1 int) {

@@ -25,7 +25,7 @@ func TestBadPriors(t *testing.T) {
 		c := Cov{K: mat.NewSymDense(2, []float64{1, 0, 0, 1}), Cross: mat.NewDense(2, 3, nil),
 			Diag: []float64{1, 1, 1}, Noise: []float64{0, 0, 0}}
 		spoil(&c)
-		if _, err := New(nil, c, 3, 1, false); !errors.Is(err, ErrNotPositiveDefinite) {
+		if _, err := New(nil, c, 3, 1, false, nil); !errors.Is(err, ErrNotPositiveDefinite) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestBadCross(t *testing.T) {
 			}
 			c.Cross.Set(point, at, bad)
 			c.Cross.Set(point+5, at-1, bad)
-			_, err := New(nil, c, n, 1, false)
+			_, err := New(nil, c, n, 1, false, nil)
 			if want := fmt.Sprintf("inducing input %d and case %d is %v;", point, at, bad); err == nil ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
@@ -71,7 +71,7 @@ func TestPartsOfAnAdjoint(t *testing.T) {
 		cov.Diag[i], tau[i], b[i] = 1, rng.Float64(), rng.NormFloat64()
 	}
 	adjoint := func(cov Cov, dst *Cov) {
-		s, err := New(nil, cov, n, 0.5, false)
+		s, err := New(nil, cov, n, 0.5, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,17 @@
 package prior
 
+import "slices"
+
 // table has the structures of a covariance, in the order in which they are tried. Both
 // functions return nil for a Cov of another structure.
 var table = []struct {
 	// new is K of n cases for one latent process. power is that of a correction. merge lets cases
 	// share their latent value if their rows of K and their prior means are equal, as for equal
-	// inputs and a kernel without noise.
-	new func(work *Work, cov Cov, n int, power float64, merge bool) (Prior, error)
+	// inputs and a kernel without noise. count are the numbers of copies of every case; nil: 1.
+	new func(work *Work, cov Cov, n int, power float64, merge bool, count []float64) (Prior, error)
 	// classes are the priors of the latent processes of several classes, one shared or one per
 	// class; nil: there are none.
-	classes func(work *Work, cov []Cov, n, classes int, power float64) (Classes, error)
+	classes func(work *Work, cov []Cov, n, classes int, power float64, weight []float64) (Classes, error)
 }{
 	{withInducing, withInducingClasses},
 	{new: withEqualCases},
@@ -18,23 +20,37 @@ var table = []struct {
 
 // New is K of n cases as it is given, with a correction of this power if it lacks variance. merge
 // lets equal cases share their latent value. Sweeps then visit the cases of a value one after the
-// other.
-func New(work *Work, cov Cov, n int, power float64, merge bool) (k Prior, err error) {
+// other. weight are the weights of the cases, nil: 1 each; a case is max(1, w) copies with
+// independent variances of their own.
+func New(work *Work, cov Cov, n int, power float64, merge bool, weight []float64) (k Prior, err error) {
+	count := counts(weight)
+	if cov.Cross == nil && cov.Noise != nil {
+		if count == nil {
+			count = slices.Repeat([]float64{1}, n)
+		}
+		if cov, err = cov.ofMeans(count); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range table {
-		if k, err = s.new(work, cov, n, power, merge); k != nil || err != nil {
+		if k, err = s.new(work, cov, n, power, merge, count); k != nil || err != nil {
 			break
 		}
+	}
+	if k != nil && err == nil && count != nil {
+		k = withCopies(k, cov, count)
 	}
 	return k, err
 }
 
-// NewClasses are the priors of n cases as they are given, one shared or one per class.
-func NewClasses(work *Work, cov []Cov, n, classes int, power float64) (k Classes, err error) {
+// NewClasses are the priors of n cases as they are given, one shared or one per class. weight are
+// the weights of the cases; nil: 1 each.
+func NewClasses(work *Work, cov []Cov, n, classes int, power float64, weight []float64) (k Classes, err error) {
 	for _, s := range table {
 		if s.classes == nil {
 			continue
 		}
-		if k, err = s.classes(work, cov, n, classes, power); k != nil || err != nil {
+		if k, err = s.classes(work, cov, n, classes, power, weight); k != nil || err != nil {
 			break
 		}
 	}

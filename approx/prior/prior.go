@@ -107,6 +107,9 @@ type Adjoint struct {
 	C        float64
 	Gamma    []float64 // nil: 0
 	Residual []float64 // other derivatives with respect to D; nil: 0
+	// independent is the derivative with respect to Λ_i given that with respect to K_ii, where
+	// cases are means of copies; nil: they are equal.
+	independent func(i int, diagonal float64) float64
 }
 
 // Constant is g, for Pull.

@@ -82,7 +82,7 @@ func (s structure) matrix(t *testing.T, cov Cov) (k *mat.Dense, residual []float
 
 func (s structure) prior(t *testing.T) Prior {
 	t.Helper()
-	p, err := New(nil, s.cov, testCases, s.power, s.merge)
+	p, err := New(nil, s.cov, testCases, s.power, s.merge, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

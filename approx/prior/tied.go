@@ -31,7 +31,7 @@ type tied struct {
 
 // withEqualCases is a matrix of which equal cases are merged, if they may be; without equal cases,
 // the matrix.
-func withEqualCases(work *Work, cov Cov, n int, _ float64, merge bool) (Prior, error) {
+func withEqualCases(work *Work, cov Cov, n int, _ float64, merge bool, _ []float64) (Prior, error) {
 	if cov.Cross != nil || !merge {
 		return nil, nil
 	}

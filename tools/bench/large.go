@@ -130,7 +130,7 @@ func (b *bench) products(n, m int) {
 		cov.Diag[i], tau[i], gamma[i] = 2, rng.Float64(), rng.NormFloat64()
 	}
 	cov.Scratch = true // V is K_zx again, as U = I
-	form := func() prior.Prior { return got(prior.New(nil, cov, n, 1, false)) }
+	form := func() prior.Prior { return got(prior.New(nil, cov, n, 1, false, nil)) }
 	sites := form()
 	fixed, other := prior.Adjoint{C: 1}, prior.Adjoint{C: 1, Gamma: gamma}
 	adjoint := prior.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n),
