@@ -109,6 +109,31 @@ type Trust struct {
 	Text   string `json:"-"`      // the cause with its count, for people
 }
 
+// SoFar is what an unfinished run has found for a data set. Configurations are compared on the
+// folds that both have, so it is no verdict: the best may have been lucky, and others may not have
+// begun.
+type SoFar struct {
+	Dataset       string `json:"dataset"`       // its name, or the file
+	Configuration int    `json:"configuration"` // index of the best so far
+	By            string `json:"by"`            // the score that will decide, or log_evidence
+	Evaluation    string `json:"evaluation"`    // the evaluation that the score belongs to; empty: the log evidence
+	Score         Number `json:"score"`         // of the best so far, on its folds together
+	Folds         int    `json:"folds"`         // number of folds that the best has
+	Planned       int    `json:"planned"`       // number of folds that it will have
+	// the others that have folds in common with the best, the best of them first
+	Rivals []Behind `json:"rivals"`
+	NotYet []int    `json:"not_yet"` // indices of those that have none in common yet
+}
+
+// Behind is a configuration of an unfinished run, compared with the best so far.
+type Behind struct {
+	Configuration int    `json:"configuration"` // its index
+	Folds         int    `json:"folds"`         // number of folds that both have; the scores are over these
+	Score         Number `json:"score"`         // its score
+	// its score minus that of the best, with the sign for which negative is worse
+	Difference Number `json:"difference"`
+}
+
 // Rank of a configuration in an Answer.
 const (
 	Winner     = "best"

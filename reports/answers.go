@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// decide makes the answer for every data set, in the order of the configurations.
+// decide makes the answer for every data set, in the order of the configurations, and adds what is
+// known so far of those without.
 func (r *Report) decide() (out []Answer) {
 	out = []Answer{}
 	done := make([]bool, len(r.Configurations))
@@ -25,7 +26,9 @@ func (r *Report) decide() (out []Answer) {
 				group = append(group, k)
 			}
 		}
-		if a, ok := r.answer(group); ok {
+		if s, open := r.soFar(group); open {
+			r.SoFar = append(r.SoFar, s)
+		} else if a, ok := r.answer(group); ok {
 			out = append(out, a)
 		}
 	}

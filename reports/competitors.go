@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 )
@@ -54,35 +53,16 @@ func (r *Report) contest(group []int) (c contested) {
 			return c
 		}
 		c.evaluation = r.Configurations[group[i]].Evaluations[0].Name
-		c.by = r.tunedBy(group)
 	}
-	if s, err := cv.ScoreNamed(c.by); err == nil {
-		c.score = &s
-	} else if c.by != logEvidence {
-		s := baseScore(first)
+	if c.by != logEvidence {
+		var tuned []string
+		for _, k := range group {
+			tuned = append(tuned, r.Configurations[k].Objective)
+		}
+		s := cv.Deciding(c.by, tuned, len(first.Classes))
 		c.by, c.score = s.Name, &s
 	}
 	return c
-}
-
-// tunedBy is the score that all configurations tune, if there is one.
-func (r *Report) tunedBy(group []int) string {
-	by := ""
-	for _, k := range group {
-		name, cross := strings.CutPrefix(r.Configurations[k].Objective, "cv_")
-		if !cross || by != "" && by != name {
-			return ""
-		}
-		by = name
-	}
-	return by
-}
-
-// baseScore is the first score for which the base rate has the value 0.
-func baseScore(c Configuration) cv.Score {
-	return cv.Scores[slices.IndexFunc(cv.Scores, func(s cv.Score) bool {
-		return s.Base && s.Numeric == (len(c.Classes) == 0)
-	})]
 }
 
 // competitors are the configurations scored on all folds, best first.

@@ -27,11 +27,14 @@ const Schema = "gpc-tune/results/1"
 type Report struct {
 	Schema     string `json:"schema"`     // version of this format
 	Experiment string `json:"experiment"` // its name in the file
-	// the best configuration for the first data set; null: none is scored on all folds
+	// the best configuration for the first data set; null: none is scored on all folds, or some are
+	// not yet
 	Answer *Answer `json:"answer"`
 	// one for each data set, if there are several
 	Answers []Answer `json:"answers,omitempty"`
-	Missing int      `json:"missing"` // jobs not on record, of all configurations
+	// of an unfinished run, for each data set without an answer of which something is known
+	SoFar   []SoFar `json:"so_far,omitempty"`
+	Missing int     `json:"missing"` // jobs not on record, of all configurations
 	// in the order of the file; other fields refer to them by index, from 0
 	Configurations []Configuration `json:"configurations"`
 	Nested         []Nested        `json:"nested,omitempty"` // results of nested cross-validation

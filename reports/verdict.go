@@ -107,7 +107,7 @@ func (r *Report) skill(of contested, all []competitor, folds []*Study, set cv.Be
 	if of.nested != nil && !slices.Equal(folds, all[0].folds) {
 		all = []competitor{{index: all[0].index, folds: done}}
 	}
-	score, contenders := baseScore(c), r.contenders(all)
+	score, contenders := cv.BaseScore(len(c.Classes)), r.contenders(all)
 	gain := set.Gain
 	if of.nested != nil || of.by != score.Name {
 		gain = contenders.Set(score, 0).Gain

@@ -131,7 +131,9 @@ type agenda struct {
 	own     func(study, trial int) bool // Options.Own
 	summary Summary
 	studies []*tuning
-	active  []*tuning             // started and not finished, in order
+	active  []*tuning // started and not finished, in the order of the plan
+	ladders ladders
+	order   []*tuning             // active, in the order of their turns; nil: to be found again
 	gates   [][]*gate             // for each study, the stages that wait for it
 	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
 	closed  int                   // stages that have not opened
@@ -157,7 +159,8 @@ type gate struct {
 
 // newAgenda starts the studies that do not wait for others.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
-	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{}}
+	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
+		ladders: ladders{}}
 	gates := map[*Stage]*gate{}
 	twins := map[string]bool{}
 	for _, s := range studies {
@@ -167,6 +170,7 @@ func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) b
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
 			paired: studies[i].Twin != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
+		a.ladders.enter(s)
 		if s.closed = s.Stage != nil; !s.closed {
 			continue
 		}
@@ -201,7 +205,7 @@ func (a *agenda) start(s *tuning) error {
 		return a.end(s)
 	}
 	at, _ := slices.BinarySearchFunc(a.active, s.place, func(s *tuning, place int) int { return s.place - place })
-	a.active = slices.Insert(a.active, at, s)
+	a.active, a.order = slices.Insert(a.active, at, s), nil
 	return nil
 }
 
@@ -447,6 +451,7 @@ func (a *agenda) apply(j job) error {
 		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
 	case j.assess && line.Fit != nil:
 		j.of.fit = line.Fit
+		a.ladders.assessed(j.of)
 	default:
 		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
 	}
@@ -454,6 +459,7 @@ func (a *agenda) apply(j job) error {
 		a.summary.Failed++
 	}
 	j.of.waiting--
+	a.order = nil
 	if !j.assess && j.of.Index == 0 {
 		a.compare(j.of.Configuration, *line.Trial)
 	}
@@ -486,7 +492,7 @@ func (a *agenda) proceed(s *tuning) error {
 		return err
 	}
 	if i := slices.Index(a.active, s); s.finished() && i >= 0 {
-		a.active = slices.Delete(a.active, i, i+1)
+		a.active, a.order = slices.Delete(a.active, i, i+1), nil
 		return a.end(s)
 	}
 	return nil
@@ -511,15 +517,16 @@ func (a *agenda) skip(j job) error {
 	return a.complete(j)
 }
 
-// next returns the first study with a job to start that fits, as its first pending job, after
-// entering jobs that other processes have finished. Every study before it has a running job, so the
-// search is short. waits tells that other processes have jobs that this one waits for.
-func (a *agenda) next(fits func(job) bool) (s *tuning, waits bool, err error) {
+// next returns the study whose turn it is, with a job to start that fits as its first pending job,
+// after entering jobs that other processes have finished. waits tells that other processes have
+// jobs that this one waits for.
+func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error) {
 	if err := a.refresh(); err != nil {
 		return nil, false, err
 	}
-	for i := 0; i < len(a.active); i++ {
-		s := a.active[i]
+	all := a.turns()
+	for i := 0; i < len(all); i++ {
+		s := all[i]
 		for k := 0; k < len(s.pending); k++ {
 			j := s.pending[k]
 			if !j.think && !fits(j) {
@@ -534,7 +541,8 @@ func (a *agenda) next(fits func(job) bool) (s *tuning, waits bool, err error) {
 				if err := a.skip(j); err != nil {
 					return nil, false, err
 				}
-				i, k = -1, len(s.pending) // stages may have opened
+				all = a.turns() // stages may have opened
+				i, k = -1, len(s.pending)
 			case ours:
 				s.pending[0], s.pending[k] = j, s.pending[0]
 				return s, false, nil
@@ -544,6 +552,22 @@ func (a *agenda) next(fits func(job) bool) (s *tuning, waits bool, err error) {
 		}
 	}
 	return nil, waits, nil
+}
+
+// turns are the active studies in the order in which their jobs start.
+func (a *agenda) turns() []*tuning {
+	switch {
+	case len(a.ladders) == 0:
+		return a.active
+	case a.order == nil:
+		a.order = a.ladders.order(a.active, func(s *tuning) []job {
+			if len(s.pending) == 0 || s.pending[0].think {
+				return nil
+			}
+			return a.jobs[s.pending[0].key].followers
+		})
+	}
+	return a.order
 }
 
 // claim reserves a job for this process, unless it is done or another process has it.

@@ -59,11 +59,11 @@ type Event struct {
 // on record are not run again: their trials are the history for the strategies. A job that another
 // plan finished in this folder is recorded again with its position in this plan.
 //
-// The jobs of all studies share one pool of workers. They start in the order of the studies and of
-// their index within a study, those behind a Stage once it opens. Results do not depend on when and
-// where a job runs: the journal holds the same lines, up to Line.Seconds, for any number of
-// workers, interruptions and processes. An Asynchronous search depends on the order in which its
-// trials end, which the journal has, and follows it when it is resumed.
+// The jobs of all studies share one pool of workers. They start in the order of the studies, or of
+// their Turn, and of their index within a study, those behind a Stage once it opens. Results do not
+// depend on when and where a job runs: the journal holds the same lines, up to Line.Seconds, for
+// any number of workers, interruptions and processes. An Asynchronous search depends on the order
+// in which its trials end, which the journal has, and follows it when it is resumed.
 //
 // Other processes may run the same studies on the same folder. Their results are read before every
 // job, and a job that one of them has reserved is left to it (journal.Journal.Claim). At the end

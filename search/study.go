@@ -20,6 +20,7 @@ type Study struct {
 	Stop          Stop     // ends the search before the strategy does
 	Seed          uint64
 	Stage         *Stage // the stage that starts the study; nil: it starts at once
+	Turn                 // when its jobs start; zero: in the order of the studies
 	Shared               // jobs with the same result as those of other studies
 	Memory        int64  // upper bound of the bytes that one of its jobs needs
 	Less          string // text for errors: how to reduce Memory, and to how much; "": unknown
@@ -53,6 +54,29 @@ type Shared struct {
 	// Paths means that the trials keep the paths of local optimisers. A study without it does not
 	// keep them when it copies such a trial.
 	Paths bool
+}
+
+// Turn decides when the jobs of a study start. No result depends on it.
+type Turn struct {
+	Ladder *Ladder // nil: it starts in the order of the studies
+	Rung   int
+	Cost   float64 // expected time of all jobs; of two studies with the same claim the cheaper one starts
+}
+
+// Ladder compares configurations while a run goes on, so that a run that is interrupted has spent
+// its time on those that may win. A rung has one study of each configuration, all of the same
+// cases, such as a fold of a cross-validation.
+//
+// All configurations get their first rung, the cheapest first. Then the one of rank r takes rung k
+// in the order of k r. So when the best has k rungs, the one of rank r has about k/r. These are the
+// shares of successive rejects, whose probability of missing the best of several arms within a
+// given time is the smallest possible, up to the logarithm of their number (Audibert, Bubeck &
+// Munos 2010, COLT).
+type Ladder struct {
+	Rungs int // that are compared; a configuration's further studies have higher ones
+	// Rank returns the rows of fits, the best first. A row has the fits of a configuration by rung;
+	// nil: none yet.
+	Rank func(fits [][]*record.Fit) []int
 }
 
 // Stage is a point where studies wait for others. Its decision depends on finished results only,

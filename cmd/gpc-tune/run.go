@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 func runCommand(signals *interrupts) *cobra.Command {
@@ -47,9 +50,14 @@ new. Several processes may run the same file in one folder; they share the work.
 			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)
 			done()
 			bar.finish()
-			if err == nil {
+			switch {
+			case err == nil:
 				if err := printReport(c, shown, report); err != nil {
 					return err
+				}
+			case report != nil && len(report.SoFar) > 0:
+				for _, f := range table.Answered(report, table.MostAnswered) {
+					fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", f.Name, f.Text)
 				}
 			}
 			return finished(c, e.dir, runs.ResumeCommand(args[0], e.dir, e.settings), summary, err)

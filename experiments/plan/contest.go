@@ -15,24 +15,10 @@ import (
 // contests makes the contests of configurations with the same data, and the stages at which their
 // studies wait.
 func (p *planner) contests() error {
-	base := make([]int, len(p.Manifest.Configurations)) // index of each configuration's first study in the list of all
-	for i, s := range p.Studies {
-		if s.Index == 0 {
-			base[s.Configuration] = i
-		}
-	}
-	grouped := map[int]bool{}
-	for i, a := range p.Manifest.Configurations {
-		if grouped[i] {
-			continue
-		}
-		var group []int
-		for k, b := range p.Manifest.Configurations {
-			if a.DataHash == b.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes) {
-				group, grouped[k] = append(group, k), true
-			}
-		}
-		for _, c := range contestsWithin(p.Plan, p.Studies[base[i]:][:len(a.Studies)]) {
+	base, groups := p.together()
+	for _, group := range groups {
+		first := p.Manifest.Configurations[group[0]]
+		for _, c := range contestsWithin(p.Plan, p.Studies[base[group[0]]:][:len(first.Studies)]) {
 			c.Configurations = group
 			if err := p.stages(c, base); err != nil {
 				return err
@@ -41,6 +27,29 @@ func (p *planner) contests() error {
 		}
 	}
 	return nil
+}
+
+// together returns the index of each configuration's first study in the list of all, and groups of
+// configurations with the same data.
+func (p *Plan) together() (base []int, groups [][]int) {
+	base = make([]int, len(p.Manifest.Configurations))
+	for i, s := range p.Studies {
+		if s.Index == 0 {
+			base[s.Configuration] = i
+		}
+	}
+	for k, c := range p.Manifest.Configurations {
+		at := slices.IndexFunc(groups, func(group []int) bool {
+			of := p.Manifest.Configurations[group[0]]
+			return of.DataHash == c.DataHash && of.Cases == c.Cases && slices.Equal(of.Classes, c.Classes)
+		})
+		if at < 0 {
+			groups = append(groups, []int{k})
+		} else {
+			groups[at] = append(groups[at], k)
+		}
+	}
+	return base, groups
 }
 
 // contestsWithin lists the contests over the studies of one configuration: the race, then one for

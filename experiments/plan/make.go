@@ -93,6 +93,7 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 		return nil, err
 	}
 	p.lead()
+	p.ladders()
 	for _, f := range s.Published {
 		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
 			p.warn(cause.NoEffect.New("no configuration matches these published figures").In(

@@ -27,12 +27,12 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		return nil
 	case r.Configurations[0].Program != nil:
 		return searched(r)
-	case len(all) == 0 && r.Missing > 0:
+	case len(all)+len(r.SoFar) == 0 && r.Missing > 0:
 		return []Fact{{"no answer yet", fmt.Sprintf("at least %s missing; no configuration is scored on all folds",
 			Counted(r.Missing, "job is", "jobs are"))}}
-	case len(all) == 0:
+	case len(all)+len(r.SoFar) == 0:
 		return []Fact{{"no answer", "no configuration could be scored on all folds; the failures say why"}}
-	case len(all) == 1:
+	case len(all) == 1 && len(r.SoFar) == 0:
 		return answered(r, all[0])
 	}
 	for i, a := range all {
@@ -51,7 +51,44 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		}
 		out = append(out, Fact{"best on " + a.Dataset, name})
 	}
+	for i, s := range r.SoFar {
+		if i > 0 && len(out)+2 > most {
+			return append(out, Fact{"and", fmt.Sprintf("%d more data sets, unfinished", len(r.SoFar)-i)})
+		}
+		out = append(out, soFar(r, s)...)
+	}
 	return out
+}
+
+// soFar is what an unfinished run has found for a data set.
+func soFar(r *reports.Report, s reports.SoFar) []Fact {
+	of := reports.Answer{By: s.By, Evaluation: s.Evaluation, Score: s.Score, Low: reports.Number(math.NaN())}
+	best := modelName(r, s.Configuration) + "; " + scoreText(of, "")
+	if s.Planned > 1 {
+		best += fmt.Sprintf(" on %d of %d folds", s.Folds, s.Planned)
+	}
+	var others []string
+	const most = 6
+	for i, b := range s.Rivals {
+		if i == most {
+			others = append(others, fmt.Sprintf("%d more", len(s.Rivals)-most))
+			break
+		}
+		text := fmt.Sprintf("#%d %s", b.Configuration, reports.Readable(shown(s.By).factor*float64(b.Difference)))
+		if s.Planned > 1 {
+			text += fmt.Sprintf(" (%s)", Counted(b.Folds, "fold", "folds"))
+		}
+		others = append(others, text)
+	}
+	text := "no verdict, because the run is unfinished"
+	if len(others) > 0 {
+		on := map[bool]string{true: ", on the folds that both have"}[s.Planned > 1]
+		text += fmt.Sprintf("; %s from #%d%s: %s", shown(s.By).unit, s.Configuration, on, strings.Join(others, ", "))
+	}
+	if n := len(s.NotYet); n > 0 {
+		text += fmt.Sprintf("; %s of %d not yet", Counted(n, "configuration", "configurations"), n+len(s.Rivals)+1)
+	}
+	return []Fact{{"best so far on " + s.Dataset, best}, {"others", text}}
 }
 
 // illustrated describes the results of a run without data.

@@ -33,7 +33,7 @@ func TestTextOnScreen(t *testing.T) {
 		t.Errorf("the colours are %q", codes)
 	}
 	answer := Answered(r, MostAnswered)
-	if last := answer[len(answer)-1].Name + ":"; !strings.Contains(text.String()[strings.LastIndex(text.String(), "\n\n"):], last) {
+	if last := terminal.OneLine(answer[len(answer)-1].Name) + ":"; !strings.Contains(text.String()[strings.LastIndex(text.String(), "\n\n"):], last) {
 		t.Errorf("the text does not end with %q", last)
 	}
 
