@@ -1,9 +1,6 @@
 package likelihood
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Density is a likelihood of one latent value given by log p(y|f) only. ByQuadrature computes
 // everything else.
@@ -166,16 +163,10 @@ func (b integratedConcave) DExpected(e, d1, d2 []float64, y, mean, variance floa
 
 func normalDensity(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
 
-func add(to []float64, values ...float64) {
-	for k, v := range values {
-		to[k] += v
-	}
-}
-
 // centres are the f near which p(y|f) varies fast.
 func (b integrated) centres(y float64) []float64 {
-	if at, ok := b.density.(interface{ around(y float64) []float64 }); ok {
-		return at.around(y)
+	if d, ok := b.density.(sigmoidal); ok {
+		return d.around(y)
 	}
 	if b.structure.Domain() == Numeric {
 		return []float64{y}
@@ -183,133 +174,16 @@ func (b integrated) centres(y float64) []float64 {
 	return []float64{0}
 }
 
-// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near some
-// x and, tilted, near a mode with some width. Contributions farther than reach from 0 and from the
-// mode are negligible.
-type average struct {
-	mean, s            float64
-	centres            []float64
-	mode, width, reach float64
-	noise              float64 // relative rounding error of what is averaged
-}
-
-func newAverage(centres []float64, mean, variance float64) average {
-	g := average{mean: mean, s: math.Sqrt(variance), width: 1, reach: 9.5, noise: 1e-14}
-	for _, c := range centres {
-		g.centres = append(g.centres, (c-mean)/g.s)
-	}
-	return g
-}
-
-func (g average) f(x float64) float64 { return g.mean + g.s*x }
-
-// tilted is an average under the density proportional to p(y|f) N(f; mean, s²), whose logarithm is
-// top at its mode.
-type tilted struct {
-	average
-	logp, top float64
-}
-
-// tilt finds the mode by bisection in the direction in which the density increases from the mean.
 func (b integrated) tilt(y, mean, variance float64) tilted {
-	t := tilted{average: newAverage(b.centres(y), mean, variance)}
-	uphill := func(x float64) float64 {
-		_, d1, _, _ := b.density.Derivs(y, t.f(x))
-		return t.s*d1 - x
-	}
-	if slope := uphill(0); slope != 0 {
-		lo, hi := 0.0, math.Copysign(min(1, math.Abs(slope)), slope)
-		for range 100 {
-			if uphill(hi)*slope <= 0 {
-				break
-			}
-			lo, hi = hi, 2*hi
-		}
-		for math.Abs(hi-lo) > 1e-3 && lo+(hi-lo)/2 != lo && lo+(hi-lo)/2 != hi {
-			if mid := lo + (hi-lo)/2; uphill(mid)*slope > 0 {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		t.mode = lo
+	t := tilted{average: newAverage(b.centres(y), mean, variance), density: b.density, y: y}
+	if b.LogConcave {
+		t.mode = t.climb()
+	} else {
+		t.mode = t.bisect()
 	}
 	logp, _, d2, _ := b.density.Derivs(y, t.f(t.mode))
 	t.logp, t.top = logp, logp-t.mode*t.mode/2
 	t.width = 1 / math.Sqrt(max(1, 1-variance*d2))
 	t.noise += 0x1p-50 * (math.Abs(logp) + t.mode*t.mode)
 	return t
-}
-
-// relative is the tilted density at x relative to that at the mode.
-func (t tilted) relative(x, logp float64) float64 {
-	return math.Exp(logp - t.logp - (x-t.mode)*(x+t.mode)/2)
-}
-
-// integrate computes count integrals over x: f adds the integrands at x, times w, to sum. Panels
-// double in width with the distance from the centres and from the mode.
-func (g average) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
-	from, to := min(g.mode, 0)-g.reach, max(g.mode, 0)+g.reach
-	ends := []float64{from, to}
-	places := [][2]float64{{g.mode, g.width}}
-	for _, c := range g.centres {
-		places = append(places, [2]float64{c, 1 / (16 * g.s)})
-	}
-	for _, p := range places {
-		place := func(x float64) {
-			if x > from && x < to {
-				ends = append(ends, x)
-			}
-		}
-		place(p[0])
-		for d := p[1]; d < math.Abs(p[0])+g.reach+to-from; d *= 2 {
-			place(p[0] - d)
-			place(p[0] + d)
-		}
-	}
-	slices.Sort(ends)
-	panel := func(lo, hi float64) []float64 {
-		sum := make([]float64, count)
-		for k, node := range panelNodes {
-			f(sum, lo+(hi-lo)*node, (hi-lo)*panelWeights[k])
-		}
-		return sum
-	}
-	size, total := make([]float64, count), make([]float64, count)
-	panels := make([][]float64, len(ends)-1)
-	for i := range panels {
-		panels[i] = panel(ends[i], ends[i+1])
-		for k, v := range panels[i] {
-			size[k] += math.Abs(v)
-		}
-	}
-	within := func(tolerance float64, a, b, c []float64) bool {
-		for k, s := range size {
-			if !(math.Abs(a[k]-b[k]-c[k]) <= tolerance*s) {
-				return false
-			}
-		}
-		return true
-	}
-	zero, budget := make([]float64, count), 1000 // limits halvings if panels never agree
-	var refine func(lo, hi float64, whole []float64)
-	refine = func(lo, hi float64, whole []float64) {
-		if budget--; budget < 0 || within(1e-18, whole, zero, zero) {
-			add(total, whole...)
-			return
-		}
-		mid := lo + (hi-lo)/2
-		a, b := panel(lo, mid), panel(mid, hi)
-		if within(g.noise, whole, a, b) {
-			add(total, a...)
-			add(total, b...)
-			return
-		}
-		refine(lo, mid, a)
-		refine(mid, hi, b)
-	}
-	for i, p := range panels {
-		refine(ends[i], ends[i+1], p)
-	}
-	return total
 }

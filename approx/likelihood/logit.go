@@ -119,6 +119,8 @@ func (l Logit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
 	return expected(l, y, mean, variance, sigmoidStep, 0)
 }
 
+func (Logit) around(float64) []float64 { return []float64{0} }
+
 // DExpected implements LogConcave.
 func (Logit) DExpected(_, _, _ []float64, _, _, _ float64) {}
 

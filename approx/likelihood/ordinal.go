@@ -130,7 +130,7 @@ func (o ordinal) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
 // Expected implements LogConcave, by quadrature to about 1e-14 of their size (the fourth: of the
 // third over √variance).
 func (o ordinal) Expected(y, mean, variance float64) (e float64, d [4]float64) {
-	return expected(o, y, mean, variance, cellStep, o.cells.around(y)...)
+	return expected(o, y, mean, variance, cellStep, o.around(y)...)
 }
 
 // DExpected implements LogConcave.
@@ -138,7 +138,7 @@ func (o ordinal) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
 	sum, at := make([]float64, 3*len(e)), make([]float64, 3*len(e))
 	split := func(v []float64) (a, b, c []float64) { n := len(e); return v[:n], v[n : 2*n], v[2*n:] }
 	byF, byF1, byF2 := split(at)
-	gaussianRule(mean, variance, cellStep, o.cells.around(y), func(f, _, w float64) {
+	gaussianRule(mean, variance, cellStep, o.around(y), func(f, _, w float64) {
 		o.cells.ParamDerivs(byF, byF1, byF2, y, f)
 		floats.AddScaled(sum, w, at)
 	})
@@ -147,6 +147,8 @@ func (o ordinal) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
 	copy(d1, byF1)
 	copy(d2, byF2)
 }
+
+func (o ordinal) around(y float64) []float64 { return o.cells.around(y) }
 
 // cellStep is the step of a gaussianRule: zeros of Φ(b) - Φ(a) may be nearer to the real axis than
 // those of Φ.

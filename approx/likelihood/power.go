@@ -4,16 +4,22 @@ import "math"
 
 // Power is p(y|f)^α, 0 < α < 1, as power EP averages it: a MomentMatcher that is not normalised
 // over y, and Parametric and LogConcave if lik is. Smooth likelihoods are integrated as
-// ByQuadrature does; a threshold stays one. ok is false if there is neither.
+// ByQuadrature does; a threshold and a Gaussian stay one. ok is false if there is neither.
 func Power(lik MomentMatcher, alpha float64) (power MomentMatcher, ok bool) {
 	switch l := lik.(type) {
 	case Step: // 0 and 1 are their own powers
 		return l, true
 	case noisyThreshold:
 		return l.power(alpha), true
+	case gaussian:
+		return l.power(alpha), true
 	case Differentiable:
 		_, concave := lik.(LogConcave)
-		return ByQuadrature(lik.Likelihood(), powered{l, alpha, concave}).(MomentMatcher), true
+		p := powered{l, alpha, concave}
+		if s, ok := lik.(sigmoids); ok {
+			return ByQuadrature(lik.Likelihood(), poweredSigmoids{p, s}).(MomentMatcher), true
+		}
+		return ByQuadrature(lik.Likelihood(), p).(MomentMatcher), true
 	}
 	return nil, false
 }
@@ -47,6 +53,46 @@ func (p powered) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
 			d[j] *= p.alpha
 		}
 	}
+}
+
+// poweredSigmoids is powered for a sigmoidal likelihood.
+type poweredSigmoids struct {
+	powered
+	sigmoids
+}
+
+// poweredGaussian is exp(scale) times the density with the variance σ²/α.
+type poweredGaussian struct {
+	gaussian
+	scale, slope float64 // slope is the derivative of scale with respect to log σ
+}
+
+func (g gaussian) power(alpha float64) poweredGaussian {
+	scale := ((1-alpha)*math.Log(2*math.Pi*g.variance) - math.Log(alpha)) / 2
+	g.variance /= alpha
+	return poweredGaussian{g, scale, 1 - alpha}
+}
+
+func (p poweredGaussian) LogProb(y, f float64) float64 { return p.scale + p.gaussian.LogProb(y, f) }
+
+func (p poweredGaussian) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	logZ, d = p.gaussian.Moments(y, mean, variance)
+	return p.scale + logZ, d
+}
+
+func (p poweredGaussian) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
+	p.gaussian.DMoments(logZ, d1, d2, y, mean, variance)
+	logZ[0] += p.slope
+}
+
+func (p poweredGaussian) Expected(y, mean, variance float64) (e float64, d [4]float64) {
+	e, d = p.gaussian.Expected(y, mean, variance)
+	return p.scale + e, d
+}
+
+func (p poweredGaussian) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
+	p.gaussian.DExpected(e, d1, d2, y, mean, variance)
+	e[0] += p.slope
 }
 
 // poweredThreshold is exp(scale) times the noisy threshold of ε′, logit ε′ = α logit ε:

@@ -102,3 +102,54 @@ func TestPower(t *testing.T) {
 		}
 	}
 }
+
+// fromOutside is p(y|f)^α as the density of another program, of which nothing is known but its values.
+type fromOutside struct {
+	likelihood.Differentiable
+	alpha float64
+}
+
+func (d fromOutside) Shape() likelihood.Shape                     { return likelihood.Shape{LogConcave: true} }
+func (d fromOutside) ParamDerivs(_, _, _ []float64, _, _ float64) {}
+func (d fromOutside) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	logp, d1, d2, d3 = d.Differentiable.Derivs(y, f)
+	return d.alpha * logp, d.alpha * d1, d.alpha * d2, d.alpha * d3
+}
+
+// TestPowerWithFewNodes compares averages of powers with those by adaptive quadrature, from narrow to wide Gaussians
+// and far out, also where cut points are close together and far apart.
+func TestPowerWithFewNodes(t *testing.T) {
+	cuts := []float64{-0.5, -7, 3, -1} // the distances are 0.0009, 20 and 0.37
+	liks := []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}, likelihood.Gaussian{}.At([]float64{-1})}
+	for _, link := range []likelihood.Link{likelihood.ProbitLink, likelihood.LogitLink} {
+		liks = append(liks, likelihood.Ordinal{Link: link}.On(5).At(cuts))
+	}
+	for _, lik := range liks {
+		labels := []float64{-1, 1}
+		if lik.Likelihood().Domain() == likelihood.Ordered {
+			labels = likelihood.Labels(5)
+		}
+		for _, alpha := range []float64{0.001, 0.5, 0.99} {
+			powered, _ := likelihood.Power(lik.(likelihood.MomentMatcher), alpha)
+			adaptive := likelihood.ByQuadrature(lik.Likelihood(), fromOutside{lik.(likelihood.Differentiable), alpha}).(likelihood.MomentMatcher)
+			for _, mean := range both([]float64{0.3, 11, 1e3}) {
+				for _, variance := range []float64{1e-5, 0.7, 3, 90, 1e4, 1e8, 1e12} {
+					for _, y := range labels {
+						got, d := powered.Moments(y, mean, variance)
+						want, e := adaptive.Moments(y, mean, variance)
+						if !near(got, want, 1e-12*max(1, math.Abs(want))) {
+							t.Errorf("%T to the power %v, y = %v, N(%v, %v): log Z %.15g, want %.15g", lik, alpha, y, mean, variance, got, want)
+						}
+						sd := max(1, math.Sqrt(variance))
+						for k, scale := 0, sd; k < 4; k, scale = k+1, scale*sd {
+							size := max(1, math.Pow(math.Abs(e[0])*sd, float64(k+1))) // of the terms of which it is the difference
+							if !(math.Abs(d[k]-e[k])*scale <= 1e-10*size) {
+								t.Errorf("%T to the power %v, y = %v, N(%v, %v): d[%d] = %.15g, want %.15g", lik, alpha, y, mean, variance, k, d[k], e[k])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}

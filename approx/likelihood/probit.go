@@ -47,5 +47,7 @@ func (p Probit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
 	return expected(p, y, mean, variance, sigmoidStep, 0)
 }
 
+func (Probit) around(float64) []float64 { return []float64{0} }
+
 // DExpected implements LogConcave.
 func (Probit) DExpected(_, _, _ []float64, _, _, _ float64) {}
