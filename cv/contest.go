@@ -122,7 +122,9 @@ func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing
 			if a := attempts[k][f]; a.Failure.IsZero() {
 				parts[k] = append(parts[k], *a.Predictions)
 			} else {
-				reason, kind = "failed: "+a.Failure.String(), a.Failure.Kind
+				if reason, kind = "failed: "+a.Failure.String(), a.Failure.Kind; kind == cause.ByHand {
+					reason = a.Failure.String()
+				}
 			}
 		}
 		if reason == "" {

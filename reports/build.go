@@ -31,6 +31,10 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	for _, w := range m.Warnings {
 		r.Warn(w)
 	}
+	for _, k := range m.Dropped {
+		r.Warn(cause.ByHand.New("#%d was dropped by hand: it has no result, and is not compared; "+
+			"gpc-tune resume DIR %d takes it back", k, k))
+	}
 	if err := r.addIllustrations(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}

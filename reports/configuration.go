@@ -260,7 +260,7 @@ type Fold struct {
 	Fold            int    `json:"fold"`                // index of the fold, from 0
 	Train           int    `json:"train"`               // training cases
 	Test            int    `json:"test"`                // held-out cases
-	Status          Status `json:"status"`              // done, cut (eliminated by a race), failed or missing
+	Status          Status `json:"status"`              // done, cut (eliminated by a race), dropped, failed or missing
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
 	LogEvidence     Number `json:"log_evidence"`        // of its training cases, nats; null: there is none
 	Converged       *bool  `json:"converged,omitempty"` // false if the fit had not converged and was used nevertheless

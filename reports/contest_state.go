@@ -95,7 +95,10 @@ func attempts(r record.Contest, studies [][]Study) [][]cv.Attempt {
 		for _, f := range r.Folds {
 			s := studies[configuration][f]
 			a := cv.Attempt{Predictions: s.Predictions}
-			if s.Fit != nil {
+			switch {
+			case s.dropped:
+				a.Failure = cause.ByHand.New("dropped by hand")
+			case s.Fit != nil:
 				a.Failure = s.Fit.Failure
 			}
 			out[k] = append(out[k], a)
@@ -112,6 +115,9 @@ func byEvidence(r record.Contest, studies [][]Study) cv.Standing {
 		s.Scores[k] = cv.Estimate{Value: nan, Lo: nan, Hi: nan}
 		fit := studies[configuration][r.Next[0]].Fit
 		switch {
+		case studies[configuration][r.Next[0]].dropped:
+			s.Cuts = append(s.Cuts, cv.Cut{Contestant: k, Reason: "dropped by hand", Kind: cause.ByHand, Better: -1,
+				P: nan})
 		case fit == nil:
 			s.Ended = false
 		case !fit.Failure.IsZero():

@@ -49,6 +49,11 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	if err := checkGroups(m, studies); err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
+	for _, c := range m.Dropped {
+		for i := range studies[c] {
+			studies[c][i] = Study{Study: studies[c][i].Study, dropped: true}
+		}
+	}
 	contests, err := judge(m, studies)
 	if err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)

@@ -41,7 +41,7 @@ func WriteJSON[T any](w io.Writer, v T) error {
 
 // JSONSchema lists the values of a Status.
 func (Status) JSONSchema() map[string]any {
-	return map[string]any{"enum": []Status{Done, Cut, Failed, Missing}}
+	return map[string]any{"enum": []Status{Done, Cut, Dropped, Failed, Missing}}
 }
 
 // MarshalJSON writes an object with the names as keys.

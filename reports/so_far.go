@@ -55,7 +55,9 @@ func (r *Report) soFar(group []int) (s SoFar, ok bool) {
 		case len(both) > 0:
 			s.Rivals = append(s.Rivals, Behind{among[k], len(both), Number(of.better(value(k, both))),
 				Number(value(k, both) - value(best, both))})
-		case !slices.ContainsFunc(studies[k], func(s *Study) bool { return s.status() == Failed || s.cut }):
+		case !slices.ContainsFunc(studies[k], func(s *Study) bool {
+			return s.status() == Failed || s.cut || s.dropped
+		}):
 			s.NotYet = append(s.NotYet, among[k])
 		}
 	}

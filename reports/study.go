@@ -21,10 +21,13 @@ type Study struct {
 	Nested      bool            // in nested cross-validation
 	waiting     bool            // a contest has not decided yet whether it runs
 	cut         bool            // it does not run, by decision of a contest
+	dropped     bool            // its configuration was dropped by hand
 }
 
 func (s *Study) status() Status {
 	switch {
+	case s.dropped:
+		return Dropped
 	case s.Fit == nil && s.cut:
 		return Cut
 	case s.Fit == nil:
@@ -63,7 +66,7 @@ func (s *Study) missing() int {
 
 // idle reports whether the study has no jobs, or none yet.
 func (s *Study) idle() bool {
-	return (s.waiting || s.cut) && s.Fit == nil && len(s.Trials) == 0
+	return (s.waiting || s.cut || s.dropped) && s.Fit == nil && len(s.Trials) == 0
 }
 
 // names lists the hyperparameters in natural units.
@@ -102,12 +105,13 @@ type Status string
 const (
 	Done    Status = "done"
 	Cut     Status = "cut"     // a race has eliminated the configuration before
+	Dropped Status = "dropped" // the configuration was dropped by hand
 	Failed  Status = "failed"  // its final fit is a failure
 	Missing Status = "missing" // its final fit is not on record, because the run was interrupted; the worst status
 )
 
 // worse returns the worse of two.
 func worse(a, b Status) Status {
-	order := []Status{Done, Cut, Failed, Missing}
+	order := []Status{Done, Cut, Dropped, Failed, Missing}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
@@ -117,7 +118,7 @@ func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
 		left = append(left, m)
 	}
 	for _, s := range a.studies {
-		if s.closed {
+		if s.closed && !a.dropped(s) {
 			left = append(left, Missing{Study: s.place, Closed: true})
 		}
 	}
@@ -138,6 +139,7 @@ type agenda struct {
 	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
 	closed  int                   // stages that have not opened
 	workers bool                  // there are workers to ask strategies
+	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
 
 	refreshed time.Time     // when the journal was last read
@@ -160,7 +162,7 @@ type gate struct {
 // newAgenda starts the studies that do not wait for others.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
-		ladders: ladders{}}
+		ladders: ladders{}, control: j.Control()}
 	gates := map[*Stage]*gate{}
 	twins := map[string]bool{}
 	for _, s := range studies {
@@ -187,12 +189,23 @@ func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) b
 	a.closed = len(gates)
 	for _, s := range a.studies {
 		if s.Stage == nil {
-			if err := a.start(s); err != nil {
+			if err := a.begin(s); err != nil {
 				return a, err
 			}
 		}
 	}
 	return a, nil
+}
+
+// dropped reports whether the configuration of a study was dropped by hand.
+func (a *agenda) dropped(s *tuning) bool { return slices.Contains(a.control.Dropped, s.Configuration) }
+
+// begin starts a study that waits for no others, unless it was dropped.
+func (a *agenda) begin(s *tuning) error {
+	if a.dropped(s) {
+		return a.end(s)
+	}
+	return a.start(s)
 }
 
 // start adds the jobs of a study's first batch to the pending jobs.
@@ -218,14 +231,16 @@ func (a *agenda) end(s *tuning) error {
 		a.closed--
 		fits := make([]*record.Fit, len(g.After))
 		for i, before := range g.After {
-			fits[i] = a.studies[before].fit
+			if fits[i] = a.studies[before].fit; a.dropped(a.studies[before]) {
+				fits[i] = &record.Fit{Failure: cause.ByHand.New("dropped by hand")}
+			}
 		}
 		goOn := g.Open(fits)
 		for _, s := range g.waiting {
 			s.closed = false
 			next := a.end
 			if slices.Contains(goOn, s.Configuration) {
-				next = a.start
+				next = a.begin
 			}
 			if err := next(s); err != nil {
 				return err
@@ -521,14 +536,14 @@ func (a *agenda) skip(j job) error {
 // after entering jobs that other processes have finished. waits tells that other processes have
 // jobs that this one waits for.
 func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error) {
-	if err := a.refresh(); err != nil {
-		return nil, false, err
-	}
 	all := a.turns()
 	for i := 0; i < len(all); i++ {
 		s := all[i]
 		for k := 0; k < len(s.pending); k++ {
 			j := s.pending[k]
+			if a.paused(j) {
+				continue
+			}
 			if !j.think && !fits(j) {
 				break
 			}
@@ -556,18 +571,45 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 
 // turns are the active studies in the order in which their jobs start.
 func (a *agenda) turns() []*tuning {
+	first := a.control.First
 	switch {
-	case len(a.ladders) == 0:
+	case a.order != nil:
+	case len(a.ladders)+len(first) == 0:
 		return a.active
-	case a.order == nil:
+	default:
 		a.order = a.ladders.order(a.active, func(s *tuning) []job {
 			if len(s.pending) == 0 || s.pending[0].think {
 				return nil
 			}
 			return a.jobs[s.pending[0].key].followers
 		})
+		place := func(s *tuning) int {
+			if k := slices.Index(first, s.Configuration); k >= 0 {
+				return k
+			}
+			return len(first)
+		}
+		slices.SortStableFunc(a.order, func(s, t *tuning) int { return place(s) - place(t) })
 	}
 	return a.order
+}
+
+// paused reports whether a job is not to start by hand. It starts if others wait for its result
+// that are not paused.
+func (a *agenda) paused(j job) bool {
+	waits := func(of *tuning) bool { return slices.Contains(a.control.Paused, of.Configuration) }
+	if !waits(j.of) {
+		return false
+	}
+	if l := a.jobs[j.key]; !j.think && l != nil {
+		return !slices.ContainsFunc(l.followers, func(f job) bool { return !waits(f.of) })
+	}
+	return true
+}
+
+// left reports whether there are jobs of this process that have not started.
+func (a *agenda) left() bool {
+	return slices.ContainsFunc(a.active, func(s *tuning) bool { return len(s.pending) > 0 })
 }
 
 // claim reserves a job for this process, unless it is done or another process has it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -89,17 +90,23 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 	if err != nil {
 		return a.summary, err
 	}
-	if slices.ContainsFunc(a.active, func(s *tuning) bool { return len(s.pending) > 0 }) {
+	if a.left() {
 		if err := j.Begin(); err != nil {
 			return a.summary, err
 		}
 	}
 	a.workers = true
-	s := scheduler{Options: o, agenda: a, ctx: ctx, began: time.Now(), threads: 1, overtook: map[string]bool{}}
+	s := scheduler{Options: o, studies: studies, agenda: a, ctx: ctx, began: time.Now(), threads: 1,
+		overtook: map[string]bool{}, live: map[string]job{}}
 	defer j.ReleaseAll()
 	s.run()
+	a = s.agenda
 	if len(a.active) > 0 && s.stop != nil {
 		return a.summary, s.stop
+	}
+	if paused := a.control.Paused; len(paused) > 0 && a.left() {
+		return a.summary, fmt.Errorf("%w: configuration %s of the run is paused; gpc-tune resume lets it go on",
+			ErrStopped, strings.Trim(strings.ReplaceAll(fmt.Sprint(paused), " ", ", "), "[]"))
 	}
 	if len(a.active) == 0 && a.closed > 0 {
 		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", a.closed))
@@ -114,10 +121,12 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 // scheduler starts the jobs of an agenda on workers.
 type scheduler struct {
 	Options
-	agenda *agenda
-	ctx    context.Context
-	cancel func() // ends the running jobs
-	began  time.Time
+	studies []Study
+	agenda  *agenda
+	live    map[string]job // the jobs that run, by key
+	ctx     context.Context
+	cancel  func() // ends the running jobs
+	began   time.Time
 
 	running  int             // jobs that have not returned a result
 	memory   int64           // of the running jobs
@@ -215,6 +224,9 @@ const glance = 100 * time.Millisecond
 // begins counts a job that starts.
 func (s *scheduler) begins(j job) {
 	s.running++
+	if !j.think {
+		s.live[j.key] = j
+	}
 	s.memory += j.memory()
 	switch s.short {
 	case "":
@@ -239,6 +251,10 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 		return nil, false
 	}
 	short := ""
+	if err := s.obey(); err != nil {
+		s.abort(err)
+		return nil, false
+	}
 	next, waits, err := s.agenda.next(func(j job) bool {
 		need := s.memory + j.memory()
 		switch {
@@ -259,6 +275,44 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 		s.abort(err)
 	}
 	return next, waits
+}
+
+// obey reads the commands given by hand. If other configurations are dropped than before, the
+// agenda is made again from the journal, as when the run is resumed.
+func (s *scheduler) obey() error {
+	if err := s.agenda.refresh(); err != nil {
+		return err
+	}
+	now, before := s.agenda.journal.Control(), s.agenda.control
+	if slices.Equal(now.Dropped, before.Dropped) {
+		s.agenda.control = now
+		if !slices.Equal(now.First, before.First) {
+			s.agenda.order = nil
+		}
+		return nil
+	}
+	old := s.agenda
+	a, err := newAgenda(s.studies, old.journal, s.Own)
+	if err != nil {
+		return err
+	}
+	done := min(old.summary.Done, a.summary.Skipped)
+	a.summary.Done, a.summary.Skipped = a.summary.Done+done, a.summary.Skipped-done
+	a.workers, a.refreshed, a.took = true, old.refreshed, old.took
+	for key := range s.live {
+		s.live[key] = job{}
+	}
+	for _, study := range a.active {
+		study.pending = slices.DeleteFunc(study.pending, func(j job) bool {
+			if _, runs := s.live[j.key]; !runs {
+				return false
+			}
+			s.live[j.key] = j
+			return true
+		})
+	}
+	s.agenda = a
+	return nil
 }
 
 // stopReason returns the reason why no further job is to start.
@@ -284,6 +338,22 @@ func (s *scheduler) finished(r result) {
 		s.beside -= r.memory()
 		delete(s.overtook, r.key)
 	}
+	now := r.job // in the agenda, which may be another than when it began
+	if !r.think {
+		now = s.live[r.key]
+		delete(s.live, r.key)
+	}
+	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
+		if !r.think && UnderWay(r.of.Strategy) == 0 || s.agenda.dropped(r.of) {
+			s.agenda.journal.Release(r.lease())
+		}
+		if r.err != nil {
+			s.abort(r.err)
+		}
+		s.report()
+		return
+	}
+	r.job = now
 	err := r.err
 	if err == nil && r.line != nil {
 		err = s.record(r.job, *r.line)

@@ -31,14 +31,14 @@ func main() {
 
 // commands are the commands of the program.
 func commands(signals *interrupts) []*cobra.Command {
-	return []*cobra.Command{
+	return append([]*cobra.Command{
 		runCommand(signals), searchCommand(signals), validateCommand(), planCommand(), submitCommand(signals),
 		workerCommand(signals), fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(),
 		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
 		explainCommand(), dataCommand(), doctorCommand(),
 		manCommand(), versionCommand(),
-	}
+	}, controlCommands()...)
 }
 
 // run is the whole program: it parses args, runs the command and returns the exit code.

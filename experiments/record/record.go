@@ -41,6 +41,8 @@ type Manifest struct {
 	Illustrations []Illustration `json:"illustrations,omitempty"`
 	Warnings      []cause.Notice `json:"warnings,omitempty"`
 	Sum           string         `json:"sum,omitempty"` // checksum of the bytes before it
+	// configurations that were dropped by hand, which the control file says
+	Dropped []int `json:"-"`
 }
 
 // Print configures figures for print, lengths in points; zero values mean as on a screen.

@@ -44,8 +44,12 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 // journalOptions are the options for the journal of a folder with the manifest begun, for the jobs
 // of a plan.
 func journalOptions(begun, plan record.Manifest) journal.Options {
-	return journal.Options{Plan: plan.Key, Begun: begun.Build.String(),
-		Build: build.This().String(), Check: reports.Checker(plan)}
+	o := journal.Options{Plan: plan.Key, Begun: begun.Build.String(), Build: build.This().String(),
+		Check: reports.Checker(plan)}
+	for _, c := range plan.Configurations {
+		o.Configurations = append(o.Configurations, c.Studies[0].Key)
+	}
+	return o
 }
 
 // mend writes the plan's manifest into a folder whose manifest is missing or damaged. An existing

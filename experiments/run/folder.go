@@ -84,6 +84,7 @@ func (f *Follower) read() (*Folder, error) {
 
 // folder is the current content.
 func (f *Follower) folder(m record.Manifest) *Folder {
+	m.Dropped = f.journal.Control().Dropped
 	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.journal, m)}
 }
 

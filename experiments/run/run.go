@@ -35,7 +35,9 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	}
 	defer journal.Close()
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
-		so, err := reports.Build(p.Manifest, lines)
+		m := p.Manifest
+		m.Dropped = journal.Control().Dropped
+		so, err := reports.Build(m, lines)
 		if err != nil {
 			return nil, search.Summary{}, err
 		}
@@ -49,6 +51,7 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 		ended = err
 	}
 	m, lines := p.Manifest, journal.Lines()
+	m.Dropped = journal.Control().Dropped
 	if ended == nil { // another process may have extended the run: then it writes the results
 		var begun record.Manifest
 		if begun, ended = owned(p, dir); ended == nil {

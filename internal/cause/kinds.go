@@ -75,6 +75,7 @@ var (
 	Unconverged = kind("unconverged", "fits have not converged",
 		"their scores belong to another point than intended", "raise max_iterations, or lower damping")
 	Damped   = note("damped", "updates were damped", "the fit converged more slowly, to the same result")
+	ByHand   = note("by_hand", "configurations were dropped by hand", "they have no result and are not compared")
 	Rounding = kind("rounding", "rounding error limits a fit", "its last digits are not exact",
 		"bounds that keep amplitudes smaller")
 	Raised = kind("raised", "negative site precisions were raised",

@@ -41,6 +41,8 @@ type Options struct {
 	Begun string                  // the build for lines that do not name one
 	Build string                  // the build of this process
 	Check func(record.Line) error // checks a line of the plan; nil: no check
+	// keys of the first study of each configuration, to which commands of the control file refer
+	Configurations []string
 }
 
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
@@ -70,6 +72,8 @@ type Journal struct {
 	written  int                // lines in file
 	risk     float64            // seconds of computing time in file that are not synced
 	err      error              // the first failed write, after which the end of file is unknown
+
+	commands commands
 }
 
 // ledger has finished jobs, and the number of withdrawals, by key.
@@ -117,8 +121,8 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, err
 }
 
-// Refresh reads new lines of other processes, and reports whether there were any. If this process's
-// own segment is gone, it is an ErrJournal.
+// Refresh reads new lines of other processes and new commands, and reports whether there were any.
+// If this process's own segment is gone, it is an ErrJournal.
 func (j *Journal) Refresh() (news bool, err error) {
 	if j.dir == "" {
 		return false, nil
@@ -128,6 +132,14 @@ func (j *Journal) Refresh() (news bool, err error) {
 	files, err := os.ReadDir(filepath.Join(j.dir, "journal"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	news, damaged, err := j.commands.read(j.dir, j.Configurations)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	for _, line := range damaged {
+		place := filepath.Join(j.dir, controlName) + ":" + strconv.Itoa(line)
+		j.damaged[place] = "not a command; it has no effect, so give it again"
 	}
 	own := false
 	for _, f := range files {
@@ -524,6 +536,14 @@ func (j *Journal) Close() error {
 		j.err = fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	return j.err
+}
+
+// Control is what the commands that have been read amount to.
+func (j *Journal) Control() Control {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	c := j.commands.control
+	return Control{slices.Clone(c.Dropped), slices.Clone(c.Paused), slices.Clone(c.First)}
 }
 
 // Claim reserves a job, or anything else that has a key, for this process, until Release. It is

@@ -177,6 +177,7 @@ func field(a reports.Answer) string {
 		one, many string
 	}{
 		{reports.Cut, "was cut by the race", "were cut by the race"},
+		{reports.Dropped, "was dropped", "were dropped"},
 		{reports.Failed, "failed", "failed"},
 		{reports.Missing, "is incomplete", "are incomplete"},
 		{reports.Done, "cannot be compared", "cannot be compared"},

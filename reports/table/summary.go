@@ -221,6 +221,8 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 // state is what a row lacks.
 func state(c reports.Configuration, e reports.Evaluation) string {
 	switch {
+	case c.Status == reports.Dropped:
+		return string(c.Status)
 	case e.Scored < e.Folds:
 		return fmt.Sprintf("%s: %d/%d folds done", e.Status, e.Scored, e.Folds)
 	case c.Status != reports.Done:

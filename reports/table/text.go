@@ -141,6 +141,9 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	switch {
 	case c.Program != nil && c.Status != reports.Done:
 		text = fmt.Sprintf("%d points evaluated%s", len(c.Grid), c.SoFar())
+	case c.Status == reports.Dropped:
+		text = fmt.Sprintf("dropped by hand: it has no result, and is not compared; gpc-tune resume DIR %d takes it "+
+			"back", index)
 	case c.Status == reports.Missing:
 		text = "not fitted to all of the training data yet"
 	case c.Status == reports.Failed:

@@ -1,0 +1,114 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// controlName is the file of a run folder to which commands for its configurations are appended.
+// Their order decides, so it is one file for all processes.
+const controlName = "control.jsonl"
+
+// Verbs are the commands for a configuration of a run.
+var Verbs = []string{"drop", "pause", "resume", "first"}
+
+// Command is a line of the control file.
+type Command struct {
+	Verb string `json:"verb"`
+	Key  string `json:"key"` // of the first study of the configuration
+	Sum  string `json:"sum,omitempty"`
+}
+
+// Control is what the commands for a run amount to. Configurations are numbered as in the plan.
+type Control struct {
+	Dropped []int // they do not run, and are not compared; ascending
+	Paused  []int // none of their jobs starts; ascending
+	First   []int // their jobs start before those of others, the last command first
+}
+
+// Order appends a command to the control file of a run folder. It counts once it is written, and a
+// process that runs reads it before its next job.
+func Order(dir string, c Command) (err error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, controlName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	// the end of a line that was cut off, so that it does not damage this one
+	var before []byte
+	last := make([]byte, 1)
+	if end, _ := f.Seek(0, io.SeekEnd); end > 0 {
+		if _, err := f.ReadAt(last, end-1); err == nil && last[0] != '\n' {
+			before = []byte{'\n'}
+		}
+	}
+	if _, err = f.Write(append(before, Seal(text)...)); err == nil {
+		err = f.Sync()
+	}
+	return err
+}
+
+// commands is a control file as far as it has been read.
+type commands struct {
+	control Control
+	bytes   int64
+}
+
+// read reads the control file of a run folder again if it has grown. configurations has the keys
+// that commands refer to. damaged are the numbers of lines without effect.
+func (c *commands) read(dir string, configurations []string) (news bool, damaged []int, err error) {
+	name := filepath.Join(dir, controlName)
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == c.bytes {
+		return false, nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return false, nil, err
+	}
+	*c = commands{bytes: int64(len(text))}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		var of Command
+		sealed, err := CheckSeal([]byte(line))
+		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(Verbs, of.Verb) {
+			damaged = append(damaged, number)
+		} else if k := slices.Index(configurations, of.Key); k >= 0 {
+			c.control.obey(of.Verb, k)
+		}
+	}
+	return true, damaged, nil
+}
+
+// obey applies a command.
+func (c *Control) obey(verb string, k int) {
+	without := func(all []int) []int {
+		return slices.DeleteFunc(all, func(other int) bool { return other == k })
+	}
+	with := func(all []int) []int {
+		all = append(without(all), k)
+		slices.Sort(all)
+		return all
+	}
+	switch verb {
+	case "drop":
+		c.Dropped = with(c.Dropped)
+	case "pause":
+		c.Paused = with(c.Paused)
+	case "resume":
+		c.Dropped, c.Paused = without(c.Dropped), without(c.Paused)
+	case "first":
+		c.First = append([]int{k}, without(c.First)...)
+	}
+}
