@@ -3,6 +3,7 @@ package approx_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -65,6 +66,38 @@ func benchmarkMethod(b *testing.B, name string, method approx.Approximation, lik
 						}
 					}
 					b.ReportMetric(float64(post.Diagnostics().Iterations), "iterations")
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkJoint is a fit of five classes with its gradient, by joint methods and by Laplace's.
+func BenchmarkJoint(b *testing.B) {
+	for _, n := range []int{200, 500} {
+		const classes = 5
+		rng := rand.New(rand.NewPCG(1, 2))
+		x, y := make([][]float64, n), make([]int, n)
+		for i := range x {
+			x[i] = []float64{rng.NormFloat64(), rng.NormFloat64()}
+			y[i] = min(classes-1, max(0, int(2*x[i][0]+0.5*rng.NormFloat64()+2.5)))
+		}
+		k, _, _ := seGram(x, 0, 1)
+		for _, m := range []struct {
+			name   string
+			method approx.Approximation
+			lik    likelihood.Bound
+		}{
+			{"laplace", approx.Laplace{}, likelihood.Softmax{}},
+			{"ep/softmax", approx.EP{}, likelihood.Softmax{}},
+			{"ep/probit", approx.EP{}, likelihood.MultinomialProbit{}},
+			{"variational/softmax", approx.Variational{}, likelihood.Softmax{}},
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", m.name, n), func(b *testing.B) {
+				for b.Loop() {
+					post := fitJoint(b, m.method, []approx.Cov{{K: k}}, y, classes, m.lik)
+					adjointsOf(b, post, 1, n)
+					b.ReportMetric(float64(post.Diagnostics().Factorizations), "factors")
 				}
 			})
 		}

@@ -48,20 +48,29 @@ func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s Sta
 		value: math.NaN(), err: fmt.Errorf("%w: the training cases are not known", ErrNoEvidence),
 	}}
 	gone.diagnostics.Converged = true
-	if l, is := m.(Laplace); is && likelihood.Processes(lik.Likelihood(), classes) > 1 {
+	if likelihood.Processes(lik.Likelihood(), classes) > 1 {
 		posterior, err := prior.ReadClasses(cov, classes, s)
 		if err != nil {
 			return nil, err
 		}
-		return &categories{
-			classes: classes, lik: lik.(likelihood.Multinomial), points: l.Points, outcome: gone, posterior: posterior,
-		}, nil
+		c := &condensedClasses{outcome: gone}
+		c.lik, c.posterior, c.classes = lik.(likelihood.Polytomous), posterior, classes
+		if l, is := m.(Laplace); is {
+			c.points = l.Points
+		}
+		return c, nil
 	}
 	posterior, err := prior.Read(cov[0].K, s)
 	if err != nil {
 		return nil, err
 	}
 	return &condensed{posterior: posterior, lik: lik.(likelihood.MomentMatcher), outcome: gone}, nil
+}
+
+// condensedClasses is a posterior of several latent processes without its cases.
+type condensedClasses struct {
+	classPrediction
+	outcome
 }
 
 // condensed is a posterior of one latent process without its cases.

@@ -50,6 +50,9 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, errors.New("ep: negative_sites: narrow need not have a fixed point; " +
 			"add unconverged: accept or trust")
 	}
+	if lik.Domain() == likelihood.Categorical {
+		return e.usesClasses(lik, classes)
+	}
 	if err := usesOneProcess("ep", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
@@ -74,6 +77,22 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}, nil
 }
 
+// usesClasses is Uses of several latent processes.
+func (e EP) usesClasses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := usesJoint("ep", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	if e.Evidence != CavityForm || e.Quadrature.Order > 0 {
+		return Caps{}, errors.New("ep for several classes has exact averages; use ep without evidence and quadrature")
+	}
+	if power(e.Structure, 1) != 1 {
+		return Caps{}, errors.New("ep for several classes with inducing inputs needs their variances in the prior; " +
+			"use correction: fitc")
+	}
+	_, err := e.power(bound(lik).(likelihood.RandomUtility).Noise())
+	return Caps{Gradient: !e.accepts(), Unconverged: e.accepts(), LeaveOneOut: true}, err
+}
+
 func (EP) scalesGeometrically() bool { return true }
 
 func (e EP) in(w *Work) Approximation {
@@ -84,6 +103,9 @@ func (e EP) in(w *Work) Approximation {
 // Memory implements Approximation. Where sites are floored the adjoint takes what that of
 // leave-one-out does.
 func (e EP) Memory(s Size) Memory {
+	if s.Classes > 2 {
+		return memoryOfSites(s)
+	}
 	return e.memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
 }
 
@@ -105,11 +127,11 @@ func (e EP) with(s Structure) (Approximation, bool) {
 }
 
 func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
-	p, err := newSiteState("ep", e.Iteration, e.Evidence, e.Quadrature, power(e.Structure, 1), cov, y, lik)
+	p, err := newSites("ep", e.Iteration, e.Evidence, e.Quadrature, power(e.Structure, 1), cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
-	if power, err := e.power(lik); err != nil {
+	if power, err := e.power(p.lik); err != nil {
 		return nil, err
 	} else if power != nil {
 		p.moments = power
@@ -186,6 +208,11 @@ func (p epRule) update(i int, at siteMarginal) (site, error) {
 	}
 	c, b := at.without(alpha), alpha*at.b
 	own := averaged(p.ofCopy(i), p.y[i], c)
+	if own.proper {
+		tau := max(1/own.tilted.variance-1/c.variance, 0)
+		offset := (own.tilted.mean-at.mean)/own.tilted.variance + b
+		return site{tau: tau / alpha, offset: offset / alpha, average: own}, nil
+	}
 	d := own.d
 	s := site{tau: -d[1] / max(1+c.variance*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
@@ -274,6 +301,9 @@ func (p epRule) slopes(i int) siteSlopes {
 // slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the
 // cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
 func (p epRule) slopesAt(i int, at siteMarginal, s site) (by siteSlopes) {
+	if s.average.proper { // nearly a constant site
+		return siteSlopes{offsetByMean: -s.tau}
+	}
 	alpha := p.share(i)
 	t := p.tilt(i, at.without(alpha), s.average)
 	if s.floored {

@@ -85,12 +85,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
-		points := s.Classes * cmp.Or(l.Points, likelihood.DefaultPoints)
-		return Memory{
-			Fit:         words((s.Classes+2)*n2, s.Classes*s.Cases*min(prior.InputsAtOnce, s.New)+points),
-			Evidence:    words(s.Kernels*n2, s.Classes*n2),
-			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(prior.InputsAtOnce, s.Cases)),
-		}
+		return memoryOfClasses(s, cmp.Or(l.Points, likelihood.DefaultPoints))
 	}
 	if m2 := s.Distinct * s.Distinct; s.Distinct < s.Cases {
 		return Memory{
@@ -99,6 +94,16 @@ func (l Laplace) Memory(s Size) Memory {
 		}
 	}
 	return Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, 2*n2)}
+}
+
+// memoryOfClasses is that of several latent processes, with the points of an average.
+func memoryOfClasses(s Size, points int) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{
+		Fit:         words((s.Classes+2)*n2, s.Classes*(s.Cases*min(prior.InputsAtOnce, s.New)+points)),
+		Evidence:    words(s.Kernels*n2, s.Classes*n2),
+		LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(prior.InputsAtOnce, s.Cases)),
+	}
 }
 
 func (l Laplace) structure() Structure { return l.Structure }

@@ -50,7 +50,7 @@ func TestBlockCavities(t *testing.T) {
 				}
 				p := post.(*categories)
 				sum := 0.0
-				p.blockCavities(func(i int, mean []float64, covariance *mat.SymDense) {
+				classSites{d: p.at.w, f: p.at.f, b: p.b}.cavities(p.prior, p.n, func(i int, mean []float64, covariance *mat.SymDense) {
 					m, v := leftOut(t, p, cov, prior, i)
 					for c := 1; c < classes; c++ {
 						if got, want := mean[c]-mean[0], m[c]-m[0]; !(math.Abs(got-want) <= at.tolerance*max(1, math.Abs(want))) {

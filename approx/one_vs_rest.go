@@ -27,6 +27,10 @@ type OneVsRest struct {
 
 // Uses is Uses of the binary method for two classes.
 func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if lik.Domain() == likelihood.Categorical {
+		return Caps{}, errors.New("one_vs_rest is for likelihoods of two classes, and this one is of all classes; " +
+			"use likelihood: probit or logit, or classes: joint")
+	}
 	if classes <= 2 {
 		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint",
 			classes)

@@ -123,7 +123,7 @@ func (p plRule) labels(y float64, at gaussian) (own, other averages) {
 		return averaged(p.moments, y, at), averaged(p.moments, -y, at)
 	}
 	logZ, d := both.MomentsOfBoth(at.mean, at.variance)
-	minus, plus := averages{logZ[0], d[0]}, averages{logZ[1], d[1]}
+	minus, plus := averages{log: logZ[0], d: d[0]}, averages{log: logZ[1], d: d[1]}
 	if y < 0 {
 		return minus, plus
 	}

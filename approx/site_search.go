@@ -29,7 +29,7 @@ func fitSites(
 		if err != nil {
 			return nil, err
 		}
-		return p, p.finish(f)
+		return p.concluded(f)
 	})
 }
 
@@ -48,12 +48,21 @@ func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s St
 		return nil, err
 	}
 	p.computeEvidence()
-	return p, p.finish(f)
+	return p.concluded(f)
+}
+
+// concluded is the posterior where the iteration ended.
+func (p *siteState) concluded(f fixedPoint) (Posterior, error) {
+	err := p.finish(f)
+	if p.closing != nil {
+		return p.closing(), err
+	}
+	return p, err
 }
 
 // startSearch prepares p.search, and returns the function that ends it.
 func (p *siteState) startSearch() (end func()) {
-	p.search = p.prior.Search()
+	p.search = p.sited.Search()
 	return func() {
 		p.search.Close()
 		p.search = nil // its memory is not part of the posterior
@@ -95,8 +104,14 @@ const (
 	sweeps        // sequential updates
 )
 
-// run iterates from start, or from sites of zero precision, and ends with refresh.
+// run iterates from start, or from initial sites, and ends with refresh.
 func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
+	if start == nil && p.initial != nil {
+		var err error
+		if start, err = p.initial(ctx); err != nil {
+			return fixedPoint{}, err
+		}
+	}
 	if start != nil {
 		if err := p.set(start); err != nil {
 			return fixedPoint{}, err

@@ -1,6 +1,8 @@
 package approx
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 
@@ -43,11 +45,18 @@ type site struct {
 
 // averages are a logarithm of an average over f and its derivatives with respect to the mean.
 type averages struct {
-	log float64
-	d   [4]float64
+	log    float64
+	d      [4]float64
+	proper bool // p(y|f) is a density of f, and these are its moments times the Gaussian:
+	tilted gaussian
 }
 
 func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages) {
+	if t, ok := lik.(likelihood.Tilter); ok && t.Proper(y) {
+		a.proper = true
+		a.log, a.d, a.tilted.mean, a.tilted.variance = t.Tilted(y, at.mean, at.variance)
+		return a
+	}
 	a.log, a.d = lik.Moments(y, at.mean, at.variance)
 	return a
 }
@@ -84,6 +93,12 @@ type term struct {
 // linearisation and the variational method share. Its State is τ and then ν.
 type siteState struct {
 	process
+	sited prior.Sited // the prior
+	// of several latent processes; nil or 0: of one
+	initial func(ctx context.Context) (State, error) // the sites of a first iteration
+	closing func() Posterior                         // the posterior where the iteration ended
+	within  float64                                  // the distance at which Newton's method takes over
+
 	search    prior.Search // during an iteration
 	method    string
 	rule      rule
@@ -117,15 +132,20 @@ func newSiteState(
 	if err != nil {
 		return nil, err
 	}
-	n := len(k.y)
-	k.state = make(State, 2*n)
-	p := &siteState{
-		process: k, method: method, options: o.filled(), tau: k.state[:n], nu: k.state[n:],
-		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), terms: make([]term, n),
-		moments: moments, penalised: k.prior.Power() < 1,
-	}
+	p := stateOf(method, o, k, k.prior, moments)
 	p.nodes, p.logWeights = q.rule(e)
 	return p, nil
+}
+
+// stateOf has sites of zero precision.
+func stateOf(method string, o Iteration, k process, sited prior.Sited, moments likelihood.MomentMatcher) *siteState {
+	n := len(k.y)
+	k.state = make(State, 2*n)
+	return &siteState{
+		process: k, sited: sited, method: method, options: o.filled(), tau: k.state[:n], nu: k.state[n:],
+		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), terms: make([]term, n),
+		moments: moments, penalised: sited.Power() < 1,
+	}
 }
 
 // set copies a State.
@@ -147,18 +167,19 @@ func (p *siteState) set(s State) error {
 func (p *siteState) refresh() (fixedPoint, error) {
 	var fit fixedPoint
 	for i, t := range p.tau {
-		if p.sharpest = max(p.sharpest, t*p.prior.Variance(i)); math.IsNaN(p.sharpest) {
+		if p.sharpest = max(p.sharpest, t*p.sited.Variance(i)); math.IsNaN(p.sharpest) {
 			p.sharpest = math.Inf(1)
 		}
 	}
-	if err := p.factorise(p.tau); err != nil { // GPML Algorithm 3.5 line 13
+	p.diagnostics.Factorizations++
+	if err := p.sited.Factorise(p.tau); err != nil { // GPML Algorithm 3.5 line 13
 		fit.distance = math.Inf(1)
 		if p.explain(p.method, p.tau, p.sharpest, fit); p.diagnostics.Failure != nil && p.sharpest > unbounded {
 			err = p.diagnostics.Failure
 		}
 		return fit, err
 	}
-	p.uncertain = p.prior.Locate(p.sites())
+	p.uncertain = p.sited.Locate(p.sites())
 	p.search.Variances(p.sigma)
 	p.target = p.options.Tolerance // at most
 	return p.proposeSites()
@@ -178,7 +199,7 @@ func (p *siteState) computeEvidence() {
 		}
 	})
 	reach := 0.0 // how much the log evidence may change when all marginals do by one unit of distance
-	p.evidence.value = -p.prior.LogDet()
+	p.evidence.value = -p.sited.LogDet()
 	for i, b := range p.b {
 		t := p.terms[i]
 		p.evidence.value += t.value - b*(p.mu[i]-p.mean[i])/2
@@ -187,8 +208,8 @@ func (p *siteState) computeEvidence() {
 	p.target = p.options.Tolerance / max(1, reach)
 	for i, t := range p.tau {
 		if p.penalised {
-			p.evidence.value -= p.prior.Penalty(i, t)
-			p.terms[i].tau -= p.prior.PenaltySlope(i, t) * p.prior.ResidualVariance(i) / p.sigma[i]
+			p.evidence.value -= p.sited.Penalty(i, t)
+			p.terms[i].tau -= p.sited.PenaltySlope(i, t) * p.sited.ResidualVariance(i) / p.sigma[i]
 		}
 	}
 }
@@ -200,7 +221,7 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 	failed := make([]error, len(p.tau))
 	linalg.Rows(len(p.tau), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			p.sigma[i] = prior.Resolved(p.sigma[i], p.prior.Variance(i))
+			p.sigma[i] = prior.Resolved(p.sigma[i], p.sited.Variance(i))
 			p.next[i], failed[i] = p.rule.match(i, p.sigma[i], p.b[i])
 		}
 	})
@@ -222,7 +243,10 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	fit.distance = max(fit.distance, p.marginal(i, v, b).distance(s))
 	share := max(1-p.weight.copyShare(i)*p.tau[i]*v, eps) // of the cavity in the precision
-	fit.rounding = max(fit.rounding, 8*eps*p.prior.Variance(i)/(v*share))
+	if s.average.proper {                                 // its site hardly depends on a wide cavity
+		share = 1
+	}
+	fit.rounding = max(fit.rounding, 8*eps*p.sited.Variance(i)/(v*share))
 	fit.drift = max(fit.drift, (p.uncertain+2*eps*math.Abs(p.mu[i]))*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
@@ -282,7 +306,7 @@ func (p *siteState) term(i int) term {
 	if rule, ok := p.moments.(likelihood.MomentRule); ok {
 		at, byMean, byVariance := rule.Slopes(p.y[i], c.mean, c.variance)
 		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // as the heat equation has it
-		return p.cavityTerm(i, averages{at[0], [4]float64{byMean[0], d2}}, share)
+		return p.cavityTerm(i, averages{log: at[0], d: [4]float64{byMean[0], d2}}, share)
 	}
 	return p.cavityTerm(i, averaged(p.ofCopy(i), p.y[i], c), share)
 }
@@ -298,6 +322,10 @@ func (p *siteState) cavityTerm(i int, a averages, alpha float64) term {
 	cavity := v / share
 	mean := (a.d[0] - b) * math.Sqrt(v) / share       // E[δ]/√v
 	spread := (1+cavity*a.d[1])/share + mean*mean - 1 // E[δ²]/v - 1
+	if a.proper {
+		mean = (a.tilted.mean - p.mu[i]) / math.Sqrt(v)
+		spread = a.tilted.variance/v + mean*mean - 1
+	}
 	value := a.log + (cavity*b*b-math.Log(share))/2
 	return term{value / alpha, weight{mean / alpha, spread / 2 / alpha, -mean, spread / 2}}
 }
@@ -378,7 +406,7 @@ const nearEnough = 0.3
 // leave.
 func (p *siteState) newtonWithin() float64 {
 	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
-		return nearEnough
+		return cmp.Or(p.within, nearEnough)
 	}
 	return 0
 }

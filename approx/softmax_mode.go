@@ -18,15 +18,7 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 		return errors.New("laplace needs a likelihood of classes whose latent values are its natural parameters; " +
 			"use softmax")
 	}
-	switch classes {
-	case 0:
-		return errors.New("softmax is for three or more classes, and the labels are numbers; turn them into two " +
-			"classes with data: {above: …}, and use likelihood: logit")
-	case 2:
-		return errors.New("softmax is for three or more classes, and there are two; use likelihood: logit, which " +
-			"is the same model with twice the variance of the kernel")
-	}
-	return nil
+	return usesClasses(classes)
 }
 
 // categories is the posterior of Laplace's method for C > 2 classes with a latent process each,
@@ -40,21 +32,19 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 //
 // whose last term is ½ tr(W_i D_i) at α = 0.
 type categories struct {
-	n, classes int
-	count      int           // of covariances: one for all classes, or one for each
-	prior      prior.Classes // nil: the cases are not known
-	mean       []float64     // prior mean m
-	y          []int
-	weight     weights
-	lik        likelihood.Multinomial
-	tolerance  float64
-	points     int // lattice points of an average; 0: as many as needed
-	deviation  AverageDeviation
-	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
-	b          []float64 // K⁻¹(f̂ - m)
-	at         *point
-	u          []float64 // of the adjoints; computed on first use
-	posterior  prior.ClassesPosterior
+	classPrediction
+	n         int
+	count     int // of covariances: one for all classes, or one for each
+	prior     prior.Classes
+	mean      []float64 // prior mean m
+	y         []int
+	weight    weights
+	lik       likelihood.Multinomial
+	tolerance float64
+	scale     []float64 // per class, max K_ii, which bounds every |K_ij|
+	b         []float64 // K⁻¹(f̂ - m)
+	at        *point
+	u         []float64 // of the adjoints; computed on first use
 	outcome
 	f, pi, g []float64 // C, of one case
 	z        []float64 // n, temporary
@@ -77,10 +67,18 @@ func newCategories(
 	if err != nil {
 		return nil, err
 	}
+	return categoriesOf(k, cov, y, lik.(likelihood.Multinomial), tolerance, points), nil
+}
+
+func categoriesOf(
+	k prior.Classes, cov []Cov, y Targets, lik likelihood.Multinomial, tolerance float64, points int,
+) *categories {
+	n, classes := len(y.Index), y.Classes
 	v := func(n int) []float64 { return make([]float64, n) }
 	p := &categories{
-		n: n, classes: classes, count: len(cov), prior: k, y: y.Index, weight: w, lik: lik.(likelihood.Multinomial),
-		tolerance: tolerance, points: points, mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes),
+		classPrediction: classPrediction{lik: lik, classes: classes, points: points},
+		n:               n, count: len(cov), prior: k, y: y.Index, weight: y.Weight, lik: lik,
+		tolerance: tolerance, mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes),
 		g: v(classes), z: v(n),
 	}
 	for c := range classes {
@@ -90,11 +88,8 @@ func newCategories(
 		}
 	}
 	p.diagnostics.Jitter, p.diagnostics.Unexplained = k.Describe()
-	return p, nil
+	return p
 }
-
-// share is the entry of a class in a list with one entry for all or one per class.
-func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
 
 // of is the part of a vector for a class.
 func (p *categories) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p.n] }

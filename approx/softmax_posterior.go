@@ -2,7 +2,6 @@ package approx
 
 import (
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // finish implements latentModel. The factors must be those of the point, so that everything belongs
@@ -65,45 +64,11 @@ func (p *categories) implicit(variances []float64) (u []float64) {
 	return u
 }
 
-// LatentCovariancer posteriors have several latent processes, which the data correlate.
-type LatentCovariancer interface {
-	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
-	// are those of Posterior.PredictProba.
-	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
-}
-
-// Latent implements Posterior.
-func (p *categories) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	p.posterior.Latent(mean, variance, class, cross, diag)
-}
-
-// LatentCovariance implements LatentCovariancer.
-func (p *categories) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
-	p.posterior.Covariances(cross, diag, false, func(j int, s *mat.SymDense) { dst[j].CopySym(s) })
-}
-
-// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4
-// does, but without random numbers.
-func (p *categories) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
-	m := len(diag[0])
-	checkProbabilities(dst, m, p.classes)
-	mu := mat.NewDense(p.classes, m, nil)
-	for c := range p.classes {
-		row := mu.RawRowView(c)
-		if mean != nil {
-			copy(row, share(mean, c))
-		}
-		p.posterior.Mean(row, c, share(cross, c))
+// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
+// predictions. It has no derivatives.
+func (p *categories) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
 	}
-	p.posterior.Covariances(cross, diag, true, func(j int, s *mat.SymDense) {
-		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(nil, j, mu), s, p.points))
-	})
-}
-
-// AverageError implements Averager.
-func (p *categories) AverageError() float64 { return p.deviation.AverageError() }
-
-func (p *categories) condense() (State, bool) {
-	s, ok := p.posterior.Numbers()
-	return s, ok
+	return p.leaveOut(p.prior, classSites{d: p.at.w, f: p.at.f, b: p.b, weight: p.weight}, p.y, p.weight)
 }

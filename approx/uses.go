@@ -1,6 +1,7 @@
 package approx
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -26,8 +27,8 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 		return fmt.Errorf("%s is for two classes, and the labels are numbers; turn them into two classes with "+
 			"data: {above: …}, or use likelihood: gaussian with inference: exact", method)
 	case domain == likelihood.Categorical && classes > 2:
-		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, "+
-			"or likelihood: probit with classes: one_vs_rest", method)
+		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: "+
+			"laplace or ep, or likelihood: probit with classes: one_vs_rest", method)
 	case domain != likelihood.Binary && domain != likelihood.Ordered:
 		return fmt.Errorf("%s needs a likelihood of two classes; use probit or logit", method)
 	case lacks != nil:
@@ -40,6 +41,20 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
 		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit "+
 			"or logit", method)
+	}
+	return nil
+}
+
+// usesClasses returns the reason why a likelihood with a latent process for every class cannot work
+// with this number of classes, or nil.
+func usesClasses(classes int) error {
+	switch classes {
+	case 0:
+		return errors.New("this likelihood is for three or more classes, and the labels are numbers; turn them into " +
+			"two classes with data: {above: …}, and use likelihood: probit or logit")
+	case 2:
+		return errors.New("this likelihood is for three or more classes, and there are two; use likelihood: probit " +
+			"or logit, which is the same model with twice the variance of the kernel")
 	}
 	return nil
 }

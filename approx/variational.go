@@ -52,6 +52,14 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	if err := checkIteration("variational", m.Tolerance, m.MaxIterations); err != nil {
 		return Caps{}, err
 	}
+	if lik.Domain() == likelihood.Categorical {
+		if power(m.Structure, 0) != 1 && m.Structure != nil {
+			return Caps{}, errors.New("variational for several classes with inducing inputs needs their variances in " +
+				"the prior; use correction: fitc")
+		}
+		lower := m.Structure == nil
+		return Caps{Gradient: true, LowerBound: lower, LeaveOneOut: true}, usesJoint("variational", lik, classes)
+	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.LogConcave); !ok {
 		lacks = errors.New("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use " +
@@ -78,6 +86,9 @@ func (m Variational) in(w *Work) Approximation {
 // Memory implements Approximation. Merging cases needs a covariance, a factor and an inverse of the
 // distinct values.
 func (m Variational) Memory(s Size) Memory {
+	if s.Classes > 2 {
+		return memoryOfSites(s)
+	}
 	m2 := s.Distinct * s.Distinct
 	if s.Distinct == 0 || s.Distinct == s.Cases {
 		return Iteration{}.memory(s, true)
@@ -117,21 +128,21 @@ const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error) {
 	alpha := power(m.Structure, 0)
-	p, err := newSiteState("variational", m.iteration(), CavityForm, Quadrature{}, alpha, cov, y, lik)
+	p, err := newSites("variational", m.iteration(), CavityForm, Quadrature{}, alpha, cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
-	if v := p.prior.LargestVariance(); v > largestVariance {
+	if v := p.sited.LargestVariance(); v > largestVariance {
 		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
 			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
 	}
-	if rest := 1 - p.prior.Power(); rest > 0 {
+	if rest := 1 - p.sited.Power(); rest > 0 {
 		p.spread, p.penalised = make([]float64, len(p.y)), false
 		for i := range p.spread {
-			p.spread[i] = rest * p.prior.ResidualVariance(i)
+			p.spread[i] = rest * p.sited.ResidualVariance(i)
 		}
 	}
-	p.rule = variationalRule{p, lik.(likelihood.LogConcave)}
+	p.rule = variationalRule{p, p.lik.(likelihood.LogConcave)}
 	return p, nil
 }
 
@@ -159,7 +170,16 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 		return a, a.log + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c)
 	}
 	own, value := at(mean, s)
+	if t, ok := p.moments.(likelihood.Tilter); ok {
+		own.proper = t.Proper(p.y[i])
+	}
 	d := own.d
+	for value < -wild && s > 1e-3 { // beyond, the average may grow exponentially with the variance
+		var a averages
+		s /= 2
+		a, value = at(mean, s)
+		d = a.d
+	}
 	for range 200 {
 		byMean, byS := d[0]-(mean-m)/c, s*d[1]+1/s-s/c
 		meanMean, meanS, sS := 1/c-d[1], -s*d[2], 1/c+1/(s*s)-d[1]-s*s*d[3] // minus the second derivatives
@@ -202,6 +222,9 @@ func (p variationalRule) expected(i int, share, mean, variance float64) (a avera
 	}
 	return a
 }
+
+// wild is an average log p(y|f) from which Newton's method does not start.
+const wild = 1e8
 
 func (variationalRule) negative() bool { return false }
 

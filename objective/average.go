@@ -109,6 +109,13 @@ func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
 			floats.Add(sum, pi)
 		}
 	}
+	if lik, ok := bound.(likelihood.Polytomous); ok {
+		pi, certain := make([]float64, classes), mat.NewSymDense(classes, nil)
+		return func(sum, f []float64) {
+			lik.Average(pi, f, certain, 0)
+			floats.Add(sum, pi)
+		}
+	}
 	lik := bound.(likelihood.MomentMatcher)
 	add := func(sum *float64, y, f float64) {
 		logp, _ := lik.Moments(y, f, 0)

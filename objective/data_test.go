@@ -53,7 +53,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 		{softmax, Data{X: x, Y: several(3, 0, 1, 3)}, "label 3 in row 3 (counted from 1); the labels of 3 classes must be 0 … 2"},
 		{softmax, Data{X: x, Y: several(3, 0, -1, 2)}, "label -1 in row 2"},
 		{softmax, Data{X: x, Y: approx.Targets{Classes: 3, Value: []float64{0, 1, 2}}}, "3 targets in Value"},
-		{softmax, Data{X: x, Y: binary(-1, 1, 1)}, "softmax is for three or more classes"},
+		{softmax, Data{X: x, Y: binary(-1, 1, 1)}, "is for three or more classes"},
 		{numeric, Data{X: x, Y: approx.Targets{Value: []float64{0, 0.5, -inf}}}, "target -Inf in row 3"},
 		{numeric, Data{X: x, Y: binary(-1, 1, 1)}, "numeric labels"},
 		{ordinal, Data{X: x, Y: several(3, 0, 1, 2)}, ""},

@@ -113,6 +113,7 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 	train, z := rings(60, 3), rings(n, 4).X
 	for name, m := range map[string]Model{
 		"softmax":     {Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}},
+		"ep":          {Likelihood: likelihood.Softmax{}, Inference: approx.EP{}},
 		"one_vs_rest": {Likelihood: likelihood.Logit{}, Inference: approx.OneVsRest{Binary: approx.EP{}}},
 	} {
 		m.Kernels, m.Mean = []kernel.Kernel{kernel.SE{}}, Constant{}
@@ -162,6 +163,40 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 				}
 				if got, want := random.At(i, c), average.At(i, c); math.Abs(got-want) > 5*0.5/math.Sqrt(20000) {
 					t.Errorf("%s, monte_carlo: p = %v, average %v", name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestJointMethods: gradients of joint methods for several classes, with a matrix and with inducing inputs, a kernel
+// for all classes or one each.
+func TestJointMethods(t *testing.T) {
+	train := rings(30, 3)
+	for _, lik := range []likelihood.Likelihood{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+		for _, inference := range []approx.Approximation{approx.EP{}, approx.Variational{}} {
+			for _, structured := range []bool{false, true} {
+				for _, kernels := range []int{1, 3} {
+					m := Model{
+						Kernels: slices.Repeat([]kernel.Kernel{kernel.SE{}}, kernels), Mean: Constant{}, Likelihood: lik,
+						Inference: inference,
+					}
+					if structured {
+						with, ok := approx.With(inference, Inducing{Points: 8, Correction: approx.Correction{Form: approx.FITC}})
+						if !ok {
+							t.Fatal("no inducing inputs")
+						}
+						m.Inference = with
+					}
+					o, err := New(m, LogEvidence{}, train)
+					if err != nil {
+						t.Fatal(err)
+					}
+					free := []float64{1.5, 0.2}
+					for c := 1; c < kernels; c++ {
+						free = append(free, 1, 0.5)
+					}
+					differences(t, o, append(free, 0.4), 1e-4)
 				}
 			}
 		}

@@ -17,6 +17,9 @@ type Density interface {
 type Shape struct {
 	LogConcave bool // in f: d2 ≤ 0 everywhere. Variational inference requires it
 	Symmetric  bool // p(-y|-f) = p(y|f), as for the likelihoods of this package
+	// Smooth > 0: log p varies on a scale of 1 everywhere, so that sums over nodes in f with at
+	// most this distance are as accurate as panels, and faster.
+	Smooth float64
 }
 
 // ByQuadrature is the likelihood of a density: Differentiable and Parametric, and LogConcave if the
@@ -46,6 +49,7 @@ var (
 )
 
 func (b integrated) Likelihood() Likelihood { return b.structure }
+func (b integrated) smooth() float64        { return b.Smooth }
 
 // side uses symmetry: a symmetric density is evaluated for y = +1 with sign times f.
 func (b integrated) side(y float64) (of, sign float64) {
@@ -71,13 +75,27 @@ func (b integrated) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 // tilted density: by the derivatives of p(y|f), d[0] = E[p′/p] and so on, if the Gaussian is
 // narrow, and by the cumulants of x, d[0] = E[x]/√variance and so on, if it is wide.
 func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	logZ, d, _, _ = b.Tilted(y, mean, variance)
+	return logZ, d
+}
+
+// Proper implements Tilter.
+func (b integrated) Proper(y float64) bool {
+	p, ok := b.density.(interface{ Proper(y float64) bool })
+	return ok && p.Proper(y)
+}
+
+// Tilted implements Tilter.
+func (b integrated) Tilted(
+	y, mean, variance float64,
+) (logZ float64, d [4]float64, tiltedMean, tiltedVariance float64) {
 	if variance == 0 {
 		logZ, d[0], d[1], d[2] = b.Derivs(y, mean)
-		return logZ, d
+		return logZ, d, mean, 0
 	}
 	y, sign := b.side(y)
 	t := b.tilt(y, sign*mean, variance)
-	sum := t.integrate(5, func(to []float64, x, w float64) {
+	sum := t.sum(b.Smooth, b.Proper(y), 5, func(to []float64, x, w float64) {
 		logp, l1, l2, l3 := b.density.Derivs(y, t.f(x))
 		w *= t.relative(x, logp)
 		if u := x - t.mode; variance > 1 {
@@ -88,7 +106,9 @@ func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 		}
 	})
 	d = cumulants(sum[1]/sum[0], sum[2]/sum[0], sum[3]/sum[0], sum[4]/sum[0])
+	tiltedMean, tiltedVariance = sign*(t.f(0)+variance*d[0]), variance*(1+variance*d[1])
 	if variance > 1 {
+		tiltedMean, tiltedVariance = sign*t.f(t.mode+d[0]), d[1]*variance
 		d[0], d[1] = (t.mode+d[0])/t.s, (d[1]-1)/variance
 		d[2], d[3] = d[2]/(t.s*variance), d[3]/(variance*variance)
 	}
@@ -96,7 +116,7 @@ func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 		d[1] = min(d[1], 0)
 	}
 	d[0], d[2] = sign*d[0], sign*d[2]
-	return floor(t.top + math.Log(sum[0]/math.Sqrt(2*math.Pi))), d
+	return floor(t.top + math.Log(sum[0]/math.Sqrt(2*math.Pi))), d, tiltedMean, tiltedVariance
 }
 
 // DMoments implements Parametric. With Z, p′ and p″, changes of log p by θ change E[p′/p] and

@@ -17,16 +17,23 @@ const (
 	gumbelVariance = math.Pi * math.Pi / 6
 )
 
-// gumbelMaximum has the probabilities that f_c + g_c is the largest of independent ones, f_c ~
-// N(mean_c + u_c, λ_c) and g_c standard Gumbel variates: with F_c the distribution function of f_c
-// + g_c and h_c = F_c'/F_c,
+// utilityNoise is the distribution of the noise of a RandomUtility: its mean, its variance, and the
+// table of the noise plus a normal variate.
+type utilityNoise struct {
+	mean, variance float64
+	tabulate       func(v *gumbelTable, variance float64)
+}
+
+// utilityMaximum has the probabilities that f_c + g_c is the largest of independent ones, f_c ~
+// N(mean_c + u_c, λ_c) and g_c the noise, for softmax standard Gumbel variates: with F_c the
+// distribution function of f_c + g_c and h_c = F_c'/F_c,
 //
 //	p_c = ∫ h_c(t) Π_k F_k(t) dt
 //
 // If it is about 1e-15 or less, only the order of magnitude of p_c is correct.
-type gumbelMaximum struct {
+type utilityMaximum struct {
 	mean, sd []float64 // of f_c + g_c
-	tables   []gumbelNormal
+	tables   []utilityTable
 	between  gumbelTable // of tabulate
 
 	// For evaluate, for up to block values t and as many means of f_c + g_c, one row per class.
@@ -40,24 +47,25 @@ type gumbelMaximum struct {
 
 const block = 256
 
-// gumbelPool has the memory of earlier averages.
-var gumbelPool sync.Pool
+// utilityPool has the memory of earlier averages.
+var utilityPool sync.Pool
 
-// newGumbelMaximum makes one, reusing memory of the pool.
-func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
+// newUtilityMaximum makes one, reusing memory of the pool.
+func newUtilityMaximum(noise utilityNoise, mean, lambda []float64) *utilityMaximum {
 	classes := len(mean)
-	g, _ := gumbelPool.Get().(*gumbelMaximum)
+	g, _ := utilityPool.Get().(*utilityMaximum)
 	if g == nil || len(g.tables) != classes {
 		v := func(n int) []float64 { return make([]float64, n) }
-		g = &gumbelMaximum{
-			mean: v(classes), sd: v(classes), tables: make([]gumbelNormal, classes), at: v(classes),
+		g = &utilityMaximum{
+			mean: v(classes), sd: v(classes), tables: make([]utilityTable, classes), at: v(classes),
 			t: v(block), total: v(block), slope: v(block), weight: v(block), want: v(block), lo: v(block), hi: v(block),
 			means: linalg.NewGeneral(classes, block), h: linalg.NewGeneral(classes, block), which: make([]int, block),
 		}
 	}
 	for c, v := range lambda {
-		g.mean[c], g.sd[c] = mean[c]+gumbelMean, math.Sqrt(v+gumbelVariance)
-		g.tables[c].tabulate(v, &g.between)
+		g.mean[c], g.sd[c] = mean[c]+noise.mean, math.Sqrt(v+noise.variance)
+		noise.tabulate(&g.between, v)
+		g.tables[c].interpolate(&g.between)
 	}
 	return g
 }
@@ -69,7 +77,7 @@ var legendreNodes, legendreWeights = func() (x, w [8]float64) {
 }()
 
 // all are the indices of the first n values.
-func (g *gumbelMaximum) all(n int) []int {
+func (g *utilityMaximum) all(n int) []int {
 	for j := range n {
 		g.which[j] = j
 	}
@@ -77,7 +85,7 @@ func (g *gumbelMaximum) all(n int) []int {
 }
 
 // evaluate sets, at the values t with indices which, total to Σ_c log F_c, slope to Σ_c h_c, and h.
-func (g *gumbelMaximum) evaluate(which []int) {
+func (g *utilityMaximum) evaluate(which []int) {
 	for _, j := range which {
 		g.total[j], g.slope[j] = 0, 0
 	}
@@ -91,7 +99,7 @@ func (g *gumbelMaximum) evaluate(which []int) {
 // add adds the p_c given u to p. The rule is applied to panels from the t where a factor of the
 // product is e^-35 to the t where all are 1 - 1e-9. Each panel is at most as wide as twice a
 // standard deviation near its mean, or as half the distance from there.
-func (g *gumbelMaximum) add(p, u []float64) {
+func (g *utilityMaximum) add(p, u []float64) {
 	floats.AddTo(g.at, g.mean, u)
 	floats.AddConst(-floats.Max(g.at), g.at)
 	from, to := math.Inf(-1), math.Inf(-1)
@@ -127,10 +135,10 @@ func (g *gumbelMaximum) add(p, u []float64) {
 	}
 }
 
-// gumbelNormal interpolates log F(y) and h = F'/F of the distribution function F of a standard
-// Gumbel variate plus a normal one, by cubic polynomials; y is standardised by the mean and
-// standard deviation of the sum.
-type gumbelNormal struct {
+// utilityTable interpolates log F(y) and h = F'/F of the distribution function F of the noise plus
+// a normal variate, by cubic polynomials; y is standardised by the mean and standard deviation of
+// the sum.
+type utilityTable struct {
 	cubic    [tableSize - 1][8]float64
 	from, to float64 // where F = e^-35 and 1 - F = 1e-9
 }
@@ -142,7 +150,7 @@ const (
 )
 
 // place returns the interval of x, counted from tableFrom, and the position of x in it.
-func (g *gumbelNormal) place(x float64) (c *[8]float64, rest float64) {
+func (g *utilityTable) place(x float64) (c *[8]float64, rest float64) {
 	if !(x > 0) {
 		x = 0
 	} else if x >= tableSize-1 {
@@ -152,7 +160,7 @@ func (g *gumbelNormal) place(x float64) (c *[8]float64, rest float64) {
 }
 
 // along sets h and adds log F to total at every t, for a sum with this mean and standard deviation.
-func (g *gumbelNormal) along(total, h, t []float64, mean, sd float64) {
+func (g *utilityTable) along(total, h, t []float64, mean, sd float64) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	t, h = t[:len(total)], h[:len(total)]
 	for j, t := range t {
@@ -164,7 +172,7 @@ func (g *gumbelNormal) along(total, h, t []float64, mean, sd float64) {
 
 // evaluate sets h, adds it to slope, and adds log F to total, at the t with indices which, for a
 // sum with standard deviation sd.
-func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
+func (g *utilityTable) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	for _, j := range which {
 		c, x := g.place((t[j]-means[j])*scale - tableFrom/tableStep)
@@ -191,11 +199,12 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 	return tables
 }()
 
-// gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals.
+// gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals; of a
+// utilityMaximum, -log F and h in the place of their logarithms.
 type gumbelTable [3][tableSize]float64
 
-// tabulate fills g for a normal variate with this variance. v is temporary memory.
-func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
+// gumbelSum fills v for a Gumbel variate plus a normal one with this variance.
+func gumbelSum(v *gumbelTable, variance float64) {
 	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
 	first := min(int(x)-2, gumbelTableSize-6)
 	*v = gumbelTable{}
@@ -215,6 +224,10 @@ func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
 	}
 	linalg.Exp(v[0][:], v[0][:])
 	linalg.Exp(v[1][:], v[1][:])
+}
+
+// interpolate makes cubic polynomials of -log F, h and the derivative of log h.
+func (g *utilityTable) interpolate(v *gumbelTable) {
 	g.from, g.to = tableFrom, tableTo
 	for i := range g.cubic { // from values and slopes at both ends
 		h0, h1 := v[1][i], v[1][i+1]

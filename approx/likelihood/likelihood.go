@@ -113,6 +113,17 @@ type MomentMatcher interface {
 	Moments(y, mean, variance float64) (logZ float64, d [4]float64)
 }
 
+// Tilter likelihoods compute the moments of the tilted density themselves, for Gaussians so wide
+// that those that follow from the derivatives of Moments cancel.
+type Tilter interface {
+	MomentMatcher
+	// Proper reports whether p(y|f) has a mean and a variance as a density of f, which the tilted
+	// density has too if the Gaussian is wide.
+	Proper(y float64) bool
+	// Tilted is Moments, with the mean and the variance of the tilted density.
+	Tilted(y, mean, variance float64) (logZ float64, d [4]float64, tiltedMean, tiltedVariance float64)
+}
+
 // Complementary likelihoods of two classes compute the averages for both labels at the cost of one.
 type Complementary interface {
 	MomentMatcher
@@ -157,20 +168,39 @@ type GaussianNoise interface {
 	NoiseVariance() float64
 }
 
-// Multinomial likelihoods have as many latent values f as there are classes, the natural parameters
-// of the distribution of y, so that its probabilities π give every derivative: ∂log p(y|f)/∂f = e_y
-// - π and -∂²log p(y|f)/∂f² = diag π - ππᵀ [GPML (3.38)]. Laplace's method requires them for more
-// than two classes.
-type Multinomial interface {
+// Polytomous likelihoods have as many latent values f as there are classes.
+type Polytomous interface {
 	Bound
-	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns
-	// log p(y|f).
-	Probabilities(pi, g, f []float64, y int) (logp float64)
 	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C, and returns an
 	// estimate of the largest error of a probability: at most 1e-5 if that can be reached. points >
 	// 0 is the number of points in latent space, regardless of the estimate; with 0 the likelihood
 	// chooses it.
 	Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64)
+}
+
+// RandomUtility likelihoods are Polytomous: y is the class with the largest utility f_c + e_c, for
+// independent noise e_c of one density p and distribution function P. Given the largest utility g,
+// with a flat prior, all classes are independent,
+//
+//	p(y|f) = ∫ p(g - f_y) Π_(c≠y) P(g - f_c) dg
+//
+// which joint expectation propagation and variational inference use: each factor has a Gaussian
+// site of its own.
+type RandomUtility interface {
+	Polytomous
+	// Noise is the likelihood of one latent value x = g - f_c: p(x) for y = 1, and P(x) for y = 0.
+	Noise() LogConcave
+}
+
+// Multinomial likelihoods are Polytomous with the natural parameters of the distribution of y as
+// latent values, so that its probabilities π give every derivative: ∂log p(y|f)/∂f = e_y
+// - π and -∂²log p(y|f)/∂f² = diag π - ππᵀ [GPML (3.38)]. Laplace's method requires them for more
+// than two classes.
+type Multinomial interface {
+	Polytomous
+	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns
+	// log p(y|f).
+	Probabilities(pi, g, f []float64, y int) (logp float64)
 }
 
 // floor keeps a log-probability finite if its quadratic tail overflows, |f| > 1e154.

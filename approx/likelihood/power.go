@@ -33,7 +33,19 @@ type powered struct {
 
 // Shape implements Density. Both labels are integrated, as the likelihood of another program need
 // not be symmetric.
-func (p powered) Shape() Shape { return Shape{LogConcave: p.concave} }
+func (p powered) Shape() Shape {
+	shape := Shape{LogConcave: p.concave}
+	if s, ok := p.Differentiable.(interface{ smooth() float64 }); ok {
+		shape.Smooth = s.smooth()
+	}
+	return shape
+}
+
+// Proper implements Tilter.
+func (p powered) Proper(y float64) bool {
+	t, ok := p.Differentiable.(Tilter)
+	return ok && t.Proper(y)
+}
 
 // Derivs implements Density.
 func (p powered) Derivs(y, f float64) (logp, d1, d2, d3 float64) {

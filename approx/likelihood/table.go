@@ -10,6 +10,8 @@ var Table = registry.Table[Likelihood]{
 		"p(y|f) = 1-ε if yf > 0, else ε: the sign of f, reported wrongly with probability ε"),
 	registry.Of[Softmax, Likelihood]("softmax",
 		"p(y = c|f) = exp(f_c)/Σ_d exp(f_d), three or more classes, GPML (3.34)").At(2),
+	registry.Of[MultinomialProbit, Likelihood]("multinomial_probit",
+		"p(y = c|f) is the probability that f_c plus standard normal noise is the largest: three or more classes"),
 	registry.Of[Ordinal, Likelihood]("ordinal",
 		"p(y = k|f) = Φ(b_k+1 - f) - Φ(b_k - f), or with logit: classes with an order, between cut points b"),
 	registry.Of[Step, Likelihood]("step",

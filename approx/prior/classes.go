@@ -11,9 +11,10 @@ import (
 )
 
 // Classes are the covariances K_c of the latent processes of C classes at n cases. The processes
-// are independent a priori, and coupled by sites: that of case i has precision W_i = D - ππᵀ, D =
-// diag π, for probabilities π of sum 1, or for weights w times that, with wπ in place of π below
-// where it is not an average. Vectors of Cn numbers contain one class after the other.
+// are independent a priori, and coupled by sites: that of case i has precision W_i = D - ππᵀ/S, D =
+// diag π, S = Σ_c π_c. They are probabilities, S = 1, or a weight w times these, S = w, or, without
+// weights, any positive numbers, as Contrasts have them. Vectors of Cn numbers contain one class
+// after the other.
 type Classes interface {
 	// LargestVariance is the largest prior variance of a class.
 	LargestVariance(c int) float64
@@ -25,7 +26,7 @@ type Classes interface {
 
 	// Factorise sets π, for all methods that follow.
 	Factorise(pi []float64) error
-	// LogDet is ½ log|I + W K|.
+	// LogDet is ½ log|I + W K| + ½ Σ_i log S_i/w_i, w_i the weights or 1.
 	LogDet() float64
 	// Shrink sets dst = (I + W K)⁻¹ x, given kx = K x. dst may be x.
 	Shrink(dst, x, kx []float64)
@@ -39,12 +40,12 @@ type Classes interface {
 	//
 	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ R_cc,   R = (K + W⁻¹)⁻¹
 	//
-	// and of the Penalty. products returns p and q. They may depend on the variances π_c q_c, where
-	// q_c is the posterior variance of f_c - Σ_d π_d f_d, with that of the correction.
+	// and of the Penalty. products returns p and q. They may depend, if S = 1, on the variances π_c
+	// q_c, where q_c is the posterior variance of f_c - Σ_d π_d f_d, with that of the correction.
 	Pull(dst *Cov, j int, products func(variances []float64) (p, q [][]float64))
 	// Marginals calls visit for every case, possibly concurrently, with the covariance of its
-	// latent values up to a term common to all entries, with the part own of its diagonal that is
-	// specific to each class, and with 1 - π_c own_c.
+	// latent values up to a term common to all entries of a row or of a column, with the part own
+	// of its diagonal that is specific to each class, and with 1 - π_c own_c.
 	Marginals(visit func(i int, own, cavityShare []float64, sigma *mat.SymDense))
 	// Posterior predicts, given b = K⁻¹(f̂ - m).
 	Posterior(b []float64) ClassesPosterior

@@ -19,7 +19,7 @@ import (
 //
 // and R = (I … I)ᵀ, which repeats a function of the cases for every class (GPML 3.5),
 //
-//	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| = |Σ_c E_c| Π_c |B_c|
+//	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| Π_i S_i = |Σ_c E_c| Π_c |B_c|
 //
 // divided by |RᵀD R| = Π_i w_i with weights, D = diag wπ, so that it takes C + 1 factorisations,
 // O(C n³) time, and O(C n²) memory: no Cn×Cn matrix is formed.

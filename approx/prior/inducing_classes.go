@@ -12,10 +12,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// inducingClasses are priors with inducing inputs. With E_i = (W_i⁻¹ + Λ_i)⁻¹, Λ_i = diag Λ_ic,
+// inducingClasses are priors with inducing inputs. With S = Σ_c π_c, E_i = (W_i⁻¹ + Λ_i)⁻¹, Λ_i =
+// diag Λ_ic,
 //
 //	ε_c = π_c/(1 + π_c Λ_ic),   s = Σ_c ε_c,   E_i = diag ε - ε εᵀ/s
-//	|I + W_i Λ_i| = s Π_c (1 + π_c Λ_ic),   T_i = (I + W_i Λ_i)⁻¹ = I - E_i Λ_i
+//	S |I + W_i Λ_i| = s Π_c (1 + π_c Λ_ic),   T_i = (I + W_i Λ_i)⁻¹ = I - E_i Λ_i
 //
 // and Cm×Cm instead of m×m, with V̂ the block diagonal matrix of the V_c,
 //
@@ -202,9 +203,9 @@ func (k *inducingClasses) LogDet() float64 {
 
 // logDet is
 //
-//	log|I + α W_i diag(d_c)| = Σ_c log(1 + α π_c d_c) + log(1 - Σ_c α π_c² d_c/(1 + α π_c d_c))
+//	log S|I + α W_i diag(d_c)| = Σ_c log(1 + α π_c d_c) + log(S - Σ_c α π_c² d_c/(1 + α π_c d_c))
 func (k *inducingClasses) logDet(i int, alpha float64, d func(p *inducing) float64) float64 {
-	sum, rest, lost := 0.0, 0.0, 0.0
+	sum, rest, lost, total := 0.0, 0.0, 0.0, k.total(i)
 	for c := range k.classes {
 		p := k.pi[c*k.n+i]
 		x := alpha * p * d(k.prior(c))
@@ -212,10 +213,18 @@ func (k *inducingClasses) logDet(i int, alpha float64, d func(p *inducing) float
 		rest += p / (1 + x)
 		lost += p * x / (1 + x)
 	}
-	if lost < 0.5 {
-		return sum + math.Log1p(-lost)
+	if lost < 0.5*total {
+		return sum + math.Log(total) + math.Log1p(-lost/total)
 	}
 	return sum + math.Log(rest)
+}
+
+// total is S = Σ_c π_c, exactly 1 for probabilities.
+func (k *inducingClasses) total(i int) float64 {
+	if total := k.without(k.pi, -1, i); math.Abs(total-1) > 1e-12 {
+		return total
+	}
+	return 1
 }
 
 // Penalty implements Classes; at α = 0 it is ½ tr(W_i D_i).

@@ -63,7 +63,7 @@ func (k *inducingClasses) own(q []float64, i int, alpha, weight float64, d func(
 // site returns a, p and s with (diag(d)⁻¹ + α W_i)⁻¹ = diag a + α p pᵀ/s up to a term common to all
 // entries,
 //
-//	a_c = d_c/(1 + α π_c d_c),   p_c = π_c a_c - Σ_d π_d π_d a_d,   s = Σ_c π_c/(1 + α π_c d_c)
+//	a_c = d_c/(1 + α π_c d_c),   p_c = π_c a_c - Σ_d π_d π_d a_d/S,   s = Σ_c π_c/(1 + α π_c d_c)
 func (k *inducingClasses) site(i int, alpha float64, d func(p *inducing) float64) (a, p []float64, s float64) {
 	a, p = make([]float64, k.classes), make([]float64, k.classes)
 	for c := range a {
@@ -77,6 +77,7 @@ func (k *inducingClasses) site(i int, alpha float64, d func(p *inducing) float64
 				p[c] += pd * (k.pi[c*k.n+i]*a[c] - pd*a[d])
 			}
 		}
+		p[c] /= k.total(i)
 	}
 	return a, p, s
 }

@@ -22,12 +22,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Prior is the covariance K of one latent process at n cases, as an operator, with the sites for
-// which it was factored last.
-type Prior interface {
+// Sited is a Gaussian prior of latent values with sites, as the iteration of these needs it.
+type Sited interface {
 	// Variance is K_ii, and LargestVariance the largest of them, at least 0.
 	Variance(i int) float64
 	LargestVariance() float64
+	// Factorise sets S = diag(tau), for all methods that follow.
+	Factorise(tau []float64) error
+	// LogDet is ½ log|I + S K|.
+	LogDet() float64
+	// Locate sets the means μ and b of sites, and returns a bound of the error of a mean beyond the
+	// rounding of its last digit.
+	Locate(s Sites) (uncertain float64)
+	// Search prepares the iteration of sites.
+	Search() Search
+
+	Correction
+}
+
+// Prior is the covariance K of one latent process at n cases, as an operator, with the sites for
+// which it was factored last.
+type Prior interface {
+	Sited
 	// Rank is the numerical rank of K, or n if it is not known.
 	Rank() int
 	// Multiply sets dst = K x. They must not share memory.
@@ -38,22 +54,13 @@ type Prior interface {
 	Afresh() Prior
 	Part() (k Prior, cases []int)
 
-	// Factorise sets S = diag(tau), for all methods that follow.
-	Factorise(tau []float64) error
-	// LogDet is ½ log|I + S K|.
-	LogDet() float64
 	// Shrink sets dst = (I + S K)⁻¹ x = (I - R K) x, given kx = K x, which it may overwrite. dst
 	// may be x, and kx may be dst if x is not.
 	Shrink(dst, x, kx []float64)
 	// Solve replaces x by R x, and returns xᵀR x, for τ ≥ 0.
 	Solve(x []float64) (square float64)
-	// Locate sets the means μ and b of sites, and returns a bound of the error of a mean beyond the
-	// rounding of its last digit.
-	Locate(s Sites) (uncertain float64)
 	// Marginals are the posterior variances, as leave-one-out needs them.
 	Marginals() []Marginal
-	// Search prepares the iteration of sites.
-	Search() Search
 	// Latent sets mean[j] and, unless it is nil, variance[j] of f at new inputs, without their
 	// prior mean, given b, their covariance with the cases or the inducing inputs, and their prior
 	// variances. A variance is floored at 0, against rounding.
@@ -74,8 +81,6 @@ type Prior interface {
 	// marginals, whose variances are sigma. The coefficients are the correlations of the posterior,
 	// and minus their squares.
 	Jacobian(sigma []float64) func(dst, x []float64)
-
-	Correction
 }
 
 // Correction is the treatment of the variances D that a prior of lower rank lacks; 0 for others.

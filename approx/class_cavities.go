@@ -7,19 +7,26 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
-// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
-// predictions. It has no derivatives.
-func (p *categories) LeaveOneOut() (Functional, error) {
-	if !p.diagnostics.Converged || p.prior == nil {
-		return nil, p.evidence.err
-	}
-	logs := make([]float64, p.n)
-	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
+// classSites are the sites of several latent processes: of case i the precision W_i = diag d -
+// ddᵀ/s, with the posterior mean f̂ and b = K⁻¹(f̂ - m). s = Σ_c d_c is the weight of the case, or, if
+// whole is true, any positive number.
+type classSites struct {
+	d, f, b []float64
+	weight  weights // s; nil: 1
+	whole   bool    // a case is left out as a whole, and has no copies
+}
+
+// leaveOut is the leave-one-out sum for labels y, each counted as often as counts says.
+func (p *classPrediction) leaveOut(k prior.Classes, sites classSites, y []int, counts weights) (Functional, error) {
+	logs := make([]float64, len(y))
+	sites.cavities(k, len(y), func(i int, mean []float64, cavity *mat.SymDense) {
 		proba := make([]float64, p.classes)
 		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
-		logs[i] = p.weight.of(i) * math.Log(max(proba[p.y[i]], leastProbability))
+		logs[i] = counts.of(i) * math.Log(max(proba[y[i]], leastProbability))
 	})
 	sum := floats.Sum(logs)
 	if !finite(sum) {
@@ -31,33 +38,36 @@ func (p *categories) LeaveOneOut() (Functional, error) {
 // leastProbability is the smallest whose logarithm is taken.
 const leastProbability = 0x1p-1022
 
-// blockCavities calls visit for every case, perhaps for several at once, with the mean and
-// covariance of its latent values without its site, of precision W_i = D - ππᵀ, D = diag π, and
-// slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ -
-// W_i)⁻¹. But for what is common to all classes, which softmax does not see,
+// cavities calls visit for every case, perhaps for several at once, with the mean and covariance of
+// its latent values without its site: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i b_i, C_i) with
+// C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to all classes, which the likelihood does not see,
+// with D = diag d,
 //
-//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
+//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1dᵀ/s
 //
-// where nothing is divided by a small π. Of the copies of a weighted case one is left out: H is the
-// same, and D, W_i and g_i are those of a copy.
-func (p *categories) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
-	n, classes := p.n, p.classes
-	p.prior.Marginals(func(i int, q, left []float64, s *mat.SymDense) {
+// where nothing is divided by a small d. Of the copies of a weighted case one is left out: H is the
+// same, and D, W_i and b_i are those of a copy.
+func (s classSites) cavities(k prior.Classes, n int, visit func(i int, mean []float64, covariance *mat.SymDense)) {
+	classes := len(s.d) / n
+	k.Marginals(func(i int, q, left []float64, sigma *mat.SymDense) {
 		vector := func() []float64 { return make([]float64, classes) }
-		pi, root, mean := vector(), vector(), vector()
-		w, share := p.weight.of(i), p.weight.copyShare(i)
+		p, root, mean := vector(), vector(), vector()
+		w, share, power := s.weight.of(i), s.weight.copyShare(i), s.weight.power(i)
+		if s.whole {
+			share, power = 1, w
+		}
 		for c, j := 0, i; c < classes; c, j = c+1, j+n {
-			pi[c] = p.at.w[j] / w
-			root[c] = math.Sqrt(pi[c])
+			p[c] = s.d[j] / w
+			root[c] = math.Sqrt(p[c])
 			if share < 1 {
 				left[c] = 1 - share*(1-left[c])
 			}
 		}
-		cavity := blockCavity(pi, root, left, q, p.weight.power(i), s)
+		cavity := blockCavity(p, root, left, q, power, sigma)
 		for c := range classes {
-			mean[c] = p.at.f[c*n+i]
+			mean[c] = s.f[c*n+i]
 			for d := range classes {
-				mean[c] -= cavity.At(c, d) * share * p.b[d*n+i]
+				mean[c] -= cavity.At(c, d) * share * s.b[d*n+i]
 			}
 		}
 		visit(i, mean, cavity)

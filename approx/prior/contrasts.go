@@ -1,0 +1,241 @@
+package prior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Contrasts are the values x_c = g - f_c of every case, Cn in the order of Classes: f are the
+// latent values of the classes, and g is one more latent value of the case, with a flat prior. A
+// Gaussian site of precision d_c on each x_c, and the integral over g, give f the sites
+//
+//	W = diag d - d dᵀ/s,   s = Σ_c d_c
+//
+// of Classes, and f and x the posterior
+//
+//	b = (I + W K)⁻¹(h - W m),   f̂ = m + K b,   h_c = p_c Σ_d ν_d - ν_c,   p = d/s
+//	E x_c = Σ_d p_d f̂_d + Σ_d ν_d/s - f̂_c,   Cov x = P Σ Pᵀ + 11ᵀ/s,   P = 1pᵀ - I
+//
+// where nothing depends on what all f_c have in common. The prior of x is improper: LogDet is
+//
+//	½ log|I + S K_x| - n/2 log 2πσ²   for   g ~ N(0, σ²),   σ² → ∞
+//
+// so that the log evidence is that of a g with density 1. Sites.Mean is -m, and Sites.B is -b.
+type Contrasts struct {
+	exactly
+	Classes
+	cases, classes int
+	largest        float64
+	total          []float64 // s
+	share          []float64 // p
+	blocks         []float64 // Cov x of every case, C×C; nil: not known
+	h, kh          []float64 // Cn, temporary
+}
+
+// NewContrasts are those of the classes of n cases.
+func NewContrasts(k Classes, n, classes int) *Contrasts {
+	v := func(n int) []float64 { return make([]float64, n) }
+	c := &Contrasts{
+		Classes: k, cases: n, classes: classes, total: v(n), share: v(n * classes),
+		h: v(n * classes), kh: v(n * classes),
+	}
+	for j := range classes {
+		c.largest = max(c.largest, k.LargestVariance(j))
+	}
+	return c
+}
+
+// These implement Sited. No prior variance of x is finite: that of f has its rounding error.
+func (c *Contrasts) Variance(int) float64     { return c.largest }
+func (c *Contrasts) LargestVariance() float64 { return c.largest }
+func (c *Contrasts) Search() Search           { return contrastSearch{c} }
+
+// Describe implements Correction.
+func (c *Contrasts) Describe() (jitter, unexplained float64) { return c.Classes.Describe() }
+
+// Penalty implements Correction: there is none.
+func (c *Contrasts) Penalty(int, float64) float64 { return 0 }
+
+// Total is s, of the last Factorise.
+func (c *Contrasts) Total() []float64 { return c.total }
+
+// Factorise implements Sited.
+func (c *Contrasts) Factorise(tau []float64) error {
+	c.blocks = nil
+	clear(c.total)
+	for j, d := range tau {
+		c.total[j%c.cases] += d
+	}
+	for j, d := range tau {
+		c.share[j] = d / c.total[j%c.cases]
+	}
+	return c.Classes.Factorise(tau)
+}
+
+// LogDet implements Sited.
+func (c *Contrasts) LogDet() float64 {
+	return c.Classes.LogDet() - float64(c.cases)/2*math.Log(2*math.Pi)
+}
+
+// Locate implements Sited.
+func (c *Contrasts) Locate(s Sites) (uncertain float64) {
+	n := c.cases
+	for i := range n {
+		sum, mean := 0.0, 0.0
+		for j := i; j < len(c.h); j += n {
+			sum += s.Nu[j]
+			mean -= c.share[j] * s.Mean[j]
+		}
+		for j := i; j < len(c.h); j += n {
+			c.h[j] = c.share[j]*sum - s.Nu[j] + s.Tau[j]*(s.Mean[j]+mean)
+		}
+	}
+	c.Multiply(c.kh, c.h)
+	c.Shrink(c.h, c.h, c.kh)
+	c.Multiply(c.kh, c.h)
+	for i := range n {
+		g := 0.0
+		for j := i; j < len(c.h); j += n {
+			g += c.share[j]*(c.kh[j]-s.Mean[j]) + s.Nu[j]/c.total[i]
+		}
+		for j := i; j < len(c.h); j += n {
+			s.Mu[j], s.B[j] = g-(c.kh[j]-s.Mean[j]), -c.h[j]
+		}
+	}
+	return 0
+}
+
+// covariances are the Cov x of the factor, one case after the other.
+func (c *Contrasts) covariances() []float64 {
+	if c.blocks != nil {
+		return c.blocks
+	}
+	classes := c.classes
+	c.blocks = make([]float64, c.cases*classes*classes)
+	c.Marginals(func(i int, _, _ []float64, sigma *mat.SymDense) {
+		p, sp, psp := make([]float64, classes), make([]float64, classes), 0.0
+		for a := range p {
+			p[a] = c.share[a*c.cases+i]
+		}
+		for a := range p {
+			for b, v := range p {
+				sp[a] += sigma.At(a, b) * v
+			}
+			psp += p[a] * sp[a]
+		}
+		block := c.block(i)
+		for a := range p {
+			for b := range p {
+				block[a*classes+b] = psp - sp[a] - sp[b] + sigma.At(a, b) + 1/c.total[i]
+			}
+		}
+	})
+	return c.blocks
+}
+
+// block is Cov x of a case.
+func (c *Contrasts) block(i int) []float64 {
+	square := c.classes * c.classes
+	return c.blocks[i*square : (i+1)*square]
+}
+
+// covary sets dst = Cov(x) z, over all cases.
+func (c *Contrasts) covary(dst, z []float64) {
+	n := c.cases
+	for i := range n {
+		sum := 0.0
+		for j := i; j < len(z); j += n {
+			sum += z[j]
+		}
+		for j := i; j < len(z); j += n {
+			c.h[j] = c.share[j]*sum - z[j] // Pᵀz
+		}
+	}
+	c.Multiply(c.kh, c.h)
+	c.Shrink(c.h, c.h, c.kh)
+	c.Multiply(c.kh, c.h)
+	for i := range n {
+		common := 0.0
+		for j := i; j < len(z); j += n {
+			common += c.share[j]*c.kh[j] + z[j]/c.total[i]
+		}
+		for j := i; j < len(z); j += n {
+			dst[j] = common - c.kh[j]
+		}
+	}
+}
+
+// contrastSearch is the Search of contrasts: a sweep goes through the classes of a case with the
+// marginals that the visits before left, and takes those of the factor for other cases.
+type contrastSearch struct{ *Contrasts }
+
+// These implement Search.
+func (contrastSearch) Close()               {}
+func (contrastSearch) PrefersSweeps() bool  { return true }
+func (contrastSearch) Swept([]float64) bool { return false }
+
+// Variances implements Search.
+func (s contrastSearch) Variances(sigma []float64) {
+	blocks, classes := s.covariances(), s.classes
+	for i := range s.cases {
+		for a := range classes {
+			sigma[a*s.cases+i] = blocks[(i*classes+a)*classes+a]
+		}
+	}
+}
+
+// Sweep implements Search.
+func (s contrastSearch) Sweep(_ bool, at Sites, visit Visit) error {
+	classes, n := s.classes, s.cases
+	s.covariances()
+	for i := range n {
+		sigma := append([]float64(nil), s.block(i)...)
+		column := make([]float64, classes)
+		for a := range classes {
+			j := a*n + i
+			v := sigma[a*classes+a]
+			dTau, dOffset, err := visit(j, v, at.Nu[j]-at.Tau[j]*at.Mu[j])
+			if err != nil {
+				return err
+			}
+			at.Nu[j] += dOffset + dTau*at.Mu[j]
+			at.Tau[j] += dTau
+			scale := 1 / (1 + dTau*v)
+			for b := range classes {
+				column[b] = sigma[b*classes+a]
+			}
+			for b, x := range column {
+				at.Mu[b*n+i] += scale * dOffset * x
+				for d, y := range column {
+					sigma[b*classes+d] -= scale * dTau * x * y
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Jacobian implements Search but for changes of variances by sites of other cases, which are left
+// out: they are squares of small correlations.
+func (s contrastSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
+	blocks, classes, n := s.covariances(), s.classes, s.cases
+	z := make([]float64, len(sigma))
+	return func(dst, x []float64) {
+		means, variances := dst[:len(sigma)], dst[len(sigma):]
+		for j, v := range sigma {
+			z[j] = x[j] / math.Sqrt(v)
+		}
+		s.covary(means, z)
+		for j, v := range sigma {
+			means[j] /= math.Sqrt(v)
+			i, a := j%n, j/n
+			variances[j] = 0
+			for b := range classes {
+				k := b*n + i
+				c := blocks[(i*classes+a)*classes+b]
+				variances[j] -= c * c / v / sigma[k] * x[len(sigma)+k]
+			}
+		}
+	}
+}
