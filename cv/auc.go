@@ -17,17 +17,14 @@ func areaUnderCurve(p Predictions) (Estimate, bool) {
 	if !ok {
 		return Estimate{}, false
 	}
-	pairs, before := 0.0, [2]int{} // pairs in the right order; exact, since multiples of ½ are
+	pairs, before := 0.0, [2]float64{} // pairs in the right order; exact, since multiples of ½ are
 	for _, n := range above {
-		pairs += float64(n[0]-before[0]) * (float64(before[1]) + float64(n[1]-before[1])/2)
-		before = n
+		pairs += (n.of[0] - before[0]) * (before[1] + (n.of[1]-before[1])/2)
+		before = n.of
 	}
-	var cases [2][]int
-	for i, label := range p.Labels {
-		cases[label] = append(cases[label], p.Cases[i])
-	}
-	area := pairs / (float64(before[0]) * float64(before[1]))
-	lo, hi := areaInterval(area, distinct(cases[0]), distinct(cases[1]))
+	cases := func(class int) float64 { return p.effective(func(i int) bool { return p.Labels[i] == class }) }
+	area := pairs / (before[0] * before[1])
+	lo, hi := areaInterval(area, cases(0), cases(1))
 	return Estimate{area, lo, hi}, true
 }
 
@@ -38,11 +35,11 @@ func areaUnderCurve(p Predictions) (Estimate, bool) {
 //
 // the variance under exponential scores (Hanley & McNeil 1982) made symmetric in the classes. It is
 // inside [0, 1], and has positive width even if the classes are perfectly separated.
-func areaInterval(area float64, m, n int) (lo, hi float64) {
+func areaInterval(area, m, n float64) (lo, hi float64) {
 	if m < 2 || n < 2 {
 		return math.NaN(), math.NaN()
 	}
-	pairs, cases := float64(m)*float64(n), float64(m+n)/2-1
+	pairs, cases := m*n, (m+n)/2-1
 	// end returns the θ between area and limit at which the difference is z standard deviations.
 	end := func(limit float64) float64 {
 		in, out := area, limit
@@ -71,18 +68,24 @@ func ROC(p Predictions) (Series, bool) {
 		return Series{}, false
 	}
 	s := Series{X: []float64{0}, Y: []float64{0}, N: []int{0}}
-	all := above[len(above)-1]
+	all := above[len(above)-1].of
 	for _, n := range above {
-		s.X = append(s.X, float64(n[0])/float64(all[0]))
-		s.Y = append(s.Y, float64(n[1])/float64(all[1]))
-		s.N = append(s.N, n[0]+n[1])
+		s.X = append(s.X, n.of[0]/all[0])
+		s.Y = append(s.Y, n.of[1]/all[1])
+		s.N = append(s.N, n.rows)
 	}
 	return s, true
 }
 
-// ranking returns, for every value of p(y = +1) from the highest on, the number of rows of each
-// class with at least that value. ok is false unless there are two classes that both occur.
-func ranking(p Predictions) (above [][2]int, ok bool) {
+// ranked is the weight of each class among some rows, and how many these are.
+type ranked struct {
+	of   [2]float64
+	rows int
+}
+
+// ranking returns, for every value of p(y = +1) from the highest on, the rows of each class with at
+// least that value, by their weights. ok is false unless there are two classes that both occur.
+func ranking(p Predictions) (above []ranked, ok bool) {
 	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
 		return nil, false
 	}
@@ -91,12 +94,13 @@ func ranking(p Predictions) (above [][2]int, ok bool) {
 		rows[i] = i
 	}
 	slices.SortFunc(rows, func(i, j int) int { return cmp.Compare(p.Proba.At(j, 1), p.Proba.At(i, 1)) })
-	var n [2]int
+	var n ranked
 	for k, i := range rows {
-		n[p.Labels[i]]++
+		n.of[p.Labels[i]] += p.weight(i)
+		n.rows++
 		if k+1 == len(rows) || p.Proba.At(rows[k+1], 1) != p.Proba.At(i, 1) {
 			above = append(above, n)
 		}
 	}
-	return above, n[0] > 0 && n[1] > 0
+	return above, n.of[0] > 0 && n.of[1] > 0
 }

@@ -69,7 +69,7 @@ func TestAreaInterval(t *testing.T) {
 	for _, m := range []int{2, 5, 40} {
 		for _, n := range []int{2, 9, 1000} {
 			for _, area := range []float64{0, 0.1, 0.5, 0.93, 1} {
-				lo, hi := areaInterval(area, m, n)
+				lo, hi := areaInterval(area, float64(m), float64(n))
 				if !(0 <= lo && lo <= area && area <= hi && hi <= 1 && lo < hi) {
 					t.Errorf("%d and %d cases, area %v: %v … %v", m, n, area, lo, hi)
 				}

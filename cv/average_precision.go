@@ -12,19 +12,13 @@ func averagePrecision(p Predictions) (Estimate, bool) {
 	if !ok {
 		return Estimate{}, false
 	}
-	sum, before := 0.0, 0
+	sum, before := 0.0, 0.0
 	for _, n := range above {
-		sum += float64(n[1]-before) * float64(n[1]) / float64(n[0]+n[1])
-		before = n[1]
+		sum += (n.of[1] - before) * n.of[1] / (n.of[0] + n.of[1])
+		before = n.of[1]
 	}
-	area := min(1, sum/float64(before))
-	var cases []int
-	for i, label := range p.Labels {
-		if label == 1 {
-			cases = append(cases, p.Cases[i])
-		}
-	}
-	lo, hi := wilson(area, distinct(cases))
+	area := min(1, sum/before)
+	lo, hi := wilson(area, p.effective(func(i int) bool { return p.Labels[i] == 1 }))
 	return Estimate{area, lo, hi}, true
 }
 
@@ -39,12 +33,12 @@ func PrecisionRecall(p Predictions) (Series, bool) {
 		return Series{}, false
 	}
 	var s Series
-	all, before := float64(above[len(above)-1][1]), 0.0
+	all, before := above[len(above)-1].of[1], 0.0
 	for _, n := range above {
-		recall, precision := float64(n[1])/all, float64(n[1])/float64(n[0]+n[1])
+		recall, precision := n.of[1]/all, n.of[1]/(n.of[0]+n.of[1])
 		s.X = append(s.X, before, recall)
 		s.Y = append(s.Y, precision, precision)
-		s.N = append(s.N, n[0]+n[1], n[0]+n[1])
+		s.N = append(s.N, n.rows, n.rows)
 		before = recall
 	}
 	return s, true

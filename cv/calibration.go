@@ -7,44 +7,45 @@ import "math"
 const calibrationBins = 15
 
 // calibration is the mean confidence (largest probability) and the accuracy of the predictions in
-// every nonempty bin.
-func calibration(p Predictions) Series {
-	var n, errors [calibrationBins]int
-	var confidence [calibrationBins]float64
-	var cases [calibrationBins][]int
+// every nonempty bin, and the weight of the bins.
+func calibration(p Predictions) (s Series, weight []float64) {
+	var rows [calibrationBins]int
+	var n, errors, confidence [calibrationBins]float64
+	in := make([]int, len(p.Labels)) // the bin of each row
 	for i, label := range p.Labels {
 		row := p.Proba.RawRowView(i)
 		decision := Decide(row)
 		b := min(int(math.Ceil(row[decision]*calibrationBins)), calibrationBins) - 1
-		n[b]++
-		confidence[b] += row[decision]
-		cases[b] = append(cases[b], p.Cases[i])
+		w := p.weight(i)
+		rows[b]++
+		n[b] += w
+		confidence[b] += w * row[decision]
+		in[i] = b
 		if decision != label {
-			errors[b]++
+			errors[b] += w
 		}
 	}
-	var s Series
 	for b, n := range n {
-		if n > 0 {
-			s.X = append(s.X, confidence[b]/float64(n))
-			s.Y = append(s.Y, float64(n-errors[b])/float64(n))
-			s.N = append(s.N, n)
-			lo, hi := wilson(float64(n-errors[b])/float64(n), distinct(cases[b]))
-			s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
+		if rows[b] > 0 {
+			s.X = append(s.X, confidence[b]/n)
+			s.Y = append(s.Y, (n-errors[b])/n)
+			s.N = append(s.N, rows[b])
+			lo, hi := wilson((n-errors[b])/n, p.effective(func(i int) bool { return in[i] == b }))
+			s.Lo, s.Hi, weight = append(s.Lo, lo), append(s.Hi, hi), append(weight, n)
 		}
 	}
-	return s
+	return s, weight
 }
 
 // expectedCalibrationError is Σ_b n_b/m |accuracy_b - confidence_b| (Naeini, Cooper & Hauskrecht
 // 2015, AAAI). It has no interval, because its sampling distribution is neither centred nor normal.
 func expectedCalibrationError(p Predictions) (Estimate, bool) {
-	s := calibration(p)
+	s, weight := calibration(p)
 	sum := 0.0
-	for b, n := range s.N {
-		sum += float64(n) * math.Abs(s.Y[b]-s.X[b])
+	for b, n := range weight {
+		sum += n * math.Abs(s.Y[b]-s.X[b])
 	}
-	return withoutInterval(sum / float64(len(p.Labels))), true
+	return withoutInterval(sum / p.total()), true
 }
 
 // Surplus is the overconfidence of every row. For classes it is the largest probability, minus 1 if

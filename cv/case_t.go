@@ -18,12 +18,13 @@ import (
 // (NaN) for a single case, with an infinite value, or if all values are equal up to rounding. Rows
 // that are NaN are left out.
 func CaseT(v []float64, cases []int) TTest {
-	v, cases = present(v, cases)
-	m, df := stat.Mean(v, nil), distinct(cases)-1
+	s := Predictions{Cases: cases}.present(v)
+	v = s.v
+	m, df := stat.Mean(v, nil), distinct(s.cases)-1
 	if df < 1 || !known(v) || equal(v) {
 		return untested(m, df)
 	}
-	se := math.Sqrt(meanVariance(v, m, cases))
+	se := math.Sqrt(s.variance(m))
 	if !(se > 0) {
 		return untested(m, df)
 	}

@@ -42,12 +42,12 @@ func gap(proba []float64) float64 {
 // of most, the largest possible values of v.
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
-		sure, v, most float64
-		of            int // the case
+		sure, v, most, weight float64
+		of                    int // the case
 	}
 	var rows []row
 	for i := range v {
-		r := row{v: v[i], most: most[i], of: p.Cases[i]}
+		r := row{v: v[i], most: most[i], weight: p.weight(i), of: p.Cases[i]}
 		if p.Confidence == nil {
 			r.sure = c.Func(p.Proba.RawRowView(i))
 		} else {
@@ -62,18 +62,22 @@ func reject(p Predictions, c Confidence, v, most []float64, interval func(*growi
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v), cmp.Compare(a.of, b.of))
 	})
+	total := 0.0
+	for _, r := range rows {
+		total += r.weight
+	}
 	var s Series
 	left, certain := growing{cases: map[int]ofCase{}}, 0.0
 	for i, r := range rows {
-		left.add(r.of, r.v)
-		certain += r.most
+		left.add(r.of, r.v, r.weight)
+		certain += r.weight * r.most
 		if i+1 == len(rows) || rows[i+1].sure != r.sure {
 			lo, hi := interval(&left)
-			s.X = append(s.X, float64(len(rows)-left.rows)/float64(len(rows)))
+			s.X = append(s.X, (total-left.weight)/total)
 			s.Y = append(s.Y, left.mean)
 			s.N = append(s.N, left.rows)
 			s.Lo = append(s.Lo, lo)
-			s.Hi = append(s.Hi, math.Min(hi, math.Max(certain/float64(left.rows), left.mean))) // keeps NaN
+			s.Hi = append(s.Hi, math.Min(hi, math.Max(certain/left.weight, left.mean))) // keeps NaN
 		}
 	}
 	for _, x := range [][]float64{s.X, s.Y, s.Lo, s.Hi} {

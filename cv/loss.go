@@ -89,8 +89,8 @@ func (c Costs) Decisions(p Predictions) Decisions {
 		}
 		d.Table[truth][decision]++
 	}
-	d.Loss = mean(cost, p.Cases)
-	d.Expected, d.Likeliest = stat.Mean(expected, nil), stat.Mean(likeliest, nil)
+	d.Loss = p.mean(cost)
+	d.Expected, d.Likeliest = stat.Mean(expected, p.Weight), stat.Mean(likeliest, p.Weight)
 	return d
 }
 

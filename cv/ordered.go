@@ -34,6 +34,6 @@ func ofOrdered(each func(Predictions) []float64) func(Predictions) (Estimate, bo
 		if !p.Ordered {
 			return Estimate{}, false
 		}
-		return mean(each(p), p.Cases), true
+		return p.mean(each(p)), true
 	}
 }

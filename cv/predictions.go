@@ -19,6 +19,9 @@ type Predictions struct {
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
 	// Ordered means that the classes have an order.
 	Ordered bool
+	// Weight is, for every row, how many cases it counts as; nil: 1 each. Intervals count a row as
+	// one case: weights are not more information.
+	Weight []float64
 	// Base is the baseline, for every row: log p of its true class with the class frequencies of
 	// the training part, or the log density of its target under the normal distribution with the
 	// mean and variance of the training part; in nats.
@@ -44,10 +47,12 @@ func (p Predictions) Numeric() bool { return p.Proba == nil }
 const sumTolerance = 1e-6
 
 // NewPredictions checks the predictions of one classifier. trainCounts has the number of training
-// cases of every class. Wrong shapes panic; fewer than two classes, a class outside 0 … C-1, a
-// probability outside [0, 1] (larger by rounding is allowed, negative is not) and a row that does
-// not sum to 1 within 1e-6 are errors.
-func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (Predictions, error) {
+// cases of every class, or the sum of their weights. Wrong shapes panic; fewer than two classes, a
+// class outside 0 … C-1, a probability outside [0, 1] (larger by rounding is allowed, negative is
+// not) and a row that does not sum to 1 within 1e-6 are errors.
+func NewPredictions[N int | float64](
+	cases, labels []int, proba *mat.Dense, trainCounts []N,
+) (Predictions, error) {
 	m, classes := proba.Dims()
 	if len(cases) != m || len(labels) != m || len(trainCounts) != classes {
 		panic(fmt.Sprintf("cv: %d cases, %d labels, %d×%d probabilities, %d training counts",
@@ -58,8 +63,8 @@ func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (P
 	}
 	total := 0.0
 	for c, count := range trainCounts {
-		if count < 0 {
-			return Predictions{}, fmt.Errorf("class %d has %d training cases", c, count)
+		if !(count >= 0) {
+			return Predictions{}, fmt.Errorf("class %d has %v training cases", c, count)
 		}
 		total += float64(count)
 	}
@@ -98,12 +103,16 @@ func Pool(parts ...Predictions) Predictions {
 		all.Variance = append(all.Variance, p.Variance...)
 		all.Confidence = append(all.Confidence, p.Confidence...)
 		all.Threshold = append(all.Threshold, p.Threshold...)
+		all.Weight = append(all.Weight, p.Weight...)
 	}
 	if len(all.Confidence) < len(all.Cases) {
 		all.Confidence = nil // unless all parts have it
 	}
 	if len(all.Threshold) < len(all.Cases) {
 		all.Threshold = nil
+	}
+	if len(all.Weight) < len(all.Cases) {
+		all.Weight = nil
 	}
 	if parts[0].Numeric() {
 		return all
@@ -117,6 +126,78 @@ func Pool(parts ...Predictions) Predictions {
 	}
 	return all
 }
+
+// weight is that of row i.
+func (p Predictions) weight(i int) float64 {
+	if p.Weight == nil {
+		return 1
+	}
+	return p.Weight[i]
+}
+
+// total is the sum of the weights.
+func (p Predictions) total() float64 {
+	if p.Weight == nil {
+		return float64(len(p.Cases))
+	}
+	return floats.Sum(p.Weight)
+}
+
+// sum is that of v over the rows, by their weights.
+func (p Predictions) sum(v []float64) float64 {
+	if p.Weight == nil {
+		return floats.Sum(v)
+	}
+	return floats.Dot(p.Weight, v)
+}
+
+// present are the rows whose value is not NaN, which leaves a row out.
+func (p Predictions) present(v []float64) rowsOf {
+	if !floats.HasNaN(v) {
+		return rowsOf{v, p.Cases, p.Weight}
+	}
+	var s rowsOf
+	for i, x := range v {
+		if math.IsNaN(x) {
+			continue
+		}
+		s.v, s.cases = append(s.v, x), append(s.cases, p.Cases[i])
+		if p.Weight != nil {
+			s.weight = append(s.weight, p.Weight[i])
+		}
+	}
+	return s
+}
+
+// mean is the mean of v by the weights, with its normal 95 % interval.
+func (p Predictions) mean(v []float64) Estimate { return rowsOf{v, p.Cases, p.Weight}.estimate() }
+
+// effective is the number of cases among the rows for which is holds, for intervals of rates: with
+// weights Kish's (Σ_g w_g)²/Σ_g w_g², w_g the weight of case g.
+func (p Predictions) effective(is func(i int) bool) float64 {
+	var cases []int
+	of := map[int]float64{}
+	for i, c := range p.Cases {
+		if is(i) {
+			cases = append(cases, c)
+			of[c] += p.weight(i)
+		}
+	}
+	if p.Weight == nil {
+		return float64(distinct(cases))
+	}
+	sum, squares := 0.0, 0.0
+	for _, c := range cases { // in their order, so that sums are the same each time
+		if w, left := of[c]; left {
+			sum, squares = sum+w, squares+w*w
+			delete(of, c)
+		}
+	}
+	return sum * sum / squares
+}
+
+// all holds for every row.
+func all(int) bool { return true }
 
 // Decide is the class with the largest probability. Among equal ones the first in natural order is
 // chosen.

@@ -5,21 +5,20 @@ import "math"
 // recall is the fraction of the cases of a class that were decided to be of it, with Wilson's
 // interval; false: the class does not occur.
 func recall(p Predictions, class int) (Estimate, bool) {
-	hits, rows, cases := 0.0, 0.0, []int(nil)
+	hits, rows := 0.0, 0.0
 	for i, label := range p.Labels {
 		if label != class {
 			continue
 		}
-		rows++
-		cases = append(cases, p.Cases[i])
+		rows += p.weight(i)
 		if p.Decision(i) == class {
-			hits++
+			hits += p.weight(i)
 		}
 	}
 	if rows == 0 {
 		return Estimate{}, false
 	}
-	lo, hi := wilson(hits/rows, distinct(cases))
+	lo, hi := wilson(hits/rows, p.effective(func(i int) bool { return p.Labels[i] == class }))
 	return Estimate{hits / rows, lo, hi}, true
 }
 
@@ -64,15 +63,16 @@ func (p Predictions) margins() (of, decided, both []float64) {
 	of, decided, both = make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	for i, label := range p.Labels {
 		d := p.Decision(i)
-		of[label]++
-		decided[d]++
+		w := p.weight(i)
+		of[label] += w
+		decided[d] += w
 		if d == label {
-			both[d]++
+			both[d] += w
 		}
 	}
 	for _, v := range [][]float64{of, decided, both} {
 		for c := range v {
-			v[c] /= float64(len(p.Labels))
+			v[c] /= p.total()
 		}
 	}
 	return of, decided, both
@@ -90,19 +90,18 @@ func f1(p Predictions) (Estimate, bool) {
 		if of[1] == 0 {
 			return Estimate{}, false
 		}
-		var cases []int
-		hits := 0.0
+		either := func(i int) bool { return p.Labels[i] == 1 || p.Decision(i) == 1 }
+		hits, rows := 0.0, 0.0
 		for i, label := range p.Labels {
-			d := p.Decision(i)
-			if label == 1 || d == 1 {
-				cases = append(cases, p.Cases[i])
+			if either(i) {
+				rows += p.weight(i)
 			}
-			if label == 1 && d == 1 {
-				hits++
+			if label == 1 && p.Decision(i) == 1 {
+				hits += p.weight(i)
 			}
 		}
-		j := hits / float64(len(cases))
-		lo, hi := wilson(j, distinct(cases))
+		j := hits / rows
+		lo, hi := wilson(j, p.effective(either))
 		return Estimate{2 * j / (1 + j), 2 * lo / (1 + lo), 2 * hi / (1 + hi)}, true
 	}
 	k, f, all := 0.0, make([]float64, len(of)), 0.0
@@ -122,7 +121,7 @@ func f1(p Predictions) (Estimate, bool) {
 			v[i] += 2 / (k * (of[d] + decided[d]))
 		}
 	}
-	e := mean(v, p.Cases)
+	e := p.mean(v)
 	return Estimate{all, max(0, e.Lo), min(1, e.Hi)}, true
 }
 
@@ -155,7 +154,7 @@ func matthews(p Predictions) (Estimate, bool) {
 // correlated is R and its interval with more cases added, spread equally over the table.
 func correlated(p Predictions, more float64) (Estimate, bool) {
 	of, decided, both := p.margins()
-	classes, cases := float64(len(of)), float64(distinct(p.Cases))
+	classes, cases := float64(len(of)), p.effective(all)
 	share := more / cases // of the cases, in which more rows are alike
 	cell := share / (classes * classes)
 	a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
@@ -197,7 +196,7 @@ func correlated(p Predictions, more float64) (Estimate, bool) {
 			}
 		}
 	}
-	variance := (meanVariance(v, 0, p.Cases) + added) / ((1 + share) * (1 + share))
+	variance := (rowsOf{v, p.Cases, p.Weight}.variance(0) + added) / ((1 + share) * (1 + share))
 	e := normal(math.Atanh(r), math.Sqrt(variance)/(1-r*r))
 	return Estimate{r, math.Tanh(e.Lo), math.Tanh(e.Hi)}, true
 }

@@ -23,8 +23,9 @@ func Recorded(classes int, f *record.Fit) (Predictions, error) {
 		if f.TrainMoments == nil {
 			return Predictions{}, fmt.Errorf("no mean and variance of the training targets")
 		}
-		return NewRegression(f.Rows, record.Floats(f.Targets), record.Floats(f.Mean), record.Floats(f.Variance),
+		p, err := NewRegression(f.Rows, record.Floats(f.Targets), record.Floats(f.Mean), record.Floats(f.Variance),
 			float64(f.TrainMoments.Mean), float64(f.TrainMoments.Variance))
+		return weighted(p, f, err)
 	}
 	if len(f.TrainCounts) != classes {
 		return Predictions{}, fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
@@ -37,7 +38,17 @@ func Recorded(classes int, f *record.Fit) (Predictions, error) {
 		}
 		proba.SetRow(i, record.Floats(row))
 	}
-	p, err := NewPredictions(f.Rows, f.Labels, proba, f.TrainCounts)
+	counts := record.Floats(f.TrainWeights)
+	if f.TrainWeights == nil {
+		for _, n := range f.TrainCounts {
+			counts = append(counts, float64(n))
+		}
+	}
+	if len(counts) != classes {
+		return Predictions{}, fmt.Errorf("training weights of %d classes, want %d", len(counts), classes)
+	}
+	p, err := NewPredictions(f.Rows, f.Labels, proba, counts)
+	p, err = weighted(p, f, err)
 	if err == nil && f.Confidence != nil {
 		if len(f.Confidence) != len(f.Rows) {
 			return p, fmt.Errorf("the confidence of %d cases; %d are held out", len(f.Confidence), len(f.Rows))
@@ -53,4 +64,21 @@ func Recorded(classes int, f *record.Fit) (Predictions, error) {
 		}
 	}
 	return p, err
+}
+
+// weighted has the weights of the fit.
+func weighted(p Predictions, f *record.Fit, err error) (Predictions, error) {
+	if err != nil || f.Weights == nil {
+		return p, err
+	}
+	if len(f.Weights) != len(f.Rows) {
+		return p, fmt.Errorf("the weights of %d cases; %d are held out", len(f.Weights), len(f.Rows))
+	}
+	for i, w := range f.Weights {
+		if !(w > 0) || !w.Finite() {
+			return p, fmt.Errorf("case %d has weight %v", f.Rows[i], w)
+		}
+	}
+	p.Weight = record.Floats(f.Weights)
+	return p, nil
 }

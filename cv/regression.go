@@ -47,7 +47,7 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 	for i, y := range p.Targets {
 		squares[i] = (y - p.Mean[i]) * (y - p.Mean[i])
 	}
-	e := mean(squares, p.Cases)
+	e := p.mean(squares)
 	root := func(v float64) float64 { return math.Sqrt(max(v, 0)) }
 	return Estimate{root(e.Value), root(e.Lo), root(e.Hi)}, true
 }
@@ -55,7 +55,7 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 // standardizedLogLoss is not defined if all training targets of a part are equal, because the
 // baseline then has no density.
 func standardizedLogLoss(p Predictions) (Estimate, bool) {
-	return mean(standardizedLosses(p), p.Cases), finite(p.Base...)
+	return p.mean(standardizedLosses(p)), finite(p.Base...)
 }
 
 func standardizedLosses(p Predictions) []float64 {

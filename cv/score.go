@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
@@ -66,13 +65,12 @@ func (s Score) each(p Predictions) (rows []float64) {
 // information is mean test information in bits. Its interval ends at the value for certain
 // predictions of the true classes.
 func information(p Predictions) (Estimate, bool) {
-	v, cases := present(p.information(), p.Cases)
-	if len(v) == 0 {
+	s := p.present(p.information())
+	if len(s.v) == 0 {
 		return Estimate{}, false
 	}
-	e := mean(v, cases)
-	most, _ := present(p.certainty(), p.Cases)
-	e.Hi = math.Min(e.Hi, math.Max(stat.Mean(most, nil), e.Value)) // keeps NaN
+	e, most := s.estimate(), p.present(p.certainty())
+	e.Hi = math.Min(e.Hi, math.Max(stat.Mean(most.v, most.weight), e.Value)) // keeps NaN
 	return e, true
 }
 
@@ -88,19 +86,19 @@ func (p Predictions) mark(rows []float64, sign int) []float64 {
 	return rows
 }
 
-func errorCount(p Predictions) (Estimate, bool) { return withoutInterval(floats.Sum(p.wrong())), true }
+func errorCount(p Predictions) (Estimate, bool) { return withoutInterval(p.sum(p.wrong())), true }
 
 func errorRate(p Predictions) (Estimate, bool) {
-	rate := floats.Sum(p.wrong()) / float64(len(p.Labels))
-	lo, hi := wilson(rate, distinct(p.Cases))
+	rate := p.sum(p.wrong()) / p.total()
+	lo, hi := wilson(rate, p.effective(all))
 	return Estimate{rate, lo, hi}, true
 }
 
-func logLoss(p Predictions) (Estimate, bool) { return mean(p.logLoss(), p.Cases), true }
+func logLoss(p Predictions) (Estimate, bool) { return p.mean(p.logLoss()), true }
 
 func logLosses(p Predictions) []float64 { return p.mark(p.logLoss(), 1) }
 
-func brier(p Predictions) (Estimate, bool) { return mean(brierLosses(p), p.Cases), true }
+func brier(p Predictions) (Estimate, bool) { return p.mean(brierLosses(p)), true }
 
 func brierLosses(p Predictions) []float64 {
 	loss := make([]float64, len(p.Labels))
@@ -173,8 +171,8 @@ func (s Score) Checked(p Predictions) (e Estimate, ok bool, err error) {
 	case len(rows) != len(p.Cases):
 		return fault("Each has %d values of %d rows", len(rows), len(p.Cases))
 	}
-	rows, _ = present(rows, p.Cases)
-	if m := stat.Mean(rows, nil); known(rows) && !(math.Abs(m-e.Value) <= 1e-6*max(1, math.Abs(m))) {
+	there := p.present(rows)
+	if m := stat.Mean(there.v, there.weight); known(there.v) && !(math.Abs(m-e.Value) <= 1e-6*max(1, math.Abs(m))) {
 		return fault("its value %v is not the mean of Each, %v", e.Value, m)
 	}
 	return e, true, nil

@@ -116,7 +116,7 @@ func TestScoresOfTwoClasses(t *testing.T) {
 }
 
 func wilsonOf(rate float64, n int) Estimate {
-	lo, hi := wilson(rate, n)
+	lo, hi := wilson(rate, float64(n))
 	return Estimate{rate, lo, hi}
 }
 
@@ -224,7 +224,7 @@ func TestWilson(t *testing.T) {
 		x, n   int
 		lo, hi float64
 	}{{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}} {
-		lo, hi := wilson(float64(test.x)/float64(test.n), test.n)
+		lo, hi := wilson(float64(test.x)/float64(test.n), float64(test.n))
 		if !close(lo, test.lo, 5e-5) || !close(hi, test.hi, 5e-5) {
 			t.Errorf("%d of %d: [%.4f, %.4f], want [%.4f, %.4f]", test.x, test.n, lo, hi, test.lo, test.hi)
 		}
@@ -233,7 +233,7 @@ func TestWilson(t *testing.T) {
 	for _, n := range []int{1, 7, 100, 1000000} {
 		for x := 0; x <= n; x += max(1, n/7) {
 			p := float64(x) / float64(n)
-			lo, hi := wilson(p, n)
+			lo, hi := wilson(p, float64(n))
 			for _, pi := range []float64{lo, hi} {
 				if d, sd := math.Abs(p-pi), math.Sqrt(pi*(1-pi)/float64(n)); math.Abs(d-z*sd) > 1e-11 {
 					t.Errorf("%d of %d: π = %v is %v standard deviations away", x, n, pi, d/sd)

@@ -167,7 +167,7 @@ var Curves = []Curve{
 		Doc: "error rate against the share of the cases that are rejected, the least certain first",
 		Func: func(p Predictions, c Confidence) Series {
 			return reject(p, c, p.wrong(), slices.Repeat([]float64{1}, len(p.Labels)),
-				func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
+				func(s *growing) (lo, hi float64) { return wilson(s.mean, s.effective()) })
 		},
 	},
 	{
@@ -180,7 +180,7 @@ var Curves = []Curve{
 	{
 		Name: "calibration", X: "mean largest probability", Y: "share of correct decisions", Diagonal: true,
 		Doc:  "accuracy against confidence in the bins of ece, the empty ones left out",
-		Func: func(p Predictions, _ Confidence) Series { return calibration(p) },
+		Func: func(p Predictions, _ Confidence) Series { s, _ := calibration(p); return s },
 	},
 }
 

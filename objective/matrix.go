@@ -11,18 +11,40 @@ import (
 )
 
 // matrix is the structure of all cases with each other.
-type matrix struct{ x *kernel.Inputs }
+type matrix struct {
+	x     *kernel.Inputs
+	apart bool // the noise of kernels is not in K but beside it
+}
 
 func (s matrix) room() approx.Cov {
 	n := s.x.N()
-	return approx.Cov{K: mat.NewSymDense(n, linalg.Floats(n*n))}
+	return approx.Cov{K: mat.NewSymDense(n, linalg.Floats(n*n)), Noise: s.noise()}
+}
+
+// noise is room for the noise; nil if it is in K.
+func (s matrix) noise() []float64 {
+	if s.apart {
+		return make([]float64, s.x.N())
+	}
+	return nil
 }
 
 func (s matrix) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
 	kernel.Gram(k, cov.K, theta, s.x)
+	if !s.apart {
+		return
+	}
+	smooth := make([]float64, s.x.N())
+	kernel.SmoothDiag(k, smooth, theta, s.x)
+	for i, v := range smooth {
+		cov.Noise[i] = max(cov.K.At(i, i)-v, 0) // which only rounding takes below
+		cov.K.SetSym(i, i, v)
+	}
 }
 
-func (s matrix) adjoint(w *approx.Work) approx.Cov { return approx.Cov{K: w.Symmetric(s.x.N())} }
+func (s matrix) adjoint(w *approx.Work) approx.Cov {
+	return approx.Cov{K: w.Symmetric(s.x.N()), Noise: s.noise()}
+}
 
 func (s matrix) pullback(
 	grad []float64, k kernel.Kernel, theta []float64, own approx.Cov, adjoint *approx.Cov,
@@ -31,7 +53,18 @@ func (s matrix) pullback(
 	if err := fill(adjoint); err != nil {
 		return err
 	}
-	kernel.Pullback(k, grad, theta, s.x, own.K, adjoint.K)
+	if !s.apart {
+		kernel.Pullback(k, grad, theta, s.x, own.K, adjoint.K)
+		return nil
+	}
+	kernel.Pullback(k, grad, theta, s.x, nil, adjoint.K) // as if the noise were in K
+	more, less := make([]float64, s.x.N()), make([]float64, s.x.N())
+	for i, v := range adjoint.Noise {
+		more[i] = v - adjoint.K.At(i, i)
+		less[i] = -more[i]
+	}
+	kernel.PullbackDiag(k, grad, theta, s.x, more)
+	kernel.PullbackSmoothDiag(k, grad, theta, s.x, less)
 	return nil
 }
 

@@ -157,7 +157,9 @@ func (m Model) LayoutOn(d Data) Layout {
 	return l
 }
 
-// Data is a training set.
+// Data is a training set. Weights of its cases are in Y.Weight; nil: 1 each. A case of weight 0
+// does not count. Whole numbers are so many equal cases: for methods without weights (approx.Caps)
+// the cases are repeated, and other weights are an error.
 type Data struct {
 	X            *kernel.Inputs
 	Y            approx.Targets
@@ -211,7 +213,33 @@ func (d Data) Check() error {
 				c, i+1, y.Classes, y.Classes-1)
 		}
 	}
+	if err := d.checkWeights(); err != nil {
+		return err
+	}
 	return d.X.Check(d.X.Dim())
+}
+
+// checkWeights says what is wrong with the weights.
+func (d Data) checkWeights() error {
+	w := d.Y.Weight
+	if w == nil {
+		return nil
+	}
+	if len(w) != d.X.N() {
+		return fmt.Errorf("%d rows of inputs and %d weights", d.X.N(), len(w))
+	}
+	sum := 0.0
+	for i, v := range w {
+		if !finite(v) || v < 0 {
+			return fmt.Errorf("weight %v in row %d (counted from 1); a weight must be a finite number, 0 or more",
+				v, i+1)
+		}
+		sum += v
+	}
+	if !finite(sum) || sum == 0 {
+		return fmt.Errorf("the weights add up to %v; want a finite number above 0", sum)
+	}
+	return nil
 }
 
 // scale is where length scales and periods start that nobody set.

@@ -54,10 +54,15 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	o.Layout = m.LayoutOn(d)
+	apart, err := o.weigh()
+	if err != nil {
+		return nil, fmt.Errorf("objective: %w", err)
+	}
+	d = o.data
 	if s := structureOf(m.Inference, d.X.N()); s != nil {
 		o.structure = s.of(d.X)
 	} else {
-		o.structure = matrix{d.X}
+		o.structure = matrix{d.X, apart}
 		o.model.Inference, _ = approx.With(m.Inference, nil)
 	}
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
@@ -92,6 +97,25 @@ func (o *Objective) check() (err error) {
 		o.gradient, err = o.criterion.Uses(o.caps)
 	}
 	return err
+}
+
+// weigh decides what becomes of weights: the method takes them, or the cases are repeated. apart
+// says that copies of a case have noise of their own in the kernel, which K must then not have.
+func (o *Objective) weigh() (apart bool, err error) {
+	if o.data = o.data.Present(); o.data.Y.Weight == nil {
+		return false, nil
+	}
+	noise := !o.MergesEqual()
+	one := likelihood.Processes(o.model.Likelihood, o.data.Y.Classes) == 1
+	if o.caps.Weights && (one || !noise) {
+		return noise, nil
+	}
+	if o.data, err = o.data.Repeated(); err != nil {
+		return false, fmt.Errorf("this inference method takes no weights of cases, at least with this kernel and "+
+			"these classes; %w. inference: laplace and ep take any, with classes: one_vs_rest for several classes too",
+			err)
+	}
+	return false, nil
 }
 
 // induction is the choice of inducing inputs, nil with another structure.

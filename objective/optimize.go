@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -269,13 +270,17 @@ func (o *Objective) guesses(value float64) bool {
 	}
 	counts := make([]float64, y.Classes)
 	for i := range y.Len() {
+		w := 1.0
+		if y.Weight != nil {
+			w = y.Weight[i]
+		}
 		if y.Classes > 2 {
-			counts[y.Index[i]]++
+			counts[y.Index[i]] += w
 		} else {
-			counts[int(y.Value[i]+1)/2]++
+			counts[int(y.Value[i]+1)/2] += w
 		}
 	}
-	n, shares := float64(y.Len()), 0.0
+	n, shares := floats.Sum(counts), 0.0
 	for _, k := range counts {
 		if k > 0 {
 			shares += k * math.Log(k/n)

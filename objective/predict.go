@@ -115,7 +115,7 @@ func (p *Point) LeaveOneOut() (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
-	return f.Value() / float64(p.objective.data.X.N()), nil
+	return f.Value() / p.objective.data.count(), nil
 }
 
 // PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise

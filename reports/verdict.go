@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // compare compares all others with the best, which comes first: by simultaneous intervals over the
@@ -126,13 +129,16 @@ func skillByEvidence(c Configuration) *Skill {
 	if fit == nil || len(fit.TrainCounts) == 0 || c.LogEvidence.None() {
 		return nil
 	}
-	base, n := 0.0, 0
-	for _, k := range fit.TrainCounts {
-		n += k
+	counts := record.Floats(fit.TrainWeights)
+	if fit.TrainWeights == nil {
+		for _, k := range fit.TrainCounts {
+			counts = append(counts, float64(k))
+		}
 	}
-	for _, k := range fit.TrainCounts {
+	base, n := 0.0, floats.Sum(counts)
+	for _, k := range counts {
 		if k > 0 {
-			base += float64(k) * math.Log(float64(k)/float64(n))
+			base += k * math.Log(k/n)
 		}
 	}
 	d := c.LogEvidence - Number(base)

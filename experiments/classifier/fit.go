@@ -283,6 +283,8 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	} else {
 		labels = data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
-	f.Keep(fit.State, fitted.Data.X.X, fit.Z, modelfile.TrainingOf(w.fit.TrainCounts, targets), labels, targets)
+	weights := fitted.Data.Y.Weight
+	training := modelfile.TrainingOf(w.fit.TrainCounts, labels, targets, weights)
+	f.Keep(fit.State, fitted.Data.X.X, fit.Z, training, labels, targets, weights)
 	return f
 }

@@ -224,8 +224,12 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all),
-			c.fitted.Training.Counts)
+		labels, proba, of := data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.fitted.Training
+		if of.Weights != nil {
+			p, err = cv.NewPredictions(rows, labels, proba, of.Weights)
+		} else {
+			p, err = cv.NewPredictions(rows, labels, proba, of.Counts)
+		}
 		p.Ordered = c.file.Columns.Ordered
 		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))

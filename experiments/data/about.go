@@ -42,6 +42,9 @@ func (d *Data) about(s Spec) string {
 	if s.Group != "" {
 		leave([]string{string(s.Group)}, "group")
 	}
+	if s.Weights != "" {
+		leave([]string{string(s.Weights)}, "weights")
+	}
 	if s.Classes != nil {
 		leave([]string{"cases of other classes"}, "classes")
 	}

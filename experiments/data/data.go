@@ -24,6 +24,7 @@ type Data struct {
 	Classes     []string   // in order; of two classes the second is coded +1. None for numeric labels
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
+	Weights     []float64  // n, above 0; none: 1 each
 	Groups      []string   // n, or none; of the training data only
 	IDs         []IDColumn // columns that only identify cases
 	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
@@ -65,6 +66,7 @@ type Schema struct {
 	Inputs  []Column `json:"inputs"`
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
+	Weights *Column  `json:"weights,omitempty"` // of cases, where they have weights
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
 	Ordered bool     `json:"ordered,omitempty"` // the order of the classes was given
 	Only    bool     `json:"only,omitempty"`    // skip cases of other classes
@@ -121,7 +123,7 @@ func (d *Data) subset(cases []int) *Data {
 	part := *d
 	part.X = PickRows(d.X, cases)
 	part.Labels, part.Targets = Pick(d.Labels, cases), Pick(d.Targets, cases)
-	part.Groups, part.Rows = Pick(d.Groups, cases), Pick(d.Rows, cases)
+	part.Groups, part.Rows, part.Weights = Pick(d.Groups, cases), Pick(d.Rows, cases), Pick(d.Weights, cases)
 	part.IDs = slices.Clone(d.IDs)
 	for k := range part.IDs {
 		part.IDs[k].Values = Pick(part.IDs[k].Values, cases)
@@ -201,6 +203,12 @@ func (d *Data) hash() string {
 	}
 	if d.Truth != nil {
 		texts("the truth is known")
+	}
+	if d.Weights != nil {
+		texts("weights")
+		for _, v := range d.Weights {
+			float(v)
+		}
 	}
 	if d.Test != nil {
 		texts(d.Test.Hash)

@@ -148,6 +148,14 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 				"through", c.Name))
 		}
 	}
+	if s.Weights != nil && labels {
+		c := *s.Weights
+		if find(&c); c.Index < 0 {
+			absent = append(absent, c.Name)
+		} else {
+			t.roles[c.Index] = weighing
+		}
+	}
 	switch find(&at.Label); {
 	case at.Label.Index >= 0:
 		t.roles[at.Label.Index] = target
@@ -298,6 +306,10 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	}
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
+	}
+	d.Weights = t.weights
+	if t.weightless > 0 {
+		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.weightless, "weights are 0, and the cases left out"))
 	}
 	if t.unlabelled > 0 {
 		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.unlabelled, "labels are missing, and the cases dropped"))

@@ -22,6 +22,7 @@ type Spec struct {
 	Drop     []Name   `yaml:"drop"`     // columns to leave out
 	ID       []Name   `yaml:"id"`       // columns that only identify cases
 	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
+	Weights  Name     `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
 	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
 	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
 	Order    []Name   `yaml:"order"`    // all classes, the lowest first; default: natural order
@@ -229,7 +230,7 @@ func (s Spec) uses() (all []use) {
 		key   string
 		names []Name
 	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}},
-		{"categories", s.Categories}} {
+		{"weights", []Name{s.Weights}}, {"categories", s.Categories}} {
 		for _, n := range k.names {
 			if n != "" {
 				all = append(all, use{k.key, strings.TrimSpace(string(n))})

@@ -24,6 +24,7 @@ const (
 	target        // the label
 	needed        // the group: text that must not be missing
 	carried       // an id: unchanged text
+	weighing      // the weight of a case
 )
 
 // request has the options of a reader.
@@ -76,7 +77,7 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 	if r == carried || Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
 	}
-	if r != number && want.absent == nil {
+	if r != number && r != weighing && want.absent == nil {
 		return math.NaN(), false
 	}
 	v = want.number(f)
@@ -136,6 +137,7 @@ type table struct {
 	place   []int             // position of each input column among them
 	texts   [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
 	known   map[string]string // texts seen before, to keep a single copy
+	weights []float64         // of each case, where a column has them
 	rows    []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
 	lines   []int             // of each case
 
@@ -143,6 +145,7 @@ type table struct {
 	more       int             // columns that are renamed without a warning of their own
 	dropped    int             // cases dropped because a value was missing
 	unlabelled int             // cases dropped because the label was missing
+	weightless int             // cases left out because their weight is 0
 	passed     map[string]bool // labels of the cases that keep skipped
 	faults     *FileError
 }
@@ -167,7 +170,7 @@ func (t *table) begin(want request, n int) error {
 		}
 	}
 	for j, r := range t.roles {
-		if r != ignored && r != number {
+		if r != ignored && r != number && r != weighing {
 			t.texts[j] = make([]string, n)
 		}
 	}
@@ -194,7 +197,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	if t.label >= 0 && t.passes(want, of(t.label)) {
 		return false
 	}
-	n, complete := len(t.rows), true
+	n, complete, weight := len(t.rows), true, math.NaN()
 	for j, role := range t.roles {
 		if role == ignored || role == number && t.sparse {
 			continue
@@ -210,6 +213,15 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			complete, text, v = complete && role == target && want.loose, "", math.NaN()
 			t.missing(want, role, line, at(j), j)
 		}
+		if role == weighing {
+			weight = v
+			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
+				t.faults.once(fault{"weight", j}, line, at(j), "column %q: the weight %q is no finite number, 0 or "+
+					"more; %s", t.names[j], text,
+					want.remedy("correct it", "leave weights out, or name another column"))
+			}
+			continue
+		}
 		if role != number {
 			t.texts[j][n] = t.kept(want.folded(role, text))
 			continue
@@ -224,6 +236,13 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	if !complete && want.missing == "drop" {
 		t.dropped++
 		return false
+	}
+	if weight == 0 {
+		t.weightless++
+		return false
+	}
+	if !math.IsNaN(weight) {
+		t.weights = append(t.weights, weight)
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
@@ -300,6 +319,9 @@ func (t *table) missing(want request, r role, line, column, j int) {
 	case r == target:
 		t.faults.once(kind, line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, "+
 			"or missing: drop", t.names[j])
+	case r == weighing:
+		t.faults.once(kind, line, column, "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
+			"set missing: drop", t.names[j])
 	case r == needed:
 		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
 			t.names[j])

@@ -124,6 +124,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		group = of["group"][0]
 		t.roles[group] = needed
 	}
+	schema.weigh(t, of["weights"])
 	t.roles[t.label] = target
 	inputs := of["columns"]
 	if len(s.Columns) == 0 {
@@ -159,6 +160,13 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	t.inputs = inputs
 	return schema, group, nil
+}
+
+// weigh sets the column of the weights, if there is one.
+func (s *Schema) weigh(t *table, columns []int) {
+	for _, j := range columns {
+		t.roles[j], s.Weights = weighing, &Column{Name: t.names[j], Index: j}
+	}
 }
 
 // places returns the positions in t of the columns used, by name or number.

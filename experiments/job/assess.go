@@ -78,6 +78,7 @@ func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []
 	}
 	for _, of := range parts {
 		of.fit.Natural, of.fit.TrainCounts = record.Numbers(o.Layout.Natural(theta)), of.p.counts
+		of.fit.TrainWeights, of.fit.Weights = numbersOf(of.p.sums), numbersOf(of.p.weights)
 		of.fit.Warnings = slices.Clip(of.p.Warnings)
 	}
 	before := nan
@@ -260,6 +261,14 @@ func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.P
 	return nil
 }
 
+// numbersOf is record.Numbers; nil for nil.
+func numbersOf(v []float64) record.Vector {
+	if v == nil {
+		return nil
+	}
+	return record.Numbers(v)
+}
+
 // standardErrors records standard errors from the curvature of the tuned objective. If there are
 // none, a warning says why.
 func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
@@ -298,6 +307,7 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	for _, of := range parts {
 		f, p := &of.fit, of.p
 		f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
+		f.TrainWeights, f.Weights = numbersOf(p.sums), numbersOf(p.weights)
 		f.Converged, f.Iterations = s.Converged, s.Iterations
 		f.Warnings = append(slices.Clip(p.Warnings), s.Warnings...)
 		if of.Whole {

@@ -61,16 +61,24 @@ func (o *Outcome) Average(q Outcome, n int) {
 func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
 	q := predictions(fit, len(p.counts), p.Held, average)
 	if p.targets != nil {
-		return cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean),
+		q, err := cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean),
 			float64(p.moments.Variance))
+		q.Weight = p.weights
+		return q, err
 	}
 	return p.score(q.Proba)
 }
 
 // score are the predictions of class probabilities of the held-out cases.
 func (p *Prepared) score(proba *mat.Dense) (cv.Predictions, error) {
-	q, err := cv.NewPredictions(p.Rows, p.labels, proba, p.counts)
-	q.Ordered = p.ordered
+	var q cv.Predictions
+	var err error
+	if p.sums != nil {
+		q, err = cv.NewPredictions(p.Rows, p.labels, proba, p.sums)
+	} else {
+		q, err = cv.NewPredictions(p.Rows, p.labels, proba, p.counts)
+	}
+	q.Ordered, q.Weight = p.ordered, p.weights
 	return q, err
 }
 

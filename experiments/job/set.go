@@ -47,7 +47,9 @@ type Prepared struct {
 	Held         *kernel.Inputs // nil: nothing is held out
 	Rows         []int          // of the held-out cases, in their file
 	labels       []int          // their classes
+	weights      []float64      // theirs; nil: 1 each
 	counts       []int          // training cases per class
+	sums         []float64      // of their weights; nil: the counts
 	ordered      bool           // the order of the classes was given
 	targets      []float64      // of the held-out cases, for numeric targets
 	moments      record.Moments // of the training cases' numbers
@@ -100,12 +102,12 @@ func (t *Set) Release() {
 
 func (t *Set) fill(p *Prepared) error {
 	x := data.PickRows(t.Source.X, t.Train)
-	fitted := x
+	fitted, weight := x, data.Pick(t.Source.Weights, t.Train)
 	if t.How.All() {
-		fitted = t.Source.X
+		fitted, weight = t.Source.X, t.Source.Weights
 	}
 	_, names := t.Source.Schema.Sources()
-	pre, warnings, err := preprocess.Fit(fitted, t.How.Method(), t.missing, names...)
+	pre, warnings, err := preprocess.FitWeighted(fitted, weight, t.How.Method(), t.missing, names...)
 	if err != nil {
 		return err
 	}
@@ -115,11 +117,17 @@ func (t *Set) fill(p *Prepared) error {
 		Groups: data.Pick(t.Source.Groups, t.Train), Scaled: pre.How != "none"}
 	p.counts, p.ordered = make([]int, len(t.Source.Classes)), t.Source.Schema.Ordered
 	if t.Source.Targets != nil {
-		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
+		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, p.Data.Y.Weight)
 		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}
 	} else {
 		for _, row := range t.Train {
 			p.counts[t.Source.Labels[row]]++
+		}
+		if t.Source.Weights != nil {
+			p.sums = make([]float64, len(p.counts))
+			for _, row := range t.Train {
+				p.sums[t.Source.Labels[row]] += t.Source.Weights[row]
+			}
 		}
 	}
 	from, rows := t.Source, t.Test
@@ -135,7 +143,7 @@ func (t *Set) fill(p *Prepared) error {
 	}
 	held := data.PickRows(from.X, rows)
 	pre.ApplyTo(held)
-	p.Held = &kernel.Inputs{X: held}
+	p.Held, p.weights = &kernel.Inputs{X: held}, data.Pick(from.Weights, rows)
 	for _, row := range rows {
 		p.Rows = append(p.Rows, from.Rows[row])
 		if from.Targets != nil {
@@ -149,7 +157,9 @@ func (t *Set) fill(p *Prepared) error {
 
 // Targets encodes the training labels for approximations.
 func (t *Set) Targets() approx.Targets {
-	return approx.Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
+	y := approx.Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
+	y.Weight = data.Pick(t.Source.Weights, t.Train)
+	return y
 }
 
 // Split divides a training set into folds. Its own held-out cases are not used.

@@ -339,9 +339,13 @@ type Fit struct {
 	Iterations  int   `json:"iterations"`
 	TrainCounts []int `json:"train_counts"` // cases per class in the training part: the baseline
 	// held-out cases, 0-based rows of the data set (or of its test file)
-	Rows   []int  `json:"rows,omitempty"`
-	Labels []int  `json:"labels,omitempty"` // their classes
-	Proba  Matrix `json:"proba,omitempty"`  // their class probabilities, one row per case
+	Rows   []int `json:"rows,omitempty"`
+	Labels []int `json:"labels,omitempty"` // their classes
+	// how many cases each of them counts as, where cases have weights
+	Weights Vector `json:"weights,omitempty"`
+	// sums of the weights of the training cases of each class, likewise: the baseline
+	TrainWeights Vector `json:"train_weights,omitempty"`
+	Proba        Matrix `json:"proba,omitempty"` // their class probabilities, one row per case
 	// confidence of the predictions, if it is not a function of the probabilities
 	Confidence Vector `json:"confidence,omitempty"`
 	// parameters of the calibration of class probabilities: of each class, or of the second of two

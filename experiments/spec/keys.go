@@ -58,6 +58,8 @@ var Sections = []Section{
 		{"id", "columns that are copied to the predictions and are not inputs", "none", "id: patient_id"},
 		{"group", "column that identifies related cases, such as the visits of one patient; no split " +
 			"separates them", "none", "group: patient"},
+		{"weights", "column that says how many cases each case counts as, 0 or more: of every method, score and " +
+			"comparator; cases of weight 0 are left out", "1 each", "weights: weight"},
 		{"classes", "labels to keep, texts as in the data (007 is not 7); cases with other labels are left out", "all",
 			`classes: ["3", "5"]`},
 		{"positive", "the class coded +1, of two: sensitivity, F1 and average precision refer to it",

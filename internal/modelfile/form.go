@@ -60,6 +60,7 @@ type File struct {
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
+	Weights     []float64          `json:"weights,omitempty"` // n, above 0; none: 1 each
 	// With inducing inputs these two replace labels, targets and inputs.
 	Training *Training    `json:"training,omitempty"`
 	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
@@ -81,6 +82,7 @@ type File struct {
 type Training struct {
 	Cases   int             `json:"cases"`
 	Counts  []int           `json:"counts,omitempty"`  // of each class
+	Weights []float64       `json:"weights,omitempty"` // of each class, where cases have weights: their sums
 	Moments *record.Moments `json:"moments,omitempty"` // of numeric targets
 }
 

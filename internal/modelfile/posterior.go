@@ -37,6 +37,14 @@ func (f *File) cases() (d objective.Data, of Training, err error) {
 	case f.Training != nil || len(f.Inducing) > 0:
 		return d, of, Wrong("inducing", "a file with schema %q has none, nor training", f.Schema)
 	}
+	if n := len(f.Weights); n > 0 && n != len(f.Inputs) {
+		return d, of, Wrong("weights", "%d weights of %d cases", n, len(f.Inputs))
+	}
+	for i, w := range f.Weights {
+		if !(w > 0 && w <= math.MaxFloat64) {
+			return d, of, Wrong("weights", "case %d has %v, want a finite number above 0", i, w)
+		}
+	}
 	counts := make([]int, len(classes))
 	for i, label := range f.Labels {
 		if label < 0 || label >= len(classes) {
@@ -49,16 +57,18 @@ func (f *File) cases() (d objective.Data, of Training, err error) {
 		return d, of, Wrong("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n,
 			y.Len())
 	}
+	y.Weight = f.Weights
 	x, err := inputs("inputs", f.Inputs, dim)
 	// Initial length scales are not needed any more.
-	return objective.Data{X: x, Y: y, Classes: classes, Scaled: true}, TrainingOf(counts, f.Targets), err
+	of = TrainingOf(counts, f.Labels, f.Targets, f.Weights)
+	return objective.Data{X: x, Y: y, Classes: classes, Scaled: true}, of, err
 }
 
-// TrainingOf describes training cases by the numbers of cases per class, or by their numeric
-// targets.
-func TrainingOf(counts []int, targets []float64) (t Training) {
+// TrainingOf describes training cases by the numbers of cases per class, with their labels, or by
+// their numeric targets, and by their weights, if they have any.
+func TrainingOf(counts, labels []int, targets, weights []float64) (t Training) {
 	if len(targets) > 0 {
-		mean, variance := stat.PopMeanVariance(targets, nil)
+		mean, variance := stat.PopMeanVariance(targets, weights)
 		return Training{Cases: len(targets), Moments: &record.Moments{Mean: record.Number(mean),
 			Variance: record.Number(variance)}}
 	}
@@ -66,6 +76,12 @@ func TrainingOf(counts []int, targets []float64) (t Training) {
 		t.Cases += n
 	}
 	t.Counts = counts
+	if weights != nil {
+		t.Weights = make([]float64, len(counts))
+		for i, label := range labels {
+			t.Weights[label] += weights[i]
+		}
+	}
 	return t
 }
 
@@ -94,6 +110,10 @@ func (f *File) inducing(classes []string, dim int) (d objective.Data, of Trainin
 	case len(classes) > 0 && (len(t.Counts) != len(classes) || t.Moments != nil):
 		return d, of, Wrong("training.counts", "%d counts for %d classes", len(t.Counts), len(classes))
 	}
+	if t.Weights != nil && len(t.Weights) != len(t.Counts) ||
+		slices.ContainsFunc(t.Weights, func(w float64) bool { return !(w >= 0 && w <= math.MaxFloat64) }) {
+		return d, of, Wrong("training.weights", "want a number, 0 or more, for each class")
+	}
 	sum := 0
 	for i, n := range t.Counts {
 		if sum += n; n < 0 || sum < 0 {
@@ -109,13 +129,15 @@ func (f *File) inducing(classes []string, dim int) (d objective.Data, of Trainin
 
 // Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
 // of a fit condensed to inducing inputs z, with the description of its cases.
-func (f *File) Keep(state approx.State, x, z *mat.Dense, of Training, labels []int, targets []float64) {
+func (f *File) Keep(
+	state approx.State, x, z *mat.Dense, of Training, labels []int, targets, weights []float64,
+) {
 	f.Schema, f.State = ofCases, append(approx.State{}, state...)
 	if z != nil {
 		f.Schema, f.Training, f.Inducing = condensed, &of, rows(z)
 		return
 	}
-	f.Labels, f.Targets, f.Inputs = labels, targets, rows(x)
+	f.Labels, f.Targets, f.Inputs, f.Weights = labels, targets, rows(x), weights
 }
 
 func rows(x *mat.Dense) (rows [][]float64) {

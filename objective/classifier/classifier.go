@@ -85,7 +85,13 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	if err := o.check(d.X.Dim()); err != nil {
 		return nil, err
 	}
-	before, _, err := preprocess.Fit(d.X.X, o.preprocess, "error")
+	all := d
+	d.Y.Weight = o.weights
+	if err := d.Check(); err != nil {
+		return nil, fmt.Errorf("classifier: %w", err)
+	}
+	d = d.Present()
+	before, _, err := preprocess.FitWeighted(d.X.X, d.Y.Weight, o.preprocess, "error")
 	if err != nil {
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
@@ -121,10 +127,12 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		labels: make([]L, d.Y.Classes), dim: d.X.Dim(), average: declared.Seeded(o.Average, o.seed),
 		points: []*objective.Point{point}, warnings: tuning.Warnings,
 	}
-	index := make([]int, len(labels))
 	for i, label := range labels {
+		c.labels[classOf(all.Y, i)] = label
+	}
+	index := make([]int, d.X.N())
+	for i := range index {
 		index[i] = classOf(d.Y, i)
-		c.labels[index[i]] = label
 	}
 	c.keep(o, on, tuning, d, before, index)
 	return c, nil
@@ -215,7 +223,8 @@ func (c *Classifier[L]) keep(
 	if ok {
 		state = condensed.State
 	}
-	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, nil), index, nil)
+	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, index, nil, d.Y.Weight), index, nil,
+		d.Y.Weight)
 	c.file.Model, c.declared = declared.TextsOf(o.Model, o.Average)
 	c.file.Tuned = modelfile.Tuned{
 		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),

@@ -16,6 +16,7 @@ type options struct {
 	memory     int64
 	preprocess string
 	columns    []string
+	weights    []float64
 }
 
 // Kernel is the covariance function; by default kernel.SE{}, with one length scale for all inputs.
@@ -53,6 +54,10 @@ func Seed(s uint64) Option { return func(o *options) { o.seed = s } }
 // Preprocess transforms the inputs: "standardize" (the default), "whiten" or "none". It is fitted
 // to the training inputs.
 func Preprocess(how string) Option { return func(o *options) { o.preprocess = how } }
+
+// Weights say how many cases each row counts as, 0 or more; by default 1. Rows of weight 0 are left
+// out.
+func Weights(w []float64) Option { return func(o *options) { o.weights = w } }
 
 // Columns names the inputs. gpc-tune predict finds the columns of a file by these names. The
 // default is x1, x2, and so on.

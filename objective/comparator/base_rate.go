@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -21,10 +22,10 @@ func (BaseRate) Params(int, []string) []param.Spec { return nil }
 
 // Fit counts.
 func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	return learn(ctx, "base_rate", d, func(_, counts []int) (Fitted, error) {
+	return learn(ctx, "base_rate", d, func(_ []int, counts []float64) (Fitted, error) {
 		f := make(frequencies, len(counts))
 		for c, count := range counts {
-			f[c] = float64(count) / float64(d.Y.Len())
+			f[c] = count / floats.Sum(counts)
 		}
 		return f, nil
 	})

@@ -33,17 +33,19 @@ func (w *ClassWeight) UnmarshalText(text []byte) error {
 }
 
 // of is the weight of every class, from its number of cases; 0 where it has none.
-func (w ClassWeight) of(counts []int) []float64 {
-	cases, present := 0, 0
+func (w ClassWeight) of(counts []float64) []float64 {
+	cases, present := 0.0, 0.0
 	for _, n := range counts {
-		cases, present = cases+n, present+min(n, 1)
+		if cases += n; n > 0 {
+			present++
+		}
 	}
 	weight := make([]float64, len(counts))
 	for c, n := range counts {
 		switch {
 		case n == 0:
 		case w == Balanced:
-			weight[c] = float64(cases) / float64(present*n)
+			weight[c] = cases / (present * n)
 		default:
 			weight[c] = 1
 		}

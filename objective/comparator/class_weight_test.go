@@ -141,10 +141,10 @@ func TestWeightedSVMIsThatOfRepeatedCases(t *testing.T) {
 
 // Balanced weights give all classes the same total weight, and find more cases of a rare class.
 func TestBalanced(t *testing.T) {
-	if got := Balanced.of([]int{30, 10, 0, 20}); !slices.Equal(got, []float64{60. / 90, 2, 0, 1}) {
+	if got := Balanced.of([]float64{30, 10, 0, 20}); !slices.Equal(got, []float64{60. / 90, 2, 0, 1}) {
 		t.Error(got)
 	}
-	if got := Uniform.of([]int{30, 10, 0, 20}); !slices.Equal(got, []float64{1, 1, 0, 1}) {
+	if got := Uniform.of([]float64{30, 10, 0, 20}); !slices.Equal(got, []float64{1, 1, 0, 1}) {
 		t.Error(got)
 	}
 	d, _, index := unequal(2, 25)
@@ -167,7 +167,7 @@ func TestBalanced(t *testing.T) {
 		p := predicted(fitted(t, of[1], d), d.X, 2)
 		mean := 0.0
 		for i, c := range index {
-			mean += p.At(i, 1) * Balanced.of([]int{30, 10})[c] / float64(len(index))
+			mean += p.At(i, 1) * Balanced.of([]float64{30, 10})[c] / float64(len(index))
 		}
 		if math.Abs(mean-0.5) > 0.05 {
 			t.Errorf("%s: mean probability %v of either of two classes that count alike", name, mean)

@@ -86,7 +86,7 @@ func (optionless) Memory(approx.Size, int) int64 { return 0 }
 // learn calls fit with the class 0 … C-1 of every case and the number of cases of every class, and
 // ends as soon as ctx does. An error of fit is told with the comparator's name.
 func learn(
-	ctx context.Context, name string, d objective.Data, fit func(index, counts []int) (Fitted, error),
+	ctx context.Context, name string, d objective.Data, fit func(index []int, counts []float64) (Fitted, error),
 ) (objective.Fitted, error) {
 	return interrupt.Do(ctx, func() (objective.Fitted, error) {
 		index, counts, err := counted(d)
@@ -104,9 +104,29 @@ func learn(
 	})
 }
 
-// counted returns the class 0 … C-1 of every case and the number of cases of every class. Numeric
-// targets are an error, and what Data.Check finds.
-func counted(d objective.Data) (index, counts []int, err error) {
+// repeated are the data with cases repeated in place of weights, for comparators that take none.
+func repeated(name string, d objective.Data) (objective.Data, error) {
+	if err := d.Check(); err != nil {
+		return d, fmt.Errorf("comparator: %w", err)
+	}
+	own, err := d.Repeated()
+	if err != nil {
+		return d, fmt.Errorf("%s takes no weights of cases: %w; logistic_regression takes any", name, err)
+	}
+	return own, nil
+}
+
+// weightOf is the weight of case i.
+func weightOf(d objective.Data, i int) float64 {
+	if d.Y.Weight == nil {
+		return 1
+	}
+	return d.Y.Weight[i]
+}
+
+// counted returns the class 0 … C-1 of every case and the number of cases of every class, which are
+// as many as their weights say. Numeric targets are an error, and what Data.Check finds.
+func counted(d objective.Data) (index []int, counts []float64, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, fmt.Errorf("comparator: %w", err)
 	}
@@ -114,7 +134,7 @@ func counted(d objective.Data) (index, counts []int, err error) {
 	if y.Classes < 2 {
 		return nil, nil, errors.New("comparator: the targets are numbers; comparators are for classes")
 	}
-	index, counts = y.Index, make([]int, y.Classes)
+	index, counts = y.Index, make([]float64, y.Classes)
 	if y.Classes == 2 {
 		index = make([]int, len(y.Value))
 		for i, v := range y.Value {
@@ -123,8 +143,8 @@ func counted(d objective.Data) (index, counts []int, err error) {
 			}
 		}
 	}
-	for _, c := range index {
-		counts[c]++
+	for i, c := range index {
+		counts[c] += weightOf(d, i)
 	}
 	return index, counts, nil
 }

@@ -86,7 +86,11 @@ func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 
 // Fit tunes every regression.
 func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	return learn(ctx, "least_squares", d, func(index, counts []int) (Fitted, error) {
+	d, err := repeated("least_squares", d)
+	if err != nil {
+		return nil, err
+	}
+	return learn(ctx, "least_squares", d, func(index []int, counts []float64) (Fitted, error) {
 		groups, criterion := members(d.Groups), objective.Criterion(objective.LeaveOneOut{})
 		if len(groups) == 1 {
 			return nil, errors.New("a training set of one group has no other to leave it to")
@@ -129,6 +133,10 @@ func (l LeastSquares) regression(d objective.Data, y []float64, c objective.Crit
 
 // Restore fits every regression at the theta of the state.
 func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	d, err := repeated("least_squares", d)
+	if err != nil {
+		return nil, err
+	}
 	index, counts, err := counted(d)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ import (
 // Cn³.
 //
 // With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. What σ maximises is then no log evidence
-// of the labels, and none is told.
+// of the labels, and none is told. The weights of cases, which are so many equal ones, multiply ω.
 type LogisticRegression struct {
 	Amplitude   param.Setting `yaml:"amplitude"`    // σ; free from 1
 	Bias        *bool         `yaml:"bias"`         // nil: true
@@ -72,7 +72,7 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 
 // Fit finds the amplitude and the weights.
 func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	return learn(ctx, "logistic_regression", d, func(index, counts []int) (Fitted, error) {
+	return learn(ctx, "logistic_regression", d, func(index []int, counts []float64) (Fitted, error) {
 		return l.on(d, index, counts).tune(ctx, l.Params(d.X.Dim(), nil)[0])
 	})
 }
@@ -109,14 +109,17 @@ type regression struct {
 	index              []int
 	y                  []float64 // ±1, for two classes
 	weight             []float64 // ω
-	weighted           bool      // ω is not 1 for all
+	weighted           bool      // classes have weights
 }
 
-func (l LogisticRegression) on(d objective.Data, index, counts []int) *regression {
-	classes := len(counts)
+func (l LogisticRegression) on(d objective.Data, index []int, counts []float64) *regression {
+	classes, weight := len(counts), perCase(l.ClassWeight.of(counts), index)
+	for i := range weight {
+		weight[i] *= weightOf(d, i)
+	}
 	return &regression{
 		dim: d.X.Dim(), classes: classes, processes: machines(classes), x: extended(d.X, l.columns(d.X.Dim())),
-		index: index, y: against(index, classes, 0), weight: perCase(l.ClassWeight.of(counts), index),
+		index: index, y: against(index, classes, 0), weight: weight,
 		weighted: l.ClassWeight != Uniform,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -34,8 +35,9 @@ func (P1NN) Params(int, []string) []param.Spec {
 
 // Fit finds π. A training set of one case, or group, is an error.
 func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	return learn(ctx, "p1nn", d, func(index, counts []int) (Fitted, error) {
-		n, right := d.X.N(), 0
+	d = d.Present()
+	return learn(ctx, "p1nn", d, func(index []int, counts []float64) (Fitted, error) {
+		n, right := d.X.N(), 0.0
 		for i := range n {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -45,15 +47,16 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 			case j < 0:
 				return nil, errors.New("a training set of one case, or one group, has no neighbours")
 			case index[j] == index[i]:
-				right++
+				right += weightOf(d, i)
 			}
 		}
-		return &neighbours{d.X.X, index, len(counts), float64(right) / float64(n)}, nil
+		return &neighbours{d.X.X, index, len(counts), right / floats.Sum(counts)}, nil
 	})
 }
 
 // Restore takes π from the state.
 func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	d = d.Present()
 	index, counts, err := counted(d)
 	if err != nil {
 		return nil, err

@@ -139,7 +139,11 @@ func (s SVM) grid(d objective.Data) (grid [][]float64) {
 
 // Fit searches the grid and trains on all cases.
 func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	return learn(ctx, "svm", d, func(index, counts []int) (Fitted, error) {
+	d, err := repeated("svm", d)
+	if err != nil {
+		return nil, err
+	}
+	return learn(ctx, "svm", d, func(index []int, counts []float64) (Fitted, error) {
 		if err := kernel.CheckDim(s.kernel, d.X.Dim()); err != nil {
 			return nil, err
 		}
@@ -212,6 +216,10 @@ func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error)
 
 // Restore takes the machines from the state.
 func (s SVM) Restore(d objective.Data, state approx.State) (Fitted, error) {
+	d, err := repeated("svm", d)
+	if err != nil {
+		return nil, err
+	}
 	_, counts, err := counted(d)
 	if err != nil {
 		return nil, err

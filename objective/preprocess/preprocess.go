@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -42,7 +43,7 @@ const epsilon = 0x1p-52
 
 // method is a value of the key preprocess.
 type method struct {
-	fit func(p *Map, x *mat.Dense) (warnings []cause.Notice, err error)
+	fit func(p *Map, x *mat.Dense, weight []float64) (warnings []cause.Notice, err error)
 
 	mean, scale, root bool // what fit sets
 }
@@ -50,7 +51,7 @@ type method struct {
 // Table lists the values of the key preprocess; the first is the default.
 var Table = registry.Table[method]{
 	of("none", "inputs as they are",
-		method{fit: func(*Map, *mat.Dense) ([]cause.Notice, error) { return nil, nil }}),
+		method{fit: func(*Map, *mat.Dense, []float64) ([]cause.Notice, error) { return nil, nil }}),
 	of("standardize", "zero mean and unit variance", method{fit: standardize, mean: true, scale: true}),
 	of("whiten", "zero mean and identity covariance", method{fit: whiten, mean: true, root: true}),
 }
@@ -74,19 +75,29 @@ func methodNamed(name string) (method, error) {
 // The errors are of the data: a missing value under error or drop, an infinite one, or a column
 // without any value.
 func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []cause.Notice, error) {
+	return FitWeighted(x, nil, how, missing, names...)
+}
+
+// FitWeighted is Fit to cases of these weights, above 0; nil: 1 each.
+func FitWeighted(
+	x *mat.Dense, weight []float64, how, missing string, names ...bool,
+) (*Map, []cause.Notice, error) {
+	if n, _ := x.Dims(); weight != nil && len(weight) != n {
+		panic(fmt.Sprintf("preprocess: %d weights of %d cases", len(weight), n))
+	}
 	p := &Map{How: cmp.Or(how, Table[0].Name)}
 	m, err := methodNamed(p.How)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.fitImputation(x, missing); err != nil {
+	if err := p.fitImputation(x, weight, missing); err != nil {
 		return nil, nil, err
 	}
 	if p.Impute != nil {
 		x = mat.DenseCopyOf(x)
 		p.impute(x)
 	}
-	warnings, err := m.fit(p, x)
+	warnings, err := m.fit(p, x, weight)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,9 +115,9 @@ func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []cause.Notice
 
 // fitImputation sets Impute to the mean or median of the values that are there, and checks that all
 // others are finite.
-func (p *Map) fitImputation(x *mat.Dense, missing string) error {
+func (p *Map) fitImputation(x *mat.Dense, weight []float64, missing string) error {
 	n, d := x.Dims()
-	centre, imputes := map[string]func([]float64) float64{"mean": Mean, "median": Median}[missing]
+	centre, imputes := map[string]func(x, w []float64) float64{"mean": weightedMean, "median": weightedMedian}[missing]
 	if imputes {
 		p.Impute = make([]float64, d)
 	}
@@ -121,12 +132,12 @@ func (p *Map) fitImputation(x *mat.Dense, missing string) error {
 		if !imputes {
 			continue
 		}
-		there := slices.DeleteFunc(slices.Clone(column), math.IsNaN)
+		there, of := present(column, weight)
 		if len(there) == 0 {
 			return fmt.Errorf("input %d has no value in these %d cases, so none to put in for what is missing; "+
 				"leave the column out", j+1, n)
 		}
-		p.Impute[j] = centre(there)
+		p.Impute[j] = centre(there, of)
 	}
 	return nil
 }
@@ -224,15 +235,15 @@ func (p *Map) ApplyTo(z *mat.Dense) {
 
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is
 // only centred.
-func standardize(p *Map, x *mat.Dense) ([]cause.Notice, error) {
+func standardize(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 	n, d := x.Dims()
 	p.Mean, p.Scale = make([]float64, d), make([]float64, d)
 	column := make([]float64, n)
 	for j := range d {
 		mat.Col(column, j, x)
-		p.Mean[j] = Mean(column)
+		p.Mean[j] = weightedMean(column, weight)
 		p.Scale[j] = 1
-		if s := deviation(column, p.Mean[j]); s > 0 {
+		if s := deviation(column, weight, p.Mean[j]); s > 0 {
 			p.Scale[j] = s
 		}
 	}
@@ -245,16 +256,16 @@ func standardize(p *Map, x *mat.Dense) ([]cause.Notice, error) {
 // forming Σ would lose. W projects out the directions that do not vary, of which n cases leave at
 // most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that
 // the rounding of the inputs could make, 4ε of the largest value in every column.
-func whiten(p *Map, x *mat.Dense) ([]cause.Notice, error) {
+func whiten(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
 	column, rounding := make([]float64, n), make([]float64, d)
 	centred := mat.NewDense(n, d, nil)
 	for j := range d {
 		mat.Col(column, j, x)
-		p.Mean[j] = Mean(column)
+		p.Mean[j] = weightedMean(column, weight)
 		for i, v := range column {
-			centred.Set(i, j, v-p.Mean[j])
+			centred.Set(i, j, math.Sqrt(weightOf(weight, i))*(v-p.Mean[j]))
 			rounding[j] = max(rounding[j], 4*epsilon*math.Abs(v))
 		}
 	}
@@ -279,7 +290,7 @@ func whiten(p *Map, x *mat.Dense) ([]cause.Notice, error) {
 	p.Root = make([]float64, 0, d*rank)
 	for j := range d {
 		for k, v := range v.RawRowView(j)[:rank] {
-			p.Root = append(p.Root, v*math.Sqrt(math.Sqrt(float64(n))/s[k])) // V (√n S⁻¹)^½
+			p.Root = append(p.Root, v*math.Sqrt(math.Sqrt(count(n, weight))/s[k])) // V (√n S⁻¹)^½
 		}
 	}
 	if rank < d {
@@ -291,26 +302,57 @@ func whiten(p *Map, x *mat.Dense) ([]cause.Notice, error) {
 
 // Mean is that of x, taken about its first value so that the mean of equal values is that value
 // exactly.
-func Mean(x []float64) float64 {
+func Mean(x []float64) float64 { return weightedMean(x, nil) }
+
+func weightedMean(x, weight []float64) float64 {
 	sum := 0.0
-	for _, v := range x {
-		sum += v - x[0]
+	for i, v := range x {
+		sum += weightOf(weight, i) * (v - x[0])
 	}
-	return x[0] + sum/float64(len(x))
+	return x[0] + sum/count(len(x), weight)
+}
+
+// weightOf is the weight of case i, and count the sum of the weights of n cases; nil: 1 each.
+func weightOf(weight []float64, i int) float64 {
+	if weight == nil {
+		return 1
+	}
+	return weight[i]
+}
+
+func count(n int, weight []float64) float64 {
+	if weight == nil {
+		return float64(n)
+	}
+	return floats.Sum(weight)
+}
+
+// present are the values that are there, with their weights.
+func present(x, weight []float64) (there, of []float64) {
+	for i, v := range x {
+		if math.IsNaN(v) {
+			continue
+		}
+		there = append(there, v)
+		if weight != nil {
+			of = append(of, weight[i])
+		}
+	}
+	return there, of
 }
 
 // deviation is the population standard deviation of x about its mean mu, corrected for the rounding
 // of mu; NaN if all values are equal to mu.
-func deviation(x []float64, mu float64) float64 {
+func deviation(x, weight []float64, mu float64) float64 {
 	largest := 0.0 // scales the squares, which could underflow
 	for _, v := range x {
 		largest = max(largest, math.Abs(v-mu))
 	}
-	n, sum, squares := float64(len(x)), 0.0, 0.0
-	for _, v := range x {
+	n, sum, squares := count(len(x), weight), 0.0, 0.0
+	for i, v := range x {
 		c := (v - mu) / largest
-		sum += c
-		squares += c * c
+		sum += weightOf(weight, i) * c
+		squares += weightOf(weight, i) * c * c
 	}
 	return largest * math.Sqrt((squares-sum*sum/n)/n)
 }
@@ -320,4 +362,28 @@ func Median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return Mean(x[(n-1)/2 : n/2+1])
+}
+
+// weightedMedian is the value below and above which is at most half of the weight, or the mean of
+// two such values.
+func weightedMedian(x, weight []float64) float64 {
+	if weight == nil {
+		return Median(x)
+	}
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	half, below := count(len(x), weight)/2, 0.0
+	for k, i := range order {
+		below += weight[i]
+		switch {
+		case below == half && k+1 < len(order):
+			return Mean([]float64{x[i], x[order[k+1]]})
+		case below >= half:
+			return x[i]
+		}
+	}
+	return x[order[len(order)-1]]
 }
