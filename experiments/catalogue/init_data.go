@@ -109,6 +109,7 @@ func (w *starter) missing(t *columns.Table) {
 		}
 	}
 	if values == 0 {
+		w.line("  missing: median # no input has missing values here; a case to predict may; or error, drop, mean")
 		return
 	}
 	w.line("  missing: median # of %s in %s; or drop (the case), mean", several(values, "value"),

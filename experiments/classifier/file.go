@@ -43,6 +43,8 @@ type Classifier struct {
 	calibrate *cv.Calibration // nil: none
 	costs     *cv.Costs       // of decisions, of the file or of the user; nil: none
 	threshold []float64       // of the file or of the user, instead of costs; none: ½
+
+	substitutes []float64 // for missing values, by column of the inputs
 }
 
 // About says what is predicted from what; empty: the file does not say it.
@@ -77,6 +79,7 @@ func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	}
 	switch {
 	case err == nil:
+		c.substitutes = f.Substitutes()
 		return c, nil
 	case errors.Is(err, strictyaml.ErrMistakes): // they have the name
 		return nil, err

@@ -147,6 +147,7 @@ type stream struct {
 
 // predict predicts some cases.
 func (s *stream) predict(ds *data.Data) (*Predicted, error) {
+	s.substitute(ds)
 	z := &kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)}
 	for i, row := range ds.Rows {
 		for j, v := range z.X.RawRowView(i) {
@@ -179,6 +180,29 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		s.warn(w)
 	}
 	return t, nil
+}
+
+// substitute replaces the missing values of ds, and counts them by input.
+func (s *stream) substitute(ds *data.Data) {
+	origins, last := s.file.Columns.Origins(), ""
+	for j, origin := range origins {
+		missing := 0
+		for i := range ds.Rows {
+			if row := ds.X.RawRowView(i); math.IsNaN(row[j]) {
+				row[j] = s.substitutes[j]
+				missing++
+			}
+		}
+		if missing == 0 || origin == last { // of a category, all indicators are missing at once
+			continue
+		}
+		last = origin
+		by := fmt.Sprintf("%.6g", s.substitutes[j])
+		if ds.ColumnNames[j] != origin {
+			by = "what is usual in the training cases"
+		}
+		s.warn(cause.Substituted.Of(missing, "values of %q are missing: %s stands in for each", origin, by))
+	}
 }
 
 // tooFar is the error for a case with a number that is not finite.

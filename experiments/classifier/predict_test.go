@@ -442,3 +442,69 @@ func TestInducingOfVersion1(t *testing.T) {
 		}
 	}
 }
+
+// A case to predict is never refused for a missing value unless the experiment says error: it is
+// predicted as if the median of the training cases stood there, or with whitening their mean. Files
+// may have other columns, another order, delimiter and encoding, and levels that are unknown.
+func TestMissingValuesOfCases(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// The medians are 3 and 0.5, the means 4 and 0.2; of the colours no level has half of the cases.
+	train := write("train.csv", "a,b,colour,y\n1,0.5,grün,no\n2,-1,rot,yes\n3,0.5,blau,no\n4,2,grün,yes\n10,-1,rot,no\n")
+	full := "a,b,colour\n3,0.5,rot\n3,2,lila\n5,0.5,grün\n3,0.5,lila\n"
+	mean := "a,b,colour\n4,0.2,rot\n4,2,lila\n5,0.2,grün\n4,0.2,lila\n"
+	dirty := "extra;colour;b;a\nx;rot;;n/a\n;lila;2;?\nx;gr\xfcn;prefer not to say;5\n;violett;-;NA\n"
+	for _, of := range []struct{ missing, preprocess, equal string }{
+		{"", "none", full}, {"", "standardize", full}, {", missing: drop", "standardize", full}, {"", "whiten", mean},
+		{", missing: median", "standardize", full}, {", missing: mean", "standardize", mean}, {", missing: error", "standardize", ""},
+	} {
+		name := filepath.Join(dir, "model.json")
+		p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, categorical: one_hot, preprocess: %s%s}\nmodel: {kernel: se, "+
+			"likelihood: probit, inference: laplace}\ntune: none\n", train, of.preprocess, of.missing))
+		o := FitOptions{Options: run.Options{Warn: t.Logf}}
+		o.Workers = 1
+		if _, _, err := Fit(t.Context(), p, name, o); err != nil {
+			t.Fatal(err)
+		}
+		c, err := LoadClassifier(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Predict(write("dirty.csv", dirty), spec.Deciding{})
+		if of.equal == "" {
+			if err == nil || !strings.Contains(err.Error(), `dirty.csv:2:7: column "b" has no value`) {
+				t.Errorf("%+v: %v", of, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%+v: %v", of, err)
+		}
+		want, err := c.Predict(write("full.csv", of.equal), spec.Deciding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range column[record.Number](t, want, "p[yes]") {
+			if q := column[record.Number](t, got, "p[yes]")[i]; math.Abs(float64(p-q)) > 1e-14 {
+				t.Errorf("%+v: case %d has %v, want %v", of, i, q, p)
+			}
+		}
+		warnings := strings.Join(got.Warnings, "\n")
+		for _, part := range []string{`values of "a" are missing`, `values of "b" are missing`, "(cases: 3)", `values of "colour" that do not occur`,
+			"(cases: 2)", "read as windows-1252"} {
+			if !strings.Contains(warnings, part) {
+				t.Errorf("%+v: no %q in %s", of, part, warnings)
+			}
+		}
+		damaged := write("damaged.csv", "a,b,colour\n1,2,rot\n12x,2,rot\n")
+		if _, err := c.Predict(damaged, spec.Deciding{}); err == nil || !strings.Contains(err.Error(), `damaged.csv:3:1: column "a": "12x" is not a number`) {
+			t.Errorf("%+v: %v", of, err)
+		}
+	}
+}

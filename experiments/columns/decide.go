@@ -309,6 +309,7 @@ func (t *Table) rare() {
 func (t *Table) specify(profiles []*profile) {
 	s := &t.Spec
 	s.Regression = t.Numeric
+	s.Missing = "median" // where none is missing here, one may be among cases to predict
 	if share := float64(t.Duplicates) / float64(t.Rows); share >= copied && share <= coincident {
 		s.Duplicates = "together"
 	}
@@ -348,9 +349,6 @@ func (t *Table) specify(profiles []*profile) {
 				tokens[token] = true
 			}
 		}
-		if missing > 0 {
-			s.Missing = "median"
-		}
 		if float64(missing) >= notableShare*float64(t.Rows) {
 			s.MissingIndicators = true
 		}
@@ -370,11 +368,6 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	}
 	for token := range label.tokens {
 		tokens[token] = true
-		for j, p := range profiles {
-			if t.Columns[j].Use == Input && p.levels[token] > 0 {
-				t.Spec.Missing = "median"
-			}
-		}
 	}
 }
 

@@ -62,10 +62,14 @@ func (t *tally) add(v float64) {
 	}
 }
 
-// missingTokens are texts, in lower case, that in a column of numbers stand for a missing value
-// beside those that always do.
-var missingTokens = []string{"-", "--", ".", "n/a", "#n/a", "n.a.", "null", "none", "nil", "unknown", "missing",
-	"nd", "n.d.", "k.a.", "(null)", "<na>", "not available", "#value!", "#div/0!", "inf", "-inf", "infinity"}
+// infinite are texts, in lower case, that in a column of numbers stand for a missing value like
+// those of data.Refused.
+var infinite = []string{"inf", "-inf", "infinity"}
+
+// isToken says whether a text stands for a missing value in a column of numbers.
+func isToken(text string) bool {
+	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
+}
 
 // layouts are the ways in which days are written, with or without a time.
 var layouts = func() (all []string) {
@@ -99,11 +103,9 @@ func (p *profile) add(text string) {
 	if strings.IndexByte(text, ' ') >= 0 {
 		p.blanks++
 	}
-	for _, token := range missingTokens {
-		if len(text) == len(token) && strings.EqualFold(text, token) {
-			p.tokens[strings.Clone(text)]++
-			return
-		}
+	if isToken(text) {
+		p.tokens[strings.Clone(text)]++
+		return
 	}
 	p.texts++
 	if _, known := p.odd[text]; known || len(p.odd) <= mostOdd {

@@ -48,7 +48,7 @@ func (p *profile) spellings() string {
 		all[lower] = append(all[lower], level)
 	}
 	for _, lower := range slices.Sorted(maps.Keys(all)) {
-		if !slices.Contains(missingTokens, lower) {
+		if !isToken(lower) {
 			letters = append(letters, lower)
 		}
 	}

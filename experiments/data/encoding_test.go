@@ -5,9 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // inUTF16 returns text in UTF-16 with a byte-order mark.
@@ -110,9 +113,54 @@ func TestLaterFilesInOtherEncodings(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), path+":5:2: this character is not windows-1252 text") {
 		t.Error(err)
 	}
-	train.Schema.Encoding = ""
-	err = train.Schema.Stream(write("later.csv", western), nil, 1, func(*Data) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), ":1:3: byte 0xf6 is not UTF-8 text, as which the file is read; save it as UTF-8") {
+}
+
+// Where the experiment names no encoding, cases that are not UTF-8 are read as windows-1252, with a
+// warning, unless the text before has shown that it is UTF-8 and is damaged.
+func TestWesternCasesOfUTF8Models(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const utf8 = "Größe,Farbe,label\n1,früh,a\n2,spät,b\n3,früh,a\n4,spät,b\n"
+	western := strings.NewReplacer("ö", "\xf6", "ß", "\xdf", "ü", "\xfc", "ä", "\xe4").Replace(utf8)
+	train, err := Load(Spec{Train: write("train.csv", utf8), Categorical: "one_hot"}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write("later.csv", western)
+	check := func(d *Data, err error) {
+		t.Helper()
+		if err != nil || !slices.ContainsFunc(d.Warnings, func(w cause.Notice) bool { return strings.Contains(w.Text, "read as windows-1252") }) {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		for i, row := range d.Rows {
+			if !slices.Equal(d.X.RawRowView(i), train.X.RawRowView(row)) {
+				t.Errorf("row %d: %v", row, d.X.RawRowView(i))
+			}
+		}
+	}
+	check(train.Schema.Read(path))
+	parts := 0
+	err = train.Schema.Stream(path, nil, 1, func(d *Data) error {
+		parts++
+		check(d, nil)
+		return nil
+	})
+	if err != nil || parts < 3 {
+		t.Error(parts, err)
+	}
+	damaged := write("damaged.csv", strings.Replace(utf8, "4,", "4\xfc,", 1))
+	err = train.Schema.Stream(damaged, nil, 1, func(*Data) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "damaged.csv:5:2: byte 0xfc is not UTF-8 text") {
+		t.Error(err)
+	}
+	train.Schema.Encoding = "utf-8"
+	if _, err := train.Schema.Read(path); err == nil || !strings.Contains(err.Error(), ":1:3: byte 0xf6 is not UTF-8 text") {
 		t.Error(err)
 	}
 }

@@ -220,11 +220,24 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 // column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
 	src, err := openTest("", path, s.encoding())
+	if faults := (*FileError)(nil); s.Encoding == "" && errors.As(err, &faults) {
+		if other, wrong := open(path, western); wrong == nil {
+			src, err = other, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.read(src, nil, false)
+	d, err := s.read(src, nil, false)
+	if err == nil && src.encoding == western && s.Encoding == "" {
+		d.Warnings = append(d.Warnings, readAsWestern)
+	}
+	return d, err
 }
+
+// readAsWestern is the warning for cases to predict that are not UTF-8, where the experiment names
+// no encoding.
+var readAsWestern = cause.Coding.New("the cases are not UTF-8 text, and are read as %s", western)
 
 // openTest opens a file of test cases or, if there is no such file, the test cases of a bundled
 // set. A relative path starts in dir.
@@ -243,14 +256,14 @@ func openTest(dir, path, encoding string) (source, error) {
 // encoding returns the encoding of other files without a byte-order mark.
 func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
-// request is the request for reading further cases, with labels or to be predicted; of the latter
-// none is dropped.
+// request is the request for reading further cases, with labels or to be predicted. Of the latter
+// none is dropped, and unless the experiment says error, missing inputs are NaN.
 func (s *Schema) request(labels bool) request {
 	want := request{missing: s.Missing, decimal: s.Decimal, fold: s.IgnoreCase,
 		delimited: s.Delimiter, drop: labels && s.Unlabelled == "drop", loose: !labels}
 	want.lacking(s.MissingValues)
-	if want.loose && want.missing == "drop" {
-		want.missing = "error"
+	if want.loose && (want.missing == "" || want.missing == "drop") {
+		want.missing = "median"
 	}
 	return want
 }

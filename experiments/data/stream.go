@@ -98,9 +98,20 @@ func (s *Schema) whole(name string, in input, records int, each func(*Data) erro
 // readPart reads records that begin after this many lines of the file.
 func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 	src, err := decoded(part.path, part.text, part.encoding)
+	foreign := false
+	if err != nil && s.Encoding == "" && part.encoding == utf8Name && !as.unicode {
+		text, wrong := named(western).NewDecoder().String(part.text)
+		if other, undefined := decoded(part.path, text, western); wrong == nil && undefined == nil {
+			src, err, foreign = other, nil, true
+		}
+	}
+	as.unicode = as.unicode || !foreign && strings.IndexFunc(src.text, func(r rune) bool { return r > 127 }) >= 0
 	var d *Data
 	if err == nil {
 		d, err = s.read(src, as, false)
+	}
+	if err == nil && foreign {
+		d.Warnings = append(d.Warnings, readAsWestern)
 	}
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {

@@ -81,7 +81,8 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 		return math.NaN(), false
 	}
 	v = want.number(f)
-	return v, slices.Contains(want.absent, v)
+	refused := r == number && want.loose && math.IsNaN(v) && Refused(f.text)
+	return v, refused || slices.Contains(want.absent, v)
 }
 
 // cells are the rows of a file, read one after another.
@@ -119,6 +120,7 @@ type layout struct {
 	trailing int  // as in records
 	single   bool // as in records
 	read     int  // rows so far
+	unicode  bool // a part was UTF-8 and not ASCII alone
 }
 
 // isNumber reports whether a text is a number that is not missing.

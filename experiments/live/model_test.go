@@ -93,14 +93,14 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":[10]", 1), http.StatusUnprocessableEntity, `row 0: \"sp\" must be a number`},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":1e400", 1), http.StatusUnprocessableEntity, `row 0: column \"sp\": \"1e400\" is not finite`},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":true", 1), http.StatusUnprocessableEntity, `\"true\" is not a number`},
-		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":null", 1), http.StatusUnprocessableEntity, `row 0: column \"sp\" has no value; write it`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":null", 1), 200, `values of \"sp\" are missing: 1 stands in for each (cases: 1)`},
 		{"POST", "/predict", here, kind, `{"rows": [7]}`, http.StatusBadRequest, "row 0: want { at byte 11"},
 		{"POST", "/predict", here, kind, `{"rows": [{"FL`, http.StatusBadRequest, "row 0: unexpected EOF"},
 		{"POST", "/predict", here, kind, `{"rows": [{"` + "\xff" + `": 1}]}`, http.StatusBadRequest, "invalid UTF-8"},
 		{"POST", "/predict", here, kind, `{"rows": [` + strings.Repeat(string(good)[9:len(good)-2]+",", maxRows/2) + `7]}`, http.StatusBadRequest, "more than 10000 rows; ask for 1 to 10000"},
 		{"GET", "/health", here, "", "", 200, `"ok"`},
 		{"GET", "/schema", here, "", "", 200, `"max_rows":10000`},
-		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 8\ngpc_tune_predict_errors_total 24\n"},
+		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 10\ngpc_tune_predict_errors_total 23\n"},
 	} {
 		code, body := ask(c.method, c.path, c.host, c.kind, c.body)
 		if code != c.code || !strings.Contains(body, c.want) {
@@ -173,7 +173,7 @@ func TestInputsFarFromAnyOther(t *testing.T) {
 // file has missing values too.
 func TestNoRowVanishes(t *testing.T) {
 	for keys, lacks := range map[string]string{
-		"missing: median, ": "", "": "has no value; write it", "missing: drop, ": "has no value; write it",
+		"missing: median, ": "", "": "", "missing: drop, ": "", "missing: error, ": "has no value; write it",
 	} {
 		model := fitted(t, small, ", "+keys+"decimal: comma, missing_values: [-9]")
 		h := NewModel(model, "", log.New(io.Discard, "", 0))

@@ -145,7 +145,9 @@ var (
 var (
 	Dropped = kind("dropped", "cases with missing values were dropped", "results are of the others",
 		"missing: mean or median")
-	Unknown = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
+	Unknown     = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
+	Substituted = note("substituted", "values are missing, and others stand in for them",
+		"the case is predicted from its other values")
 	Single  = kind("single", "classes have a single case", "no part can both train on it and test it", "")
 	Columns = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
 	Leak    = kind("leak", "inputs alone predict the class almost perfectly",

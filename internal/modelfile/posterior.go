@@ -21,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
 // cases are the training cases and their description. If the file has inducing inputs instead, X
@@ -175,6 +176,35 @@ func (f *File) CheckColumns() error {
 		return Wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
 	}
 	return nil
+}
+
+// Substitutes are the values, one for each column of the inputs before preprocessing, that stand in
+// for missing ones: those of the preprocessing or, where it replaces none, the medians of the
+// training (or inducing) inputs, or with whitening, which mixes the columns, their means.
+func (f *File) Substitutes() []float64 {
+	p := f.Preprocess
+	switch {
+	case p.Impute != nil:
+		return p.Impute
+	case p.Root != nil:
+		return p.Mean
+	}
+	rows := f.Inputs
+	if f.Schema == condensed {
+		rows = f.Inducing
+	}
+	out := make([]float64, len(f.Columns.ColumnNames()))
+	column := make([]float64, len(rows))
+	for j := range out {
+		for i, row := range rows {
+			column[i] = row[j]
+		}
+		out[j] = preprocess.Median(column)
+		if p.Scale != nil {
+			out[j] = out[j]*p.Scale[j] + p.Mean[j]
+		}
+	}
+	return out
 }
 
 // Restore checks the content of a file with correct columns and rebuilds the posterior. Mistakes in
