@@ -7,6 +7,8 @@ type (
 	Journal = journal.Journal
 	// JournalOptions configure how a Journal is opened.
 	JournalOptions = journal.Options
+	// JournalControl is what the commands for a run amount to that were given by hand.
+	JournalControl = journal.Control
 )
 
 // OpenJournal opens the journal of the run in a folder.

@@ -15,8 +15,8 @@ import (
 // Their order decides, so it is one file for all processes.
 const controlName = "control.jsonl"
 
-// Verbs are the commands for a configuration of a run.
-var Verbs = []string{"drop", "pause", "resume", "first"}
+// verbs are the commands for a configuration of a run.
+var verbs = []string{"drop", "pause", "resume", "first"}
 
 // Command is a line of the control file.
 type Command struct {
@@ -82,7 +82,7 @@ func (c *commands) read(dir string, configurations []string) (news bool, damaged
 		number++
 		var of Command
 		sealed, err := CheckSeal([]byte(line))
-		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(Verbs, of.Verb) {
+		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(verbs, of.Verb) {
 			damaged = append(damaged, number)
 		} else if k := slices.Index(configurations, of.Key); k >= 0 {
 			c.control.obey(of.Verb, k)
