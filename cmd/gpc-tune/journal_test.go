@@ -170,7 +170,7 @@ func wholeLattice(t *testing.T, dir string) int64 {
 	return journalSize(filepath.Join(dir, "whole"))
 }
 
-// A sweep in one process that is killed 30 times at random, or in three processes that share the
+// A sweep in one process that is killed 15 times at random, or in three processes that share the
 // folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
 // comes when the journal has grown by a random length. No process has time for all jobs before the
 // last kill.
@@ -178,7 +178,7 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
 	want := results(t, filepath.Join(dir, "whole"))
-	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 30}, "three": {3, 30}, "unharmed": {3, 0}} {
+	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 15}, "three": {3, 15}, "unharmed": {3, 0}} {
 		t.Run(name, func(t *testing.T) {
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))
