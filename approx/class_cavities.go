@@ -12,8 +12,8 @@ import (
 )
 
 // classSites are the sites of several latent processes: of case i the precision W_i = diag d -
-// ddᵀ/s, with the posterior mean f̂ and b = K⁻¹(f̂ - m). s = Σ_c d_c is the weight of the case, or, if
-// whole is true, any positive number.
+// ddᵀ/s, with the posterior mean f̂ and b = K⁻¹(f̂ - m). s = Σ_c d_c is the weight of the case, or,
+// if whole is true, any positive number.
 type classSites struct {
 	d, f, b []float64
 	weight  weights // s; nil: 1

@@ -53,8 +53,8 @@ func usesClasses(classes int) error {
 		return errors.New("this likelihood is for three or more classes, and the labels are numbers; turn them into " +
 			"two classes with data: {above: …}, and use likelihood: probit or logit")
 	case 2:
-		return errors.New("this likelihood is for three or more classes, and there are two; use likelihood: probit " +
-			"or logit, which is the same model with twice the variance of the kernel")
+		return errors.New("this likelihood is for three or more classes, and there are two; use likelihood: probit, " +
+			"which is multinomial_probit of two, or logit, which is softmax of two with twice the kernel's variance")
 	}
 	return nil
 }

@@ -197,7 +197,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"1 names of columns and 2 inputs":                train(Columns("a")),
 		`unknown preprocess "scale"`:                     train(Preprocess("scale")),
 		"Probit has no MacKay form":                      train(Average(objective.MacKay{})),
-		"softmax is for three or more classes":           train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
+		"this likelihood is for three or more classes":   train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
 		"there are no inputs":                            noRows,
 		"row 2 (counted from 1) has 1 inputs":            proba([]float64{1, 2}, []float64{1}),
 		"input NaN in row 1, column 2":                   proba([]float64{1, math.NaN()}),
