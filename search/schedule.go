@@ -96,7 +96,7 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 		}
 	}
 	a.workers = true
-	s := scheduler{Options: o, studies: studies, agenda: a, ctx: ctx, began: time.Now(), threads: 1,
+	s := scheduler{Options: o, studies: studies, journal: j, agenda: a, ctx: ctx, began: time.Now(), threads: 1,
 		overtook: map[string]bool{}, live: map[string]job{}}
 	defer j.ReleaseAll()
 	s.run()
@@ -122,6 +122,7 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 type scheduler struct {
 	Options
 	studies []Study
+	journal *journal.Journal // which workers use; the agenda is the scheduler's own
 	agenda  *agenda
 	live    map[string]job // the jobs that run, by key
 	ctx     context.Context
@@ -155,12 +156,12 @@ func (s *scheduler) work(ctx context.Context, j job) (r result) {
 		return r
 	}
 	line, ok := j.do(ctx, s.TrialTimeout)
-	switch line = j.timed(line, s.agenda.journal); {
+	switch line = j.timed(line, s.journal); {
 	case !ok:
 	case j.inOrder():
 		r.recorded, r.line = true, &line
 	default:
-		r.recorded, r.err = true, s.agenda.journal.Append(line)
+		r.recorded, r.err = true, s.journal.Append(line)
 	}
 	return r
 }
@@ -283,7 +284,7 @@ func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
-	now, before := s.agenda.journal.Control(), s.agenda.control
+	now, before := s.journal.Control(), s.agenda.control
 	if slices.Equal(now.Dropped, before.Dropped) {
 		s.agenda.control = now
 		if !slices.Equal(now.First, before.First) {
@@ -345,7 +346,7 @@ func (s *scheduler) finished(r result) {
 	}
 	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
 		if !r.think && UnderWay(r.of.Strategy) == 0 || s.agenda.dropped(r.of) {
-			s.agenda.journal.Release(r.lease())
+			s.journal.Release(r.lease())
 		}
 		if r.err != nil {
 			s.abort(r.err)
@@ -375,7 +376,7 @@ func (s *scheduler) finished(r result) {
 
 // record records a trial of an asynchronous search, unless another process has taken it over.
 func (s *scheduler) record(j job, line record.Line) error {
-	if !s.agenda.journal.Holds(j.lease()) {
+	if !s.journal.Holds(j.lease()) {
 		return fmt.Errorf("%w: another process has taken over the asynchronous search of configuration %d, because "+
 			"this one was suspended; run it again when that one has ended", ErrStopped, j.of.Configuration)
 	}
