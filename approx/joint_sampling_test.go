@@ -204,7 +204,7 @@ func TestJointAgainstSampling(t *testing.T) {
 // sampled one, in nats per 100 cases, and the largest and mean difference of its class probabilities.
 func TestJointSets(t *testing.T) {
 	if !*jointSets {
-		t.Skip("minutes: -args -joint-sets")
+		t.Skip("needs minutes: go test ./approx -run TestJointSets -v -args -joint-sets")
 	}
 	for _, set := range []string{"iris", "wine", "thyroid", "glass"} {
 		x, y, classes := classData(t, set)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -45,7 +47,7 @@ func eachJoint(t *testing.T, check func(t *testing.T, m approx.Approximation, li
 
 // TestJointGradient compares the adjoints with differences, at ordinary and extreme hyperparameters.
 func TestJointGradient(t *testing.T) {
-	x, y := planeClasses(14, 3)
+	x, y := planeClasses(10, 3)
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
 		for _, at := range [][2]float64{{0, 0}, {-1, 2.5}, {1.5, 4}, {0.5, -3}} {
 			value := func(dl, da float64) float64 {
@@ -224,6 +226,271 @@ func TestJointOracle(t *testing.T) {
 		}
 		if got := post.Evidence().Value(); math.Abs(got-want) > 1e-8*math.Abs(want) {
 			t.Errorf("log evidence %.12g, want %.12g", got, want)
+		}
+	})
+}
+
+// latentOracle is the Gaussian posterior of f under the sites of x_c = g - f_c of all cases but left (none if it is
+// -1): a case whose sites have the precisions τ and the linear terms ν adds diag(τ) - τ τᵀ/Στ to the precision of its
+// f and τ Σν/Στ - ν to the linear term.
+func latentOracle(t *testing.T, cov []approx.Cov, state approx.State, n, classes, left int) (mean *mat.VecDense, sigma *mat.SymDense) {
+	t.Helper()
+	size := classes * n
+	k, prior := mat.NewSymDense(size, nil), mat.NewVecDense(size, nil)
+	for c := range classes {
+		own := classOf(cov, c)
+		for i := range n {
+			prior.SetVec(c*n+i, own.Mean[i])
+			for j := i; j < n; j++ {
+				k.SetSym(c*n+i, c*n+j, own.K.At(i, j))
+			}
+		}
+	}
+	precision, linear := mat.NewSymDense(size, nil), mat.NewVecDense(size, nil)
+	inverse := inverseOf(t, k)
+	precision.CopySym(inverse)
+	linear.MulVec(inverse, prior)
+	for i := range n {
+		if i == left {
+			continue
+		}
+		tau, nu := 0.0, 0.0
+		for c := range classes {
+			tau, nu = tau+state[c*n+i], nu+state[size+c*n+i]
+		}
+		for c := range classes {
+			p := c*n + i
+			linear.SetVec(p, linear.AtVec(p)+state[p]*nu/tau-state[size+p])
+			precision.SetSym(p, p, precision.At(p, p)+state[p])
+			for d := range c + 1 {
+				q := d*n + i
+				precision.SetSym(p, q, precision.At(p, q)-state[p]*state[q]/tau)
+			}
+		}
+	}
+	sigma = inverseOf(t, precision)
+	mean = new(mat.VecDense)
+	mean.MulVec(sigma, linear)
+	return mean, sigma
+}
+
+func inverseOf(t *testing.T, a *mat.SymDense) *mat.SymDense {
+	t.Helper()
+	var chol mat.Cholesky
+	if !chol.Factorize(a) {
+		t.Fatal("not positive definite")
+	}
+	inverse := new(mat.SymDense)
+	if err := chol.InverseTo(inverse); err != nil {
+		t.Fatal(err)
+	}
+	return inverse
+}
+
+// classProbabilities are the averages of p(c|f) over f ~ N(mean, cov) of three classes, by sums over a grid; those of
+// multinomial probit, ∫ N(u) Π_d Φ(u + f_c - f_d) du, by a sum over u too.
+func classProbabilities(t *testing.T, lik likelihood.RandomUtility, mean []float64, cov *mat.SymDense) (p [3]float64) {
+	t.Helper()
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		t.Fatal("not positive definite")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	const step, far = 0.5, 6.0
+	_, gumbel := lik.(likelihood.Softmax)
+	given := func(f [3]float64) (p [3]float64) {
+		if gumbel {
+			for c := range p {
+				for d := range f {
+					p[c] += math.Exp(f[d] - f[c])
+				}
+				p[c] = 1 / p[c]
+			}
+			return p
+		}
+		for c := range p {
+			for u := -far; u < far+step/2; u += step {
+				w := step * math.Exp(-u*u/2) / math.Sqrt(2*math.Pi)
+				for d := range f {
+					if d != c {
+						w *= math.Erfc(-(u+f[c]-f[d])/math.Sqrt2) / 2
+					}
+				}
+				p[c] += w
+			}
+		}
+		return p
+	}
+	for a := -far; a < far+step/2; a += step {
+		for b := -far; b < far+step/2; b += step {
+			for c := -far; c < far+step/2; c += step {
+				f := [3]float64{
+					mean[0] + l.At(0, 0)*a,
+					mean[1] + l.At(1, 0)*a + l.At(1, 1)*b,
+					mean[2] + l.At(2, 0)*a + l.At(2, 1)*b + l.At(2, 2)*c,
+				}
+				w := step * step * step * math.Exp(-(a*a+b*b+c*c)/2) / math.Pow(2*math.Pi, 1.5)
+				for class, q := range given(f) {
+					p[class] += w * q
+				}
+			}
+		}
+	}
+	return p
+}
+
+// TestJointPredictions compares the latent values and the class probabilities of new cases, and the
+// probabilities of left-out cases, with dense matrices and sums over a grid.
+func TestJointPredictions(t *testing.T) {
+	const n, classes = 7, 3
+	x, y := planeClasses(n+1, 3)
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		all, _ := priors(x, 0.2, 0.6, classes, shared)
+		var cov []approx.Cov
+		var cross []*mat.Dense
+		var diag, means [][]float64
+		for c, whole := range all {
+			own := approx.Cov{K: mat.NewSymDense(n, nil)}
+			own.K.CopySym(whole.K.SliceSym(0, n).(*mat.SymDense))
+			at := mat.NewDense(n, 1, nil)
+			for i := range n {
+				at.Set(i, 0, whole.K.At(i, n))
+				own.Mean = append(own.Mean, math.Cos(float64(2*c+i)))
+			}
+			cov, cross = append(cov, own), append(cross, at)
+			diag, means = append(diag, []float64{whole.K.At(n, n)}), append(means, []float64{0.3 * float64(c)})
+		}
+		post := fitJoint(t, m, cov, y[:n], classes, lik)
+		state := post.State()
+
+		mean, sigma := latentOracle(t, cov, state, n, classes, -1)
+		// The weights of the latent values of class c at the new case are K_c⁻¹ k_c.
+		at, spread := make([]float64, classes), mat.NewSymDense(classes, nil)
+		weights := make([]*mat.VecDense, classes)
+		for c := range classes {
+			own, known := classOf(cov, c), cross[min(c, len(cross)-1)].ColView(0)
+			weights[c] = new(mat.VecDense)
+			weights[c].MulVec(inverseOf(t, own.K), known)
+			at[c] = means[min(c, len(means)-1)][0]
+			for i := range n {
+				at[c] += weights[c].AtVec(i) * (mean.AtVec(c*n+i) - own.Mean[i])
+			}
+			spread.SetSym(c, c, diag[min(c, len(diag)-1)][0]-mat.Dot(weights[c], known))
+		}
+		for c := range classes {
+			for d := range c + 1 {
+				v := 0.0
+				for i := range n {
+					for j := range n {
+						v += weights[c].AtVec(i) * sigma.At(c*n+i, d*n+j) * weights[d].AtVec(j)
+					}
+				}
+				spread.SetSym(c, d, spread.At(c, d)+v)
+			}
+		}
+		for c := range classes {
+			gotMean, gotVariance := []float64{0}, []float64{0}
+			post.Latent(gotMean, gotVariance, cross[min(c, len(cross)-1)], diag[min(c, len(diag)-1)], c)
+			gotMean[0] += means[min(c, len(means)-1)][0]
+			if math.Abs(gotMean[0]-at[c]) > 1e-9 || math.Abs(gotVariance[0]-spread.At(c, c)) > 1e-9 {
+				t.Errorf("class %d has N(%.12g, %.12g), want N(%.12g, %.12g)",
+					c, gotMean[0], gotVariance[0], at[c], spread.At(c, c))
+			}
+		}
+		// Averages over lattice points have errors near 1e-5.
+		probabilities := mat.NewDense(1, classes, nil)
+		post.PredictProba(probabilities, cross, diag, means)
+		for c, want := range classProbabilities(t, lik, at, spread) {
+			if got := probabilities.At(0, c); math.Abs(got-want) > 3e-5 {
+				t.Errorf("class %d has probability %.8f, want %.8f", c, got, want)
+			}
+		}
+
+		want := 0.0
+		for i := range n {
+			mean, sigma := latentOracle(t, cov, state, n, classes, i)
+			for c := range classes {
+				at[c] = mean.AtVec(c*n + i)
+				for d := range classes {
+					spread.SetSym(c, d, sigma.At(c*n+i, d*n+i))
+				}
+			}
+			want += math.Log(classProbabilities(t, lik, at, spread)[y[i]])
+		}
+		left, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := left.Value(); math.Abs(got-want) > 3e-4 {
+			t.Errorf("leave-one-out %.8f, want %.8f", got, want)
+		}
+	})
+}
+
+// TestJointStates: a fit from the sites of other hyperparameters has the same value, and one restored from its own
+// sites has the same bits. Sites that no fit can have are an error that names the case.
+func TestJointStates(t *testing.T) {
+	const n, classes = 20, 3
+	x, y := planeClasses(n, 9)
+	targets := approx.Targets{Classes: classes, Index: y}
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		cov, _ := priors(x, 0.2, 1, classes, shared)
+		other, _ := priors(x, -1, 2.5, classes, shared)
+		want := fitJoint(t, m, cov, y, classes, lik)
+		warm, err := m.Fit(context.Background(), cov, targets, lik, fitJoint(t, m, other, y, classes, lik).State())
+		if err != nil || !warm.Diagnostics().Converged {
+			t.Fatal(err, warm.Diagnostics().Failure)
+		}
+		if a, b := warm.Evidence().Value(), want.Evidence().Value(); math.Abs(a-b) > 1e-8*math.Abs(b) {
+			t.Errorf("from other sites %.12g, want %.12g", a, b)
+		}
+		restored, err := m.Restore(cov, targets, lik, want.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(post approx.Posterior) []float64 {
+			var diag [][]float64
+			var cross []*mat.Dense
+			for _, c := range cov {
+				cross, diag = append(cross, mat.DenseCopyOf(c.K)), append(diag, make([]float64, n))
+				for i := range n {
+					diag[len(diag)-1][i] = c.K.At(i, i)
+				}
+			}
+			dst := mat.NewDense(n, classes, nil)
+			post.PredictProba(dst, cross, diag, nil)
+			return dst.RawMatrix().Data
+		}
+		if a, b := of(restored), of(want); !slices.Equal(a, b) {
+			t.Errorf("restored %v, want %v", a, b)
+		}
+		for name, damaged := range map[string]approx.State{
+			"case 0": make(approx.State, 2*n*classes), "want 120": make(approx.State, 7),
+		} {
+			if _, err := m.Restore(cov, targets, lik, damaged); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("damaged sites: %v, want %q in it", err, name)
+			}
+		}
+	})
+}
+
+// TestJointExtremes: covariances of every size have a finite evidence or an error, and no fit takes long.
+func TestJointExtremes(t *testing.T) {
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, _ bool) {
+		for _, variance := range []float64{0, 1e-30, 1e8, 1e14, 1e60, 1e200} {
+			for _, y := range [][]int{{1, 1, 0}, {2, 2, 2}} {
+				k := mat.NewSymDense(3, []float64{1, .5, 1, .5, 1, .5, 1, .5, 1}) // two equal cases
+				k.ScaleSym(variance, k)
+				post, err := m.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 4, Index: y}, lik, nil)
+				if err != nil {
+					continue
+				}
+				value := post.Evidence().Value()
+				if d := post.Diagnostics(); d.Converged && !(value < 0 && value > -1e6) || !d.Converged && d.Failure == nil {
+					t.Errorf("variance %g has evidence %v and failure %v", variance, value, d.Failure)
+				}
+			}
 		}
 	})
 }

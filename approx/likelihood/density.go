@@ -203,7 +203,7 @@ func (b integrated) tilt(y, mean, variance float64) tilted {
 	}
 	logp, _, d2, _ := b.density.Derivs(y, t.f(t.mode))
 	t.logp, t.top = logp, logp-t.mode*t.mode/2
-	t.width = 1 / math.Sqrt(max(1, 1-variance*d2))
+	t.width = 1 / math.Sqrt(min(max(1, 1-variance*d2), math.MaxFloat64)) // above 0
 	t.noise += 0x1p-50 * (math.Abs(logp) + t.mode*t.mode)
 	return t
 }

@@ -69,9 +69,16 @@ func (t tilted) sum(step float64, proper bool, count int, f func(sum []float64, 
 	}
 	total, h := make([]float64, count), min(step/t.s, 0.45*t.width)
 	left, right := t.mode-min(t.mode, 0)+t.reach, max(t.mode, 0)-t.mode+t.reach
-	if proper { // beyond, tails are negligible that decrease like exp(-|f|)
-		left, right = min(left, 40/t.s), min(right, 40/t.s)
+	// Beyond, tails are negligible that fall like exp(-|f|), or where the width is less than a unit
+	// of f like exp(-|f|/width).
+	most := math.Inf(1)
+	if proper {
+		most = 40 / t.s
 	}
+	if t.width*t.s < 1 {
+		most = min(most, 50*t.width)
+	}
+	left, right = min(left, most), min(right, most)
 	from, to := -math.Ceil(left/h), math.Ceil(right/h)
 	for k := from; k <= to; k++ {
 		f(total, t.mode+k*h, h)

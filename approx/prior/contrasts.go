@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -66,6 +67,12 @@ func (c *Contrasts) Factorise(tau []float64) error {
 	clear(c.total)
 	for j, d := range tau {
 		c.total[j%c.cases] += d
+	}
+	for i, total := range c.total {
+		if !(total > 0) {
+			return fmt.Errorf("%w: the site precisions of case %d have the sum %v, want one above 0",
+				ErrNotPositiveDefinite, i, total)
+		}
 	}
 	for j, d := range tau {
 		c.share[j] = d / c.total[j%c.cases]
