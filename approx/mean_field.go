@@ -125,7 +125,7 @@ func full(s blas64.Symmetric) blas64.General {
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
-// value h_i = f_i + e_i, of which y_i is the sign, by a Gaussian N(h; m_i, λ_i) truncated at 0.
+// value h_i = f_i + e_i, whose sign is y_i, by a Gaussian N(h; m_i, λ_i) truncated at 0.
 // With A = K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i =
 // N(z_i)/Φ(z_i), the truncated Gaussian has the mean and variance
 //

@@ -41,7 +41,7 @@ type point struct {
 	// ∇log p(y|f), W and the third derivative; for several classes w is π, which determines W, and
 	// d3 is nil.
 	g, w, d3 []float64
-	concave  []float64 // -∂²log p(y|f)/∂f², of which W is the positive part; nil for several classes
+	concave  []float64 // -∂²log p(y|f)/∂f², whose positive part is W; nil for several classes
 	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) without terms independent of f
 	floors   int       // number of negative W_i
 

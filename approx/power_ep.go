@@ -28,7 +28,7 @@ type poweredSite struct {
 //
 //	½ log v - (μ - m)²/2c + h
 //
-// with h of cavityTerm. An update of which the fraction α is taken never does: the mean and the
+// with h of cavityTerm. An update that is taken by the fraction α never does: the mean and the
 // variance of a tilted distribution maximise ∫ p^α q^(1-α) as an EM step does.
 func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 	own, start, cavity := s.average, at.mean, at.without(1)

@@ -31,7 +31,7 @@ func BaseScore(classes int) Score {
 
 // Ahead ranks contestants that have not yet visited all folds, the best first, and compares them on
 // the same folds only. done tells for each contestant and fold whether it has a result, and better
-// is the score of a contestant on some folds together, of which more is better; NaN is worst.
+// is the score of a contestant on some folds together. More is better; NaN is worst.
 //
 // As in successive rejects (Audibert, Bubeck & Munos 2010, COLT), all that remain are compared on
 // the folds that they have in common. Of those with the fewest folds, the worst takes the last free

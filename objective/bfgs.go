@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// quasiNewton is BFGS for functions of which a value costs as much as a gradient, and that flatten
+// quasiNewton is BFGS for functions whose value costs as much as their gradient, and that flatten
 // out: the curvature along a step s is taken where the step ends, from the cubic through both
 // values and both slopes, as
 //
@@ -33,7 +33,7 @@ type quasiNewton struct {
 }
 
 // stride is the length of the first trial step. Hyperparameters that are logarithms change by a
-// factor of about 4. Later searches begin with steps of which no entry is larger than that, or than
+// factor of about 4. Later searches begin with steps that have no entry larger than that, or than
 // four times the largest of the last step.
 const stride = 1.5
 

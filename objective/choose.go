@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
 
-// Choices keeps the choices for a model of which only the inference differs, on one training set.
+// Choices keeps the choices for models that differ only in inference, on one training set.
 // Its zero value is ready to be used.
 type Choices struct {
 	mu  sync.Mutex
@@ -82,7 +82,7 @@ func selected(ctx context.Context, o *Objective, theta []float64, m int) (induci
 	return o.induction().selected(ctx, o.model.Kernels[0], o.Layout.kernel(theta, 0), m)
 }
 
-// fewest is the most inducing inputs of which the search for enough begins.
+// fewest is the most inducing inputs that the search for enough begins with.
 const fewest = 64
 
 // climbed is how many evaluations a climb may take with every number of inducing inputs. Those of

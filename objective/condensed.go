@@ -29,7 +29,7 @@ func (p *Point) Condense() (c Condensed, ok bool) {
 	return Condensed{i.z.X, s}, ok
 }
 
-// NewCondensed is the objective of a model of which the inducing inputs are known and the training
+// NewCondensed is the objective of a model whose inducing inputs are known and the training
 // cases are not. All it can do is Expand. classes are the labels; none: the targets are numbers.
 func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
 	x := &kernel.Inputs{X: z}

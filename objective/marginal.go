@@ -19,7 +19,7 @@ type Marginal struct {
 }
 
 // Marginals sums up chains[c][s], the s-th sample of theta of chain c. All chains have the same
-// number of samples, at least 4. A coordinate of which all samples are equal has an RHat and an ESS
+// number of samples, at least 4. A coordinate whose samples are all equal has an RHat and an ESS
 // of NaN.
 func Marginals(chains [][][]float64) []Marginal {
 	if len(chains) == 0 || len(chains[0]) < 4 {

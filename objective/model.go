@@ -81,7 +81,7 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 }
 
 // mostRemembered is how many cases there are at most where a Run remembers covariances: with more a
-// fit takes so long that a covariance of which only the amplitude changes gains next to nothing.
+// fit takes so long that a covariance that changes only in amplitude gains next to nothing.
 const mostRemembered = 2048
 
 // remembered is how many covariances of n cases a Run keeps.

@@ -31,7 +31,7 @@ func causes(notices []Notice) (out []Cause) {
 			i = len(out)
 			at[n.Kind] = i
 			var c Cause
-			c.Cause, c.Meaning, c.Remedy, c.Note = n.Kind.Told()
+			c.Cause, c.Meaning, c.Remedy, c.Note = n.Kind.Explanation()
 			out = append(out, c)
 		}
 		out[i].Count += n.Count

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// soFar is what is known of configurations with the same data, some of which are not yet scored on
+// soFar is what is known of configurations with the same data, some not yet scored on
 // all folds; false: all are, or none is on any.
 func (r *Report) soFar(group []int) (s SoFar, ok bool) {
 	of := r.contest(group)

@@ -65,7 +65,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 func (d *doubts) leaks(r *Report, c Configuration, folds []*Study) {
 	for _, w := range r.Manifest.Warnings {
 		if w.Kind == cause.Leak && w.At == c.Dataset {
-			what, _, remedy, _ := w.Kind.Told()
+			what, _, remedy, _ := w.Kind.Explanation()
 			d.add(1, remedy, what, "%s", w.Text)
 		}
 	}

@@ -159,8 +159,8 @@ func (s *tuning) over() (trials []record.Trial, seconds []float64) {
 	return trials, seconds
 }
 
-// consult asks the strategy.
-func (s *tuning) consult() (next []Proposal, err error) {
+// ask asks the strategy.
+func (s *tuning) ask() (next []Proposal, err error) {
 	if thrown := panicked.Try(func() { next = s.Strategy.Ask(s.Space, s.history(), s.Seed) }); thrown != nil {
 		return nil, fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
 			cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
@@ -181,7 +181,7 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 			s.pending = append(s.pending, job{of: s, think: true})
 			return nil, true, nil
 		}
-		if s.proposed, err = s.consult(); err != nil {
+		if s.proposed, err = s.ask(); err != nil {
 			return nil, false, err
 		}
 	}

@@ -152,7 +152,7 @@ type result struct {
 func (s *scheduler) work(ctx context.Context, j job) (r result) {
 	r.job = j
 	if j.think {
-		r.next, r.err = j.of.consult()
+		r.next, r.err = j.of.ask()
 		return r
 	}
 	line, ok := j.do(ctx, s.TrialTimeout)

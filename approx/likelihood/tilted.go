@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sigmoids are the likelihoods of which powers are sigmoidal densities.
+// sigmoids are the likelihoods whose powers are sigmoidal densities.
 type sigmoids interface {
 	around(y float64) []float64
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// copies is a prior of which case i stands for c_i equal cases, its copies, that share all but
+// copies is a prior whose case i stands for c_i equal cases, its copies, that share all but
 // independent variances Λ_i: noise of a kernel, or what inducing inputs lack. Their sites are
 // equal, and τ_i is the sum. So the copies are one case with the mean of their latent values, whose
 // independent variance is Λ_i/c_i: this is the Prior inside. With T_i = 1/(1 + τ_i Λ_i/c_i) what
@@ -116,7 +116,7 @@ func (c *copies) Variances() []float64 {
 	return v
 }
 
-// Marginals implements Prior. CavityShare is that without all copies, of which a copy is a share.
+// Marginals implements Prior. CavityShare is that without all copies.
 func (c *copies) Marginals() []Marginal {
 	m := c.Prior.Marginals()
 	for i, t := range c.tau {

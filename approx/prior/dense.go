@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Dense is a prior of which K is a matrix. Where τ ≥ 0 (see negativeSites for the rest), with
+// Dense is a prior whose K is a matrix. Where τ ≥ 0 (see negativeSites for the rest), with
 //
 //	B = I + S^½ K S^½ = UᵀU,   R = S^½ B⁻¹ S^½ = (K + S⁻¹)⁻¹
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// denseClasses are priors of which every K_c is a matrix. With
+// denseClasses are priors whose K_c are all matrices. With
 //
 //	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,
 //	E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   Σ_c E_c = MᵀM

@@ -1,5 +1,5 @@
 // Package prior contains the covariances of latent values that methods of inference can work with,
-// as operators: a matrix (dense), a matrix of cases of which some are equal (tied), and a matrix of
+// as operators: a matrix (dense), a matrix with equal cases (tied), and a matrix of
 // lower rank with inducing inputs. Each is one file or a few, and implements Prior, for one latent
 // process, or Classes, for the processes of several classes.
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// tied is the covariance of n cases of which some share their latent value: their rows of K are
+// tied is the covariance of n cases, some of which share their latent value: their rows of K are
 // bit-identical, as for equal inputs and a kernel without noise. With K_v the covariance of the m
 // distinct values, E, n×m, the value of each case, and T = EᵀS E,
 //
@@ -29,7 +29,7 @@ type tied struct {
 	mixed  []bool    // values with precisions that cancel, whose shares are not used
 }
 
-// withEqualCases is a matrix of which equal cases are merged, if they may be; without equal cases,
+// withEqualCases is a matrix with equal cases merged, if they may be; without equal cases,
 // the matrix.
 func withEqualCases(work *Work, cov Cov, n int, _ float64, merge bool, _ []float64) (Prior, error) {
 	if cov.Cross != nil || !merge {

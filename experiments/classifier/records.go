@@ -157,7 +157,7 @@ func (d *records) open(bracket json.Delim) error {
 	return err
 }
 
-// next is the next token, of which there must be one.
+// next is the next token; that there is none is an error.
 func (d *records) next() (json.Token, error) {
 	token, err := d.Token()
 	if errors.Is(err, io.EOF) {

@@ -44,7 +44,7 @@ func timeCell(at time.Time) field {
 	return field{text: at.UTC().Format("2006-01-02 15:04:05.999999999")}
 }
 
-// memory are rows in memory, of which lines are numbers in the file.
+// memory are rows in memory; lines are their numbers in the file.
 type memory struct {
 	rows  [][]field
 	lines []int // nil: counted from 1

@@ -29,7 +29,7 @@ const (
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // texts of which a single copy is kept
+	maxKnown    = 1000    // texts that are kept once
 	maxFaults   = 20      // listed in full
 	maxFault    = 500     // bytes of one fault
 	maxAlso     = 4       // further lines listed for one fault

@@ -247,7 +247,7 @@ type richText struct {
 
 func (r richText) String() string { return r.Text + strings.Join(r.Runs, "") }
 
-// readShared reads the texts that cells share, of which there may be none.
+// readShared reads the texts that cells share; there may be none.
 func (b *workbook) readShared() error {
 	const name = "xl/sharedStrings.xml"
 	if _, err := b.archive.Open(name); err != nil {

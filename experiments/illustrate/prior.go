@@ -26,7 +26,7 @@ const maxDraws = 100
 
 func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
-// drawn is the model of which draws are made: without a likelihood, of the latent function only.
+// drawn is the model to draw from: without a likelihood, only its latent function.
 func drawn(m declared.Model) declared.Model {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}

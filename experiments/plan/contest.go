@@ -15,7 +15,7 @@ import (
 // contests makes the contests of configurations with the same data, and the stages at which their
 // studies wait.
 func (p *planner) contests() error {
-	base, groups := p.together()
+	base, groups := p.groupByData()
 	for _, group := range groups {
 		first := p.Manifest.Configurations[group[0]]
 		for _, c := range contestsWithin(p.Plan, p.Studies[base[group[0]]:][:len(first.Studies)]) {
@@ -29,9 +29,9 @@ func (p *planner) contests() error {
 	return nil
 }
 
-// together returns the index of each configuration's first study in the list of all, and groups of
+// groupByData returns the index of each configuration's first study in the list of all, and groups of
 // configurations with the same data.
-func (p *Plan) together() (base []int, groups [][]int) {
+func (p *Plan) groupByData() (base []int, groups [][]int) {
 	base = make([]int, len(p.Manifest.Configurations))
 	for i, s := range p.Studies {
 		if s.Index == 0 {

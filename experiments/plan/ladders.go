@@ -13,7 +13,7 @@ import (
 // ladders decides in which order the configurations of a data set run: by what is known of the
 // score that the answer goes by.
 func (p *Plan) ladders() {
-	base, groups := p.together()
+	base, groups := p.groupByData()
 	for _, group := range groups {
 		if len(group) == 1 {
 			continue

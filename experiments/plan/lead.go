@@ -27,7 +27,7 @@ func (p *planner) lead() {
 			first[start{s.Tuning, s.Stage}] = i
 		}
 		if s.Lead < i {
-			s.follow()
+			s.subtractLead()
 		}
 	}
 }
@@ -39,8 +39,8 @@ func (s *Study) asksAs(t *Study) bool {
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 
-// follow subtracts from the times what another study computes.
-func (s *Study) follow() {
+// subtractLead subtracts from the times what another study computes.
+func (s *Study) subtractLead() {
 	times := s.Times
 	s.Times = func(r *Rates) (Times, bool) {
 		c, ok := times(r)

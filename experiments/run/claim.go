@@ -104,7 +104,7 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 const remedy = "a run of the file with --resume (from Go: Options.Resume) writes it again, and continues with the " +
 	"journal"
 
-// extension is the error that the folder belongs to another plan, all of which this plan includes.
+// extension is the error that the folder belongs to a plan that this one includes whole.
 type extension struct{ dir string }
 
 func (e *extension) Error() string {
@@ -289,7 +289,7 @@ func versionsText(v map[string]int) string {
 // Threads.
 type Options struct {
 	Resume bool // continue an unfinished run
-	Extend bool // continue a run of which this plan is an extension
+	Extend bool // continue a run whose plan this one extends
 	Retry  bool // run recorded failed jobs again
 	// receives warnings for the user that are not part of the results; nil: they are dropped
 	Warn func(format string, args ...any)

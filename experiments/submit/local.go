@@ -55,7 +55,7 @@ func (e *local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 		for _, b := range w.Waves[0].Blocks {
 			blocks = append(blocks, run.Block{Index: b, Of: r.Blocks}.String())
 		}
-		if err := e.together(ctx, r, blocks); err != nil {
+		if err := e.runBlocks(ctx, r, blocks); err != nil {
 			return false, err
 		}
 		if r.DryRun {
@@ -64,14 +64,14 @@ func (e *local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 			return false, err
 		}
 	}
-	if err := e.together(ctx, r, []string{rest}); err != nil {
+	if err := e.runBlocks(ctx, r, []string{rest}); err != nil {
 		return false, err
 	}
 	return !r.DryRun, nil
 }
 
-// together runs a process for each of the blocks, and waits for all.
-func (e *local) together(ctx context.Context, r *Run, blocks []string) error {
+// runBlocks runs a process for each of the blocks, and waits for all.
+func (e *local) runBlocks(ctx context.Context, r *Run, blocks []string) error {
 	errs := make([]error, len(blocks))
 	log := &lines{to: r.Log}
 	var processes sync.WaitGroup

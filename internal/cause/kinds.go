@@ -28,9 +28,9 @@ type row struct {
 	note    bool   // for information only; nothing is wrong
 }
 
-// Told is what reports say of a kind: its cause in words, the consequence for the results, a remedy
+// Explanation is what reports say of a kind: its cause in words, the consequence for the results, a remedy
 // if one is needed, and whether it is for information only, for then nothing is wrong.
-func (k Kind) Told() (cause, meaning, remedy string, note bool) {
+func (k Kind) Explanation() (cause, meaning, remedy string, note bool) {
 	r := rows[k]
 	return r.cause, r.meaning, r.remedy, r.note
 }

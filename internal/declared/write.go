@@ -23,7 +23,7 @@ func text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	if e, _ := table.Lookup(what, name); e.NeedsOptions {
 		defaults = reflect.Zero(defaults.Type())
 	}
-	parts, err := said(optionsOf(v), defaults)
+	parts, err := changedOptions(optionsOf(v), defaults)
 	if err != nil || parts == "" {
 		return name, err
 	}
@@ -38,8 +38,8 @@ func optionsOf[I any](v I) reflect.Value {
 	return reflect.ValueOf(v)
 }
 
-// said formats the options that differ from the defaults; zero values are left out.
-func said(v, defaults reflect.Value) (string, error) {
+// changedOptions formats the options that differ from the defaults; zero values are left out.
+func changedOptions(v, defaults reflect.Value) (string, error) {
 	if v.IsZero() || v.Type() == defaults.Type() && reflect.DeepEqual(v.Interface(), defaults.Interface()) {
 		return "", nil
 	}
@@ -69,7 +69,7 @@ func fields(v, defaults reflect.Value) (string, error) {
 	var parts []string
 	var wrong error
 	registry.Options(v, func(name string, f reflect.Value, _ reflect.StructField) {
-		switch text, err := said(f, usual[name]); {
+		switch text, err := changedOptions(f, usual[name]); {
 		case err != nil:
 			wrong = err
 		case text != "":

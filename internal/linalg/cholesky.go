@@ -59,7 +59,7 @@ func (ws *solver) advanceParallel(p product, w int) (ok bool) {
 // the rows above contribute, factorise the diagonal tile, and solve with it for the rest of the
 // row.
 //
-// The block is held in panels of nr columns, of which panel j has the rows that reach into the
+// The block is held in panels of nr columns; panel j has the rows that reach into the
 // triangle. Entries below the diagonal are computed on the way and mean nothing.
 func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	s := active

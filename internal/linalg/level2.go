@@ -181,7 +181,7 @@ func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
 // a vector, which waits for memory.
 const wordy = 16
 
-// shareOut runs work on parts of 0 … count, of each of which each takes depth multiplications. The
+// shareOut runs work on parts of 0 … count; every item takes depth multiplications. The
 // parts begin at multiples of 24.
 func shareOut(count, depth int, work func(from, to int)) {
 	const enough = 1 << 15 // multiplications: 0.01 ms or so

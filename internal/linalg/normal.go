@@ -95,7 +95,7 @@ func TruncatedNormal(z float64) Truncated {
 		k := int((z+hazardReach)/logNormSpacing + 0.5)
 		u := z - (float64(k)*logNormSpacing - hazardReach)
 		logMass, r = LogNormCDF(z), series(&hazardNodes[k], u)
-	default: // Φ(-z) by the ratios at z, of which the tail is made
+	default: // Φ(-z) by the ratios at z, which make the tail
 		a2 := 2 / (z + thirdRatio(z))
 		n := normPDF(z)
 		q := n / (z + 1/(z+a2))

@@ -201,7 +201,7 @@ func (ws *solver) solvePanel(s side, place, j, m int, b []float64, ldb int) {
 
 // invertTriangular replaces an n×n upper triangle U by V = U⁻¹, block column by block column: V₁₂ =
 // -(V₁₁ U₁₂) U₂₂⁻¹. In this order |VU - I| stays within n rounding errors of |V||U|, however
-// ill-conditioned U is. The blocks on the diagonal, of which copies are kept, come first: they do
+// ill-conditioned U is. The blocks on the diagonal, whose copies are kept, come first: they do
 // not wait for each other.
 func invertTriangular(n int, u []float64, ldu int) {
 	if n == 0 {

@@ -12,7 +12,7 @@ func Component(n *Node) record.Component {
 	if n == nil {
 		return record.Component{}
 	}
-	return record.Component{Text: Flow(n), Node: said(n)}
+	return record.Component{Text: Flow(n), Node: nodeOf(n)}
 }
 
 // ComponentOf reads the text of a component; a text that is not YAML is a word.
@@ -21,18 +21,18 @@ func ComponentOf(text string) record.Component {
 	if err := Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {
 		return record.Plain(text)
 	}
-	return record.Component{Text: text, Node: said(root.Content[0])}
+	return record.Component{Text: text, Node: nodeOf(root.Content[0])}
 }
 
-func said(n *Node) (out record.Node) {
+func nodeOf(n *Node) (out record.Node) {
 	switch n.Kind {
 	case MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			out.Parts = append(out.Parts, record.Part{Key: n.Content[i].Value, Node: said(n.Content[i+1])})
+			out.Parts = append(out.Parts, record.Part{Key: n.Content[i].Value, Node: nodeOf(n.Content[i+1])})
 		}
 	case SequenceNode:
 		for _, item := range n.Content {
-			out.Parts = append(out.Parts, record.Part{Node: said(item)})
+			out.Parts = append(out.Parts, record.Part{Node: nodeOf(item)})
 		}
 	default:
 		out.Word = n.Value

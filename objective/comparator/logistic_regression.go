@@ -62,7 +62,7 @@ func (l LogisticRegression) columns(dim int) int {
 	return dim
 }
 
-// Memory is B at two amplitudes, each in place of which its factor and inverse stand, the inputs
+// Memory is B at two amplitudes, each replaced by its factor and then its inverse, the inputs
 // twice, and what is kept of every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	n, columns, processes := int64(s.Cases), int64(l.columns(dim)), int64(machines(s.Classes))
@@ -157,7 +157,7 @@ type weights struct {
 	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
 	d3         []float64      // of two classes: ω times the third derivative of log p
 	psi        float64
-	b          blas64.Symmetric  // B, in the place of which its factor and then B⁻¹ stand
+	b          blas64.Symmetric  // B, then its factor, then B⁻¹
 	factor     blas64.Triangular // of B
 	value      float64           // L
 	gradient   float64           // dL/d log σ

@@ -15,7 +15,7 @@ import (
 
 // Greedy takes the case with the largest variance given those already chosen,
 // k(x, x) - k(x, Z) K_zz⁻¹ k(Z, x), the first of equals, until there are m or until what is left is
-// rounding. That is a Cholesky factorisation of K(X, X) with pivots on its diagonal, of which only
+// rounding. That is a Cholesky factorisation of K(X, X) with pivots on its diagonal; only
 // the m columns of the pivots are computed: O(n m²) time, n m numbers. Noise of the kernel takes no
 // part, as nothing explains it. Cases of equal inputs are never both chosen: the second has no
 // variance left. S. Fine and K. Scheinberg, Efficient SVM training using low-rank kernel

@@ -20,7 +20,7 @@ import (
 // KMeans takes the centres of m clusters: seeds by k-means++ (D. Arthur and S. Vassilvitskii,
 // k-means++: the advantages of careful seeding, SODA 2007), then steps of S. P. Lloyd (Least
 // squares quantization in PCM, IEEE Transactions on Information Theory 28, 1982) until no case
-// changes its cluster, 100 at most. Distances are those between inputs of which each column is
+// changes its cluster, 100 at most. Distances are between inputs where each column is
 // divided by the smallest length scale that the kernel has for it, if any. O(n m d) time a step.
 type KMeans struct{}
 

@@ -124,7 +124,7 @@ func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	return x, f(b.Z)
 }
 
-// each calls f with each row, of which threads take some each.
+// each calls f with each row; threads share the rows.
 func (b Block) each(f func(i int, row []float64)) {
 	linalg.Rows(b.Rows(), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {

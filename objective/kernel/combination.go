@@ -20,7 +20,7 @@ type combination interface {
 	checkDim(dim int) error
 }
 
-// Leaf is a kernel of which others are made, with the number of columns that it sees.
+// Leaf is a kernel that combinations are made of, with the number of columns that it sees.
 type Leaf struct {
 	Kernel
 	Dim int

@@ -89,7 +89,7 @@ func (x *Inputs) Check(dim int) error {
 	return nil
 }
 
-// Fresh is the same cases, of which nothing large is kept yet.
+// Fresh is the same cases, with nothing large kept yet.
 func (x *Inputs) Fresh() *Inputs {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -142,7 +142,7 @@ func subset(ttf []byte, glyphs []sfnt.GlyphIndex) []byte {
 	return assembled(names, tables)
 }
 
-// components returns the glyphs of which an outline is composed.
+// components returns the glyphs that make up an outline.
 func components(outline []byte) (parts []int) {
 	const words, scale, more, scales, matrix = 1 << 0, 1 << 3, 1 << 5, 1 << 6, 1 << 7
 	for at := 10; ; {

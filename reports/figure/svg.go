@@ -86,7 +86,7 @@ func (c *svgCanvas) SetColor(colour color.Color) {
 	c.now().colour = color.NRGBAModel.Convert(colour).(color.NRGBA)
 }
 
-// group begins a group of which all that follows is a part, up to the Pop.
+// group begins a group; all that follows is part of it, up to the Pop.
 func (c *svgCanvas) group(transform string, args ...any) {
 	c.flush()
 	fmt.Fprintf(&c.elements, `<g transform="`+transform+"\">\n", args...)

@@ -84,8 +84,8 @@ type sheet struct {
 	Name    string // of its section
 	Remarks alert
 	table.Table
-	All    int   // rows, of which some may be left out
-	Linked []int // the first column has numbers of configurations, of which these have details in the document
+	All    int   // rows, with those left out
+	Linked []int // configurations with details in the document; the first column has their numbers
 	Note   string
 }
 

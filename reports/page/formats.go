@@ -22,7 +22,7 @@ type Format struct {
 	Always bool   // written after every run; otherwise where the experiment's report.formats names it
 	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *reports.Report) error
-	// writes one of the files of a format of which every figure has one; * in File is its name
+	// writes the file of one figure, in formats with a file per figure; * in File is its name
 	Draw func(w io.Writer, figures ...figure.Figure) error
 }
 

@@ -59,7 +59,7 @@ func binEdges(lo, hi, most float64) []float64 {
 	}
 }
 
-// histogram counts the values between the edges, of which the lower one belongs to a bin; what is
+// histogram counts the values between the edges; the lower edge belongs to its bin. What is
 // beyond is in the first and the last.
 func histogram(name string, edges, values []float64) figure.Bars {
 	b := figure.Bars{Name: name, Edges: edges, Heights: make([]float64, len(edges)-1)}

@@ -24,7 +24,7 @@ func sameButTune(c reports.Configuration, o reports.Configuration) bool {
 		c.Objective == o.Objective
 }
 
-// pathsOf are the trials on all of the training data of which a way is on record.
+// pathsOf are the trials on all of the training data whose paths are on record.
 func pathsOf(c reports.Configuration) (out []*record.Trial) {
 	if len(c.Studies) == 0 {
 		return nil

@@ -324,7 +324,7 @@ func seriesOf(r shown, section func(c *reports.Configuration) *record.Component,
 	return sets
 }
 
-// partials counts the evaluations of which not all folds are done.
+// partials counts the evaluations with folds that are not done.
 func partials(series []optionSeries) (n int) {
 	for _, s := range series {
 		for _, c := range s.configurations {

@@ -87,7 +87,7 @@ func Check(name string) error {
 	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
 }
 
-// Drawn are the figures that the experiment asks for, of which every one has a file: those that its
+// Drawn are the figures that the experiment asks for, each with a file: those that its
 // report.figures names, in that order, each by its own name or all of a kind by that; or else all.
 func Drawn(r *reports.Report) []figure.Figure {
 	drawn, _ := drawn(r)

@@ -44,7 +44,7 @@ func surfaces(r shown) []figure.Figure {
 	})
 }
 
-// levelLines are the latent values of a column over a lattice of the first two, of which the first
+// levelLines are the latent values of a column over a lattice of the first two; the first
 // moves fastest.
 func levelLines(i record.Illustration, column string) figure.Contours {
 	n := reports.Edge(i)

@@ -84,7 +84,7 @@ func heading(score string) string {
 	return cmp.Or(s.Column.Heading, score)
 }
 
-// Heading is a heading without the words inner and outer, which say of which folds a score is.
+// Heading is a heading without the words inner and outer, which name the folds of a score.
 func Heading(name string) string {
 	if _, known := HeadDocs[name]; known {
 		return name

@@ -33,7 +33,7 @@ func (b *bench) level3() {
 	b.conclude("level3", b.ways[1].name, span(ratios))
 }
 
-// operation is one to compare: its result is in c, of which only the upper triangle counts if it is
+// operation is one to compare: its result is in c; only its upper triangle counts if it is
 // a triangle, and prepare is copied to c before.
 type operation struct {
 	name     string

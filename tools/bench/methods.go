@@ -43,7 +43,7 @@ func besideEP(lik likelihood.Likelihood, classes int) (all []inferred) {
 	return all
 }
 
-// excerpt is a data set of which so many cases are drawn, and points of theta.
+// excerpt is so many cases drawn from a data set, and points of theta.
 type excerpt struct {
 	name   string
 	spec   data.Spec

@@ -2,7 +2,7 @@
 // had, and writes docs/large-n.md with its figure: for Laplace's method the log evidence, what is
 // found out about held-out cases, processor time and memory, by the number of inducing inputs, with
 // FITC, with VFE, and with as many as a tolerance asks for. Every number on the page is of these
-// runs, of which those that the folder has are not made again:
+// runs; those in the folder are not made again:
 //
 //	go run ./tools/large -cases spam.csv.gz -runs FOLDER
 package main

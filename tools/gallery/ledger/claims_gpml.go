@@ -142,7 +142,7 @@ var gpml = []Claim{
 		Check: decideAlike("usps_3v5_averaged", "usps_3v5_points", "gpml_fig35", "gpml_fig36")},
 }
 
-// topLeft is the kernel of the point of which the text speaks, (log l, log σ_f) = (1.6, 5.6).
+// topLeft is the kernel of the point that the text names, (log l, log σ_f) = (1.6, 5.6).
 const topLeft = "{se: {amplitude: 270.42640742615254, length_scale: 4.953032424395115}}"
 
 // tunedSVM is the one whose cost and length scale are found by five folds.
