@@ -9,11 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -58,7 +56,7 @@ func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}
 func (i Inducing) PowerOr(own float64) float64 { return i.Correction.PowerOr(own) }
 
 // Check implements Structure.
-func (i Inducing) Check() error {
+func (i Inducing) Check([]kernel.Kernel) error {
 	if i.Points == 0 {
 		return errors.New("inducing: points is missing; write how many there are to be, as in {points: 200}")
 	}
@@ -177,51 +175,6 @@ func (i *induction) take(c *Choice) {
 	i.choice, i.induced = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }
 
-// induced is a training set beside its inducing inputs, in parts of a few thousand cases, of which
-// threads take some each.
-type induced struct {
-	z     *kernel.Inputs
-	x     *kernel.Inputs
-	parts []inducedPart
-}
-
-// inducedPart is some of the cases. It has inducing inputs of its own, whose distances from the
-// part's cases are then kept with it.
-type inducedPart struct {
-	z, x     *kernel.Inputs
-	from, to int
-}
-
-const (
-	// partSize is how many cases a part has.
-	partSize = approx.PartSize
-	// mostKept is how many distances are kept for the next theta, 256 MB of them.
-	mostKept = 1 << 25
-)
-
-func newInduced(x, z *kernel.Inputs) *induced {
-	d := &induced{z: z, x: x}
-	for from := 0; from < x.N(); from += partSize {
-		to := min(x.N(), from+partSize)
-		rows := x.X.Slice(from, to, 0, x.Dim()).(*mat.Dense)
-		d.parts = append(d.parts, inducedPart{&kernel.Inputs{X: z.X}, &kernel.Inputs{X: rows}, from, to})
-	}
-	return d
-}
-
-// each runs work for every part.
-func (d *induced) each(work func(k int, p inducedPart)) {
-	linalg.Parallel(len(d.parts), func(k int) { work(k, d.fresh(d.parts[k])) })
-}
-
-// fresh is a part that keeps no distances, where they are too many.
-func (d *induced) fresh(p inducedPart) inducedPart {
-	if d.x.N()*d.z.N() > mostKept {
-		p.z, p.x = p.z.Fresh(), p.x.Fresh()
-	}
-	return p
-}
-
 // Memory implements Structure: the covariances, in whose memory V is made, and the distances that
 // are kept; what threads have of a part each; and of several classes that are fitted together, a
 // factor and two inverses of order C m.
@@ -241,34 +194,56 @@ func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
 	return 8 * int64(wide*n*points+vectors*n+4*order*order+s.Kernels*points*s.New+parts+n*dim)
 }
 
-func (d *induced) room() approx.Cov {
-	m, n := d.z.N(), d.x.N()
-	cov := d.adjoint(nil)
-	cov.Cross, cov.Scratch = mat.NewDense(m, n, linalg.Floats(m*n)), true
-	return cov
+// induced is a training set beside its inducing inputs.
+type induced struct {
+	lowRank
+	z *kernel.Inputs
+	// ofParts are the inducing inputs again for each part of the cases, which keep their distances
+	// from these cases.
+	ofParts []*kernel.Inputs
 }
 
-// adjoint implements structure. The columns of Cross come part by part.
-func (d *induced) adjoint(*approx.Work) approx.Cov {
-	m, n := d.z.N(), d.x.N()
-	return approx.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n), Noise: make([]float64, n)}
+func newInduced(x, z *kernel.Inputs) *induced {
+	d := &induced{z: z}
+	d.lowRank = newLowRank(d, x)
+	for range d.parts {
+		d.ofParts = append(d.ofParts, &kernel.Inputs{X: z.X})
+	}
+	return d
 }
 
-// columns are those of a part.
-func (p inducedPart) columns(cross *mat.Dense) *mat.Dense {
-	m, _ := cross.Dims()
-	return cross.Slice(0, m, p.from, p.to).(*mat.Dense)
+// pair are the inducing inputs and the cases of a part. They keep no distances if those are too
+// many.
+func (d *induced) pair(p part) (z, x *kernel.Inputs) {
+	z, x = d.ofParts[p.number], p.x
+	if d.x.N()*d.z.N() > mostKept {
+		return z.Fresh(), x.Fresh()
+	}
+	return z, x
 }
 
-func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
-	smoothGram(k, cov.K, theta, d.z)
-	d.each(func(_ int, p inducedPart) {
-		kernel.Cross(k, p.columns(cov.Cross), theta, p.z, p.x)
-		smooth, noise := cov.Diag[p.from:p.to], cov.Noise[p.from:p.to]
-		kernel.SmoothDiag(k, smooth, theta, p.x)
-		kernel.Diag(k, noise, theta, p.x)
-		floats.Sub(noise, smooth)
-	})
+func (d *induced) rows() int { return d.z.N() }
+
+func (d *induced) gram(dst *mat.SymDense, k kernel.Kernel, theta []float64) {
+	smoothGram(k, dst, theta, d.z)
+}
+
+func (d *induced) columns(dst *mat.Dense, k kernel.Kernel, theta []float64, p part) {
+	z, x := d.pair(p)
+	kernel.Cross(k, dst, theta, z, x)
+}
+
+func (d *induced) pullGram(grad []float64, k kernel.Kernel, theta []float64, g *mat.SymDense) {
+	kernel.PullbackCross(k, grad, theta, d.z, d.z, square(1, g))
+}
+
+func (d *induced) pullColumns(grad []float64, k kernel.Kernel, theta []float64, p part, g *mat.Dense) {
+	z, x := d.pair(p)
+	kernel.PullbackCross(k, grad, theta, z, x, g)
+}
+
+func (d *induced) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
+	kernel.Cross(k, dst, theta, d.z, z)
 }
 
 // smoothGram sets dst to K(Z, Z) without noise.
@@ -295,64 +270,22 @@ func (d *induced) pullbackInputs(
 	}
 	adjoint.Part = func(cross *mat.Dense, from int) {
 		i := from / partSize
-		p := d.fresh(d.parts[i])
-		errs[i] = errors.Join(errs[i], kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, cross))
+		z, x := d.pair(d.parts[i])
+		errs[i] = errors.Join(errs[i], kernel.PullbackInputs(k, parts[i], theta, z, x, cross))
 	}
 	if err := fill(&adjoint); err != nil {
 		return err
 	}
-	square := mat.NewDense(m, m, nil)
-	for i := range m {
-		for j := range m {
-			square.Set(i, j, 2*adjoint.K.At(i, j))
-		}
-	}
-	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square)
+	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square(2, adjoint.K))
 	for _, part := range parts {
 		dst.Add(dst, part)
 	}
 	return errors.Join(append(errs, err)...)
 }
 
-func (d *induced) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
-	kernel.Cross(k, dst, theta, d.z, z)
-}
-
-func (d *induced) rows() int { return d.z.N() }
-
-func (d *induced) pullback(
-	grad []float64, k kernel.Kernel, theta []float64, _ approx.Cov, adjoint *approx.Cov,
-	fill func(*approx.Cov) error,
-) error {
-	m := d.z.N()
-	grads := make([][]float64, len(d.parts))
-	for i := range grads {
-		grads[i] = make([]float64, len(grad))
-	}
-	adjoint.Part = func(cross *mat.Dense, from int) {
-		i := from / partSize
-		p := d.fresh(d.parts[i])
-		kernel.PullbackCross(k, grads[i], theta, p.z, p.x, cross)
-	}
-	if err := fill(adjoint); err != nil {
-		return err
-	}
-	square := mat.NewDense(m, m, nil)
-	for i := range m {
-		for j := range m {
-			square.Set(i, j, adjoint.K.At(i, j))
-		}
-	}
-	kernel.PullbackCross(k, grad, theta, d.z, d.z, square)
-	d.each(func(i int, p inducedPart) {
-		noise := adjoint.Noise[p.from:p.to]
-		// as noise is the variance less the smooth one
-		kernel.PullbackDiag(k, grads[i], theta, p.x, noise)
-		smooth := floats.SubTo(make([]float64, len(noise)), adjoint.Diag[p.from:p.to], noise)
-		kernel.PullbackSmoothDiag(k, grads[i], theta, p.x, smooth)
-	})
-	for _, g := range grads {
-		floats.Add(grad, g)
-	}
-	return nil
+// square is c g as a whole matrix.
+func square(c float64, g *mat.SymDense) *mat.Dense {
+	dst := mat.DenseCopyOf(g)
+	dst.Scale(c, dst)
+	return dst
 }

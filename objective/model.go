@@ -38,7 +38,7 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 			"classes that have no order, one per class", j, classes)
 	}
 	if s := approx.StructureOf(m.Inference); s != nil {
-		if err := s.(Structure).Check(); err != nil {
+		if err := s.(Structure).Check(m.Kernels); err != nil {
 			return approx.Caps{}, err
 		}
 	}
