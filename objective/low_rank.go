@@ -17,8 +17,8 @@ type features interface {
 	// features with the cases of a part.
 	gram(dst *mat.SymDense, k kernel.Kernel, theta []float64)
 	columns(dst *mat.Dense, k kernel.Kernel, theta []float64, p part)
-	// pullGram and pullColumns add to grad the derivatives over theta, for an adjoint g of what gram
-	// and columns set.
+	// pullGram and pullColumns add to grad the derivatives over theta, for an adjoint g of what
+	// gram and columns set.
 	pullGram(grad []float64, k kernel.Kernel, theta []float64, g *mat.SymDense)
 	pullColumns(grad []float64, k kernel.Kernel, theta []float64, p part, g *mat.Dense)
 }

@@ -13,7 +13,7 @@ import (
 // it: a row of Structures.
 type Structure interface {
 	approx.Structure
-	// Check says what the declaration lacks, and which of the kernels the structure cannot represent.
+	// Check says what the declaration lacks, and which kernels the structure cannot represent.
 	Check(kernels []kernel.Kernel) error
 	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
 	Rank(n int) int

@@ -29,8 +29,8 @@ func (p *planner) contests() error {
 	return nil
 }
 
-// groupByData returns the index of each configuration's first study in the list of all, and groups of
-// configurations with the same data.
+// groupByData returns the index of each configuration's first study in the list of all, and groups
+// of configurations with the same data.
 func (p *Plan) groupByData() (base []int, groups [][]int) {
 	base = make([]int, len(p.Manifest.Configurations))
 	for i, s := range p.Studies {
