@@ -136,7 +136,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	if !o.Process {
 		return func() {}
 	}
-	percent, limit := -1, debug.SetMemoryLimit(-1)
+	collect, limit := func() {}, debug.SetMemoryLimit(-1)
 	var largest int64
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
@@ -144,7 +144,8 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	var floor []byte // counts as memory in use, but takes none, because it is never written to
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {
-			percent = debug.SetGCPercent(machine.Slack)
+			percent := debug.SetGCPercent(machine.Slack)
+			collect = func() { debug.SetGCPercent(percent) }
 		} else {
 			floor = make([]byte, leeway)
 		}
@@ -157,8 +158,6 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	return func() {
 		runtime.KeepAlive(floor)
 		debug.SetMemoryLimit(limit)
-		if percent >= 0 {
-			debug.SetGCPercent(percent)
-		}
+		collect()
 	}
 }

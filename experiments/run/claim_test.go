@@ -1,0 +1,201 @@
+package run
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// A folder of another plan is refused with what differs, each part once; a plan that only adds to
+// that of the folder may extend it.
+func TestWhatDiffersIsNamed(t *testing.T) {
+	const (
+		model   = crabs30 + "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+		program = "program: {command: [sh, a.sh, '{x}'], hyperparameters: {x: {linear: {from: 0, to: 1}}}}\ntune: {method: random, trials: 2}\n"
+	)
+	for _, c := range []struct{ before, was, is, want string }{
+		{model, "kernel: se", "kernel: [se, linear]", ""},
+		{model, "kernel: se", "kernel: [linear, se]", ""},
+		{model, "kernel: se", "kernel: [linear, matern32]", "model.kernel: se in the folder, linear here"},
+		{model, "kernel: se", "kernel: se, mean: constant", "model.mean: zero in the folder, constant here"},
+		{model, "likelihood: probit", "likelihood: logit", "model.likelihood: probit in the folder, logit here"},
+		{model, "inference: laplace", "inference: ep", "model.inference: laplace in the folder, ep here"},
+		{model, "{k: 2}}", "{k: 2}, training: {}}", ""},
+		{program, "trials: 2", "trials: 3", ""},
+		{program, "a.sh, '{x}']", "b.sh, '{x}']", "program: sh a.sh '{x}' in the folder, sh b.sh '{x}' here"},
+		{program, "a.sh, '{x}']", "'a b.sh', '{x}']", "program: sh a.sh '{x}' in the folder, sh 'a b.sh' '{x}' here"},
+		{program, "a.sh, '{x}']", "a.sh, '{x}'], input: json", "program: sh a.sh '{x}' in the folder, sh a.sh '{x}', input: json here"},
+		{program, "a.sh, '{x}']", "a.sh, '{x}'], field: loss", "program: sh a.sh '{x}' in the folder, sh a.sh '{x}', field: loss here"},
+		{program, "a.sh, '{x}']", "a.sh, '{x}'], field: loss, minimize: true",
+			"program: sh a.sh '{x}' in the folder, sh a.sh '{x}', field: loss, minimize: true here"},
+		{program, "to: 1}}", "to: 2}}", "program.hyperparameters: x from 0 to 1, first 0.5 in the folder, x from 0 to 2, first 1 here"},
+	} {
+		dir := t.TempDir()
+		if _, err := LayOut(plantest.Planned(t, c.before), dir, LayOutOptions{Blocks: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(c.before, c.was) {
+			t.Fatalf("no %s", c.was)
+		}
+		p := plantest.Planned(t, strings.Replace(c.before, c.was, c.is, 1))
+		_, err := LayOut(p, dir, LayOutOptions{})
+		var extends *extension
+		switch {
+		case !errors.Is(err, ErrOtherConfiguration):
+			t.Errorf("%s: error %v", c.is, err)
+		case c.want == "":
+			if !errors.As(err, &extends) {
+				t.Errorf("%s: error %v", c.is, err)
+			}
+			if n, extends, err := Done(p, dir); n != 0 || !extends || err != nil {
+				t.Errorf("%s: %d jobs done, extends is %v, error %v", c.is, n, extends, err)
+			}
+			if _, err := LayOut(p, dir, LayOutOptions{Extend: true}); err != nil {
+				t.Errorf("%s, extended: %v", c.is, err)
+			}
+			if _, extends, err := Done(p, dir); extends || err != nil {
+				t.Errorf("%s, extended: extends is %v, error %v", c.is, extends, err)
+			}
+		case errors.As(err, &extends) || strings.Count(err.Error(), c.want) != 1:
+			t.Errorf("%s: error %v, want %s", c.is, err, c.want)
+		}
+	}
+}
+
+// Workers need the files of the data and of a program, by absolute paths.
+func TestFilesOfWorkers(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	err := errors.Join(os.WriteFile("a.csv", []byte("x,y\n1,a\n2,b\n3,a\n4,b\n"), 0o666), os.WriteFile("a.sh", nil, 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const model = "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
+	for text, want := range map[string][]string{
+		"data: {dataset: crabs}\n" + model:                              nil,
+		"data: {train: a.csv, label: y}\n" + model:                      {"a.csv"},
+		"data: [{train: a.csv}, {test: a.csv, train: a.csv}]\n" + model: {"a.csv", "a.csv", "a.csv"},
+		"program: {command: [sh, a.sh, '{x}'], files: [a.sh], hyperparameters: {x: {linear: {from: 0, to: 1}}}}\n" +
+			"tune: {method: random, trials: 2}\n": {"a.sh"},
+	} {
+		l, err := LayOut(plantest.Planned(t, text), t.TempDir(), LayOutOptions{Blocks: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range want {
+			want[k] = filepath.Join(dir, want[k])
+		}
+		if got := l.Files(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Last waves that are together no more work than the largest block of the wave before them are
+// left to the rest. The work is the same for any number of blocks.
+func TestLastWavesAreLeftToTheRest(t *testing.T) {
+	left, kept := 0, 0
+	for name, text := range divided {
+		p := plantest.Planned(t, crabs30+text)
+		total := 0.0
+		for blocks := 1; blocks <= 64; blocks *= 4 {
+			l, err := LayOut(p, t.TempDir(), LayOutOptions{Blocks: blocks})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := l.Missing()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := w.Rest
+			for k, wave := range w.Waves {
+				all += wave.All
+				if wave.Index != k || len(wave.Blocks) == 0 || wave.Longest > wave.Seconds || wave.Seconds > wave.All {
+					t.Errorf("%s, %d blocks: wave %d is %+v", name, blocks, k, wave)
+				}
+			}
+			last := w.Waves[len(w.Waves)-1]
+			if w.Rest > last.Seconds {
+				t.Errorf("%s, %d blocks: the rest takes %g, a block before it %g", name, blocks, w.Rest, last.Seconds)
+			}
+			if w.Rest > 0 {
+				left++
+			}
+			if n := len(w.Waves); n > 1 {
+				kept++
+				if w.Rest+last.All <= w.Waves[n-2].Seconds {
+					t.Errorf("%s, %d blocks: wave %d takes %g, a block before it %g", name, blocks, n-1, last.All,
+						w.Waves[n-2].Seconds)
+				}
+			}
+			if total == 0 {
+				total = all
+			}
+			if math.Abs(all-total) > 1e-9*total {
+				t.Errorf("%s: %d blocks take %g, one %g", name, blocks, all, total)
+			}
+		}
+	}
+	if left == 0 || kept == 0 {
+		t.Errorf("of all divisions %d leave waves to the rest, %d keep several", left, kept)
+	}
+}
+
+// Jobs get the memory that is free, or the limit. A process that runs them alone collects garbage
+// by what they need, unless GOGC says how; afterwards it has its own settings again.
+func TestGovern(t *testing.T) {
+	settings := func() (percent int, limit int64) {
+		percent = debug.SetGCPercent(-1)
+		debug.SetGCPercent(percent)
+		return percent, debug.SetMemoryLimit(-1)
+	}
+	for _, c := range []struct {
+		name    string
+		memory  int64 // of a job
+		process bool
+		gogc    string
+		own     int // percentage before
+		want    int // during the run
+	}{
+		{"a part of a program", 1 << 30, false, "", 100, 100},
+		{"large jobs", leeway, true, "", 100, machine.Slack},
+		{"large jobs, GOGC by the program", leeway, true, "", 0, machine.Slack},
+		{"large jobs, garbage never collected before", leeway, true, "", -1, machine.Slack},
+		{"small jobs", leeway - 1, true, "", 100, 100},
+		{"GOGC by the user", 1 << 30, true, "100", 100, 100},
+	} {
+		if t.Setenv("GOGC", c.gogc); c.gogc == "" {
+			os.Unsetenv("GOGC")
+		}
+		was := debug.SetGCPercent(c.own)
+		_, limit := settings()
+		p := &plan.Plan{Studies: []plan.Study{{}, {}}}
+		p.Studies[0].Memory = c.memory
+		o := Options{Process: c.process, Options: search.Options{MemoryLimit: 1 << 30}}
+		undo := Govern(p, &o)
+		percent, during := settings()
+		if percent != c.want || (during < limit) != c.process || during < 1<<30 || o.MemoryLimit != 1<<30 || o.Threads == nil {
+			t.Errorf("%s: GC at %d %%, limit %d, before %d; %+v", c.name, percent, during, limit, o)
+		}
+		undo()
+		if percent, after := settings(); percent != c.own || after != limit {
+			t.Errorf("%s: GC is left at %d %%, the limit at %d, before %d", c.name, percent, after, limit)
+		}
+		debug.SetGCPercent(was)
+	}
+	o := Options{}
+	Govern(&plan.Plan{}, &o)
+	if free, known := machine.Available(); known && o.MemoryLimit <= 0 {
+		t.Errorf("a limit of %d with %d free", o.MemoryLimit, free)
+	}
+}
