@@ -40,7 +40,7 @@ func Listen(address string) (net.Listener, error) {
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}) error {
 	server := &http.Server{Handler: h, ErrorLog: log, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 1 << 14}
-	ended := make(chan error, 1)
+	ended := make(chan error)
 	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:

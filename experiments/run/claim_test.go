@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -22,6 +24,7 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 	const (
 		model   = crabs30 + "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 		program = "program: {command: [sh, a.sh, '{x}'], hyperparameters: {x: {linear: {from: 0, to: 1}}}}\ntune: {method: random, trials: 2}\n"
+		prior   = "illustrate: {prior: {inputs: {from: 0, to: 1, points: 2}}}\nmodel: {kernel: se, likelihood: probit}\n"
 	)
 	for _, c := range []struct{ before, was, is, want string }{
 		{model, "kernel: se", "kernel: [se, linear]", ""},
@@ -31,6 +34,8 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 		{model, "likelihood: probit", "likelihood: logit", "model.likelihood: probit in the folder, logit here"},
 		{model, "inference: laplace", "inference: ep", "model.inference: laplace in the folder, ep here"},
 		{model, "{k: 2}}", "{k: 2}, training: {}}", ""},
+		{prior, "kernel: se", "kernel: [se, linear]", ""},
+		{prior, "kernel: se", "kernel: linear", "illustrate: prior, se, probit in the folder, others here"},
 		{program, "trials: 2", "trials: 3", ""},
 		{program, "a.sh, '{x}']", "b.sh, '{x}']", "program: sh a.sh '{x}' in the folder, sh b.sh '{x}' here"},
 		{program, "a.sh, '{x}']", "'a b.sh', '{x}']", "program: sh a.sh '{x}' in the folder, sh 'a b.sh' '{x}' here"},
@@ -197,5 +202,75 @@ func TestGovern(t *testing.T) {
 	Govern(&plan.Plan{}, &o)
 	if free, known := machine.Available(); known && o.MemoryLimit <= 0 {
 		t.Errorf("a limit of %d with %d free", o.MemoryLimit, free)
+	}
+}
+
+// A study of more than half a block whose trials are known beforehand is divided into them, unless
+// there is one block only.
+func TestLargeStudiesAreDivided(t *testing.T) {
+	p := plantest.Planned(t, crabs30+divided["grid"])
+	divisible := func(i int) bool { return p.Studies[i].Lead == i && p.Studies[i].First > 1 }
+	estimates := make([]Estimate, len(p.Studies))
+	large := slices.IndexFunc(p.Studies, func(s plan.Study) bool { return divisible(s.Lead) })
+	for i := range estimates {
+		estimates[i] = Estimate{Trials: 1, Later: 1}
+	}
+	for _, c := range []struct {
+		blocks  int
+		share   float64 // of the large study, in blocks
+		divided bool
+	}{{1, 0.9, false}, {2, 0.49, false}, {2, 0.51, true}, {9, 4, true}} {
+		others := 2 * float64(len(estimates)-1)
+		all := others / (1 - c.share/float64(c.blocks))
+		estimates[large] = Estimate{Trials: all - others - 1, Later: 1}
+		d := divide(p, estimates, c.blocks)
+		first := d.first[large]
+		if (first != nil) != c.divided || c.divided && len(first) != p.Studies[large].First {
+			t.Errorf("%+v: divided into %d of %d trials", c, len(first), p.Studies[large].First)
+		}
+		for _, k := range first {
+			if got, want := d.units[k].seconds, (all-others-1)/float64(len(first)); math.Abs(got-want) > 1e-12*all {
+				t.Errorf("%+v: a trial takes %g, want %g", c, got, want)
+			}
+		}
+	}
+}
+
+// A finished run is reported again without --resume, also where a configuration was dropped; taken
+// back, its jobs are missing. A folder that another build began is continued with a warning.
+func TestDroppedConfigurationsAreNotMissing(t *testing.T) {
+	p := plantest.Planned(t, crabs30+"model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\n")
+	dir := t.TempDir()
+	m := p.Manifest
+	m.Build.Go = "go1.0"
+	if err := journal.WriteManifest(dir, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	order := func(verb string) {
+		t.Helper()
+		command := journal.Command{Verb: verb, Key: p.Manifest.Configurations[1].Studies[0].Key}
+		if err := journal.Order(dir, command); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []string
+	o := Options{Warn: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
+	order("drop")
+	for k, done := range []int{1, 0} {
+		report, summary, err := Run(t.Context(), p, dir, o)
+		if err != nil || summary.Done != done || report.Missing > 0 || !slices.Equal(report.Manifest.Dropped, []int{1}) {
+			t.Fatalf("run %d: %+v, error %v", k, summary, err)
+		}
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "was started by another build (") || !strings.Contains(told[0], "go1.0") {
+		t.Errorf("it says %q", told)
+	}
+	order("resume")
+	if _, _, err := Run(t.Context(), p, dir, o); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("taken back: error %v", err)
+	}
+	o.Resume = true
+	if report, summary, err := Run(t.Context(), p, dir, o); err != nil || summary.Done != 1 || len(report.Manifest.Dropped) > 0 {
+		t.Errorf("continued: %+v, error %v", summary, err)
 	}
 }
