@@ -153,3 +153,31 @@ func TestPowerWithFewNodes(t *testing.T) {
 		}
 	}
 }
+
+// counted counts the values of the logistic likelihood that are asked for.
+type counted struct {
+	likelihood.Logit
+	values *int
+}
+
+func (c counted) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	*c.values++
+	return c.Logit.Derivs(y, f)
+}
+
+// An average of the power of a sigmoid takes some hundred values, wherever the Gaussian is; without
+// the knowledge where it varies fast, several times as many.
+func TestPowersOfSigmoidsTakeFewValues(t *testing.T) {
+	for _, mean := range []float64{-30, 0.3, 30} {
+		for _, variance := range []float64{0.01, 1, 1e4, 1e8} {
+			n := [2]int{}
+			known, _ := likelihood.Power(counted{values: &n[0]}, 0.5)
+			known.Moments(1, mean, variance)
+			lik := likelihood.ByQuadrature(likelihood.Logit{}, fromOutside{counted{values: &n[1]}, 0.5})
+			lik.(likelihood.MomentMatcher).Moments(1, mean, variance)
+			if n[0] == 0 || n[0] > 500 || n[1] < 2*n[0] {
+				t.Errorf("N(%v, %v): %d values, adaptively %d", mean, variance, n[0], n[1])
+			}
+		}
+	}
+}

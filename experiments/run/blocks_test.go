@@ -263,6 +263,7 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	change(data, "x", "", "here.csv")
 	change(laid, build.This().Go, "go1.0", "the run was prepared by the build")
 	change(laid, `restarts: 2`, `restarts: 3`, "does not give the plan of its manifest")
+	change(laid, `[laplace, ep]`, `[laplace, ep, pl]`, "does not give the plan of its manifest")
 	change(laid, `"blocks":4`, `"blocks":0`, "0 blocks")
 	change(laid, `"blocks"`, `"block"`, "not one of this version")
 	if err := os.Rename(data, data+"x"); err != nil {

@@ -137,9 +137,12 @@ func (j *Journal) Refresh() (news bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
+	control := filepath.Join(j.dir, controlName) + ":"
+	if news { // all of them are read again
+		maps.DeleteFunc(j.damaged, func(place, _ string) bool { return strings.HasPrefix(place, control) })
+	}
 	for _, line := range damaged {
-		place := filepath.Join(j.dir, controlName) + ":" + strconv.Itoa(line)
-		j.damaged[place] = "not a command; it has no effect, so give it again"
+		j.damaged[control+strconv.Itoa(line)] = "not a command; it has no effect, so give it again"
 	}
 	own := false
 	for _, f := range files {
