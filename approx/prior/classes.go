@@ -30,8 +30,9 @@ type Classes interface {
 	LogDet() float64
 	// Shrink sets dst = (I + W K)⁻¹ x, given kx = K x. dst may be x.
 	Shrink(dst, x, kx []float64)
-	// Penalty is (1-α)/2α log|I + α W_i D_i|, which is subtracted from the log evidence for the
-	// site of a case, and Describe is that of Correction, of the class with the largest numbers.
+	// Penalty is, if S = 1, (1-α)/2α log|I + α W_i D_i|, which is subtracted from the log evidence
+	// for the site of a case, and Describe is that of Correction, of the class with the largest
+	// numbers.
 	Penalty(i int) float64
 	Describe() (jitter, unexplained float64)
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -17,9 +18,10 @@ type jointPrior struct {
 	k, w      *mat.Dense
 	pi        []float64
 	residuals [][]float64 // D of every class
+	total     []float64   // S of every case
 }
 
-func newJoint(t *testing.T, name string, shared bool) *jointPrior {
+func newJoint(t *testing.T, name string, shared, probabilities bool) *jointPrior {
 	t.Helper()
 	const n = testCases
 	j := &jointPrior{k: mat.NewDense(testClasses*n, testClasses*n, nil), w: mat.NewDense(testClasses*n, testClasses*n, nil)}
@@ -44,12 +46,16 @@ func newJoint(t *testing.T, name string, shared bool) *jointPrior {
 	j.pi = make([]float64, testClasses*n)
 	for i := range n {
 		a, b := math.Exp(math.Sin(float64(i))), math.Exp(float64(i-n/2)) // up to one nearly certain case
+		j.total = append(j.total, [...]float64{1, 2.5, 1, 0.4}[i%4])
+		if probabilities {
+			j.total[i] = 1
+		}
 		for c, v := range []float64{1, a, b} {
-			j.pi[c*n+i] = v / (1 + a + b)
+			j.pi[c*n+i] = j.total[i] * v / (1 + a + b)
 		}
 		for c := range testClasses {
 			for d := range testClasses {
-				v := -j.pi[c*n+i] * j.pi[d*n+i]
+				v := -j.pi[c*n+i] * j.pi[d*n+i] / j.total[i]
 				if c == d {
 					v += j.pi[c*n+i]
 				}
@@ -67,11 +73,18 @@ func newJoint(t *testing.T, name string, shared bool) *jointPrior {
 	return j
 }
 
-// joint runs a check for every structure of several processes.
+// joint runs a check for every structure of several processes, with probabilities and with other numbers for π.
 func joint(t *testing.T, check func(t *testing.T, j *jointPrior, shared bool)) {
 	for _, name := range []string{"dense", "fitc", "half", "vfe"} {
 		for _, shared := range []bool{true, false} {
-			t.Run(fmt.Sprint(name, " ", shared), func(t *testing.T) { check(t, newJoint(t, name, shared), shared) })
+			for _, probabilities := range []bool{true, false} {
+				if !probabilities && name != "dense" && name != "fitc" { // others have a penalty
+					continue
+				}
+				t.Run(fmt.Sprint(name, " ", shared, " ", probabilities), func(t *testing.T) {
+					check(t, newJoint(t, name, shared, probabilities), shared)
+				})
+			}
 		}
 	}
 }
@@ -145,7 +158,9 @@ func (j *jointPrior) checkMarginals(t *testing.T, sigma *mat.Dense) {
 		}
 		for c := range testClasses {
 			pi := j.pi[c*n+i]
-			near(t, "the variance of f - Σπf", variances[c*n+i], pi*centred(c), 1e-10)
+			if floats.Max(j.total) == 1 { // only then they are used
+				near(t, "the variance of f - Σπf", variances[c*n+i], pi*centred(c), 1e-10)
+			}
 			near(t, "1 - πq", left[c], 1-pi*own[c], 1e-10)
 			for d := range c {
 				near(t, "the variance of a difference", between(got.At, c, d), between(want, c, d), 1e-9)
@@ -265,6 +280,9 @@ func TestClassesPull(t *testing.T) {
 // TestPreconditioners: K̃ (I + W K̃)⁻¹ is symmetric, with variances of at least 0.
 func TestPreconditioners(t *testing.T) {
 	joint(t, func(t *testing.T, j *jointPrior, _ bool) {
+		if floats.Max(j.total) > 1 { // for probabilities only
+			return
+		}
 		size := testClasses * testCases
 		near := j.classes.Preconditioner()
 		if !near.Factorise(j.pi) {

@@ -274,3 +274,54 @@ func TestDroppedConfigurationsAreNotMissing(t *testing.T) {
 		t.Errorf("continued: %+v, error %v", summary, err)
 	}
 }
+
+// A report names the files that it has written, each once: those of its formats and those always
+// written.
+func TestReportNamesItsFiles(t *testing.T) {
+	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {training: {}}\n")
+	dir := t.TempDir()
+	if _, _, err := Run(t.Context(), p, dir, quiet(t)); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := folder.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := folder.Write(report, []string{"html", "svg"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(files)))
+	if len(sorted) != len(files) {
+		t.Errorf("some are named twice: %q", files)
+	}
+	figures := 0
+	for _, name := range files {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+		if filepath.Dir(name) == filepath.Join(dir, "figures") {
+			figures++
+		}
+	}
+	for _, name := range []string{"results.json", "results.csv", "timings.json", "report.html"} {
+		if !slices.Contains(files, filepath.Join(dir, name)) {
+			t.Errorf("%s is not named: %q", name, files)
+		}
+	}
+	if drawn, _ := filepath.Glob(filepath.Join(dir, "figures", "*.svg")); figures == 0 || len(drawn) != figures {
+		t.Errorf("%d figures are named, %d drawn", figures, len(drawn))
+	}
+	// A list of figures that cannot be written is an error: a later report could not delete them.
+	list := filepath.Join(dir, "figures", ownName)
+	if err := errors.Join(os.Remove(list), os.Mkdir(list, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Write(report, []string{"svg"}); err == nil {
+		t.Error("a list that cannot be written is no error")
+	}
+}

@@ -71,9 +71,10 @@ type finder struct {
 //   - a whole number in the source one larger
 //   - an assignment or a call left out
 //
-// Not changed are: what the language wants constant; the texts of panics and errors; the capacity
-// given to make; the step of a loop, which would never end; calls of package sync, since races show
-// by chance; and methods named Memory, whose estimates the tests hold within a factor.
+// Not changed are: what the language wants constant; the texts of panics and errors; the sign given
+// to math.Inf, which any positive number says; the capacity given to make; the step of a loop,
+// which would never end; calls of package sync, since races show by chance; and methods named
+// Memory, whose estimates the tests hold within a factor.
 func (f *finder) sites(file *ast.File) []mutant {
 	for _, d := range file.Decls {
 		if function, is := d.(*ast.FuncDecl); !is || function.Name.Name != "Memory" {
@@ -274,8 +275,11 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
-// silent reports whether a call and its arguments stay unchanged: panics, texts of errors, package
-// sync.
+// unchanged are the functions whose calls stay.
+var unchanged = []string{"errors.New", "fmt.Errorf", "math.Inf"}
+
+// silent reports whether a call and its arguments stay unchanged: panics, texts of errors, signs of
+// infinity, package sync.
 func (f *finder) silent(call *ast.CallExpr) bool {
 	switch called := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -283,7 +287,7 @@ func (f *finder) silent(call *ast.CallExpr) bool {
 	case *ast.SelectorExpr:
 		if o := f.info.Uses[called.Sel]; o != nil && o.Pkg() != nil {
 			path := o.Pkg().Path()
-			return path == "sync" || path+"."+o.Name() == "errors.New" || path+"."+o.Name() == "fmt.Errorf"
+			return path == "sync" || slices.Contains(unchanged, path+"."+o.Name())
 		}
 	}
 	return false
