@@ -699,19 +699,20 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 100 000 jobs proposed in one batch, at most eight at a time. The number of
+// TestManyTrials runs 30 000 jobs proposed in one batch, at most eight at a time. The number of
 // goroutines does not grow with the number of jobs, and the memory per job is little more than its
 // record.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs seconds for 100 000 trials: go test ./search -run ManyTrials, without -short")
+		t.Skip("needs seconds for 30 000 trials: go test ./search -run ManyTrials, without -short")
 	}
 	// A goroutine that has ended is counted until the Go scheduler gives it a last turn, which can
-	// take many jobs on a busy machine. One goroutine for every hundred jobs still separates a
+	// take many jobs on a busy machine. One goroutine for every thirty jobs still separates a
 	// bounded number from one that grows; the count of running jobs is exact.
 	limit := runtime.NumGoroutine() + 1000
 	var most, running, atOnce atomic.Int64
-	s := one(100_000, func() {
+	const jobs = 30_000
+	s := one(jobs, func() {
 		raise(&atOnce, running.Add(1))
 		raise(&most, int64(runtime.NumGoroutine()))
 		running.Add(-1)
@@ -720,12 +721,12 @@ func TestManyTrials(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	j := mustOpen(t, t.TempDir())
-	if got := mustRun(t, []Study{s}, j, Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
+	if got := mustRun(t, []Study{s}, j, Options{Workers: 8}); got != (Summary{Done: jobs + 1, Total: jobs + 1}) {
 		t.Errorf("%+v", got)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	bytes := int64(after.HeapAlloc-before.HeapAlloc) / 100_000
+	bytes := int64(after.HeapAlloc-before.HeapAlloc) / jobs
 	t.Logf("%d bytes a trial", bytes)
 	if bytes > 2000 {
 		t.Errorf("a trial leaves %d bytes in memory", bytes)

@@ -24,11 +24,11 @@ const lattice = `version: 1
 name: lattice
 data: {dataset: ripley, subsample: 60}
 model: {kernel: se, likelihood: probit, inference: [laplace, ep]}
-tune: {method: grid, grid: {length_scale: {log: [-2, 1], points: 36}, amplitude: {log: [0, 3], points: 3}}}
+tune: {method: grid, grid: {length_scale: {log: [-2, 1], points: 24}, amplitude: {log: [0, 3], points: 3}}}
 evaluate: {test: {}, kfold: {k: 5}}
 `
 
-const latticeJobs = 2 * 6 * (36 + 1)
+const latticeJobs = 2 * 6 * (24 + 1)
 
 // gpcTune is the program itself: the test binary under its other name.
 func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
@@ -166,11 +166,11 @@ func wholeLattice(t *testing.T, dir string) int64 {
 	if lines, jobs := journalled(t, filepath.Join(dir, "whole")); lines != latticeJobs || jobs != latticeJobs {
 		t.Fatalf("%d lines of %d jobs, want %d", lines, jobs, latticeJobs)
 	}
-	t.Setenv(heldAfter, "30")
+	t.Setenv(heldAfter, "20")
 	return journalSize(filepath.Join(dir, "whole"))
 }
 
-// A sweep in one process that is killed 15 times at random, or in three processes that share the
+// A sweep in one process that is killed ten times at random, or in three processes that share the
 // folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
 // comes when the journal has grown by a random length. No process has time for all jobs before the
 // last kill.
@@ -178,7 +178,7 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
 	want := results(t, filepath.Join(dir, "whole"))
-	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 15}, "three": {3, 15}, "unharmed": {3, 0}} {
+	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 10}, "three": {3, 10}, "unharmed": {3, 0}} {
 		t.Run(name, func(t *testing.T) {
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))

@@ -39,7 +39,7 @@ func children(t testing.TB, pid int) (pids []int) {
 	return pids
 }
 
-// 30 workers are killed at random, while other workers run the same blocks. The run gives the bytes
+// 20 workers are killed at random, while other workers run the same blocks. The run gives the bytes
 // of an undivided run, loses no job, and records no job twice with different results. No worker has
 // time for its block before all kills.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
@@ -48,7 +48,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	}
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
-	const kills, blocks = 30, 6
+	const kills, blocks = 20, 6
 	random := rand.New(rand.NewPCG(8, kills))
 	folder := filepath.Join(dir, "twin")
 	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills), "--set", "model.kernel=held")

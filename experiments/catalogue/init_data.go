@@ -26,6 +26,10 @@ func (w *starter) writeTable(t *columns.Table) {
 		w.line("  classes: [%s] # not %s: too few cases to learn and to test",
 			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))
 	}
+	if t.Spec.Order != nil {
+		w.line("  order: [%s] # of the classes, the lowest first; likelihood: ordinal uses it",
+			strings.Join(names(t.Spec.Order), ", "))
+	}
 	if t.Unlabelled > 0 {
 		w.line("  unlabelled: drop # %s without a label", several(t.Unlabelled, "case"))
 	}
@@ -85,6 +89,15 @@ func (w *starter) roles(t *columns.Table) {
 			}
 			first = false
 			w.line("    - %s # %s", name, why)
+		}
+	}
+	if len(t.Spec.Columns.Described) > 0 {
+		w.line("  columns: # inputs whose values have an order, the lowest first; remove one where it means nothing")
+		for j, c := range t.Columns {
+			if c.Order != nil {
+				w.line("    %s: {ordered: [%s]}", scalar(t.Naming(j)),
+					strings.Join(names(t.Spec.Columns.Described[t.Naming(j)].Ordered), ", "))
+			}
 		}
 	}
 	if len(t.Spec.Categories) > 0 {

@@ -23,6 +23,7 @@ type problem struct {
 	classes       []data.Count  // none for a numeric label
 	test          *data.Summary // nil: there is no test set
 	grouped       bool
+	ordered       bool // the classes have an order
 }
 
 // smallest is the number of cases of the smallest class.
@@ -125,6 +126,8 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 	switch {
 	case p.classes == nil:
 		likelihood, inference, comparators = "{gaussian: {noise: {init: 1}}}", []string{"exact"}, nil
+	case p.ordered:
+		likelihood, inference = "[softmax, ordinal]", []string{"laplace"}
 	case len(p.classes) > 2:
 		likelihood, inference = "softmax", []string{"laplace"}
 	default:

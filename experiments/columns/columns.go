@@ -23,6 +23,8 @@ type Column struct {
 	Missing int    `json:"missing,omitempty"`
 	Levels  int    `json:"levels,omitempty"` // categories
 
+	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
+
 	number bool // it reads as numbers in the notation of the file
 	names  bool // its values are names and look like numbers
 }

@@ -293,3 +293,55 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Scales, bands and numbered texts have an order, whatever the language; names have none.
+func TestOrdered(t *testing.T) {
+	for _, of := range []struct {
+		name, values string // the values in another order than the one wanted
+		want         string
+	}{
+		{"often", "Sometimes|Never|Always|Often", "Never < Sometimes < Often < Always"},
+		{"agreement", "agree|strongly disagree|neutral|disagree|prefer not to say", "strongly disagree < disagree < neutral < agree"},
+		{"German", "oft|nie|manchmal|immer", "nie < manchmal < oft < immer"},
+		{"French", "souvent|jamais|parfois", "jamais < parfois < souvent"},
+		{"Spanish", "alto|bajo|medio", "bajo < medio < alto"},
+		{"pain", "mild|none|severe", "none < mild < severe"},
+		{"size", "XL|S|M|L", "S < M < L < XL"},
+		{"education", "Bachelors|HS-grad|Doctorate|Masters", "HS-grad < Bachelors < Masters < Doctorate"},
+		{"month", "feb|dec|jan", "jan < feb < dec"},
+		{"age", "65+|18-24|<18|25 - 34", "<18 < 18-24 < 25 - 34 < 65+"},
+		{"income", ">100k|20k-50k|<20k|50k-100k", "<20k < 20k-50k < 50k-100k < >100k"},
+		{"children", "3+|0|2|1", "0 < 1 < 2 < 3+"},
+		{"euros", "1,000-1,999|500-999|2,000 and over", "500-999 < 1,000-1,999 < 2,000 and over"},
+		{"numbered", "2 - rarely|10 - always|1 - never", "1 - never < 2 - rarely < 10 - always"},
+		{"colours", "red|green|blue", ""},
+		{"two values", "high|low", ""},
+		{"two of one rank", "often|frequently|never", ""},
+		{"a word too many", "low|high|medium|blue", ""},
+		{"falling bands", "9-5|18-24|1-2", ""},
+		{"bands that begin alike", "0-5|0-9|10-20", ""},
+	} {
+		values := strings.Split(of.values, "|")
+		path := file(t, rows(60, "a;y", func(i int) string { return values[i%len(values)] + ";" + []string{"p", "q"}[i/5%2] }))
+		table, err := Read(path, "y")
+		if err != nil {
+			t.Fatalf("%s: %v", of.name, err)
+		}
+		if got := strings.Join(table.Columns[0].Order, " < "); got != of.want {
+			t.Errorf("%s: order %q, want %q", of.name, got, of.want)
+		}
+		if of.want == "" {
+			continue
+		}
+		d, err := data.Load(table.Spec, "", 1)
+		if err != nil {
+			t.Errorf("%s: %v", of.name, err)
+		} else if _, columns := d.X.Dims(); columns > 2 || d.ColumnNames[0] != "a" {
+			t.Errorf("%s: inputs %q", of.name, d.ColumnNames)
+		}
+	}
+	path := file(t, rows(60, "x;y", func(i int) string { return fmt.Sprintf("%d;%s", i*i, []string{"good", "bad", "fair"}[i%3]) }))
+	if table, err := Read(path, "y"); err != nil || fmt.Sprint(table.Spec.Order) != "[bad fair good]" {
+		t.Errorf("classes have the order %v, %v", table.Spec.Order, err)
+	}
+}

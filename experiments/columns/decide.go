@@ -230,7 +230,10 @@ func (t *Table) decide(profiles []*profile) {
 			grouped = grouped || k.Use == Group
 			t.Columns[j] = Column{Name: p.name, Kind: k.Name, Use: k.Use, Found: found, Missing: p.missing,
 				number: k.Name == number.Name, names: k.category}
-			if k.Use == Input && !t.Columns[j].number {
+			switch {
+			case k.Name == ordered.Name:
+				t.Columns[j].Order = p.order()
+			case k.Use == Input && !t.Columns[j].number:
 				t.Columns[j].Levels = len(p.levels)
 			}
 			break
@@ -284,8 +287,23 @@ func (t *Table) labelled(p *profile) {
 		}
 		c.Found = fmt.Sprintf("%d classes: %s", len(t.Classes), p.some())
 		t.rare()
+		t.orderClasses(p.order())
 	}
 	t.Columns[p.place] = c
+}
+
+// orderClasses gives three or more classes their order, if it has all of them.
+func (t *Table) orderClasses(order []string) {
+	has := func(text string) bool {
+		return slices.ContainsFunc(t.Classes, func(c data.Count) bool { return c.Class == text })
+	}
+	order = slices.DeleteFunc(order, func(text string) bool { return !has(text) })
+	if len(order) < len(t.Classes) || len(order) < 3 {
+		return
+	}
+	for _, text := range order {
+		t.Spec.Order = append(t.Spec.Order, data.Name(text))
+	}
 }
 
 // rare leaves out the classes of too few cases to train on and to test.
@@ -337,6 +355,9 @@ func (t *Table) specify(profiles []*profile) {
 		p := profiles[j]
 		missing := p.missing
 		switch {
+		case c.Order != nil:
+			missing += t.rankAs(p, c, tokens)
+			t.Columns[j].Missing = missing
 		case c.names:
 			s.Categories = append(s.Categories, name)
 		case !c.number:
@@ -357,6 +378,26 @@ func (t *Table) specify(profiles []*profile) {
 		s.MissingValues = append(s.MissingValues, data.Name(token))
 	}
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
+}
+
+// rankAs gives a column its order. The texts that are not in it, words of refusal, stand for missing
+// values; it returns their number.
+func (t *Table) rankAs(p *profile, c Column, tokens map[string]bool) (missing int) {
+	if t.Spec.Columns.Described == nil {
+		t.Spec.Columns.Described = map[string]data.Meaning{}
+	}
+	var of []data.Name
+	for _, text := range c.Order {
+		of = append(of, data.Name(text))
+	}
+	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of}
+	for text, n := range p.levels {
+		if !slices.Contains(c.Order, text) {
+			tokens[text] = true
+			missing += n
+		}
+	}
+	return missing
 }
 
 // labelTokens adds the texts that stand for a missing label to the others. Among categories they

@@ -2,4 +2,4 @@ package columns
 
 // kinds are asked in this order; the last takes every column.
 var kinds = []Kind{empty, constant, weight, rowNumber, measure, group, identifier, date, code, number, answer,
-	category, text}
+	ordered, category, text}

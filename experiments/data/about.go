@@ -34,11 +34,11 @@ func (d *Data) about(s Spec) string {
 			left = append(left, fmt.Sprintf("%s (%s)", Abridged(names), why))
 		}
 	}
-	if s.Columns != nil {
+	if s.Columns.Chosen != nil {
 		leave([]string{"columns that are not listed"}, "columns")
 	}
-	leave(texts(s.Drop), "drop")
-	leave(texts(s.ID), "id")
+	leave(written(s.Drop), "drop")
+	leave(written(s.ID), "id")
 	if s.Group != "" {
 		leave([]string{string(s.Group)}, "group")
 	}
@@ -62,8 +62,8 @@ func (d *Data) about(s Spec) string {
 	return text
 }
 
-// texts converts names.
-func texts(names []Name) (out []string) {
+// written are names as they are written.
+func written(names []Name) (out []string) {
 	for _, n := range names {
 		out = append(out, string(n))
 	}

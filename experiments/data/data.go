@@ -92,6 +92,9 @@ type Column struct {
 	// Coded means that the input has one column, with the indices of its levels from 0 on. The next
 	// index stands for missing values, and the one after for levels not in the training data.
 	Coded bool `json:"coded,omitempty"`
+	// Order has all values of an input whose values have an order, the lowest first. The input is
+	// the rank of a value, from 1.
+	Order []string `json:"order,omitempty"`
 }
 
 // width is the number of columns of the input matrix made from a column of the file.

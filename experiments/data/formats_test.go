@@ -136,7 +136,7 @@ func TestReaderAgainstReader(t *testing.T) {
 		names, rows := sheetOf(t, name)
 		s := Spec{Missing: "mean", Regression: name == "housing", Label: Name(names[len(names)-1])}
 		for _, c := range names[:len(names)-1] {
-			s.Columns = append(s.Columns, Name(c))
+			s.Columns.Chosen = append(s.Columns.Chosen, Name(c))
 		}
 		want, err := load(t, s, asCSV(names, rows), "")
 		if err != nil {
@@ -283,7 +283,7 @@ func TestNotationIsForTexts(t *testing.T) {
 // JSON has the columns of all keys, and a key that an object lacks is a missing value.
 func TestJSONLines(t *testing.T) {
 	text := "{\"a\": 1,\n \"label\": \"x\"}\n{\"b\": true, \"label\": \"y\", \"a\": null}\n\n{ }"
-	d, err := load(t, Spec{Missing: "drop", Label: "label", Columns: []Name{"a"}, ID: []Name{"b"}}, text, "")
+	d, err := load(t, Spec{Missing: "drop", Label: "label", Columns: Columns{Chosen: []Name{"a"}}, ID: []Name{"b"}}, text, "")
 	if err == nil || !strings.Contains(err.Error(), "only case") {
 		t.Errorf("%v, %v", d, err)
 	}

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		"both":             {Spec{Dataset: "crabs", Train: "f"}, []string{"train: keep one"}},
 		"neither":          {Spec{}, []string{"dataset: neither"}},
 		"unknown":          {Spec{Dataset: "crab"}, []string{`dataset: did you mean "crabs"?`}},
-		"columns and drop": {Spec{Train: "f", Columns: []Name{"a"}, Drop: []Name{"b"}}, []string{"drop: both"}},
+		"columns and drop": {Spec{Train: "f", Columns: Columns{Chosen: []Name{"a"}}, Drop: []Name{"b"}}, []string{"drop: both"}},
 		"modes":            {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: preprocess.Choice{How: "standardise"}}, []string{`missing: did you mean "mean"?`, `categorical: here that is "one_hot"`, `preprocess: did you mean "standardize"?`}},
 		"two methods": {Spec{Train: "f", Preprocess: preprocess.Choice{Whiten: new(preprocess.Cases), Standardize: new(preprocess.Cases)}},
 			[]string{"preprocess: are both given"}},
@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		"negative":              {Spec{Train: "f", Subsample: -5}, []string{"subsample: at least 2"}},
 		"twice":                 {Spec{Train: "f", Drop: []Name{"a", "a"}}, []string{`drop: column "a" occurs twice`}},
 		"label dropped":         {Spec{Train: "f", Label: "a", Drop: []Name{"a"}}, []string{`drop: column "a" is already used as label`}},
-		"group as input":        {Spec{Train: "f", Columns: []Name{"a"}, Group: "a"}, []string{`group: already used as columns`}},
+		"group as input":        {Spec{Train: "f", Columns: Columns{Chosen: []Name{"a"}}, Group: "a"}, []string{`group: already used as columns`}},
 		"one class":             {Spec{Train: "f", Classes: []Name{"3"}}, []string{"classes: at least two"}},
 		"equal classes":         {Spec{Train: "f", Classes: []Name{"3", "3.0"}}, []string{`classes: "3" occurs twice`}},
 		"positive left out":     {Spec{Train: "f", Classes: []Name{"3", "5"}, Positive: "7"}, []string{`positive: "7" is not among classes`}},
@@ -77,7 +77,7 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 		"unknown columns":    {Spec{Label: "lable", Drop: []Name{"c"}, ID: []Name{"9"}}, good, []string{`data.label: no column "lable"; did you mean "label"? (the file's columns are a, b, label, or their numbers)`, `data.drop: no column "c"`, `data.id: no column "9"`}},
 		"no header":          {Spec{Group: "x4"}, "1,2,M\n3,4,F\n", []string{`data.group: no column "x4"`, "no header; its columns are named x1, x2, x3"}},
 		"25 unknown columns": {Spec{Drop: absent}, good, []string{`data.drop: no column "c0"`, `no column "c18"`, "and 6 more columns that the file does not have"}},
-		"aliases":            {Spec{Columns: []Name{"a", "1"}}, good, []string{`data.columns: column "a" occurs twice`}},
+		"aliases":            {Spec{Columns: Columns{Chosen: []Name{"a", "1"}}}, good, []string{`data.columns: column "a" occurs twice`}},
 		"default label":      {Spec{Drop: []Name{"label"}}, good, []string{`data.drop: column "label" is already used as label`}},
 		"nothing left":       {Spec{Drop: []Name{"a", "b"}}, good, []string{"data.columns: no input column is left"}},
 		"faults of keys":     {Spec{Missing: "mode"}, good, []string{`data.missing: unknown value "mode"`}},
@@ -88,7 +88,7 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 		"positive of three":  {Spec{Positive: "M"}, three, []string{"data.positive: only two classes have a positive one, and there are 3 (F, M, N)"}},
 		"too small a part":   {Spec{Subsample: 2}, three + "1,1,M\n", []string{`data.subsample: 2 of 4 cases would leave none of class "N"`}},
 		"too many levels":    {Spec{Categorical: "one_hot", Label: "label"}, "a,label\n" + distinct(101), []string{`f.csv:2: column "a" has 101 different texts ("t0" here)`}},
-		"no input":           {Spec{Columns: []Name{"a"}, Categorical: "one_hot", Categories: []Name{"b"}}, good, []string{`data.categories: column "b" is not an input; remove it here, or add it to columns`}},
+		"no input":           {Spec{Columns: Columns{Chosen: []Name{"a"}}, Categorical: "one_hot", Categories: []Name{"b"}}, good, []string{`data.categories: column "b" is not an input; remove it here, or add it to columns`}},
 		"text under one_hot": {Spec{}, "a,label\nu,M\nv,F\n", []string{`f.csv:1:1: column "x1": "a" is not a number`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestColumnsGroupsAndIDs(t *testing.T) {
 	text := "case,a,b,who,label,c\n007,1,2,p,M,9\n,3,4,q,F,9\nx y,5,6,p,M,9\n"
 	for _, s := range []Spec{
 		{ID: []Name{"case"}, Group: "who", Label: "label", Drop: []Name{"c"}},
-		{ID: []Name{"1"}, Group: "4", Label: "5", Columns: []Name{"a", "3"}},
+		{ID: []Name{"1"}, Group: "4", Label: "5", Columns: Columns{Chosen: []Name{"a", "3"}}},
 	} {
 		d, err := load(t, s, text, "a,b,label,case\n1,0,F,t\n")
 		if err != nil {
@@ -200,7 +200,7 @@ func TestColumnsGroupsAndIDs(t *testing.T) {
 	if !reflect.DeepEqual(d.Groups, []string{"p", "q", "p"}) || !reflect.DeepEqual(d.IDs[0].Values, d.Groups) || Describe(d).Groups != 2 {
 		t.Errorf("groups %v, ids %v", d.Groups, d.IDs)
 	}
-	d, err = load(t, Spec{Columns: []Name{"b", "a"}}, good, good)
+	d, err = load(t, Spec{Columns: Columns{Chosen: []Name{"b", "a"}}}, good, good)
 	if err != nil {
 		t.Fatal(err)
 	}

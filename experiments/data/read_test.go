@@ -133,7 +133,7 @@ func TestHashDependsOnWhatResultsDependOn(t *testing.T) {
 		"label":        {Spec{}, strings.Replace(good, "6,M", "6,F", 1), good},
 		"class name":   {Spec{}, strings.ReplaceAll(good, "M", "N"), strings.ReplaceAll(good, "M", "N")},
 		"positive":     {Spec{Positive: "F"}, good, good},
-		"column order": {Spec{Columns: []Name{"b", "a"}}, good, good},
+		"column order": {Spec{Columns: Columns{Chosen: []Name{"b", "a"}}}, good, good},
 		"row order":    {Spec{}, "a,b,label\n3,4,F\n1,2,M\n5,6,M\n", good},
 	} {
 		d, err := load(t, f.s, f.train, f.test)
@@ -438,7 +438,7 @@ func TestSVMLight(t *testing.T) {
 	if d, err = load(t, Spec{Classes: []Name{"1", "2"}}, text+"2 1:1\n", ""); err != nil || !reflect.DeepEqual(d.Rows, []int{0, 2, 3}) {
 		t.Errorf("classes: %+v, %v", d, err)
 	}
-	d, err = load(t, Spec{Columns: []Name{"4", "x1"}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
+	d, err = load(t, Spec{Columns: Columns{Chosen: []Name{"4", "x1"}}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +507,7 @@ func TestFaultySVMLight(t *testing.T) {
 	if _, err := load(t, Spec{Label: "1"}, "1 1:1 2:0\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "label first; remove the key") {
 		t.Errorf("label: 1 gives %v", err)
 	}
-	for _, s := range []Spec{{ID: []Name{"1"}}, {Group: "x2"}, {Columns: []Name{"1", "qid"}}} {
+	for _, s := range []Spec{{ID: []Name{"1"}}, {Group: "x2"}, {Columns: Columns{Chosen: []Name{"1", "qid"}}}} {
 		if _, err := load(t, s, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "only qid can be id or group, and only the features inputs") {
 			t.Errorf("%+v gives %v", s, err)
 		}

@@ -81,6 +81,8 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, MaxClasses)
 		case c.Coded && c.Levels == nil:
 			return fmt.Errorf("column %q is coded and has no levels", c.Name)
+		case c.Order != nil && (len(c.Order) < 2 || c.Levels != nil || !allDifferent(c.Order)):
+			return fmt.Errorf("the order of column %q must be two texts or more, all different, and no levels", c.Name)
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -103,6 +105,9 @@ func (s *Schema) Check() error {
 	}
 	return nil
 }
+
+// allDifferent reports whether no text occurs twice.
+func allDifferent(texts []string) bool { return ascending(slices.Sorted(slices.Values(texts))) }
 
 // ascending reports whether the texts are strictly ascending.
 func ascending(texts []string) bool {
@@ -133,6 +138,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
+			t.rank(*c)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}
@@ -319,6 +325,12 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	}
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
+	}
+	for _, c := range s.Inputs {
+		if n := t.unknown[c.Index]; n > 0 {
+			d.Warnings = append(d.Warnings, cause.Unknown.Of(n, "values of %q that are not in its order: they are "+
+				"treated as missing", c.Name))
+		}
 	}
 	d.Weights = t.weights
 	if t.weightless > 0 {

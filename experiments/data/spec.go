@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type Spec struct {
 	// any.
 	Test     string   `yaml:"test"`
 	Label    Name     `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
-	Columns  []Name   `yaml:"columns"`  // the inputs, in this order; default: all columns without another role
+	Columns  Columns  `yaml:"columns"`  // the inputs, in this order; default: all columns without another role
 	Drop     []Name   `yaml:"drop"`     // columns to leave out
 	ID       []Name   `yaml:"id"`       // columns that only identify cases
 	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
@@ -58,6 +59,30 @@ type Spec struct {
 	// Regression requests numeric labels instead of classes. The likelihood of an experiment sets
 	// it.
 	Regression bool `yaml:"-"`
+}
+
+// Columns are the inputs: a list of their names, or what some of them mean, by their names.
+type Columns struct {
+	Chosen    []Name             // in this order; none: all columns without another role
+	Described map[string]Meaning // of inputs
+}
+
+// List and Map are where a list and a mapping go.
+func (c *Columns) List() any { return &c.Chosen }
+func (c *Columns) Map() any  { return &c.Described }
+
+// Meaning is what the values of an input mean.
+type Meaning struct {
+	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
+	Ordered []Name `yaml:"ordered"`
+}
+
+// described are the names of the inputs with a meaning, in order.
+func (c Columns) described() (names []Name) {
+	for _, name := range slices.Sorted(maps.Keys(c.Described)) {
+		names = append(names, Name(name))
+	}
+	return names
 }
 
 // Name is a column or a label as the user wrote it; a number is kept as its text.
@@ -125,7 +150,7 @@ func (s Spec) Check() Problems {
 	if len(s.Categories) > 0 && s.Categorical == "error" {
 		p.add("categories", "categorical: error refuses categories; remove it, or set categorical: one_hot")
 	}
-	if len(s.Columns) > 0 && len(s.Drop) > 0 {
+	if len(s.Columns.Chosen) > 0 && len(s.Drop) > 0 {
 		p.add("drop", "columns and drop are both given; keep columns, which excludes all others")
 	}
 	p = append(p, overlaps(s.uses())...)
@@ -145,6 +170,7 @@ func (s Spec) Check() Problems {
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
 	}
+	p = append(p, s.checkOrders()...)
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d is too few; take at least 2 cases, or leave the key out to use all", s.Subsample)
 	}
@@ -153,6 +179,35 @@ func (s Spec) Check() Problems {
 			"set categorical: one_hot")
 	}
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
+}
+
+// checkOrders checks the orders of inputs.
+func (s Spec) checkOrders() (p Problems) {
+	for _, name := range s.Columns.described() {
+		of := s.texts(s.Columns.Described[string(name)].Ordered)
+		if len(of) < 2 {
+			p.add("columns", "the order of %q has %s; write all values, the lowest first, as in {%s: {ordered: "+
+				"[never, sometimes, often]}}", name, several(len(of), "value"), name)
+		}
+		for i, text := range of {
+			if slices.Contains(of[:i], text) {
+				p.add("columns", "%q occurs twice in the order of %q; remove one", text, name)
+			}
+		}
+	}
+	return p
+}
+
+// texts are values as they are compared.
+func (s Spec) texts(names []Name) (out []string) {
+	for _, n := range names {
+		text := strings.TrimSpace(string(n))
+		if s.IgnoreCase {
+			text = strings.ToLower(text)
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // checkClasses checks classes, order and positive.
@@ -224,13 +279,17 @@ func (s Spec) categorical() string {
 // use is a column named by a key.
 type use struct{ key, column string }
 
+// described is the key of inputs whose meaning is given.
+const described = "columns (a mapping)"
+
 // uses lists the columns named by keys, in the order of the keys.
 func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
 		names []Name
-	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}},
-		{"weights", []Name{s.Weights}}, {"categories", s.Categories}} {
+	}{{"label", []Name{s.Label}}, {"columns", s.Columns.Chosen}, {"drop", s.Drop}, {"id", s.ID},
+		{"group", []Name{s.Group}}, {"weights", []Name{s.Weights}}, {"categories", s.Categories},
+		{described, s.Columns.described()}} {
 		for _, n := range k.names {
 			if n != "" {
 				all = append(all, use{k.key, strings.TrimSpace(string(n))})
@@ -250,7 +309,7 @@ func overlaps(uses []use) (p Problems) {
 			first[u.column] = u.key
 		case key == u.key:
 			p.add(u.key, "column %q occurs twice; remove one", u.column)
-		case key == "columns" && u.key == "categories": // categories are inputs with more information
+		case key == "columns" && (u.key == "categories" || u.key == described): // inputs with more information
 		case key != "id" || u.key != "group":
 			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
 		}
@@ -260,12 +319,8 @@ func overlaps(uses []use) (p Problems) {
 
 // canonicalNames are labels in canonical form.
 func (s Spec) canonicalNames(names ...Name) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		text := strings.TrimSpace(string(n))
-		if s.IgnoreCase {
-			text = strings.ToLower(text)
-		}
+	out := s.texts(names)
+	for i, text := range out {
 		out[i] = Canonical(text, s.Decimal)
 	}
 	return out

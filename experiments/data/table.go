@@ -137,6 +137,8 @@ type table struct {
 
 	numbers *mat.Dense        // a row per case with the numeric inputs; NaN is missing
 	place   []int             // position of each input column among them
+	ranks   map[int][]string  // of the input columns whose values have an order: these values
+	unknown map[int]int       // and how many others they have, which are missing values
 	texts   [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
 	known   map[string]string // texts seen before, to keep a single copy
 	weights []float64         // of each case, where a column has them
@@ -207,6 +209,9 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		f := of(j)
 		v, missing := want.value(role, f)
 		text := f.text
+		if t.ranks[j] != nil {
+			v, missing = t.ranked(want, j, text, missing)
+		}
 		if missing && role == target && want.drop {
 			t.unlabelled++
 			return false
@@ -229,9 +234,12 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			continue
 		}
 		if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
-			t.faults.once(kind, line, at(j), "column %q: %s; %s", t.names[j], notNumber(text, want.decimal),
-				want.remedy("correct it", fmt.Sprintf("leave the column out (drop: [%s]), or if it holds categories "+
-					"set categorical: one_hot", t.names[j])))
+			wrong, remedy := notNumber(text, want.decimal), fmt.Sprintf("leave the column out (drop: [%s]), or if it "+
+				"holds categories set categorical: one_hot", t.names[j])
+			if order := t.ranks[j]; order != nil {
+				wrong, remedy = fmt.Sprintf("%q is not in its order (%s)", text, list(order)), "or add it there"
+			}
+			t.faults.once(kind, line, at(j), "column %q: %s; %s", t.names[j], wrong, want.remedy("correct it", remedy))
 		}
 		t.numbers.Set(n, t.place[j], v)
 	}
@@ -248,6 +256,33 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// rank makes a number of an input whose values have an order.
+func (t *table) rank(c Column) {
+	if c.Order == nil || c.Index < 0 {
+		return
+	}
+	if t.ranks == nil {
+		t.ranks, t.unknown = map[int][]string{}, map[int]int{}
+	}
+	t.ranks[c.Index], t.roles[c.Index] = c.Order, number
+}
+
+// ranked is the rank of a text of column j, from 1, or NaN. Of cases to predict, texts that are not
+// in the order are missing values.
+func (t *table) ranked(want request, j int, text string, missing bool) (float64, bool) {
+	if want.fold {
+		text = strings.ToLower(text)
+	}
+	if k := slices.Index(t.ranks[j], text); k >= 0 {
+		return float64(k + 1), false
+	}
+	if !missing && want.loose && want.missing != "error" {
+		t.unknown[j]++
+		missing = true
+	}
+	return math.NaN(), missing
 }
 
 // fill reads the rows of a file whose columns are known; n is an upper bound of their number.

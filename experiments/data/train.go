@@ -127,7 +127,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	schema.weigh(t, of["weights"])
 	t.roles[t.label] = target
 	inputs := of["columns"]
-	if len(s.Columns) == 0 {
+	if len(s.Columns.Chosen) == 0 {
 		dropped := make([]bool, len(t.names))
 		for _, j := range of["drop"] {
 			dropped[j] = true
@@ -150,6 +150,14 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 			t.roles[j] = level
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
+	}
+	for i, j := range of[described] {
+		k := slices.Index(inputs, j)
+		if k < 0 {
+			return nil, -1, problem("columns", "column %q is not an input; remove its meaning", t.names[j])
+		}
+		schema.Inputs[k].Order = s.texts(s.Columns.Described[string(s.Columns.described()[i])].Ordered)
+		t.rank(schema.Inputs[k])
 	}
 	for _, j := range of["categories"] {
 		if r := t.roles[j]; r != number && r != level {
@@ -203,8 +211,8 @@ func notSparse(uses []use) (p Problems) {
 		switch {
 		case u.key == "label" && u.column != "label":
 			p.add("label", "an svmlight file has its label first; remove the key")
-		case u.key == "categories":
-			p.add("categories", "an svmlight file holds numbers alone; remove the key")
+		case u.key == "categories" || u.key == described:
+			p.add(u.key, "an svmlight file holds numbers alone; remove the key")
 		case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
 			p.add(u.key, "in an svmlight file only qid can be id or group, and only the features inputs; remove %q",
 				u.column)

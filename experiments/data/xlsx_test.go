@@ -132,7 +132,7 @@ func TestSpreadsheetCells(t *testing.T) {
 		}
 	}
 	cells[4][2] = "late"
-	_, err := load(t, Spec{Columns: []Name{"at", "price"}, Label: "ok"}, asXLSX("", map[string][][]string{"s": cells[1:]}), "")
+	_, err := load(t, Spec{Columns: Columns{Chosen: []Name{"at", "price"}}, Label: "ok"}, asXLSX("", map[string][][]string{"s": cells[1:]}), "")
 	if err == nil || !strings.Contains(err.Error(), `f.csv:s!C2: column "at": "2024-01-31 18:00:00" is not a number`) ||
 		!strings.Contains(err.Error(), "likewise in s!4") {
 		t.Errorf("error %v", err)

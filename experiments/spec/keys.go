@@ -52,7 +52,8 @@ var Sections = []Section{
 		{"test", "file of test cases, with the same columns", "none", "data: {train: a.csv, test: b.csv}"},
 		{"label", "column that is predicted, a class or a number: its name, or its number from 1",
 			"the last column", "data: {train: patients.csv, label: state}"},
-		{"columns", "columns used as inputs, in this order",
+		{"columns", "columns used as inputs, in this order; or as a mapping, what the values of some inputs mean, " +
+			"which leaves no other out",
 			"all columns that no other key names", "columns: [age, weight]"},
 		{"drop", "columns that are ignored", "none", "drop: [comment]"},
 		{"id", "columns that are copied to the predictions and are not inputs", "none", "id: patient_id"},
@@ -94,6 +95,10 @@ var Sections = []Section{
 			"classes", "all", "subsample: 2000"},
 		{"preprocess", "none, standardize (mean 0, variance 1) or whiten (identity covariance), fitted " +
 			"on the training cases of each split", "none", "preprocess: standardize"},
+	}},
+	{"meaning", "what the values of an input mean, under its name in columns", []string{"Meaning"}, []Key{
+		{"ordered", "all values of the input, the lowest first; the input is their rank, 1, 2, 3, …, and of cases to " +
+			"predict other values are missing", "", "columns: {pain: {ordered: [none, mild, severe]}}"},
 	}},
 	{"preprocess", "which cases the preprocessing is fitted on", []string{"Choice"}, []Key{
 		{"standardize", "scales each input to mean 0 and variance 1, computed from the training cases " +

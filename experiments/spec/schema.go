@@ -200,6 +200,9 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	if of, ok := v.Interface().(interface{ Names() []string }); ok {
 		return jsonschema.Texts(of.Names()...)
 	}
+	if of, ok := v.Interface().(declared.ListOrMap); ok {
+		return jsonschema.AnyOf(g.value(reflect.TypeOf(of.List()).Elem()), g.value(reflect.TypeOf(of.Map()).Elem()))
+	}
 	if t == reflect.TypeFor[kernel.Named]() {
 		return jsonschema.Schema{"$ref": "#/$defs/kernel"}
 	}

@@ -66,6 +66,13 @@ var (
 	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file that is decoded later
 )
 
+// ListOrMap is a value that a file writes as a list or as a mapping. Its methods point to where
+// each goes.
+type ListOrMap interface {
+	List() any
+	Map() any
+}
+
 func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	if strictyaml.IsNull(n) {
 		return // an empty value: the default applies
@@ -83,6 +90,14 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 		}
 	}
 	if v.CanAddr() && d.inner(n, v.Addr().Interface()) {
+		return
+	}
+	if of, is := addressed(v).(ListOrMap); is {
+		form := of.List()
+		if n.Kind == strictyaml.MappingNode {
+			form = of.Map()
+		}
+		d.value(n, reflect.ValueOf(form).Elem(), nil)
 		return
 	}
 	switch v.Kind() {
@@ -120,6 +135,14 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	default:
 		d.scalar(n, v)
 	}
+}
+
+// addressed is the pointer to a value, or nil if it has none.
+func addressed(v reflect.Value) any {
+	if !v.CanAddr() {
+		return nil
+	}
+	return v.Addr().Interface()
 }
 
 // inner reads a kernel inside another one; other values are left alone.

@@ -145,13 +145,21 @@ func (f *File) Write(w io.Writer) error {
 }
 
 // Read reads a model file, strictly. Reading takes up to eight times the memory of the text, so a
-// text that is longer than an eighth of the free memory is machine.ErrMemory.
+// text of more than 1 MiB that is longer than an eighth of the free memory is machine.ErrMemory.
 func Read(r io.Reader) (*File, error) {
-	longest := int64(math.MaxInt64 - 1)
-	if free, known := machine.Available(); known {
-		longest = free / 8
+	// Finding the free memory takes longer than reading a short text.
+	const short = 1 << 20
+	longest := int64(short)
+	text, err := io.ReadAll(io.LimitReader(r, short+1))
+	if err == nil && len(text) > short {
+		longest = math.MaxInt64 - 1
+		if free, known := machine.Available(); known {
+			longest = free / 8
+		}
+		var more []byte
+		more, err = io.ReadAll(io.LimitReader(r, longest-short))
+		text = append(text, more...)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, longest+1))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -443,6 +444,7 @@ func FuzzRender(f *testing.F) {
 
 // Each value of the hand-made run in turn is replaced by an odd one.
 func TestDamage(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of its time would go into collecting a small heap
 	manifest, journal := reporttest.Read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(reporttest.Read(t, "journal.jsonl")), []byte("\n"))
 	count := 0
 	try := func(manifest, journal []byte) {

@@ -1,0 +1,211 @@
+package columns
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// scales are well-known scales in lower case, the lowest value first; | separates words of one rank.
+var scales = func() (all [][]string) {
+	for _, text := range []string{
+		// how often
+		"never, almost never|hardly ever|very rarely, rarely|seldom|not often, sometimes|occasionally, " +
+			"often|frequently|usually|most of the time, very often|almost always, always",
+		"nie|niemals, fast nie|sehr selten, selten, manchmal|gelegentlich|ab und zu, oft|häufig|meistens, sehr oft|fast " +
+			"immer|sehr häufig, immer",
+		"jamais, presque jamais|très rarement, rarement, parfois|de temps en temps, souvent, très souvent|presque " +
+			"toujours, toujours",
+		"nunca, casi nunca, rara vez|raramente|pocas veces, a veces|algunas veces, a menudo|frecuentemente|con " +
+			"frecuencia|muchas veces, casi siempre|muy a menudo, siempre",
+		"mai, quasi mai, raramente, a volte|qualche volta, spesso, molto spesso|quasi sempre, sempre",
+		"nooit, bijna nooit, zelden, soms, vaak, heel vaak|bijna altijd, altijd",
+		// agreement
+		"strongly disagree|disagree strongly|completely disagree, disagree, somewhat disagree|slightly " +
+			"disagree|disagree somewhat, neutral|neither|neither agree nor disagree|undecided|not sure, somewhat " +
+			"agree|slightly agree|agree somewhat, agree, strongly agree|agree strongly|completely agree",
+		"stimme gar nicht zu|stimme überhaupt nicht zu|trifft gar nicht zu|trifft überhaupt nicht zu, stimme nicht " +
+			"zu|stimme eher nicht zu|trifft nicht zu|trifft eher nicht zu, neutral|weder noch|teils teils|teils/teils|" +
+			"unentschieden, stimme eher zu|trifft eher zu, stimme zu|trifft zu, stimme voll zu|stimme voll und ganz " +
+			"zu|trifft voll zu|trifft voll und ganz zu",
+		"pas du tout d'accord, pas d'accord, plutôt pas d'accord, neutre|ni d'accord ni pas d'accord|ni en accord ni " +
+			"en désaccord, plutôt d'accord, d'accord, tout à fait d'accord",
+		"muy en desacuerdo|totalmente en desacuerdo, en desacuerdo, neutral|ni de acuerdo ni en desacuerdo|indiferente, " +
+			"de acuerdo, muy de acuerdo|totalmente de acuerdo",
+		// quality and satisfaction
+		"terrible|awful|very poor|very bad, poor|bad, below average, fair|average|ok|okay|acceptable|satisfactory, above " +
+			"average, good, very good, excellent|outstanding",
+		"sehr schlecht, schlecht, mäßig|mittel|mittelmäßig|befriedigend, gut, sehr gut, ausgezeichnet|hervorragend",
+		"très mauvais|très mauvaise, mauvais|mauvaise, moyen|moyenne|passable, bon|bonne, très bon|très bonne, " +
+			"excellent|excellente",
+		"muy malo|muy mala, malo|mala, regular|normal, bueno|buena, muy bueno|muy buena, excelente",
+		"very dissatisfied|very unsatisfied, dissatisfied|unsatisfied, somewhat dissatisfied, neutral|neither, somewhat " +
+			"satisfied, satisfied, very satisfied",
+		"sehr unzufrieden, unzufrieden, neutral|teils teils, zufrieden, sehr zufrieden",
+		"très insatisfait|très insatisfaite, insatisfait|insatisfaite, neutre, satisfait|satisfaite, très satisfait|très " +
+			"satisfaite",
+		"very unlikely|extremely unlikely, unlikely, neutral|possible|even, likely|probable, very likely|extremely likely",
+		"not at all|not at all important|unimportant, a little|slightly|slightly important|not very important, " +
+			"somewhat|moderately|moderately important|important, quite a bit|very|very important, extremely|extremely " +
+			"important|essential",
+		// amounts, severities and sizes
+		"none|no, very low|lowest, low|minor, medium|moderate|mid|intermediate|normal, high|major, very high|highest, " +
+			"extreme|critical",
+		"none|no pain|absent, minimal|very mild, mild|slight|light, moderate|medium, severe|strong|heavy, very " +
+			"severe|critical|extreme",
+		"keine|kein, sehr gering|sehr niedrig, gering|niedrig|leicht, mittel|mäßig, hoch|stark|schwer, sehr hoch|sehr " +
+			"stark|sehr schwer",
+		"aucun|aucune|nul|nulle, très faible|très bas, faible|bas|léger|légère, moyen|moyenne|modéré|modérée, " +
+			"élevé|élevée|fort|forte|haut|haute|sévère, très élevé|très élevée|très fort|très forte",
+		"ninguno|ninguna, muy bajo|muy baja, bajo|baja|leve, medio|media|moderado|moderada, alto|alta|grave|severo, muy " +
+			"alto|muy alta|muy grave",
+		"tiny|extra small|very small, small, medium|regular, large|big, extra large|very large|huge|x-large, xx-large",
+		"xxs, xs, s, m, l, xl, xxl|2xl, xxxl|3xl",
+		"winzig|sehr klein, klein, mittel|mittelgroß, groß|gross, sehr groß|sehr gross|riesig",
+		"très petit|très petite, petit|petite, moyen|moyenne, grand|grande, très grand|très grande",
+		"muy pequeño|muy pequeña, pequeño|pequeña, mediano|mediana, grande, muy grande",
+		"cold|freezing, cool, mild|lukewarm, warm, hot",
+		"beginner|novice, elementary, intermediate, advanced, expert|professional",
+		"intern|trainee, junior, mid|middle|mid-level, senior, lead|principal, head|director|executive",
+		// education
+		"no schooling|none|no formal education, preschool|kindergarten, primary|primary school|elementary|elementary " +
+			"school, middle school|lower secondary|some high school, secondary|secondary school|high school|hs-grad|high " +
+			"school graduate|upper secondary, vocational|trade school|some college|some-college, associate|associate's|" +
+			"associate degree|associates, bachelor|bachelors|bachelor's|bachelor degree|bachelor's degree|college|" +
+			"undergraduate|university, master|masters|master's|master degree|master's degree|graduate|postgraduate, " +
+			"phd|doctorate|doctoral|doctor",
+		"kein abschluss|ohne abschluss, hauptschule|hauptschulabschluss, realschule|mittlere reife|realschulabschluss, " +
+			"fachabitur|fachhochschulreife, abitur|hochschulreife, ausbildung|lehre, bachelor, master|diplom, " +
+			"promotion|doktor",
+		// months
+		"january|jan, february|feb, march|mar, april|apr, may, june|jun, july|jul, august|aug, september|sep|sept, " +
+			"october|oct, november|nov, december|dec",
+		"januar|jan|jänner, februar|feb, märz|mär|mrz, april|apr, mai, juni|jun, juli|jul, august|aug, " +
+			"september|sep, oktober|okt, november|nov, dezember|dez",
+		"janvier|janv, février|févr, mars, avril|avr, mai, juin, juillet|juil, août, septembre|sept, octobre|oct, " +
+			"novembre|nov, décembre|déc",
+		"enero|ene, febrero|feb, marzo|mar, abril|abr, mayo|may, junio|jun, julio|jul, agosto|ago, " +
+			"septiembre|sep|sept, octubre|oct, noviembre|nov, diciembre|dic",
+	} {
+		all = append(all, strings.Split(text, ", "))
+	}
+	return all
+}()
+
+// ordered has values of a scale that is well known, bands of numbers, or numbered texts.
+var ordered = Kind{Name: "ordered", Use: Input, is: func(p *profile) (string, bool) {
+	of := p.order()
+	if of == nil {
+		return "", false
+	}
+	return fmt.Sprintf("%d values with an order: %s", len(of), strings.Join(of, " < ")), true
+}}
+
+// order is the order of three or more different values, or nil.
+func (p *profile) order() []string {
+	if n := len(p.levels); n < 3 || n > mostCategories || p.there < 2*n || p.isNumber() {
+		return nil
+	}
+	given := maps.Clone(p.levels) // without words of refusal
+	maps.DeleteFunc(given, func(text string, _ int) bool { return data.Refused(text) })
+	for _, values := range []map[string]int{p.levels, given} {
+		for _, rank := range []func(string) float64{band, numbered} {
+			if of := sorted(values, rank); len(of) > 2 {
+				return of
+			}
+		}
+		for _, scale := range scales {
+			of := sorted(values, func(text string) float64 { return place(scale, text) })
+			if len(of) > 2 {
+				return of
+			}
+		}
+	}
+	return nil
+}
+
+// sorted are the values by their ranks; none if one has no rank, or two have the same.
+func sorted(values map[string]int, rank func(string) float64) []string {
+	ranks, met := map[string]float64{}, map[float64]bool{}
+	for text := range values {
+		r := rank(text)
+		if math.IsNaN(r) || met[r] {
+			return nil
+		}
+		ranks[text], met[r] = r, true
+	}
+	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		if ranks[a] < ranks[b] {
+			return -1
+		}
+		return 1
+	})
+}
+
+// place is the rank of a text in a scale, or NaN.
+func place(scale []string, text string) float64 {
+	text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " "))
+	for k, words := range scale {
+		if slices.Contains(strings.Split(words, "|"), strings.TrimSuffix(text, ".")) {
+			return float64(k)
+		}
+	}
+	return math.NaN()
+}
+
+var (
+	amount = `[$€£]? ?(\d[\d.,]*) ?(k|m)?`
+	ranged = regexp.MustCompile(`(?i)^` + amount + ` ?(?:-|–|to|bis|à|a) ?` + amount + ` ?([a-z%€$]*)$`)
+	below  = regexp.MustCompile(`(?i)^(?:<|<=|≤|under|below|less than|up to|unter|bis|moins de|menos de) ?` + amount +
+		` ?([a-z%€$]*)$`)
+	above = regexp.MustCompile(`(?i)^(?:(?:>|>=|≥|over|above|more than|über|ab|plus de|más de) ?` + amount +
+		` ?([a-z%€$]*)|` + amount + ` ?(?:\+|and over|and above|or more|or older|and older|und mehr|et plus|y más))$`)
+	alone   = regexp.MustCompile(`^` + amount + `$`)
+	heading = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
+)
+
+// band is where a band of numbers begins, as 18-24, <18, 65+ or 3 alone, or NaN.
+func band(text string) float64 {
+	if m := ranged.FindStringSubmatch(text); m != nil {
+		if from, to := amountOf(m[1], m[2]), amountOf(m[3], m[4]); from < to || m[2] == "" && m[4] != "" {
+			return from
+		}
+		return math.NaN()
+	}
+	if m := below.FindStringSubmatch(text); m != nil {
+		return math.Inf(-1)
+	}
+	if m := above.FindStringSubmatch(text); m != nil {
+		// above all that begins where it does
+		return math.Nextafter(amountOf(m[1]+m[4], m[2]+m[5]), math.Inf(1))
+	}
+	if m := alone.FindStringSubmatch(text); m != nil {
+		return amountOf(m[1], m[2])
+	}
+	return math.NaN()
+}
+
+// amountOf is the number of a band, whose commas separate thousands, with its unit of k or m.
+func amountOf(text, unit string) float64 {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v * map[string]float64{"": 1, "k": 1e3, "m": 1e6}[strings.ToLower(unit)]
+}
+
+// numbered is the number before a text, as in "2 - rarely", or NaN.
+func numbered(text string) float64 {
+	m := heading.FindStringSubmatch(text)
+	if m == nil {
+		return math.NaN()
+	}
+	v, _ := strconv.ParseFloat(m[1], 64)
+	return v
+}
