@@ -380,8 +380,8 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// rankAs gives a column its order. The texts that are not in it, words of refusal, stand for missing
-// values; it returns their number.
+// rankAs gives a column its order. The texts that are not in it, words of refusal, stand for
+// missing values; it returns their number.
 func (t *Table) rankAs(p *profile, c Column, tokens map[string]bool) (missing int) {
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}

@@ -12,60 +12,67 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// scales are well-known scales in lower case, the lowest value first; | separates words of one rank.
+// scales are well-known scales in lower case, the lowest value first; | separates words of one
+// rank.
 var scales = func() (all [][]string) {
 	for _, text := range []string{
 		// how often
 		"never, almost never|hardly ever|very rarely, rarely|seldom|not often, sometimes|occasionally, " +
 			"often|frequently|usually|most of the time, very often|almost always, always",
-		"nie|niemals, fast nie|sehr selten, selten, manchmal|gelegentlich|ab und zu, oft|häufig|meistens, sehr oft|fast " +
-			"immer|sehr häufig, immer",
-		"jamais, presque jamais|très rarement, rarement, parfois|de temps en temps, souvent, très souvent|presque " +
-			"toujours, toujours",
-		"nunca, casi nunca, rara vez|raramente|pocas veces, a veces|algunas veces, a menudo|frecuentemente|con " +
-			"frecuencia|muchas veces, casi siempre|muy a menudo, siempre",
+		"nie|niemals, fast nie|sehr selten, selten, manchmal|gelegentlich|ab und zu, oft|häufig|meistens, " +
+			"sehr oft|fast immer|sehr häufig, immer",
+		"jamais, presque jamais|très rarement, rarement, parfois|de temps en temps, souvent, très " +
+			"souvent|presque toujours, toujours",
+		"nunca, casi nunca, rara vez|raramente|pocas veces, a veces|algunas veces, a " +
+			"menudo|frecuentemente|con frecuencia|muchas veces, casi siempre|muy a menudo, siempre",
 		"mai, quasi mai, raramente, a volte|qualche volta, spesso, molto spesso|quasi sempre, sempre",
 		"nooit, bijna nooit, zelden, soms, vaak, heel vaak|bijna altijd, altijd",
 		// agreement
 		"strongly disagree|disagree strongly|completely disagree, disagree, somewhat disagree|slightly " +
-			"disagree|disagree somewhat, neutral|neither|neither agree nor disagree|undecided|not sure, somewhat " +
-			"agree|slightly agree|agree somewhat, agree, strongly agree|agree strongly|completely agree",
-		"stimme gar nicht zu|stimme überhaupt nicht zu|trifft gar nicht zu|trifft überhaupt nicht zu, stimme nicht " +
-			"zu|stimme eher nicht zu|trifft nicht zu|trifft eher nicht zu, neutral|weder noch|teils teils|teils/teils|" +
-			"unentschieden, stimme eher zu|trifft eher zu, stimme zu|trifft zu, stimme voll zu|stimme voll und ganz " +
-			"zu|trifft voll zu|trifft voll und ganz zu",
-		"pas du tout d'accord, pas d'accord, plutôt pas d'accord, neutre|ni d'accord ni pas d'accord|ni en accord ni " +
-			"en désaccord, plutôt d'accord, d'accord, tout à fait d'accord",
-		"muy en desacuerdo|totalmente en desacuerdo, en desacuerdo, neutral|ni de acuerdo ni en desacuerdo|indiferente, " +
-			"de acuerdo, muy de acuerdo|totalmente de acuerdo",
+			"disagree|disagree somewhat, neutral|neither|neither agree nor disagree|undecided|not sure, " +
+			"somewhat agree|slightly agree|agree somewhat, agree, strongly agree|agree strongly|completely " +
+			"agree",
+		"stimme gar nicht zu|stimme überhaupt nicht zu|trifft gar nicht zu|trifft überhaupt nicht zu, " +
+			"stimme nicht zu|stimme eher nicht zu|trifft nicht zu|trifft eher nicht zu, neutral|weder " +
+			"noch|teils teils|teils/teils|unentschieden, stimme eher zu|trifft eher zu, stimme zu|trifft zu, " +
+			"stimme voll zu|stimme voll und ganz zu|trifft voll zu|trifft voll und ganz zu",
+		"pas du tout d'accord, pas d'accord, plutôt pas d'accord, neutre|ni d'accord ni pas d'accord|ni en " +
+			"accord ni en désaccord, plutôt d'accord, d'accord, tout à fait d'accord",
+		"muy en desacuerdo|totalmente en desacuerdo, en desacuerdo, neutral|ni de acuerdo ni en " +
+			"desacuerdo|indiferente, de acuerdo, muy de acuerdo|totalmente de acuerdo",
 		// quality and satisfaction
-		"terrible|awful|very poor|very bad, poor|bad, below average, fair|average|ok|okay|acceptable|satisfactory, above " +
-			"average, good, very good, excellent|outstanding",
-		"sehr schlecht, schlecht, mäßig|mittel|mittelmäßig|befriedigend, gut, sehr gut, ausgezeichnet|hervorragend",
-		"très mauvais|très mauvaise, mauvais|mauvaise, moyen|moyenne|passable, bon|bonne, très bon|très bonne, " +
-			"excellent|excellente",
+		"terrible|awful|very poor|very bad, poor|bad, below average, " +
+			"fair|average|ok|okay|acceptable|satisfactory, above average, good, very good, " +
+			"excellent|outstanding",
+		"sehr schlecht, schlecht, mäßig|mittel|mittelmäßig|befriedigend, gut, sehr gut, " +
+			"ausgezeichnet|hervorragend",
+		"très mauvais|très mauvaise, mauvais|mauvaise, moyen|moyenne|passable, bon|bonne, très bon|très " +
+			"bonne, excellent|excellente",
 		"muy malo|muy mala, malo|mala, regular|normal, bueno|buena, muy bueno|muy buena, excelente",
-		"very dissatisfied|very unsatisfied, dissatisfied|unsatisfied, somewhat dissatisfied, neutral|neither, somewhat " +
-			"satisfied, satisfied, very satisfied",
+		"very dissatisfied|very unsatisfied, dissatisfied|unsatisfied, somewhat dissatisfied, " +
+			"neutral|neither, somewhat satisfied, satisfied, very satisfied",
 		"sehr unzufrieden, unzufrieden, neutral|teils teils, zufrieden, sehr zufrieden",
-		"très insatisfait|très insatisfaite, insatisfait|insatisfaite, neutre, satisfait|satisfaite, très satisfait|très " +
-			"satisfaite",
-		"very unlikely|extremely unlikely, unlikely, neutral|possible|even, likely|probable, very likely|extremely likely",
-		"not at all|not at all important|unimportant, a little|slightly|slightly important|not very important, " +
-			"somewhat|moderately|moderately important|important, quite a bit|very|very important, extremely|extremely " +
-			"important|essential",
+		"très insatisfait|très insatisfaite, insatisfait|insatisfaite, neutre, satisfait|satisfaite, très " +
+			"satisfait|très satisfaite",
+		"very unlikely|extremely unlikely, unlikely, neutral|possible|even, likely|probable, very " +
+			"likely|extremely likely",
+		"not at all|not at all important|unimportant, a little|slightly|slightly important|not very " +
+			"important, somewhat|moderately|moderately important|important, quite a bit|very|very important, " +
+			"extremely|extremely important|essential",
 		// amounts, severities and sizes
-		"none|no, very low|lowest, low|minor, medium|moderate|mid|intermediate|normal, high|major, very high|highest, " +
-			"extreme|critical",
-		"none|no pain|absent, minimal|very mild, mild|slight|light, moderate|medium, severe|strong|heavy, very " +
-			"severe|critical|extreme",
-		"keine|kein, sehr gering|sehr niedrig, gering|niedrig|leicht, mittel|mäßig, hoch|stark|schwer, sehr hoch|sehr " +
-			"stark|sehr schwer",
-		"aucun|aucune|nul|nulle, très faible|très bas, faible|bas|léger|légère, moyen|moyenne|modéré|modérée, " +
-			"élevé|élevée|fort|forte|haut|haute|sévère, très élevé|très élevée|très fort|très forte",
-		"ninguno|ninguna, muy bajo|muy baja, bajo|baja|leve, medio|media|moderado|moderada, alto|alta|grave|severo, muy " +
-			"alto|muy alta|muy grave",
-		"tiny|extra small|very small, small, medium|regular, large|big, extra large|very large|huge|x-large, xx-large",
+		"none|no, very low|lowest, low|minor, medium|moderate|mid|intermediate|normal, high|major, very " +
+			"high|highest, extreme|critical",
+		"none|no pain|absent, minimal|very mild, mild|slight|light, moderate|medium, severe|strong|heavy, " +
+			"very severe|critical|extreme",
+		"keine|kein, sehr gering|sehr niedrig, gering|niedrig|leicht, mittel|mäßig, hoch|stark|schwer, " +
+			"sehr hoch|sehr stark|sehr schwer",
+		"aucun|aucune|nul|nulle, très faible|très bas, faible|bas|léger|légère, " +
+			"moyen|moyenne|modéré|modérée, élevé|élevée|fort|forte|haut|haute|sévère, très élevé|très " +
+			"élevée|très fort|très forte",
+		"ninguno|ninguna, muy bajo|muy baja, bajo|baja|leve, medio|media|moderado|moderada, " +
+			"alto|alta|grave|severo, muy alto|muy alta|muy grave",
+		"tiny|extra small|very small, small, medium|regular, large|big, extra large|very " +
+			"large|huge|x-large, xx-large",
 		"xxs, xs, s, m, l, xl, xxl|2xl, xxxl|3xl",
 		"winzig|sehr klein, klein, mittel|mittelgroß, groß|gross, sehr groß|sehr gross|riesig",
 		"très petit|très petite, petit|petite, moyen|moyenne, grand|grande, très grand|très grande",
@@ -74,22 +81,23 @@ var scales = func() (all [][]string) {
 		"beginner|novice, elementary, intermediate, advanced, expert|professional",
 		"intern|trainee, junior, mid|middle|mid-level, senior, lead|principal, head|director|executive",
 		// education
-		"no schooling|none|no formal education, preschool|kindergarten, primary|primary school|elementary|elementary " +
-			"school, middle school|lower secondary|some high school, secondary|secondary school|high school|hs-grad|high " +
-			"school graduate|upper secondary, vocational|trade school|some college|some-college, associate|associate's|" +
-			"associate degree|associates, bachelor|bachelors|bachelor's|bachelor degree|bachelor's degree|college|" +
-			"undergraduate|university, master|masters|master's|master degree|master's degree|graduate|postgraduate, " +
-			"phd|doctorate|doctoral|doctor",
-		"kein abschluss|ohne abschluss, hauptschule|hauptschulabschluss, realschule|mittlere reife|realschulabschluss, " +
-			"fachabitur|fachhochschulreife, abitur|hochschulreife, ausbildung|lehre, bachelor, master|diplom, " +
-			"promotion|doktor",
+		"no schooling|none|no formal education, preschool|kindergarten, primary|primary " +
+			"school|elementary|elementary school, middle school|lower secondary|some high school, " +
+			"secondary|secondary school|high school|hs-grad|high school graduate|upper secondary, " +
+			"vocational|trade school|some college|some-college, associate|associate's|associate " +
+			"degree|associates, bachelor|bachelors|bachelor's|bachelor degree|bachelor's " +
+			"degree|college|undergraduate|university, master|masters|master's|master degree|master's " +
+			"degree|graduate|postgraduate, phd|doctorate|doctoral|doctor",
+		"kein abschluss|ohne abschluss, hauptschule|hauptschulabschluss, realschule|mittlere " +
+			"reife|realschulabschluss, fachabitur|fachhochschulreife, abitur|hochschulreife, ausbildung|lehre, " +
+			"bachelor, master|diplom, promotion|doktor",
 		// months
-		"january|jan, february|feb, march|mar, april|apr, may, june|jun, july|jul, august|aug, september|sep|sept, " +
-			"october|oct, november|nov, december|dec",
+		"january|jan, february|feb, march|mar, april|apr, may, june|jun, july|jul, august|aug, " +
+			"september|sep|sept, october|oct, november|nov, december|dec",
 		"januar|jan|jänner, februar|feb, märz|mär|mrz, april|apr, mai, juni|jun, juli|jul, august|aug, " +
 			"september|sep, oktober|okt, november|nov, dezember|dez",
-		"janvier|janv, février|févr, mars, avril|avr, mai, juin, juillet|juil, août, septembre|sept, octobre|oct, " +
-			"novembre|nov, décembre|déc",
+		"janvier|janv, février|févr, mars, avril|avr, mai, juin, juillet|juil, août, septembre|sept, " +
+			"octobre|oct, novembre|nov, décembre|déc",
 		"enero|ene, febrero|feb, marzo|mar, abril|abr, mayo|may, junio|jun, julio|jul, agosto|ago, " +
 			"septiembre|sep|sept, octubre|oct, noviembre|nov, diciembre|dic",
 	} {
