@@ -207,11 +207,8 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			continue
 		}
 		f := of(j)
-		v, missing := want.value(role, f)
+		v, missing := t.value(want, j, f)
 		text := f.text
-		if t.ranks[j] != nil {
-			v, missing = t.ranked(want, j, text, missing)
-		}
 		if missing && role == target && want.drop {
 			t.unlabelled++
 			return false
@@ -234,12 +231,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			continue
 		}
 		if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
-			wrong, remedy := notNumber(text, want.decimal), fmt.Sprintf("leave the column out (drop: [%s]), or if it "+
-				"holds categories set categorical: one_hot", t.names[j])
-			if order := t.ranks[j]; order != nil {
-				wrong, remedy = fmt.Sprintf("%q is not in its order (%s)", text, list(order)), "or add it there"
-			}
-			t.faults.once(kind, line, at(j), "column %q: %s; %s", t.names[j], wrong, want.remedy("correct it", remedy))
+			t.faults.once(kind, line, at(j), "column %q: %s", t.names[j], t.notValue(want, j, text))
 		}
 		t.numbers.Set(n, t.place[j], v)
 	}
@@ -269,9 +261,24 @@ func (t *table) rank(c Column) {
 	t.ranks[c.Index], t.roles[c.Index] = c.Order, number
 }
 
-// ranked is the rank of a text of column j, from 1, or NaN. Of cases to predict, texts that are not
-// in the order are missing values.
-func (t *table) ranked(want request, j int, text string, missing bool) (float64, bool) {
+// notValue says what is wrong with a text of column j that should be a number or have a rank.
+func (t *table) notValue(want request, j int, text string) string {
+	if order := t.ranks[j]; order != nil {
+		return fmt.Sprintf("%q is not in its order (%s); %s", text, list(order),
+			want.remedy("correct it", "or add it there"))
+	}
+	return notNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
+		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
+}
+
+// value is the number of a field of column j, or NaN, and whether the value is missing. Where
+// values have an order it is the rank, from 1, and among cases to predict other texts are missing.
+func (t *table) value(want request, j int, f field) (v float64, missing bool) {
+	v, missing = want.value(t.roles[j], f)
+	if t.ranks[j] == nil {
+		return v, missing
+	}
+	text := f.text
 	if want.fold {
 		text = strings.ToLower(text)
 	}

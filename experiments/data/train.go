@@ -151,23 +151,38 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
 	}
-	for i, j := range of[described] {
-		k := slices.Index(inputs, j)
+	if err := s.order(schema, t, of[described]); err != nil {
+		return nil, -1, err
+	}
+	if err := t.categorise(of["categories"]); err != nil {
+		return nil, -1, err
+	}
+	t.inputs = inputs
+	return schema, group, nil
+}
+
+// categorise makes the inputs at these places categories.
+func (t *table) categorise(places []int) error {
+	for _, j := range places {
+		if r := t.roles[j]; r != number && r != level {
+			return problem("categories", "column %q is not an input; remove it here, or add it to columns", t.names[j])
+		}
+		t.roles[j] = category
+	}
+	return nil
+}
+
+// order gives inputs the orders of their values, whose columns are at these places.
+func (s Spec) order(schema *Schema, t *table, places []int) error {
+	for i, j := range places {
+		k := slices.IndexFunc(schema.Inputs, func(c Column) bool { return c.Index == j })
 		if k < 0 {
-			return nil, -1, problem("columns", "column %q is not an input; remove its meaning", t.names[j])
+			return problem("columns", "column %q is not an input; remove its meaning", t.names[j])
 		}
 		schema.Inputs[k].Order = s.texts(s.Columns.Described[string(s.Columns.described()[i])].Ordered)
 		t.rank(schema.Inputs[k])
 	}
-	for _, j := range of["categories"] {
-		if r := t.roles[j]; r != number && r != level {
-			return nil, -1, problem("categories", "column %q is not an input; remove it here, or add it to columns",
-				t.names[j])
-		}
-		t.roles[j] = category
-	}
-	t.inputs = inputs
-	return schema, group, nil
+	return nil
 }
 
 // weigh sets the column of the weights, if there is one.
