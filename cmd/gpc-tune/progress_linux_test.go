@@ -37,7 +37,7 @@ func pseudoterminal(t *testing.T) (master, slave *os.File) {
 }
 
 // counted matches the beginning of a line of progress.
-var counted = regexp.MustCompile(`\r([0-9]+) of 444 jobs`)
+var counted = regexp.MustCompile(`\r([0-9]+) of 300 jobs`)
 
 // On a terminal a run shows one line that stays within the width of the terminal, also after the
 // terminal was resized.
@@ -69,7 +69,7 @@ func TestProgressOnATerminal(t *testing.T) {
 			}()
 			p.begin(t)
 			p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
-			p.until(t, "a line", func() bool { return strings.Contains(shown.String(), " of 444 jobs, 0 failed") })
+			p.until(t, "a line", func() bool { return strings.Contains(shown.String(), " of 300 jobs, 0 failed") })
 			done := 0 // at most: lines of these jobs may be under way
 			journals, _ := filepath.Glob(filepath.Join(dir, "run", "journal", "*.jsonl"))
 			for _, name := range journals {
