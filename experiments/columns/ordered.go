@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -174,15 +175,19 @@ var (
 		` ?([a-z%€$]*)$`)
 	above = regexp.MustCompile(`(?i)^(?:(?:>|>=|≥|over|above|more than|über|ab|plus de|más de) ?` + amount +
 		` ?([a-z%€$]*)|` + amount + ` ?(?:\+|and over|and above|or more|or older|and older|und mehr|et plus|y más))$`)
-	alone   = regexp.MustCompile(`^` + amount + `$`)
-	heading = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
+	thousands = regexp.MustCompile(`^[1-9]\d{0,2}([.,]\d{3})+$`)
+	alone     = regexp.MustCompile(`^` + amount + `$`)
+	heading   = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
 )
 
 // band is where a band of numbers begins, as 18-24, <18, 65+ or 3 alone, or NaN.
 func band(text string) float64 {
 	if m := ranged.FindStringSubmatch(text); m != nil {
-		if from, to := amountOf(m[1], m[2]), amountOf(m[3], m[4]); from < to || m[2] == "" && m[4] != "" {
-			return from
+		to := amountOf(m[3], m[4])
+		for _, unit := range []string{cmp.Or(m[2], m[4]), m[2]} { // 1-5k is 1k-5k, and 500-5k is not 500k-5k
+			if from := amountOf(m[1], unit); from < to {
+				return from
+			}
 		}
 		return math.NaN()
 	}
@@ -199,9 +204,13 @@ func band(text string) float64 {
 	return math.NaN()
 }
 
-// amountOf is the number of a band, whose commas separate thousands, with its unit of k or m.
+// amountOf is the number of a band with its unit of k or m. Points and commas before every three
+// digits, as in 1.000 and 1,000, separate thousands; any other is before decimals.
 func amountOf(text, unit string) float64 {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if thousands.MatchString(text) {
+		text = strings.NewReplacer(",", "", ".", "").Replace(text)
+	}
+	v, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
 	if err != nil {
 		return math.NaN()
 	}

@@ -83,6 +83,7 @@ func TestOrderedMistakes(t *testing.T) {
 		`no column "c"`: {Columns: order("c", "low", "high")},
 		`column "b" is already used as categories`: {Columns: order("b", "1", "2", "3"), Categories: []Name{"b"}},
 		`column "b" is already used as drop`:       {Columns: order("b", "1", "2", "3"), Drop: []Name{"b"}},
+		`a column has no name`:                     {Columns: order("", "low", "high")},
 		`the order of "a" has 1 value`:             {Columns: order("a", "low")},
 		`"low" occurs twice in the order of "a"`:   {Columns: order("a", "low", "low")},
 		`column "y" is already used as label`:      {Columns: order("y", "p", "q")},

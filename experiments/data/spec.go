@@ -185,6 +185,9 @@ func (s Spec) Check() Problems {
 func (s Spec) checkOrders() (p Problems) {
 	for _, name := range s.Columns.described() {
 		of := s.texts(s.Columns.Described[string(name)].Ordered)
+		if name == "" {
+			p.add("columns", "a column has no name; write it, or its number from 1")
+		}
 		if len(of) < 2 {
 			p.add("columns", "the order of %q has %s; write all values, the lowest first, as in {%s: {ordered: "+
 				"[never, sometimes, often]}}", name, several(len(of), "value"), name)

@@ -162,7 +162,7 @@ func (c *check) concave() bool {
 // derivatives holds Derivs to differences.
 func (c *check) derivatives(t *testing.T) {
 	if c.smooth == nil {
-		t.Skip("needs derivatives of log p (likelihood.Differentiable)")
+		t.Skip("needs likelihood.Differentiable; it runs for the rows of likelihood.Table that are")
 	}
 	for _, y := range c.ys {
 		for _, f := range both(latents) {
@@ -188,7 +188,7 @@ func (c *check) derivatives(t *testing.T) {
 // labels: their probabilities sum to 1, and those of two classes are treated alike.
 func (c *check) labels(t *testing.T) {
 	if c.lik.Domain() == likelihood.Numeric {
-		t.Skip("needs labels of classes: targets are numbers")
+		t.Skip("needs labels of classes; it runs for the rows of likelihood.Table that have them")
 	}
 	two := c.lik.Domain() == likelihood.Binary
 	sums := func(what string, log func(y float64) float64, tolerance float64) {
@@ -478,7 +478,7 @@ func (c *check) moments(t *testing.T) {
 // parameters holds DMoments and DExpected to differences in theta.
 func (c *check) parameters(t *testing.T) {
 	if _, ok := c.m.(likelihood.Parametric); !ok {
-		t.Skip("needs parameters (likelihood.Parametric)")
+		t.Skip("needs parameters (likelihood.Parametric); it runs for the rows of likelihood.Table that have them")
 	}
 	got := [3][]float64{make([]float64, len(c.theta)), make([]float64, len(c.theta)), make([]float64, len(c.theta))}
 	compare := func(what string, value func(m likelihood.MomentMatcher) [3]float64) {
@@ -525,7 +525,7 @@ func (c *check) parameters(t *testing.T) {
 func (c *check) expected(t *testing.T) {
 	m, ok := c.m.(likelihood.LogConcave)
 	if !ok {
-		t.Skip("needs a log-concave likelihood (likelihood.LogConcave)")
+		t.Skip("needs likelihood.LogConcave; it runs for the rows of likelihood.Table that are")
 	}
 	c.each(func(y, mean, variance float64) {
 		at := fmt.Sprintf("y = %v, mean %v, variance %v", y, mean, variance)
@@ -573,7 +573,7 @@ func (c *check) expected(t *testing.T) {
 func (c *check) noise(t *testing.T) {
 	noisy, ok := c.m.(likelihood.GaussianNoise)
 	if !ok {
-		t.Skip("needs Gaussian noise (likelihood.GaussianNoise)")
+		t.Skip("needs Gaussian noise (likelihood.GaussianNoise); it runs for the rows of likelihood.Table that have it")
 	}
 	for _, y := range c.ys {
 		for _, mean := range both([]float64{0, 0.1, 1, 5}) {
@@ -594,7 +594,7 @@ func (c *check) noise(t *testing.T) {
 // smallVariances: Moments approach what Derivs returns.
 func (c *check) smallVariances(t *testing.T) {
 	if c.smooth == nil {
-		t.Skip("needs derivatives of log p (likelihood.Differentiable)")
+		t.Skip("needs likelihood.Differentiable; it runs for the rows of likelihood.Table that are")
 	}
 	for _, y := range c.ys {
 		for _, f := range both(latents) {
