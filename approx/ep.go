@@ -79,18 +79,15 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 
 // usesClasses is Uses of several latent processes.
 func (e EP) usesClasses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if err := usesJoint("ep", lik, classes); err != nil {
+	caps, err := e.usesJoint("ep", 1, e.Structure, lik, classes)
+	if err == nil {
+		err = exactJoint("ep", e.Evidence, e.Quadrature)
+	}
+	if err != nil {
 		return Caps{}, err
 	}
-	if e.Evidence != CavityForm || e.Quadrature.Order > 0 {
-		return Caps{}, errors.New("ep for several classes has exact averages; use ep without evidence and quadrature")
-	}
-	if power(e.Structure, 1) != 1 {
-		return Caps{}, errors.New("ep for several classes with inducing inputs needs their variances in the prior; " +
-			"use correction: fitc")
-	}
-	_, err := e.power(bound(lik).(likelihood.RandomUtility).Noise())
-	return Caps{Gradient: !e.accepts(), Unconverged: e.accepts(), LeaveOneOut: true}, err
+	_, err = e.power(bound(lik).(likelihood.RandomUtility).Noise())
+	return caps, err
 }
 
 func (EP) scalesGeometrically() bool { return true }
@@ -104,7 +101,7 @@ func (e EP) in(w *Work) Approximation {
 // leave-one-out does.
 func (e EP) Memory(s Size) Memory {
 	if s.Classes > 2 {
-		return memoryOfSites(s)
+		return memoryOfSites(s, true)
 	}
 	return e.memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
 }

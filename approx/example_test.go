@@ -49,12 +49,12 @@ func ExampleFunctional() {
 
 // A method says before it runs what it supports with a likelihood, or why it does not support it.
 func ExampleApproximation() {
-	_, err := approx.PL{}.Uses(likelihood.Softmax{}, 3)
+	_, err := approx.Online{}.Uses(likelihood.Softmax{}, 3)
 	fmt.Println(err)
 	caps, err := approx.Variational{}.Uses(likelihood.Logit{}, 2)
 	fmt.Println(caps.LowerBound, err)
 	// Output:
-	// pl has one latent process and this likelihood one for each class; use inference: laplace or ep, or likelihood: probit with classes: one_vs_rest
+	// online has one latent process and this likelihood one for each class; use inference: laplace or ep, or likelihood: probit with classes: one_vs_rest
 	// true <nil>
 }
 

@@ -16,7 +16,7 @@ import (
 // over the classes, and every factor has a site of one value, x_c = g - f_c. For the multinomial
 // probit likelihood these are the sites of nested expectation propagation (Riihimäki, Jylänki &
 // Vehtari 2013), whose inner and outer fixed points are one. The sites make f what prior.Contrasts
-// say, in O(C n³) time and O(C n²) memory, and the log evidence is stationary in them, so that
+// say, in O(C n³) time and O(C n²) memory. Where the log evidence is stationary in them,
 //
 //	∂L/∂K_c = ½ b_c b_cᵀ - ½ R_cc,   ∂L/∂m_c = b_c
 type joint struct {
@@ -27,14 +27,28 @@ type joint struct {
 	count int // of covariances: one for all classes, or one for each
 }
 
-// usesJoint returns the reason why a method cannot work with a categorical likelihood for this
-// number of classes, or nil.
-func usesJoint(method string, lik likelihood.Likelihood, classes int) error {
+// usesJoint is Uses of a method with a categorical likelihood; own is the power of its correction
+// for inducing inputs.
+func (o Iteration) usesJoint(
+	method string, own float64, s Structure, lik likelihood.Likelihood, classes int,
+) (Caps, error) {
 	if _, ok := bound(lik).(likelihood.RandomUtility); !ok {
-		return fmt.Errorf("%s needs a likelihood of classes that compares utilities; use softmax or "+
+		return Caps{}, fmt.Errorf("%s needs a likelihood of classes that compares utilities; use softmax or "+
 			"multinomial_probit", method)
 	}
-	return usesClasses(classes)
+	if power(s, own) != 1 {
+		return Caps{}, fmt.Errorf("%s for several classes with inducing inputs needs their variances in the prior; "+
+			"use correction: fitc", method)
+	}
+	return Caps{Gradient: !o.accepts(), Unconverged: o.accepts(), LeaveOneOut: true}, usesClasses(classes)
+}
+
+// exactJoint returns an error unless the averages of several classes are exact.
+func exactJoint(method string, e EvidenceForm, q Quadrature) error {
+	if e != CavityForm || q.Order > 0 {
+		return fmt.Errorf("%s for several classes has exact averages; leave out evidence and quadrature", method)
+	}
+	return nil
 }
 
 // newSites checks the arguments of a fit of one latent process or of several.
@@ -83,12 +97,17 @@ func newJoint(
 	p.classPrediction.lik, p.classPrediction.classes = lik, classes
 	p.initial = func(ctx context.Context) (State, error) { return p.atMode(ctx, cov, y) }
 	p.closing, p.within = p.conclude, 1e3
+	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
 	return p.siteState, nil
 }
 
-// memoryOfSites is that of a joint posterior, with the covariances of x of every case.
-func memoryOfSites(s Size) Memory {
+// memoryOfSites is that of a joint posterior, with the covariances of x of every case, and, unless
+// its evidence is stationary in the sites, of all pairs of them for its derivative.
+func memoryOfSites(s Size, stationary bool) Memory {
 	m := memoryOfClasses(s, 0)
+	if n2 := s.Cases * s.Cases; !stationary {
+		m.Evidence = m.Evidence.And(words(0, (2*s.Classes+s.Classes*(s.Classes+1)/2+4)*n2))
+	}
 	m.Fit = m.Fit.And(words(0, s.Classes*s.Cases*(min(prior.InputsAtOnce, s.Cases)+2*s.Classes+40)))
 	return m
 }
@@ -132,26 +151,32 @@ func (p *joint) slopes() []float64 { return scaled(p.b, -1) }
 // conclude is the posterior where the iteration ended.
 func (p *joint) conclude() Posterior {
 	p.posterior = p.sites.Posterior(p.slopes())
-	e := &p.evidence
-	if e.solve != nil && e.err == nil {
-		e.err = fmt.Errorf("%w: a site has a raised precision", ErrNoGradient)
-	}
-	e.several, e.solve, e.adjoint = p.count, nil, p.adjoint
+	p.evidence.several = p.count
 	return p
 }
 
-// adjoint sets dst to the weights on dK_c and dm_c, summed over the classes that share them.
-func (p *joint) adjoint(dst *Cov, j int) {
-	b := p.slopes()
-	p.sites.Pull(dst, j, func([]float64) (_, _ [][]float64) {
-		return [][]float64{b}, [][]float64{scaled(b, 0.5)}
-	})
+// pullClasses sets dst to the weights on dK_c and dm_c, summed over the classes that share them,
+// as siteState.pullImplicit. With P of Contrasts a weight γ on the mean of x is Pᵀγ on that of f.
+func (p *joint) pullClasses(dst *Cov, j int, total []weight, share float64) {
+	b, size := p.slopes(), len(p.tau)
+	u, by := make([]float64, size), scaled(b, share/2)
+	g := prior.Adjoint{P: [][]float64{b}, Q: [][]float64{by}, C: share}
+	if total != nil {
+		g.Gamma = make([]float64, size)
+		for i, w := range total {
+			by[i], g.Gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
+		}
+		p.sites.Onto(u, by)
+		floats.AddScaledTo(by, u, share/2, b)
+	}
+	p.sites.Pull(dst, j, g.Constant)
 	if dst.Mean != nil {
 		clear(dst.Mean)
 		n := len(p.index)
 		for c := range p.classes {
 			if p.count == 1 || c == j {
-				floats.Add(dst.Mean, b[c*n:(c+1)*n])
+				floats.Add(dst.Mean, u[c*n:(c+1)*n])
+				floats.AddScaled(dst.Mean, share, b[c*n:(c+1)*n])
 			}
 		}
 	}

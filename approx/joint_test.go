@@ -19,7 +19,7 @@ var jointMethods = []struct {
 	name   string
 	method approx.Approximation
 }{
-	{"ep", approx.EP{}}, {"power", approx.EP{Alpha: 0.5}}, {"variational", approx.Variational{}},
+	{"ep", approx.EP{}}, {"power", approx.EP{Alpha: 0.5}}, {"variational", approx.Variational{}}, {"pl", approx.PL{}},
 }
 
 func fitJoint(t testing.TB, m approx.Approximation, cov []approx.Cov, y []int, classes int, lik likelihood.Bound) approx.Posterior {
@@ -200,6 +200,7 @@ func TestJointOracle(t *testing.T) {
 			alpha = ep.Alpha
 		}
 		_, variational := m.(approx.Variational)
+		_, linearised := m.(approx.PL)
 		for j := range classes * n {
 			tau, nu := state[j], state[classes*n+j]
 			mean, v := o.mean.AtVec(j), o.covariance.At(j, j)
@@ -218,6 +219,10 @@ func TestJointOracle(t *testing.T) {
 				continue
 			}
 			want += math.Log(sum) / alpha
+			if linearised {
+				checkRegression(t, lik, y[j%n] == j/n, mean, v, tau, nu)
+				continue
+			}
 			if first/sum > 1e-7 || math.Abs(second/sum-1) > 1e-7 {
 				t.Errorf("site %d changes its marginal by %.3g and %.3g", j, first/sum, second/sum-1)
 			}
@@ -226,6 +231,32 @@ func TestJointOracle(t *testing.T) {
 			t.Errorf("log evidence %.12g, want %.12g", got, want)
 		}
 	})
+}
+
+// checkRegression compares a site with the statistical linear regression, on N(mean, v), of x plus noise, for the class
+// of the label, and else of the event that noise is below x; by sums over a grid.
+func checkRegression(t *testing.T, lik likelihood.RandomUtility, own bool, mean, v, tau, nu float64) {
+	t.Helper()
+	const step = 4e-3
+	var mass, first, second, cross float64
+	for z := -60.0; z < 60; z += step {
+		if own { // the density of the noise
+			w := step * math.Exp(logFactor(lik, true, z))
+			mass, first, second = mass+w, first+w*z, second+w*z*z
+			continue
+		}
+		w := step * math.Exp(-z*z/2+logFactor(lik, false, mean+z*math.Sqrt(v))) / math.Sqrt(2*math.Pi)
+		mass, cross = mass+w, cross+w*z*math.Sqrt(v)
+	}
+	wantTau, wantNu := 1/(second-first*first), first/(second-first*first)
+	if !own {
+		slope := cross / v
+		omega := mass*(1-mass) - slope*slope*v
+		wantTau, wantNu = slope*slope/omega, slope*(1-mass+slope*mean)/omega
+	}
+	if math.Abs(tau-wantTau) > 1e-7*(1+wantTau) || math.Abs(nu-wantNu) > 1e-7*(1+math.Abs(wantNu)) {
+		t.Errorf("a site has %.10g and %.10g, want %.10g and %.10g", tau, nu, wantTau, wantNu)
+	}
 }
 
 // latentOracle is the Gaussian posterior of f under the sites of x_c = g - f_c of all cases but left (none if it is
@@ -468,6 +499,45 @@ func TestJointStates(t *testing.T) {
 		} {
 			if _, err := m.Restore(cov, targets, lik, damaged); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("damaged sites: %v, want %q in it", err, name)
+			}
+		}
+	})
+}
+
+// TestJointOrder: the order of cases and of classes changes nothing.
+func TestJointOrder(t *testing.T) {
+	const n, classes = 12, 4
+	x, _ := planeClasses(n, 5)
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		cov, _ := priors(x, -0.3, 1.2, classes, shared)
+		y, moved, of := make([]int, n), make([]int, n), [classes]int{2, 0, 3, 1}
+		for i := range y {
+			y[i] = i * 7 % classes
+			moved[n-1-i] = of[y[i]]
+		}
+		reordered := make([]approx.Cov, len(cov))
+		for c, own := range cov {
+			k := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := i; j < n; j++ {
+					k.SetSym(n-1-i, n-1-j, own.K.At(i, j))
+				}
+			}
+			reordered[of[c]%len(cov)] = approx.Cov{K: k}
+		}
+		post, other := fitJoint(t, m, cov, y, classes, lik), fitJoint(t, m, reordered, moved, classes, lik)
+		if a, b := post.Evidence().Value(), other.Evidence().Value(); math.Abs(a-b) > 1e-9*math.Abs(a) {
+			t.Errorf("log evidence %.12g, in another order %.12g", a, b)
+		}
+		g, h := adjointsOf(t, post, len(cov), n), adjointsOf(t, other, len(cov), n)
+		for c := range cov {
+			for i := range n {
+				for j := range n {
+					a, b := g[c].K.At(i, j), h[of[c]%len(cov)].K.At(n-1-i, n-1-j)
+					if math.Abs(a-b) > 1e-7*(1+math.Abs(a)) {
+						t.Fatalf("the adjoint of class %d at %d, %d is %.10g, in another order %.10g", c, i, j, a, b)
+					}
+				}
 			}
 		}
 	})

@@ -45,6 +45,7 @@ func TestMemory(t *testing.T) {
 		{"one_vs_rest pl", approx.OneVsRest{Binary: approx.PL{}}, likelihood.Probit{}, k, four, joint, 4},
 		{"softmax", approx.Laplace{Points: 64}, likelihood.Softmax{}, k, four, joint, 1},
 		{"joint ep", approx.EP{}, likelihood.MultinomialProbit{}, k, four, joint, 5},
+		{"joint pl", approx.PL{}, likelihood.MultinomialProbit{}, k, four, joint, 8},
 		{"joint variational, per class", approx.Variational{}, likelihood.Softmax{}, k, four, each, 5},
 		{"softmax, per class", approx.Laplace{Points: 64}, likelihood.Softmax{}, k, four, each, 1},
 	} {

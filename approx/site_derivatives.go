@@ -100,11 +100,11 @@ func (p *siteState) differentiate(
 		value: value,
 		solve: func() (err error) {
 			if total == nil {
-				total, err = p.implicit(p.newResponse(p.prior.Jacobian(p.sigma)), weights)
+				total, err = p.implicit(p.newResponse(p.jacobian(p.sigma)), weights)
 			}
 			return err
 		},
-		adjoint: func(dst *Cov, _ int) { p.pullImplicit(dst, total, share) },
+		adjoint: func(dst *Cov, j int) { p.pull(dst, j, total, share) },
 	}
 	if _, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
@@ -158,35 +158,28 @@ func (p *siteState) implicit(r response, weights func(i int) weight) ([]weight, 
 	return total, nil
 }
 
-// pullImplicit sets dst to the adjoint of differentiate.
-func (p *siteState) pullImplicit(dst *Cov, total []weight, share float64) {
+// pullImplicit sets dst to the adjoint of differentiate or, without total, to the explicit weight
+// on dK and on dm, GPML (5.27), of an evidence that is stationary in the sites.
+func (p *siteState) pullImplicit(dst *Cov, _ int, total []weight, share float64) {
 	n := len(p.tau)
-	gamma, u, ku, by := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	for i, w := range total {
-		u[i], gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
+	u, by := make([]float64, n), scaled(p.b, share/2)
+	g := prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{by}, C: share}
+	if total != nil {
+		g.Gamma = make([]float64, n)
+		for i, w := range total {
+			u[i], g.Gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
+		}
+		ku := make([]float64, n)
+		p.prior.Multiply(ku, u)
+		p.prior.Shrink(u, u, ku)
+		floats.AddScaledTo(by, u, share/2, p.b)
 	}
-	p.prior.Multiply(ku, u)
-	p.prior.Shrink(u, u, ku)
-	floats.AddScaledTo(by, u, share/2, p.b)
-	g := prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{by}, C: share, Gamma: gamma}
 	if share > 0 {
 		g.Residual = p.residualWeights()
 	}
 	p.prior.Pull(dst, g.Constant)
 	if dst.Mean != nil {
 		floats.AddScaledTo(dst.Mean, u, share, p.b)
-	}
-}
-
-// stationaryAdjoint sets dst to the explicit weight on dK and on dm, GPML (5.27), of an evidence
-// that is stationary in the sites:
-//
-//	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
-func (p *siteState) stationaryAdjoint(dst *Cov, _ int) {
-	g := prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Residual: p.residualWeights()}
-	p.prior.Pull(dst, g.Constant)
-	if dst.Mean != nil {
-		copy(dst.Mean, p.b)
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 
 // finish makes the posterior's evidence where the iteration ended.
 func (p *siteState) finish(f fixedPoint) error {
+	if p.pull == nil {
+		p.jacobian, p.pull = p.prior.Jacobian, p.pullImplicit
+	}
 	err := p.conclude(p.method, f, p.target)
 	if err == nil && !p.diagnostics.Converged {
 		p.explain(p.method, p.tau, p.sharpest, f)
@@ -20,7 +23,7 @@ func (p *siteState) finish(f fixedPoint) error {
 	}
 	value, failure := p.evidence.value, p.evidence.err
 	if p.rule.stationary(f) && !p.penalised {
-		p.evidence = functional{value: value, adjoint: p.stationaryAdjoint}
+		p.evidence = functional{value: value, adjoint: func(dst *Cov, j int) { p.pull(dst, j, nil, 1) }}
 		if _, ok := p.lik.(likelihood.Parametric); ok {
 			p.evidence.likelihood = func(grad []float64) {
 				for i := range p.tau {

@@ -98,6 +98,9 @@ type siteState struct {
 	initial func(ctx context.Context) (State, error) // the sites of a first iteration
 	closing func() Posterior                         // the posterior where the iteration ended
 	within  float64                                  // the distance at which Newton's method takes over
+	// the prior's Jacobian at the posterior, and pullImplicit
+	jacobian func(sigma []float64) func(dst, x []float64)
+	pull     func(dst *Cov, j int, total []weight, share float64)
 
 	search    prior.Search // during an iteration
 	method    string

@@ -2,6 +2,8 @@ package approx
 
 import (
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
 // finish implements latentModel. The factors must be those of the point, so that everything belongs
@@ -30,11 +32,11 @@ func (p *categories) finish(at *point, length float64, iterations int) (Posterio
 // with R = (K + W⁻¹)⁻¹ and Σ_i the C×C posterior covariance of case i, and for priors of lower rank
 // the terms of the correction.
 func (p *categories) adjoint(dst *Cov, j int) {
-	p.prior.Pull(dst, j, func(variances []float64) (_, _ [][]float64) {
+	p.prior.Pull(dst, j, func(variances []float64) prior.Adjoint {
 		if p.u == nil {
 			p.u = p.implicit(variances)
 		}
-		return [][]float64{p.b, p.u}, [][]float64{scaled(p.b, 0.5), p.b}
+		return prior.Adjoint{P: [][]float64{p.b, p.u}, Q: [][]float64{scaled(p.b, 0.5), p.b}, C: 1}
 	})
 	if dst.Mean != nil {
 		clear(dst.Mean)

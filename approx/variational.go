@@ -53,12 +53,9 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 		return Caps{}, err
 	}
 	if lik.Domain() == likelihood.Categorical {
-		if power(m.Structure, 0) != 1 && m.Structure != nil {
-			return Caps{}, errors.New("variational for several classes with inducing inputs needs their variances in " +
-				"the prior; use correction: fitc")
-		}
-		lower := m.Structure == nil
-		return Caps{Gradient: true, LowerBound: lower, LeaveOneOut: true}, usesJoint("variational", lik, classes)
+		caps, err := m.iteration().usesJoint("variational", 0, m.Structure, lik, classes)
+		caps.LowerBound = err == nil && m.Structure == nil
+		return caps, err
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.LogConcave); !ok {
@@ -87,7 +84,7 @@ func (m Variational) in(w *Work) Approximation {
 // distinct values.
 func (m Variational) Memory(s Size) Memory {
 	if s.Classes > 2 {
-		return memoryOfSites(s)
+		return memoryOfSites(s, true)
 	}
 	m2 := s.Distinct * s.Distinct
 	if s.Distinct == 0 || s.Distinct == s.Cases {

@@ -174,7 +174,7 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 func TestJointMethods(t *testing.T) {
 	train := rings(30, 3)
 	for _, lik := range []likelihood.Likelihood{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
-		for _, inference := range []approx.Approximation{approx.EP{}, approx.Variational{}} {
+		for _, inference := range []approx.Approximation{approx.EP{}, approx.Variational{}, approx.PL{}} {
 			for _, structured := range []bool{false, true} {
 				for _, kernels := range []int{1, 3} {
 					m := Model{

@@ -184,12 +184,15 @@ type Polytomous interface {
 //
 //	p(y|f) = ∫ p(g - f_y) Π_(c≠y) P(g - f_c) dg
 //
-// which joint expectation propagation and variational inference use: each factor has a Gaussian
-// site of its own.
+// which joint expectation propagation, posterior linearisation and variational inference use: each
+// factor has a Gaussian site of its own.
 type RandomUtility interface {
 	Polytomous
-	// Noise is the likelihood of one latent value x = g - f_c: p(x) for y = 1, and P(x) for y = 0.
+	// Noise is the likelihood of one latent value x = g - f_c: p(x) for y = 1, P(x) for y = 0 and
+	// 1 - P(x), which has no Expected, for y = -1.
 	Noise() LogConcave
+	// NoiseMoments are the mean and the variance of e_c.
+	NoiseMoments() (mean, variance float64)
 }
 
 // Multinomial likelihoods are Polytomous with the natural parameters of the distribution of y as

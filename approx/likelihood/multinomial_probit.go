@@ -35,6 +35,11 @@ func (MultinomialProbit) Average(pi, mean []float64, covariance *mat.SymDense, p
 // Noise implements RandomUtility.
 func (MultinomialProbit) Noise() LogConcave { return normalRace{} }
 
+// NoiseMoments implements RandomUtility.
+func (MultinomialProbit) NoiseMoments() (mean, variance float64) {
+	return normalNoise.mean, normalNoise.variance
+}
+
 // normalNoise is a standard normal variate: standardised, its sum with a normal one is another.
 var normalNoise = utilityNoise{0, 1, func(v *gumbelTable, _ float64) { *v = normalTable }}
 
@@ -48,7 +53,8 @@ var normalTable = func() (table gumbelTable) {
 	return table
 }()
 
-// normalRace is the Noise of MultinomialProbit: N(x; 0, 1) for y = 1, and Φ(x) for y = 0.
+// normalRace is the Noise of MultinomialProbit: N(x; 0, 1) for y = 1, Φ(x) for y = 0, and Φ(-x) for
+// y = -1, which are probit of 1 + 2y.
 type normalRace struct{}
 
 var _ Tilter = normalRace{}
@@ -65,16 +71,16 @@ func (n normalRace) LogProb(y, x float64) float64 {
 
 // Derivs implements Differentiable.
 func (normalRace) Derivs(y, x float64) (logp, d1, d2, d3 float64) {
-	if y == 0 {
-		return Probit{}.Derivs(1, x)
+	if y != 1 {
+		return Probit{}.Derivs(1+2*y, x)
 	}
 	return floor(-x*x/2 - math.Log(2*math.Pi)/2), -x, -1, 0
 }
 
 // Moments implements MomentMatcher.
 func (normalRace) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
-	if y == 0 {
-		return Probit{}.Moments(1, mean, variance)
+	if y != 1 {
+		return Probit{}.Moments(1+2*y, mean, variance)
 	}
 	s := 1 + variance
 	return floor(-mean*mean/s/2 - math.Log(2*math.Pi*s)/2), [4]float64{-mean / s, -1 / s}

@@ -14,8 +14,8 @@ func TestGumbelRace(t *testing.T) {
 	panels.Smooth = 0
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		y, mean, variance := float64(rng.IntN(2)), 6*rng.NormFloat64(), math.Exp(2.5*rng.NormFloat64())
-		if e, by := gumbelRace.Expected(y, mean, variance); variance < 4 {
+		y, mean, variance := float64(rng.IntN(3)-1), 6*rng.NormFloat64(), math.Exp(2.5*rng.NormFloat64())
+		if e, by := gumbelRace.Expected(y, mean, variance); y >= 0 && variance < 4 {
 			want, wantBy := panels.Expected(y, mean, variance)
 			if math.Abs(e-want) > 1e-12*(1+math.Abs(want)) || math.Abs(by[3]-wantBy[3]) > 1e-10*(1+math.Abs(by[3])) {
 				t.Fatalf("E log p(%v, %v, %v) = %v and %v, want %v and %v", y, mean, variance, e, by, want, wantBy)
@@ -60,6 +60,48 @@ func TestRace(t *testing.T) {
 				}
 				if math.Abs(sum-pi[y]) > 2e-6 {
 					t.Errorf("%T: class %d of %v has %v, want %v", lik, y, f, pi[y], sum)
+				}
+			}
+		}
+	}
+}
+
+// TestRaceEvents: the averages of P and of 1 - P, where that is small too, have the sum 1, and their derivatives the
+// sum 0; and the derivatives of log(1 - P) are those of its values.
+func TestRaceEvents(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, lik := range []RandomUtility{Softmax{}, MultinomialProbit{}} {
+		noise := lik.Noise()
+		for range 300 {
+			mean, variance := 4*rng.NormFloat64(), math.Exp(2*rng.NormFloat64())
+			var sums [4]float64
+			for _, y := range []float64{0, -1} {
+				logZ, d := noise.Moments(y, mean, variance)
+				z := math.Exp(logZ)
+				for k, v := range [4]float64{1, d[0], d[1] + d[0]*d[0], d[2] + 3*d[0]*d[1] + d[0]*d[0]*d[0]} {
+					sums[k] += z * v
+				}
+			}
+			for k, want := range [4]float64{1, 0, 0, 0} {
+				if math.Abs(sums[k]-want) > 1e-12 {
+					t.Errorf("%T at %v, %v: the sum of derivatives %d is %v", lik, mean, variance, k, sums[k])
+				}
+			}
+		}
+		for x := -6.0; x < 40; x += 0.37 {
+			const h = 1e-3
+			logp, d1, d2, d3 := noise.Derivs(-1, x)
+			at := func(x float64) (v [3]float64) {
+				v[0], v[1], v[2], _ = noise.Derivs(-1, x)
+				return v
+			}
+			left, right, lefter, righter := at(x-h), at(x+h), at(x-2*h), at(x+2*h)
+			if want := math.Log(-math.Expm1(noise.LogProb(0, x))); x < 4 && math.Abs(logp-want) > 1e-8*(1+math.Abs(want)) {
+				t.Errorf("%T: log(1 - P(%v)) = %v, want %v", lik, x, logp, want)
+			}
+			for k, v := range []float64{d1, d2, d3} {
+				if want := (8*(right[k]-left[k]) - (righter[k] - lefter[k])) / (12 * h); math.Abs(v-want) > 1e-7*(math.Abs(want)+1e-2) {
+					t.Errorf("%T: derivative %d of log(1 - P(%v)) is %v, want %v", lik, k+1, x, v, want)
 				}
 			}
 		}

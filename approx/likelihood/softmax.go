@@ -61,6 +61,9 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 // Noise implements RandomUtility: that of softmax is a standard Gumbel variate (McFadden 1974).
 func (Softmax) Noise() LogConcave { return gumbelRace }
 
+// NoiseMoments implements RandomUtility.
+func (Softmax) NoiseMoments() (mean, variance float64) { return gumbelNoise.mean, gumbelNoise.variance }
+
 // gumbelNoise is a standard Gumbel variate, of distribution function P(x) = exp(-e^-x).
 var gumbelNoise = utilityNoise{gumbelMean, gumbelVariance, gumbelSum}
 
@@ -75,7 +78,8 @@ func (gumbelRaces) Expected(y, mean, variance float64) (e float64, d [4]float64)
 	return floor(-y*mean - average), [4]float64{average - y, -average, average, -average}
 }
 
-// gumbelFactor is the density of its factors: log P(x) = -e^-x, and log p(x) = -x - e^-x.
+// gumbelFactor is the density of its factors: log P(x) = -e^-x, log p(x) = -x - e^-x and, for y =
+// -1, log(1 - P(x)).
 type gumbelFactor struct{}
 
 // Shape implements Density.
@@ -87,6 +91,22 @@ func (gumbelFactor) Proper(y float64) bool { return y == 1 }
 // Derivs implements Density.
 func (gumbelFactor) Derivs(y, x float64) (logp, d1, d2, d3 float64) {
 	e := min(math.Exp(-x), math.MaxFloat64/4)
+	if y < 0 {
+		h := 1.0 // e/(exp e - 1)
+		switch {
+		case e < 1e-9:
+			logp = -x - e/2
+		case e < 0.7:
+			logp = math.Log(-math.Expm1(-e))
+		default:
+			logp = math.Log1p(-math.Exp(-e))
+		}
+		if e > 0 {
+			h = e / math.Expm1(e)
+		}
+		d2 = min(h*(1-e-h), 0)
+		return logp, -h, d2, e*h - d2*(1-e-2*h)
+	}
 	return -y*x - e, e - y, -e, e
 }
 

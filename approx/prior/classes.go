@@ -37,13 +37,18 @@ type Classes interface {
 	Describe() (jitter, unexplained float64)
 
 	// Pull sets dst to the derivative with respect to covariance j, summed over the classes that
-	// share it, of
+	// share it, of an adjoint,
 	//
-	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ R_cc,   R = (K + W⁻¹)⁻¹
+	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ c R_cc + [(I - R K) Γ (I - K R)]_cc,
+	//	R = (K + W⁻¹)⁻¹
 	//
-	// and of the Penalty. products returns p and q. They may depend, if S = 1, on the variances π_c
-	// q_c, where q_c is the posterior variance of f_c - Σ_d π_d f_d, with that of the correction.
-	Pull(dst *Cov, j int, products func(variances []float64) (p, q [][]float64))
+	// and of the Penalty. Γ has the weights γ on the posterior variances of f_c - Σ_d π_d/S f_d.
+	// The adjoint may depend, if S = 1, on the variances π_c q_c, where q_c is that of
+	// f_c - Σ_d π_d f_d, with that of the correction.
+	Pull(dst *Cov, j int, adjoint func(variances []float64) Adjoint)
+	// Squares returns the function that sets dst to the products with x of the squares of the
+	// posterior covariances of f_c - Σ_d π_d/S f_d at one case and at the others.
+	Squares() func(dst, x []float64)
 	// Marginals calls visit for every case, possibly concurrently, with the covariance of its
 	// latent values up to a term common to all entries of a row or of a column, with the part own
 	// of its diagonal that is specific to each class, and with 1 - π_c own_c.

@@ -116,9 +116,9 @@ func (j *jointPrior) checkMarginals(t *testing.T, sigma *mat.Dense) {
 	const n = testCases
 	var variances []float64
 	dst := j.of[0].emptyAdjoint()
-	j.classes.Pull(&dst, 0, func(v []float64) (_, _ [][]float64) {
+	j.classes.Pull(&dst, 0, func(v []float64) Adjoint {
 		variances = v
-		return nil, nil
+		return Adjoint{C: 1}
 	})
 	alpha := j.of[0].power
 	j.classes.Marginals(func(i int, own, left []float64, got *mat.SymDense) {
@@ -234,15 +234,26 @@ func TestClassesPull(t *testing.T) {
 	const n, h = testCases, 1e-5
 	joint(t, func(t *testing.T, j *jointPrior, shared bool) {
 		_, shrunk, _ := posterior(t, j.k, j.w)
-		var r mat.Dense
+		var r, g, weights, onto mat.Dense
 		r.Mul(shrunk, j.w)
 		p, q := [][]float64{wave(testClasses*n, 1)}, [][]float64{wave(testClasses*n, 2)}
+		adjoint := Adjoint{P: p, Q: q, C: 0.7}
+		if j.of[0].power == 1 {
+			adjoint.Gamma = wave(testClasses*n, 3)
+			contrasts := j.contrasts()
+			weights.Mul(contrasts.T(), diagonal(adjoint.Gamma))
+			onto.Mul(&weights, contrasts)
+			weights.Mul(shrunk, &onto)
+			g.Mul(&weights, shrunk.T())
+		} else {
+			g.CloneFrom(mat.NewDense(testClasses*n, testClasses*n, nil))
+		}
 		for which := range j.of {
 			if shared && which > 0 {
 				break
 			}
 			dst := j.of[which].emptyAdjoint()
-			j.classes.Pull(&dst, which, func([]float64) (_, _ [][]float64) { return p, q })
+			j.classes.Pull(&dst, which, adjoint.Constant)
 			value := func(h float64) (v float64) {
 				cov := make([]Cov, len(j.of))
 				for c, s := range j.of {
@@ -253,7 +264,7 @@ func TestClassesPull(t *testing.T) {
 					for a := range n {
 						for b := range n {
 							i, l := c*n+a, c*n+b
-							v += ((p[0][i]*q[0][l]+q[0][i]*p[0][l])/2 - r.At(i, l)/2) * k.At(a, b)
+							v += ((p[0][i]*q[0][l]+q[0][i]*p[0][l])/2 - adjoint.C*r.At(i, l)/2 + g.At(i, l)) * k.At(a, b)
 						}
 					}
 				}
@@ -273,6 +284,43 @@ func TestClassesPull(t *testing.T) {
 				return v
 			}
 			near(t, "the derivative", j.of[which].along(dst), (value(h)-value(-h))/(2*h), 1e-6)
+		}
+	})
+}
+
+// contrasts are the values f_c - Σ_d π_d/S f_d as a matrix.
+func (j *jointPrior) contrasts() *mat.Dense {
+	const n = testCases
+	m := mat.NewDense(testClasses*n, testClasses*n, nil)
+	for i := range n {
+		for c := range testClasses {
+			for d := range testClasses {
+				m.Set(c*n+i, d*n+i, -j.pi[d*n+i]/j.total[i])
+			}
+			m.Set(c*n+i, c*n+i, 1-j.pi[c*n+i]/j.total[i])
+		}
+	}
+	return m
+}
+
+// TestClassesSquares compares the products with dense matrices.
+func TestClassesSquares(t *testing.T) {
+	const n = testCases
+	joint(t, func(t *testing.T, j *jointPrior, _ bool) {
+		sigma, _, _ := posterior(t, j.k, j.w)
+		var left, spread mat.Dense
+		left.Mul(j.contrasts(), sigma)
+		spread.Mul(&left, j.contrasts().T())
+		x, dst := wave(testClasses*n, 4), make([]float64, testClasses*n)
+		j.classes.Squares()(dst, x)
+		for a := range dst {
+			want := 0.0
+			for b, v := range x {
+				if a%n != b%n {
+					want += spread.At(a, b) * spread.At(a, b) * v
+				}
+			}
+			near(t, "a product", dst[a], want, 1e-9)
 		}
 	})
 }

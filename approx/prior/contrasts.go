@@ -147,8 +147,8 @@ func (c *Contrasts) block(i int) []float64 {
 	return c.blocks[i*square : (i+1)*square]
 }
 
-// covary sets dst = Cov(x) z, over all cases.
-func (c *Contrasts) covary(dst, z []float64) {
+// Onto sets dst = (I + W K)⁻¹ Pᵀ z.
+func (c *Contrasts) Onto(dst, z []float64) {
 	n := c.cases
 	for i := range n {
 		sum := 0.0
@@ -156,11 +156,17 @@ func (c *Contrasts) covary(dst, z []float64) {
 			sum += z[j]
 		}
 		for j := i; j < len(z); j += n {
-			c.h[j] = c.share[j]*sum - z[j] // Pᵀz
+			dst[j] = c.share[j]*sum - z[j] // Pᵀz
 		}
 	}
-	c.Multiply(c.kh, c.h)
-	c.Shrink(c.h, c.h, c.kh)
+	c.Multiply(c.kh, dst)
+	c.Shrink(dst, dst, c.kh)
+}
+
+// covary sets dst = Cov(x) z, over all cases.
+func (c *Contrasts) covary(dst, z []float64) {
+	n := c.cases
+	c.Onto(c.h, z)
 	c.Multiply(c.kh, c.h)
 	for i := range n {
 		common := 0.0
@@ -221,6 +227,22 @@ func (s contrastSearch) Sweep(_ bool, at Sites, visit Visit) error {
 		}
 	}
 	return nil
+}
+
+// Jacobian is that of Prior.
+func (c *Contrasts) Jacobian(sigma []float64) func(dst, x []float64) {
+	near, others := contrastSearch{c}.Jacobian(sigma, Factored), c.Classes.Squares()
+	z, y := make([]float64, len(sigma)), make([]float64, len(sigma))
+	return func(dst, x []float64) {
+		near(dst, x)
+		for j, v := range sigma {
+			z[j] = x[len(sigma)+j] / v
+		}
+		others(y, z)
+		for j, v := range sigma {
+			dst[len(sigma)+j] -= y[j] / v
+		}
+	}
 }
 
 // Jacobian implements Search but for changes of variances by sites of other cases, which are left

@@ -187,23 +187,6 @@ func (p *denseClasses) Shrink(dst, x, kx []float64) {
 	}
 }
 
-func (p *denseClasses) Pull(dst *Cov, j int, products func(variances []float64) (p, q [][]float64)) {
-	CheckAdjoint(dst.K, p.n)
-	p.differentiate()
-	var g Adjoint
-	g.P, g.Q = products(p.variances)
-	raw, from := dst.K.RawSymmetric(), p.information[j]
-	eachRow(p.n, func(i int) {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+p.n]
-		copy(row, from.Data[i*p.n+i:(i+1)*p.n])
-		for c := range p.classes {
-			if len(p.k) == 1 || c == j {
-				g.ofClass(c, p.n).addProducts(row, i)
-			}
-		}
-	})
-}
-
 // differentiate computes what derivatives need, once per factor: the variances π_c q_c, and
 //
 //	F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c

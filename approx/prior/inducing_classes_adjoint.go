@@ -103,28 +103,38 @@ func (k *inducingClasses) half(x blas64.General, c int, w blas64.General) {
 	linalg.Gemm(blas.Trans, blas.NoTrans, 1, from, w, 0, rows(x, c*m, k.classes*m))
 }
 
+// halves are the columns of U_M⁻ᵀ V̂_i for the cases j0 to j1, one matrix for every class.
+func (k *inducingClasses) halves(j0, j1 int) (x []blas64.General, giveBack func()) {
+	size, b := k.classes*k.size(), j1-j0
+	all, giveBack := borrow(k.classes*size, b)
+	for c := range k.classes {
+		own := rows(all, c*size, (c+1)*size)
+		clear(own.Data[:c*k.size()*b])
+		k.half(own, c, columns(k.prior(c).v, j0, j1))
+		x = append(x, own)
+	}
+	return x, giveBack
+}
+
 // eachCentred calls visit with every row of Y = U_M⁻ᵀ V̂_i for the cases from j0 on, and there of
-// every class y_c - ȳ, ȳ = Σ_d ε_d y_d/s, and w_c - Σ_d π_d w_d of w = Tᵀy up to a common term,
+// every class y_c - ȳ, ȳ = Σ_d ε_d y_d/s, and w_c - Σ_d π_d w_d/S of w = Tᵀy up to a common term,
 // (y_c - ȳ)/(1 + π_c Λ_c). Calls for other cases may be concurrent.
 func (k *inducingClasses) eachCentred(visit func(j0 int, y, w [][]float64)) {
-	m, size := k.size(), max(16, casesAtOnce/k.classes)
-	eachPart(k.n, size, func(j0, j1 int) {
+	m := k.size()
+	eachPart(k.n, max(16, casesAtOnce/k.classes), func(j0, j1 int) {
 		b := j1 - j0
-		x := make([]blas64.General, k.classes)
-		for c := range x {
-			var giveBack func()
-			x[c], giveBack = borrow(k.classes*m, b)
-			defer giveBack()
-			clear(x[c].Data[:c*m*b])
-			k.half(x[c], c, columns(k.prior(c).v, j0, j1))
-		}
+		x, giveBack := k.halves(j0, j1)
+		defer giveBack()
 		y, w, left := k.several(b), k.several(b), k.several(b)
 		for c := range left {
 			for i := range b {
 				left[c][i] = 1 / (1 + k.pi[c*k.n+j0+i]*k.prior(c).independent[j0+i])
 			}
 		}
-		common, mean := make([]float64, b), make([]float64, b)
+		common, mean, total := make([]float64, b), make([]float64, b), make([]float64, b)
+		for i := range total {
+			total[i] = k.total(j0 + i)
+		}
 		for row := range k.classes * m {
 			clear(common)
 			clear(mean)
@@ -145,6 +155,9 @@ func (k *inducingClasses) eachCentred(visit func(j0 int, y, w [][]float64)) {
 					w[i] = v
 					mean[i] += pi[i] * v
 				}
+			}
+			for i := range mean {
+				mean[i] /= total[i]
 			}
 			for c := range x {
 				floats.Sub(w[c], mean)
@@ -194,78 +207,26 @@ func (k *inducingClasses) several(b int) [][]float64 {
 	return v
 }
 
-// Pull implements Classes. As V_c R_cc = Σ_d [M⁻¹]_cd V_d diag(E_dc),
-//
-//	V_c G_c = ½ Σ_k (V_c p_k q_kᵀ + V_c q_k p_kᵀ)_c - ½ Σ_d [M⁻¹]_cd V_d diag(E_dc)
-func (k *inducingClasses) Pull(dst *Cov, j int, products func(variances []float64) (p, q [][]float64)) {
-	k.differentiate()
-	var g Adjoint
-	g.P, g.Q = products(k.variances)
-	k.invertFull()
-	classes := []int{j}
-	if len(k.priors) == 1 {
-		classes = classes[:0]
-		for c := range k.classes {
-			classes = append(classes, c)
-		}
-	}
-	noise, residual, slopes, p := make([]float64, k.n), make([]float64, k.n), k.penaltySlopes(), k.priors[j]
-	outers := make([]outer, len(classes))
-	for a, c := range classes {
-		own := g.ofClass(c, k.n)
-		for r, pc := range own.P {
-			for i := range noise {
-				noise[i] += pc[i] * own.Q[r][i]
-			}
-		}
-		floats.AddScaled(noise, -0.5, k.of(c, k.diagonal))
-		floats.Sub(residual, k.of(c, slopes))
-		outers[a] = p.outer(own.P, own.Q)
-	}
-	p.pull(dst, noise, residual, func(x blas64.General, j0, j1 int) {
-		for a, c := range classes {
-			k.information(x, c, j0, j1, float64(min(a, 1)))
-		}
-		for _, o := range outers {
-			o.add(x, j0, j1)
-		}
-	})
-}
-
-// information sets x to beta x - ½ V_c R_cc, columns j0 to j1; for a shared prior, the sum over all
-// classes uses every pair once.
-func (k *inducingClasses) information(x blas64.General, c, j0, j1 int, beta float64) {
-	m, first := k.size(), 0
-	if len(k.priors) == 1 {
-		first = c
-	}
-	stack, giveBack := borrow((k.classes-first)*m, j1-j0)
-	defer giveBack()
-	weights := make([]float64, j1-j0)
-	for d := first; d < k.classes; d++ {
-		k.coupling(weights, d, c, j0)
-		scaleColumns(rows(stack, (d-first)*m, (d-first+1)*m), columns(k.prior(d).v, j0, j1), weights)
-	}
-	from := rows(k.full, c*m, (c+1)*m)
-	from = columns(from, first*m, k.full.Cols)
-	linalg.Gemm(blas.NoTrans, blas.NoTrans, -0.5, from, stack, beta, x)
-}
-
-// invertFull computes the full M⁻¹; for a shared prior, above the diagonal blocks, the sum of a
-// block and its transpose.
+// invertFull computes the full M⁻¹, folded.
 func (k *inducingClasses) invertFull() {
 	if k.full.Data != nil {
 		return
 	}
-	m := k.size()
 	k.invert()
 	k.full = all(linalg.SquareTri(k.inverse))
 	k.inverse.Data = nil // its memory is reused
 	linalg.Reflect(blas.Lower, k.full, k.full)
+	k.fold(k.full)
+}
+
+// fold sets the blocks of a symmetric matrix above the diagonal ones, for a shared prior, to the
+// sum of each and its transpose.
+func (k *inducingClasses) fold(a blas64.General) {
 	if len(k.priors) > 1 {
 		return
 	}
-	at := func(c, d, i, j int) *float64 { return &k.full.Data[(c*m+i)*k.full.Stride+d*m+j] }
+	m := k.size()
+	at := func(c, d, i, j int) *float64 { return &a.Data[(c*m+i)*a.Stride+d*m+j] }
 	for c := range k.classes {
 		for d := c + 1; d < k.classes; d++ {
 			for i := range m {
