@@ -92,11 +92,14 @@ func (w *starter) roles(t *columns.Table) {
 		}
 	}
 	if len(t.Spec.Columns.Described) > 0 {
-		w.line("  columns: # inputs whose values have an order, the lowest first; remove one where it means nothing")
+		w.line("  columns: # what values mean: their order, the lowest first, or parts of dates")
 		for j, c := range t.Columns {
-			if c.Order != nil {
-				w.line("    %s: {ordered: [%s]}", scalar(t.Naming(j)),
+			switch name := scalar(t.Naming(j)); {
+			case c.Order != nil:
+				w.line("    %s: {ordered: [%s]}", name,
 					strings.Join(names(t.Spec.Columns.Described[t.Naming(j)].Ordered), ", "))
+			case c.Date != nil:
+				w.line("    %s: {date: {%s}} # %s", name, keysOf(*c.Date), comment(c.Found))
 			}
 		}
 	}
@@ -111,6 +114,18 @@ func (w *starter) roles(t *columns.Table) {
 	if t.Spec.Categorical != "" || len(t.Spec.Categories) > 0 {
 		w.line("  categorical: %s # an input of 0 and 1 for each category", cmp.Or(t.Spec.Categorical, "one_hot"))
 	}
+}
+
+// keysOf are the keys of a date.
+func keysOf(d data.Date) string {
+	text := "form: " + string(d.Form)
+	if len(d.Parts) > 0 {
+		text += fmt.Sprintf(", parts: [%s]", strings.Join(names(d.Parts), ", "))
+	}
+	if d.Since != "" {
+		text += ", since: " + scalar(string(d.Since))
+	}
+	return text
 }
 
 // missing writes the treatment of missing values.
@@ -136,7 +151,7 @@ func (w *starter) missing(t *columns.Table) {
 func (w *starter) inputs(t *columns.Table) {
 	told, more := 0, 0
 	for _, c := range t.Columns {
-		if c.Use != columns.Input || c.Named() {
+		if c.Use != columns.Input || c.Named() || c.Date != nil {
 			continue
 		}
 		if told++; told > mostTold {
@@ -196,7 +211,7 @@ func several(n int, what string) string {
 }
 
 // names converts names to YAML.
-func names(all []data.Name) (out []string) {
+func names[T ~string](all []T) (out []string) {
 	for _, n := range all {
 		out = append(out, scalar(string(n)))
 	}

@@ -184,8 +184,8 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 
 // substitute replaces the missing values of ds, and counts them by input.
 func (s *stream) substitute(ds *data.Data) {
-	origins, last := s.file.Columns.Origins(), ""
-	for j, origin := range origins {
+	last := ""
+	for j, origin := range s.file.Columns.From() {
 		missing := 0
 		for i := range ds.Rows {
 			if row := ds.X.RawRowView(i); math.IsNaN(row[j]) {
@@ -193,7 +193,7 @@ func (s *stream) substitute(ds *data.Data) {
 				missing++
 			}
 		}
-		if missing == 0 || origin == last { // of a category, all indicators are missing at once
+		if missing == 0 || origin == last { // of a category or a date, all are missing at once
 			continue
 		}
 		last = origin

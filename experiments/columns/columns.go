@@ -25,6 +25,9 @@ type Column struct {
 
 	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
 
+	Date  *data.Date `json:"date,omitempty"`  // of an input that is a date or a time
+
+	odd    map[string]int // texts that stand for a missing value among dates
 	number bool // it reads as numbers in the notation of the file
 	names  bool // its values are names and look like numbers
 }
@@ -66,7 +69,11 @@ func (t *Table) Inputs() (n int) {
 		if c.Use != Input {
 			continue
 		}
-		n += max(1, c.Levels)
+		if c.Date != nil {
+			n += c.Date.Width()
+		} else {
+			n += max(1, c.Levels)
+		}
 		if t.Spec.MissingIndicators && c.Missing > 0 {
 			n++
 		}

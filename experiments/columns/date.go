@@ -1,15 +1,213 @@
 package columns
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
 
-// date is a day or a time.
-var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) {
-	if len(p.dates) == 0 || p.texts != p.there {
-		return "", false
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// date is a day or a time. It is an input if parts of it, or the days since another date, say
+// something (see Table.dates).
+var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) { return "", p.dated() != nil }}
+
+// dated is what the values of a column are as dates or times of one form.
+type dated struct {
+	form        data.Form
+	n           int
+	odd         map[string]int // texts that are none
+	first, last time.Time
+	latest      time.Time // the last value
+	falls       bool      // a value is before the one above it
+	sum         float64   // of the days since 1970
+	parts       map[data.Part][2]float64
+	separator   rune // of day and month, where they are numbers
+}
+
+// cycles are the parts that init proposes, with their days, from which on they say more than which
+// date is later.
+var cycles = []struct {
+	part data.Part
+	days float64
+}{{"year", math.Inf(1)}, {"month", 365.25}, {"weekday", 7}, {"hour", 1}}
+
+func newDates() (all []*dated) {
+	for _, f := range data.Form("").Names() {
+		all = append(all, &dated{form: data.Form(f), odd: map[string]int{}, parts: map[data.Part][2]float64{}})
 	}
-	if p.firstDay.Year() == 0 {
-		return "times of day; a number made of them (minutes since midnight) could be an input", true
+	return all
+}
+
+// addDate keeps the forms in which the texts so far are dates, but for a few.
+func (p *profile) addDate(text string) {
+	if len(p.dates) == 0 {
+		return
 	}
-	return fmt.Sprintf("dates, %s to %s; a number made of them (an age in days, the month) could be an input",
-		p.firstDay.Format("2006-01-02"), p.lastDay.Format("2006-01-02")), true
-}}
+	p.dates = slices.DeleteFunc(p.dates, func(d *dated) bool {
+		at, ok := data.ParseDate(text, d.form)
+		if ok {
+			d.add(text, at)
+		} else {
+			d.odd[strings.Clone(text)]++
+		}
+		return len(d.odd) > mostOdd
+	})
+}
+
+func (d *dated) add(text string, at time.Time) {
+	if d.n == 0 {
+		d.first, d.last = at, at
+		if i := strings.IndexAny(text, "./-"); i >= 0 {
+			d.separator = rune(text[i])
+		}
+	}
+	d.falls = d.falls || d.n > 0 && at.Before(d.latest)
+	d.latest = at
+	if at.Before(d.first) {
+		d.first = at
+	}
+	if at.After(d.last) {
+		d.last = at
+	}
+	d.n++
+	d.sum += data.Part("days").Of(at)
+	for _, c := range cycles {
+		v, old := c.part.Of(at), d.parts[c.part]
+		if d.n == 1 {
+			old = [2]float64{v, v}
+		}
+		d.parts[c.part] = [2]float64{min(old[0], v), max(old[1], v)}
+	}
+}
+
+// dated is the form in which all values are dates, but for a few that stand for missing ones; of
+// two the one that is more usual with these separators. It is nil if there is none.
+func (p *profile) dated() *dated {
+	if p.texts == 0 {
+		return nil
+	}
+	all := slices.DeleteFunc(slices.Clone(p.dates), func(d *dated) bool {
+		return d.n == 0 || (p.texts-d.n)*leastNumbers > p.there || p.texts+p.tokened() != p.there
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(all, func(a, b *dated) int {
+		usual := func(d *dated) int {
+			if (d.form == data.MDY) == (d.separator == '/') {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(usual(a), usual(b)))
+	})
+}
+
+// other is a second form in which the values are dates, or nil: it cannot be seen whether day or
+// month comes first.
+func (p *profile) other(than *dated) *dated {
+	for _, d := range p.dates {
+		if d != than && d.n == than.n && d.first != than.first {
+			return d
+		}
+	}
+	return nil
+}
+
+var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)|birth_?(day|date)` +
+	`|geburts`)
+
+// proposed are the parts of a date that vary. Of dates that only rise from row to row, which other
+// parts than cycles number the rows.
+func (d *dated) proposed(name string) (parts, leftOut []data.Part) {
+	for _, c := range cycles {
+		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
+		case !varies || d.form == data.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
+		case !d.falls && d.n >= leastRows && d.last.Sub(d.first).Hours() < 2*24*c.days:
+			leftOut = append(leftOut, c.part)
+		default:
+			parts = append(parts, c.part)
+		}
+	}
+	return parts, leftOut
+}
+
+// dates says what becomes of columns of dates. Where it cannot be seen whether day or month comes
+// first, it is as in the columns where it can. The later of two dates, on average, has the days
+// since the earlier one.
+func (t *Table) dates(profiles []*profile) {
+	var all []int
+	of, known := map[int]*dated{}, map[data.Form]int{}
+	for j, c := range t.Columns {
+		if c.Kind != date.Name {
+			continue
+		}
+		of[j] = profiles[j].dated()
+		if profiles[j].other(of[j]) == nil {
+			known[of[j].form]++
+		}
+		if of[j].form != data.Clock {
+			all = append(all, j)
+		}
+	}
+	guessed := map[int]bool{}
+	for _, j := range all {
+		if other := profiles[j].other(of[j]); other != nil {
+			if known[other.form] > known[of[j].form] {
+				of[j] = other
+			}
+			guessed[j] = known[of[j].form] == 0
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Compare(of[a].sum/float64(of[a].n), of[b].sum/float64(of[b].n))
+	})
+	for _, j := range slices.Sorted(maps.Keys(of)) {
+		c, d := &t.Columns[j], of[j]
+		parts, leftOut := d.proposed(c.Name)
+		meaning := &data.Date{Form: d.form, Parts: parts}
+		at := slices.Index(all, j)
+		if at > 0 {
+			meaning.Since = data.Name(t.Naming(all[at-1]))
+		}
+		c.Found = d.found(leftOut, guessed[j])
+		c.odd = d.odd
+		if len(parts) > 0 || at >= 0 && len(all) > 1 {
+			c.Use, c.Date = Input, meaning
+		}
+	}
+}
+
+// found says what the dates are.
+func (d *dated) found(leftOut []data.Part, guessed bool) string {
+	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
+	if d.form == data.Clock {
+		text = fmt.Sprintf("times of the day, %s to %s", d.first.Format("15:04"), d.last.Format("15:04"))
+	}
+	if guessed {
+		first, form := "the day", data.MDY
+		if d.form == data.MDY {
+			first, form = "the month", data.DMY
+		}
+		text += fmt.Sprintf("; that %s comes first is a guess, for no number is above 12: form: %s says otherwise", first,
+			form)
+	}
+	if leftOut != nil {
+		text += fmt.Sprintf("; they rise from row to row, and %s would number the rows: left out", joined(leftOut))
+	}
+	return text
+}
+
+func joined(parts []data.Part) string {
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, string(p))
+	}
+	return strings.Join(texts, " and ")
+}

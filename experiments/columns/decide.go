@@ -197,7 +197,7 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 // classes says whether the values could be classes: few ones, that are texts or whole numbers.
 func (p *profile) classes() bool {
 	n := len(p.levels)
-	if n < 2 || n > mostClasses || p.there < 2*n {
+	if n < 2 || n > mostClasses || p.there < 2*n || p.dated() != nil {
 		return false
 	}
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
@@ -239,6 +239,7 @@ func (t *Table) decide(profiles []*profile) {
 			break
 		}
 	}
+	t.dates(profiles)
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Use == Input }) {
 		t.take(profiles)
 	}
@@ -355,8 +356,8 @@ func (t *Table) specify(profiles []*profile) {
 		p := profiles[j]
 		missing := p.missing
 		switch {
-		case c.Order != nil:
-			missing += t.rankAs(p, c, tokens)
+		case c.Order != nil || c.Date != nil:
+			missing += t.mean(p, c, tokens)
 			t.Columns[j].Missing = missing
 		case c.names:
 			s.Categories = append(s.Categories, name)
@@ -380,9 +381,9 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// rankAs gives a column its order. The texts that are not in it, words of refusal, stand for
-// missing values; it returns their number.
-func (t *Table) rankAs(p *profile, c Column, tokens map[string]bool) (missing int) {
+// mean gives a column its meaning. The texts that have none, words of refusal, stand for missing
+// values; it returns their number.
+func (t *Table) mean(p *profile, c Column, tokens map[string]bool) (missing int) {
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}
 	}
@@ -390,12 +391,18 @@ func (t *Table) rankAs(p *profile, c Column, tokens map[string]bool) (missing in
 	for _, text := range c.Order {
 		of = append(of, data.Name(text))
 	}
-	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of}
-	for text, n := range p.levels {
-		if !slices.Contains(c.Order, text) {
-			tokens[text] = true
-			missing += n
-		}
+	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of, Date: c.Date}
+	without := map[string]int{}
+	if c.Date != nil {
+		maps.Copy(without, p.tokens)
+		maps.Copy(without, c.odd)
+	} else {
+		maps.Copy(without, p.levels)
+		maps.DeleteFunc(without, func(text string, _ int) bool { return slices.Contains(c.Order, text) })
+	}
+	for text, n := range without {
+		tokens[text] = true
+		missing += n
 	}
 	return missing
 }

@@ -12,7 +12,7 @@ var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string,
 	case p.isNumber():
 		return "whole numbers that never repeat, named like an identifier",
 			p.isWhole() && idName.MatchString(p.name)
-	case p.dates != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName.MatchString(p.name):
+	case p.dated() != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName.MatchString(p.name):
 		return "", false
 	}
 	sentences := p.bytes > longest*p.there || p.bytes > shortest*p.there && 2*p.blanks > p.there

@@ -1,6 +1,10 @@
 package columns
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
 
 // number holds numbers.
 var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool) {
@@ -18,6 +22,18 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	found := fmt.Sprintf("%s, %.6g to %.6g, mean %.6g", what, t.min, t.max, t.sum/float64(t.n))
 	if text, n := p.standIn(); n > 0 {
 		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", text, n)
+	}
+	if n := len(p.levels); n > 2 && p.isWhole() {
+		days := 0
+		for text := range p.levels {
+			if _, ok := data.ParseDate(text, data.YMD); ok && t.min >= 19000101 && t.max <= 21001231 {
+				days++
+			}
+		}
+		if days == n {
+			found += "; if they are dates, as 20241231 is, describe them in columns: {NAME: {date: {form: ymd, parts: " +
+				"[year, month, weekday]}}}"
+		}
 	}
 	return found, true
 }}

@@ -16,7 +16,7 @@ import (
 // scales are well-known scales in lower case, the lowest value first; | separates words of one
 // rank.
 var scales = func() (all [][]string) {
-	for _, text := range []string{
+	for _, text := range slices.Concat(data.Months, []string{
 		// how often
 		"never, almost never|hardly ever|very rarely, rarely|seldom|not often, sometimes|occasionally, " +
 			"often|frequently|usually|most of the time, very often|almost always, always",
@@ -92,16 +92,7 @@ var scales = func() (all [][]string) {
 		"kein abschluss|ohne abschluss, hauptschule|hauptschulabschluss, realschule|mittlere " +
 			"reife|realschulabschluss, fachabitur|fachhochschulreife, abitur|hochschulreife, ausbildung|lehre, " +
 			"bachelor, master|diplom, promotion|doktor",
-		// months
-		"january|jan, february|feb, march|mar, april|apr, may, june|jun, july|jul, august|aug, " +
-			"september|sep|sept, october|oct, november|nov, december|dec",
-		"januar|jan|jänner, februar|feb, märz|mär|mrz, april|apr, mai, juni|jun, juli|jul, august|aug, " +
-			"september|sep, oktober|okt, november|nov, dezember|dez",
-		"janvier|janv, février|févr, mars, avril|avr, mai, juin, juillet|juil, août, septembre|sept, " +
-			"octobre|oct, novembre|nov, décembre|déc",
-		"enero|ene, febrero|feb, marzo|mar, abril|abr, mayo|may, junio|jun, julio|jul, agosto|ago, " +
-			"septiembre|sep|sept, octubre|oct, noviembre|nov, diciembre|dic",
-	} {
+	}) {
 		all = append(all, strings.Split(text, ", "))
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -35,8 +34,7 @@ type profile struct {
 	repeats           bool           // some value occurs twice
 	seen              map[uint64]bool
 	blanks, bytes     int      // values with a blank in them, and the length of all texts
-	dates             []string // the layouts that all texts so far have
-	firstDay, lastDay time.Time
+	dates             []*dated // in the forms that nearly all texts so far have
 	unit              string // what stands behind the number in the first text
 	units             int    // numbers with that behind them
 
@@ -71,21 +69,11 @@ func isToken(text string) bool {
 	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
 }
 
-// layouts are the ways in which days are written, with or without a time.
-var layouts = func() (all []string) {
-	for _, day := range []string{"2006-01-02", "2006/01/02", "02.01.2006", "2.1.2006", "02.01.06", "02/01/2006",
-		"01/02/2006", "1/2/2006", "2/1/2006", "02-01-2006", "2-Jan-2006", "2 Jan 2006", "Jan 2, 2006",
-		"January 2, 2006", "2006-01", "Jan 2006", "15:04", "15:04:05"} {
-		all = append(all, day, day+" 15:04", day+" 15:04:05", day+"T15:04:05", day+"T15:04:05Z07:00")
-	}
-	return all
-}()
-
 var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
 
 func newProfile(name string, place int) *profile {
 	return &profile{name: name, place: place, tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{},
-		seen: map[uint64]bool{}, dates: layouts}
+		seen: map[uint64]bool{}, dates: newDates()}
 }
 
 // add takes the next value.
@@ -173,30 +161,6 @@ func (p *profile) count(text string) {
 		return
 	}
 	p.seen[h] = true
-}
-
-// addDate keeps the layouts that the text has.
-func (p *profile) addDate(text string) {
-	if len(p.dates) == 0 || len(text) > 40 || p.texts != p.there {
-		p.dates = nil
-		return
-	}
-	var left []string
-	for _, layout := range p.dates {
-		day, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		if left = append(left, layout); len(left) == 1 {
-			if p.firstDay.IsZero() || day.Before(p.firstDay) {
-				p.firstDay = day
-			}
-			if day.After(p.lastDay) {
-				p.lastDay = day
-			}
-		}
-	}
-	p.dates = left
 }
 
 // addMeasure counts numbers that have the unit of the first one.

@@ -95,13 +95,18 @@ type Column struct {
 	// Order has all values of an input whose values have an order, the lowest first. The input is
 	// the rank of a value, from 1.
 	Order []string `json:"order,omitempty"`
+	// Date is how texts are dates or times, of which Parts and Since are the inputs.
+	Date *Date `json:"date,omitempty"`
 }
 
 // width is the number of columns of the input matrix made from a column of the file.
 func (c Column) width() int {
 	w := max(1, len(c.Levels))
-	if c.Coded {
+	switch {
+	case c.Coded:
 		return 1
+	case c.Date != nil:
+		w = c.Date.Width()
 	}
 	if c.Gaps {
 		w++

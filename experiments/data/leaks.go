@@ -55,11 +55,21 @@ func (d *Data) Leaks() (found []Leak) {
 	var all []attempt
 	first := 0 // column of the input
 	for _, of := range d.Schema.Inputs {
-		for k, i := range cases {
-			c.value = append(c.value[:k], of.value(d.X.RawRowView(i)[first:first+of.width()]))
+		parts, width := []Column{of}, of.width()
+		if of.Date != nil { // each part by itself
+			names, _ := of.names()
+			parts, width = nil, 1
+			for _, name := range names {
+				parts = append(parts, Column{Name: name})
+			}
 		}
-		first += of.width()
-		all = append(all, c.try(of))
+		for _, p := range parts {
+			for k, i := range cases {
+				c.value = append(c.value[:k], p.value(d.X.RawRowView(i)[first:first+width]))
+			}
+			first += width
+			all = append(all, c.try(p))
+		}
 	}
 	for i, t := range all {
 		others := slices.Delete(slices.Clone(all), i, i+1)

@@ -15,46 +15,71 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// ColumnNames lists the columns of the input matrix; the name for a level of a categorical input is
-// "colour=red".
-func (s *Schema) ColumnNames() (names []string) {
-	for _, c := range s.Inputs {
-		if c.Levels == nil || c.Coded {
-			names = append(names, c.Name)
-		} else {
-			for _, l := range c.Levels {
-				names = append(names, c.Name+"="+l)
-			}
-		}
-		if c.Gaps {
-			names = append(names, c.Name+" is missing")
+// names are the columns of the input matrix made from a column of the file; the name for a level of a
+// categorical input is "colour=red", and for a part of a date "visit year". origins are the names of
+// the inputs: of the column, of a part of a date, or of an indicator of missing values.
+func (c Column) names() (names, origins []string) {
+	switch {
+	case c.Date != nil:
+		names, origins = c.Date.names(c.Name)
+	case c.Levels == nil || c.Coded:
+		names, origins = []string{c.Name}, []string{c.Name}
+	default:
+		for _, l := range c.Levels {
+			names, origins = append(names, c.Name+"="+l), append(origins, c.Name)
 		}
 	}
-	return names
+	if c.Gaps {
+		name := c.Name + " is missing"
+		if names = append(names, name); c.Levels != nil { // missing is one more level
+			name = c.Name
+		}
+		origins = append(origins, name)
+	}
+	return names, origins
 }
 
-// Origins returns, for every column of the input matrix, the name of its input, or for an indicator
-// of missing values the name of that indicator.
-func (s *Schema) Origins() (names []string) {
+// ColumnNames lists the columns of the input matrix.
+func (s *Schema) ColumnNames() (all []string) {
 	for _, c := range s.Inputs {
-		for i := range c.width() {
-			if c.Levels == nil && i > 0 {
-				names = append(names, c.Name+" is missing")
-			} else {
-				names = append(names, c.Name)
-			}
+		names, _ := c.names()
+		all = append(all, names...)
+	}
+	return all
+}
+
+// Origins returns, for every column of the input matrix, the name of its input.
+func (s *Schema) Origins() (all []string) {
+	for _, c := range s.Inputs {
+		_, origins := c.names()
+		all = append(all, origins...)
+	}
+	return all
+}
+
+// From returns, for every column of the input matrix, the column of a file that it is made from.
+func (s *Schema) From() (all []string) {
+	for _, c := range s.Inputs {
+		for range c.width() {
+			all = append(all, c.Name)
 		}
 	}
-	return names
+	return all
 }
 
 // Sources returns, for every column of the input matrix, a number that is equal for columns made
-// from the same category: the indicators of its levels and of missing values. coded marks columns
-// that are categories themselves.
+// from the same category: the indicators of its levels and of missing values; and for sine and
+// cosine of one part of a date. coded marks columns that are categories themselves.
 func (s *Schema) Sources() (of []int, coded []bool) {
 	for _, c := range s.Inputs {
+		first := len(of)
 		for range c.width() {
 			of, coded = append(of, len(of)), append(coded, c.Coded)
+		}
+		if c.Date != nil {
+			for i, k := range c.Date.sources() {
+				of[first+i] = first + k
+			}
 		}
 		if c.Levels != nil { // all share the number of the first
 			own := of[len(of)-c.width():]
@@ -83,6 +108,10 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("column %q is coded and has no levels", c.Name)
 		case c.Order != nil && (len(c.Order) < 2 || c.Levels != nil || !allDifferent(c.Order)):
 			return fmt.Errorf("the order of column %q must be two texts or more, all different, and no levels", c.Name)
+		case c.Date != nil:
+			if err := s.checkDate(c); err != nil {
+				return fmt.Errorf("column %q: %w", c.Name, err)
+			}
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -138,7 +167,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
-			t.rank(*c)
+			t.mean(*c)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}
@@ -328,8 +357,9 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	}
 	for _, c := range s.Inputs {
 		if n := t.unknown[c.Index]; n > 0 {
-			d.Warnings = append(d.Warnings, cause.Unknown.Of(n, "values of %q that are not in its order: they are "+
-				"treated as missing", c.Name))
+			_, wrong, _ := c.meaning().lacks()
+			d.Warnings = append(d.Warnings, cause.Unknown.Of(n, "values of %q that %s: they are treated as missing",
+				c.Name, wrong))
 		}
 	}
 	d.Weights = t.weights
@@ -339,7 +369,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	if t.unlabelled > 0 {
 		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.unlabelled, "labels are missing, and the cases dropped"))
 	}
-	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
+	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps || c.Date != nil }) {
 		s.indicate(d, t, columns)
 	}
 	if s.Label.Index >= 0 {
@@ -348,12 +378,38 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// indicate adds to d the columns of categorical inputs and of missing values.
+// since are the times from which the days to those of a date are counted, if there are such.
+func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
+	k := slices.IndexFunc(s.Inputs, func(other Column) bool { return other.Name == string(c.Date.Since) })
+	if k < 0 {
+		return nil
+	}
+	return mat.Col(nil, k, numbers)
+}
+
+// checkDate checks an input that is a date.
+func (s *Schema) checkDate(c Column) error {
+	if c.Levels != nil || c.Order != nil {
+		return errors.New("it is a date, and has levels or an order")
+	}
+	if err := c.Date.check(); err != nil {
+		return err
+	}
+	dates := Columns{Described: map[string]Meaning{}}
+	for _, other := range s.Inputs {
+		dates.Described[other.Name] = Meaning{Date: other.Date}
+	}
+	return dates.checkSince(Name(c.Name), *c.Date)
+}
+
+// indicate adds to d the columns of categorical inputs, of dates and of missing values.
 func (s *Schema) indicate(d *Data, t *table, columns int) {
 	n, numbers, column := len(t.rows), d.X, 0
 	d.X = mat.NewDense(n, columns, nil)
 	for k, c := range s.Inputs {
 		switch {
+		case c.Date != nil:
+			c.Date.columns(d.X, column, mat.Col(nil, k, numbers), s.since(c, numbers))
 		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
@@ -368,24 +424,27 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			}
 		}
 		if c.Gaps && !c.Coded {
-			d.gaps(column, c.width()-1)
+			d.gaps(column, c, mat.Col(nil, k, numbers))
 		}
 		column += c.width()
 	}
 }
 
-// gaps sets the indicator after the given columns to 1 where they are missing. For a category,
-// missing is then one more level, and its other indicators become 0.
-func (d *Data) gaps(column, width int) {
-	n, _ := d.X.Dims()
-	for i := range n {
-		row := d.X.RawRowView(i)[column : column+width+1]
-		if !math.IsNaN(row[0]) {
+// gaps sets the indicator after the columns of c, the first of which is the given one, to 1 where
+// the value is missing. For a category, missing is then one more level, and its other indicators
+// become 0.
+func (d *Data) gaps(column int, c Column, numbers []float64) {
+	for i, v := range numbers {
+		row := d.X.RawRowView(i)[column : column+c.width()]
+		if c.Levels != nil {
+			v = row[0]
+		}
+		if !math.IsNaN(v) {
 			continue
 		}
-		row[width] = 1
-		if width > 1 {
-			clear(row[:width])
+		row[len(row)-1] = 1
+		if len(c.Levels) > 1 {
+			clear(row[:len(row)-1])
 		}
 	}
 }

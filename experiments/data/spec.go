@@ -75,6 +75,7 @@ func (c *Columns) Map() any  { return &c.Described }
 type Meaning struct {
 	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
 	Ordered []Name `yaml:"ordered"`
+	Date    *Date  `yaml:"date"`
 }
 
 // described are the names of the inputs with a meaning, in order.
@@ -170,7 +171,7 @@ func (s Spec) Check() Problems {
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
 	}
-	p = append(p, s.checkOrders()...)
+	p = append(p, s.checkMeanings()...)
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d is too few; take at least 2 cases, or leave the key out to use all", s.Subsample)
 	}
@@ -179,26 +180,6 @@ func (s Spec) Check() Problems {
 			"set categorical: one_hot")
 	}
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
-}
-
-// checkOrders checks the orders of inputs.
-func (s Spec) checkOrders() (p Problems) {
-	for _, name := range s.Columns.described() {
-		of := s.texts(s.Columns.Described[string(name)].Ordered)
-		if name == "" {
-			p.add("columns", "a column has no name; write it, or its number from 1")
-		}
-		if len(of) < 2 {
-			p.add("columns", "the order of %q has %s; write all values, the lowest first, as in {%s: {ordered: "+
-				"[never, sometimes, often]}}", name, several(len(of), "value"), name)
-		}
-		for i, text := range of {
-			if slices.Contains(of[:i], text) {
-				p.add("columns", "%q occurs twice in the order of %q; remove one", text, name)
-			}
-		}
-	}
-	return p
 }
 
 // texts are values as they are compared.

@@ -135,15 +135,15 @@ type table struct {
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
-	numbers *mat.Dense        // a row per case with the numeric inputs; NaN is missing
-	place   []int             // position of each input column among them
-	ranks   map[int][]string  // of the input columns whose values have an order: these values
-	unknown map[int]int       // and how many others they have, which are missing values
-	texts   [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
-	known   map[string]string // texts seen before, to keep a single copy
-	weights []float64         // of each case, where a column has them
-	rows    []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
-	lines   []int             // of each case
+	numbers  *mat.Dense        // a row per case with the numeric inputs; NaN is missing
+	place    []int             // position of each input column among them
+	unknown  map[int]int       // values of an input with a meaning that have none, and are missing values
+	meanings map[int]meaning   // of input columns that are not written as numbers
+	texts    [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
+	known    map[string]string // texts seen before, to keep a single copy
+	weights  []float64         // of each case, where a column has them
+	rows     []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
+	lines    []int             // of each case
 
 	warnings   []cause.Notice
 	more       int             // columns that are renamed without a warning of their own
@@ -250,40 +250,30 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	return true
 }
 
-// rank makes a number of an input whose values have an order.
-func (t *table) rank(c Column) {
-	if c.Order == nil || c.Index < 0 {
-		return
-	}
-	if t.ranks == nil {
-		t.ranks, t.unknown = map[int][]string{}, map[int]int{}
-	}
-	t.ranks[c.Index], t.roles[c.Index] = c.Order, number
-}
-
-// notValue says what is wrong with a text of column j that should be a number or have a rank.
+// notValue says what is wrong with a text of column j that should be a number or mean one.
 func (t *table) notValue(want request, j int, text string) string {
-	if order := t.ranks[j]; order != nil {
-		return fmt.Sprintf("%q is not in its order (%s); %s", text, list(order),
-			want.remedy("correct it", "or add it there"))
+	if m := t.meanings[j]; m != nil {
+		wrong, _, remedy := m.lacks()
+		return fmt.Sprintf("%q %s; %s", text, wrong, want.remedy("correct it", remedy))
 	}
 	return notNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
 		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
 }
 
-// value is the number of a field of column j, or NaN, and whether the value is missing. Where
-// values have an order it is the rank, from 1, and among cases to predict other texts are missing.
+// value is the number of a field of column j, or NaN, and whether the value is missing. Among cases
+// to predict, texts without a meaning are missing where others have one.
 func (t *table) value(want request, j int, f field) (v float64, missing bool) {
 	v, missing = want.value(t.roles[j], f)
-	if t.ranks[j] == nil {
+	m := t.meanings[j]
+	if m == nil {
 		return v, missing
 	}
 	text := f.text
 	if want.fold {
 		text = strings.ToLower(text)
 	}
-	if k := slices.Index(t.ranks[j], text); k >= 0 {
-		return float64(k + 1), false
+	if v, ok := m.number(text); ok {
+		return v, false
 	}
 	if !missing && want.loose && want.missing != "error" {
 		t.unknown[j]++

@@ -151,7 +151,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
 	}
-	if err := s.order(schema, t, of[described]); err != nil {
+	if err := s.means(schema, t, of[described]); err != nil {
 		return nil, -1, err
 	}
 	if err := t.categorise(of["categories"]); err != nil {
@@ -168,19 +168,6 @@ func (t *table) categorise(places []int) error {
 			return problem("categories", "column %q is not an input; remove it here, or add it to columns", t.names[j])
 		}
 		t.roles[j] = category
-	}
-	return nil
-}
-
-// order gives inputs the orders of their values, whose columns are at these places.
-func (s Spec) order(schema *Schema, t *table, places []int) error {
-	for i, j := range places {
-		k := slices.IndexFunc(schema.Inputs, func(c Column) bool { return c.Index == j })
-		if k < 0 {
-			return problem("columns", "column %q is not an input; remove its meaning", t.names[j])
-		}
-		schema.Inputs[k].Order = s.texts(s.Columns.Described[string(s.Columns.described()[i])].Ordered)
-		t.rank(schema.Inputs[k])
 	}
 	return nil
 }

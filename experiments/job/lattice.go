@@ -22,7 +22,7 @@ type lattice [][]float64
 func (t *Set) lattice() (l lattice) {
 	_, dim := t.Source.X.Dims()
 	if dim > len(latticePoints) || slices.ContainsFunc(t.Source.Schema.Inputs,
-		func(c data.Column) bool { return c.Levels != nil }) {
+		func(c data.Column) bool { return c.Levels != nil || c.Date != nil }) {
 		return nil
 	}
 	for j := range dim {

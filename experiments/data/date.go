@@ -1,0 +1,406 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Date says how the texts of an input are dates or times, and what they become.
+type Date struct {
+	Form  Form   `yaml:"form" json:"form"`
+	Parts []Part `yaml:"parts" json:"parts,omitempty"`
+	// Since is another date; the days from it to this one are an input.
+	Since Name `yaml:"since" json:"since,omitempty"`
+}
+
+// Form is the order of the numbers in a date: day, month and year. What separates them, names of
+// months, and a time behind them are read whatever the form.
+type Form string
+
+// The forms.
+const (
+	YMD   Form = "ymd"
+	DMY   Form = "dmy"
+	MDY   Form = "mdy"
+	Clock Form = "time" // of the day, without a date
+)
+
+// Names are the possible values.
+func (Form) Names() []string { return []string{string(YMD), string(DMY), string(MDY), string(Clock)} }
+
+// UnmarshalText reads one of them.
+func (f *Form) UnmarshalText(text []byte) error {
+	*f = Form(text)
+	return f.check()
+}
+
+func (f Form) check() error {
+	if !slices.Contains(f.Names(), string(f)) {
+		return fmt.Errorf("unknown form %q%s", string(f), registry.Suggest(string(f), f.Names()))
+	}
+	return nil
+}
+
+// Part is the name of a number that a date or a time has.
+type Part string
+
+// datePart is what a Part is.
+type datePart struct {
+	name Part
+	// cyclic means that the number is a phase, from 0 to 1, whose ends meet: the inputs are its sine
+	// and cosine.
+	cyclic bool
+	of     func(time.Time) float64
+}
+
+// partsOf are all parts. Of a time without a date there is the hour alone.
+var partsOf = []datePart{
+	{"year", false, func(t time.Time) float64 { return float64(t.Year()) }},
+	{"month", true, func(t time.Time) float64 { return float64(t.Month()-1) / 12 }},
+	{"day", true, func(t time.Time) float64 {
+		last := t.AddDate(0, 1, -t.Day())
+		return float64(t.Day()-1) / float64(last.Day())
+	}},
+	{"weekday", true, func(t time.Time) float64 { return float64((t.Weekday()+6)%7) / 7 }},
+	{"hour", true, func(t time.Time) float64 { return t.Sub(midnight(t)).Hours() / 24 }},
+	{"days", false, func(t time.Time) float64 { return secondsOf(t) / secondsOfDay }},
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// Names are the possible values.
+func (Part) Names() (names []string) {
+	for _, p := range partsOf {
+		names = append(names, string(p.name))
+	}
+	return names
+}
+
+// UnmarshalText reads one of them.
+func (p *Part) UnmarshalText(text []byte) error {
+	*p = Part(text)
+	return p.check()
+}
+
+func (p Part) check() error {
+	if !slices.Contains(p.Names(), string(p)) {
+		return fmt.Errorf("unknown part %q%s", string(p), registry.Suggest(string(p), p.Names()))
+	}
+	return nil
+}
+
+// Of is the number of the part; of a cycle the phase, from 0 to 1.
+func (p Part) Of(t time.Time) float64 { return p.is().of(t) }
+
+// is is what the part is.
+func (p Part) is() datePart { return partsOf[slices.Index(p.Names(), string(p))] }
+
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// secondsOf is the time since 1970, and timeOf its inverse.
+func secondsOf(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())*1e-9 }
+
+func timeOf(seconds float64) time.Time {
+	whole := math.Floor(seconds)
+	return time.Unix(int64(whole), int64(1e9*(seconds-whole))).UTC()
+}
+
+// check checks all but Since.
+func (d Date) check() error {
+	if d.Form == "" {
+		return fmt.Errorf("it has no form; write one of %s", list(d.Form.Names()))
+	}
+	if err := d.Form.check(); err != nil {
+		return err
+	}
+	for i, p := range d.Parts {
+		switch err := p.check(); {
+		case err != nil:
+			return err
+		case slices.Contains(d.Parts[:i], p):
+			return fmt.Errorf("part %q occurs twice; remove one", p)
+		case d.Form == Clock && p != "hour":
+			return fmt.Errorf("a time of the day has no %s; its part is hour", p)
+		}
+	}
+	if d.Form == Clock && d.Since != "" {
+		return errors.New("days since another date need a date, and this is a time of the day; remove since")
+	}
+	return nil
+}
+
+// checkSince checks what a date has to do with others.
+func (c Columns) checkSince(name Name, d Date) error {
+	other := c.Described[string(d.Since)].Date
+	switch {
+	case d.Since == name:
+		return errors.New("it is since itself; name another date")
+	case d.Since != "" && other == nil:
+		return fmt.Errorf("%q is not described as a date; add {%s: {date: {form: ymd}}} to columns", d.Since, d.Since)
+	case d.Since != "" && other.Form == Clock:
+		return fmt.Errorf("%q is a time of the day; name a date", d.Since)
+	case len(d.Parts) > 0 || d.Since != "":
+		return nil
+	}
+	for _, of := range c.Described {
+		if of.Date != nil && of.Date.Since == name {
+			return nil
+		}
+	}
+	return errors.New("it makes no input; name its parts, as in parts: [year, month], or leave the column out " +
+		"(drop)")
+}
+
+// number is the time in seconds.
+func (d *Date) number(text string) (float64, bool) {
+	at, ok := ParseDate(text, d.Form)
+	return secondsOf(at), ok
+}
+
+func (d *Date) lacks() (one, several, remedy string) {
+	what := "a date in the form " + string(d.Form)
+	if d.Form == Clock {
+		what = "a time of the day"
+	}
+	return "is not " + what, "are not in the form " + string(d.Form), "name another form, or add the text to " +
+		"missing_values"
+}
+
+// names are the inputs that are made of column c, and origins what each is a part of.
+func (d *Date) names(c string) (names, origins []string) {
+	for _, p := range d.Parts {
+		name := c + " " + string(p)
+		if p.is().cyclic {
+			names, origins = append(names, name+" (sine)", name+" (cosine)"), append(origins, name, name)
+		} else {
+			names, origins = append(names, name), append(origins, name)
+		}
+	}
+	if d.Since != "" {
+		name := c + " days since " + string(d.Since)
+		names, origins = append(names, name), append(origins, name)
+	}
+	return names, origins
+}
+
+// Width is how many inputs are made of the date.
+func (d *Date) Width() int { return len(d.sources()) }
+
+// sources has, for each input, the place of the first that is made of the same part.
+func (d *Date) sources() (of []int) {
+	_, origins := d.names("")
+	for _, o := range origins {
+		of = append(of, slices.Index(origins, o))
+	}
+	return of
+}
+
+// columns sets the columns of the matrix from this one on to what is made of the seconds at and
+// since, NaN where those are.
+func (d *Date) columns(x *mat.Dense, column int, at, since []float64) {
+	for i, v := range at {
+		row := x.RawRowView(i)[column:]
+		put := func(v float64) { row[0], row = v, row[1:] }
+		for _, p := range d.Parts {
+			of := p.is()
+			value := v
+			if !math.IsNaN(v) {
+				value = of.of(timeOf(v))
+			}
+			if of.cyclic {
+				sine, cosine := math.Sincos(2 * math.Pi * value)
+				put(sine)
+				put(cosine)
+			} else {
+				put(value)
+			}
+		}
+		if d.Since != "" {
+			put((v - since[i]) / secondsOfDay)
+		}
+	}
+}
+
+// Months are the names of months in several languages, from January on; | separates several names
+// of one.
+var Months = []string{
+	"january|jan, february|feb, march|mar, april|apr, may, june|jun, july|jul, august|aug, " +
+		"september|sep|sept, october|oct, november|nov, december|dec",
+	"januar|jan|jänner, februar|feb, märz|mär|mrz, april|apr, mai, juni|jun, juli|jul, august|aug, " +
+		"september|sep, oktober|okt, november|nov, dezember|dez",
+	"janvier|janv, février|févr, mars, avril|avr, mai, juin, juillet|juil, août, septembre|sept, " +
+		"octobre|oct, novembre|nov, décembre|déc",
+	"enero|ene, febrero|feb, marzo|mar, abril|abr, mayo|may, junio|jun, julio|jul, agosto|ago, " +
+		"septiembre|sep|sept, octubre|oct, noviembre|nov, diciembre|dic",
+}
+
+// monthOf has the number of each month by its names, and weekdays are words before a date.
+var monthOf, weekdays = func() (map[string]int, map[string]bool) {
+	months, days := map[string]int{}, map[string]bool{}
+	for _, of := range Months {
+		for k, names := range strings.Split(of, ", ") {
+			for _, name := range strings.Split(names, "|") {
+				months[name] = k + 1
+			}
+		}
+	}
+	for _, day := range strings.Fields("monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri " +
+		"sat sun tues thur thurs montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do " +
+		"fr sa so lundi mardi mercredi jeudi vendredi samedi dimanche lun mer jeu ven sam dim lunes martes miércoles " +
+		"jueves viernes sábado domingo mié jue vie sáb dom") {
+		days[day] = true
+	}
+	return months, days
+}()
+
+var (
+	clockText = `(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?([ap]\.?m\.?)?`
+	zoneText  = ` ?(?:z|utc|gmt|[a-z]{1,3}t|[+-]\d{2}(?::?\d{2})?)?`
+	timed     = regexp.MustCompile(`^(.*?)(?:(?:^|[t ]|, |:)` + clockText + zoneText + `)?$`)
+	closed    = regexp.MustCompile(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?z?$`)
+	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
+)
+
+// ParseDate reads a date, with a time behind it or not, or a time of the day: 2024-12-31,
+// 31.12.2024 14:30, 12/31/24, 31 Dec 2024, 2024-12-31T14:30:00Z, 20241231, 2:30 pm. Two digits of a
+// year are from 1969 on. A zone is left out: the result is the time on the clock there, as UTC.
+func ParseDate(text string, form Form) (at time.Time, ok bool) {
+	if len(text) < 3 || len(text) > 40 {
+		return at, false
+	}
+	text = strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "[]")), " "))
+	if m := closed.FindStringSubmatch(text); m != nil && form != Clock {
+		cut := map[Form][2]int{YMD: {4, 6}, DMY: {2, 4}, MDY: {2, 4}}[form]
+		day, ok := dayOf([]string{m[1][:cut[0]], m[1][cut[0]:cut[1]], m[1][cut[1]:]}, "-", form)
+		return onClock(day, ok, m[2], m[3], m[4], "", "")
+	}
+	m := timed.FindStringSubmatch(text)
+	if m == nil {
+		return at, false
+	}
+	if m[2] != "" && m[3] == "" && m[6] == "" { // a number is no time
+		m = []string{text, text, "", "", "", "", ""}
+	}
+	if form == Clock {
+		return onClock(time.Unix(0, 0).UTC(), m[1] == "" && m[2] != "", m[2:]...)
+	}
+	var fields []string
+	separators, from := "", 0
+	for i, r := range m[1] + " " {
+		if !strings.ContainsRune("-/., 年月日", r) {
+			continue
+		}
+		if r != ' ' && i < len(m[1]) && !strings.ContainsRune(separators, r) {
+			separators += string(r)
+		}
+		if i > from {
+			fields = append(fields, m[1][from:i])
+		}
+		from = i + len(string(r))
+	}
+	day, ok := dayOf(fields, separators, form)
+	return onClock(day, ok, m[2:]...)
+}
+
+// onClock is the time of a day: hour, minute, second, fraction, and am or pm.
+func onClock(day time.Time, ok bool, of ...string) (time.Time, bool) {
+	if !ok || of[0] == "" {
+		return day, ok
+	}
+	var v [3]int
+	for k := range v {
+		v[k], _ = strconv.Atoi(of[k])
+	}
+	if of[4] != "" {
+		if v[0] < 1 || v[0] > 12 {
+			return day, false
+		}
+		v[0] %= 12
+		if of[4][0] == 'p' {
+			v[0] += 12
+		}
+	}
+	fraction, _ := strconv.ParseFloat("0."+of[3], 64)
+	return day.Add(time.Duration((v[0]*60+v[1])*60+v[2])*time.Second + time.Duration(math.Round(fraction*1e9))),
+		v[0] < 24 && v[1] < 60 && v[2] < 60
+}
+
+// dayOf is the day of three fields, or of month and year, in which there may be names.
+func dayOf(fields []string, separators string, form Form) (day time.Time, ok bool) {
+	month := 0
+	var rest []string
+	for _, f := range fields {
+		named := monthOf[f]
+		switch ordinal := ordinals.FindStringSubmatch(f); {
+		case weekdays[f] && named == 0 && rest == nil && month == 0:
+		case named > 0 && month == 0:
+			month = named
+		case named > 0:
+			return day, false
+		case ordinal != nil:
+			rest = append(rest, ordinal[1])
+		case f != "de" && f != "of":
+			rest = append(rest, f)
+		}
+	}
+	switch {
+	case month > 0 && len(rest) == 1:
+		rest = []string{rest[0], "1"}
+	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2 && (form != YMD || len(rest[1]) == 4):
+		rest = []string{rest[1], rest[0]}
+	case month > 0:
+	case len(separators) != 1 && len(fields) != len([]rune(separators)): // as in 2024年12月31日
+		return day, false
+	case len(rest) == 2: // month and year
+		if form != YMD {
+			rest[0], rest[1] = rest[1], rest[0]
+		}
+		rest = append(rest, "1")
+	case len(rest) == 3 && form == DMY:
+		rest = []string{rest[2], rest[1], rest[0]}
+	case len(rest) == 3 && form == MDY:
+		rest = []string{rest[2], rest[0], rest[1]}
+	}
+	if month > 0 && len(rest) == 2 {
+		rest = []string{rest[0], strconv.Itoa(month), rest[1]}
+	}
+	if len(rest) != 3 || len(fields) == 2 && len(rest[0]) != 4 {
+		return day, false
+	}
+	return calendar(rest, len(fields) > 2 && (month > 0 || separators == "/" || len(rest[1]+rest[2]) == 4))
+}
+
+// calendar is the day of year, month and day in digits; short allows years of two digits.
+func calendar(of []string, short bool) (day time.Time, ok bool) {
+	var v [3]int
+	for k, text := range of {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || k > 0 && len(text) > 2 {
+			return day, false
+		}
+		v[k] = int(n)
+	}
+	switch {
+	case len(of[0]) == 2 && short:
+		v[0] += 1900
+		if v[0] < 1969 {
+			v[0] += 100
+		}
+	case len(of[0]) != 4 || v[0] == 0:
+		return day, false
+	}
+	day = time.Date(v[0], time.Month(v[1]), v[2], 0, 0, 0, 0, time.UTC)
+	return day, day.Day() == v[2] && int(day.Month()) == v[1]
+}
