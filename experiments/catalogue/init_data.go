@@ -99,7 +99,7 @@ func (w *starter) roles(t *columns.Table) {
 				w.line("    %s: {ordered: [%s]}", name,
 					strings.Join(names(t.Spec.Columns.Described[t.Naming(j)].Ordered), ", "))
 			case c.Date != nil:
-				w.line("    %s: {date: {%s}} # %s", name, keysOf(*c.Date), comment(c.Found))
+				w.line("    %s: {date: {%s}} # %s", name, keysOf(*c.Date), comment(c.Found+absent(c)))
 			}
 		}
 	}
@@ -161,15 +161,19 @@ func (w *starter) inputs(t *columns.Table) {
 		if told == 1 {
 			w.line("  # inputs:")
 		}
-		missing := ""
-		if c.Missing > 0 {
-			missing = fmt.Sprintf("; %d missing", c.Missing)
-		}
-		w.line("  #   %s: %s", comment(c.Name), comment(c.Found+missing))
+		w.line("  #   %s: %s", comment(c.Name), comment(c.Found+absent(c)))
 	}
 	if more > 0 {
 		w.line("  #   and %d more (gpc-tune data shows all)", more)
 	}
+}
+
+// absent says how many values are missing, if there are such.
+func absent(c columns.Column) string {
+	if c.Missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d missing", c.Missing)
 }
 
 // writeSet writes the data section for a bundled set, or for a file without columns.

@@ -25,11 +25,11 @@ type Column struct {
 
 	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
 
-	Date  *data.Date `json:"date,omitempty"`  // of an input that is a date or a time
+	Date *data.Date `json:"date,omitempty"` // of an input that is a date or a time
 
 	odd    map[string]int // texts that stand for a missing value among dates
-	number bool // it reads as numbers in the notation of the file
-	names  bool // its values are names and look like numbers
+	number bool           // it reads as numbers in the notation of the file
+	names  bool           // its values are names and look like numbers
 }
 
 // Table is what was found in a file, and the data section that says so.

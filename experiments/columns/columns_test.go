@@ -48,8 +48,8 @@ func TestKinds(t *testing.T) {
 		"1 to n":             {"a", func(i int) string { return fmt.Sprint(i + 1) }, "row number", ID},
 		"0 to n-1, shuffled": {"a", func(i int) string { return fmt.Sprint(i * 7 % 60) }, "row number", ID},
 		"2 to n+1":           {"a", func(i int) string { return fmt.Sprint(i + 2) }, "number", Input},
-		"days":               {"seen", func(i int) string { return fmt.Sprintf("2024-02-%02d", 1+i%28) }, "date", Left},
-		"times":              {"seen", func(i int) string { return fmt.Sprintf("%d.3.2024 %02d:15", 1+i%28, i%24) }, "date", Left},
+		"days":               {"seen", func(i int) string { return fmt.Sprintf("2024-02-%02d", 1+i%28) }, "date", Input},
+		"times":              {"seen", func(i int) string { return fmt.Sprintf("%d.3.2024 %02d:15", 1+i%28, i%24) }, "date", Input},
 		"one value":          {"unit", func(i int) string { return word(i, "kg") }, "constant", Left},
 		"one value or none":  {"unit", func(i int) string { return word(i, "kg", "") }, "constant", Left},
 		"nothing":            {"unit", func(i int) string { return word(i, "", "NA", "?") }, "empty", Left},
@@ -65,7 +65,7 @@ func TestKinds(t *testing.T) {
 		"shares":             {"share", func(i int) string { return fmt.Sprintf("%d.5 %%", i) }, "number", Input},
 		"prices":             {"price", func(i int) string { return fmt.Sprintf("$%d.%02d", 3*i, i) }, "number", Input},
 		"prices in euros":    {"price", func(i int) string { return fmt.Sprintf("%d.%02d €", 3*i, i) }, "number", Input},
-		"times of day":       {"at", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i) }, "date", Left},
+		"times of day":       {"at", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i) }, "date", Input},
 		"with a unit":        {"dose", func(i int) string { return fmt.Sprintf("%d.5 mg", i) }, "number with a unit", Left},
 		"sizes":              {"packet", func(i int) string { return word(i, "250 g", "500 g", "1000 g") }, "category", Input},
 		"house numbers":      {"house", func(i int) string { return fmt.Sprintf("%d%c", i%20, 'a'+i%7) }, "identifier", ID},
@@ -104,7 +104,7 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, want := range []string{"if -999 (7 times) stands for a missing value, add it to missing_values", "",
-		"times of day; a number", ""} {
+		"times of the day, 00:30 to 23:30", ""} {
 		found := table.Columns[j].Found
 		if !strings.Contains(found, want) || want == "" && strings.Contains(found, "missing") {
 			t.Errorf("%s: %s", table.Names[j], found)

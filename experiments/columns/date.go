@@ -27,15 +27,23 @@ type dated struct {
 	falls       bool      // a value is before the one above it
 	sum         float64   // of the days since 1970
 	parts       map[data.Part][2]float64
-	separator   rune // of day and month, where they are numbers
+	ranked      float64   // the sum of days times rows, which is another for other dates
+	usual       data.Form // the more usual form of dates that are written so
 }
 
-// cycles are the parts that init proposes, with their days, from which on they say more than which
-// date is later.
-var cycles = []struct {
+// american are dates that mostly have the month first: 12/31/2024, Dec 31, 2024.
+var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
+	regexp.MustCompile(`^\d{4}`)
+
+const daysOfYear = 365.25
+
+// cycle is a part of a date that init proposes, and after how many days it is the same again.
+type cycle struct {
 	part data.Part
 	days float64
-}{{"year", math.Inf(1)}, {"month", 365.25}, {"weekday", 7}, {"hour", 1}}
+}
+
+var cycles = []cycle{{"year", math.Inf(1)}, {"month", daysOfYear}, {"weekday", 7}, {"hour", 1}}
 
 func newDates() (all []*dated) {
 	for _, f := range data.Form("").Names() {
@@ -63,8 +71,11 @@ func (p *profile) addDate(text string) {
 func (d *dated) add(text string, at time.Time) {
 	if d.n == 0 {
 		d.first, d.last = at, at
-		if i := strings.IndexAny(text, "./-"); i >= 0 {
-			d.separator = rune(text[i])
+		d.usual = data.DMY
+		if american.MatchString(text) {
+			d.usual = data.MDY
+		} else if yearly.MatchString(text) {
+			d.usual = data.YMD
 		}
 	}
 	d.falls = d.falls || d.n > 0 && at.Before(d.latest)
@@ -76,7 +87,8 @@ func (d *dated) add(text string, at time.Time) {
 		d.last = at
 	}
 	d.n++
-	d.sum += data.Part("days").Of(at)
+	days := data.Part("days").Of(at)
+	d.sum, d.ranked = d.sum+days, d.ranked+days*float64(d.n)
 	for _, c := range cycles {
 		v, old := c.part.Of(at), d.parts[c.part]
 		if d.n == 1 {
@@ -87,7 +99,7 @@ func (d *dated) add(text string, at time.Time) {
 }
 
 // dated is the form in which all values are dates, but for a few that stand for missing ones; of
-// two the one that is more usual with these separators. It is nil if there is none.
+// two the more usual one. It is nil if there is none.
 func (p *profile) dated() *dated {
 	if p.texts == 0 {
 		return nil
@@ -100,7 +112,7 @@ func (p *profile) dated() *dated {
 	}
 	return slices.MaxFunc(all, func(a, b *dated) int {
 		usual := func(d *dated) int {
-			if (d.form == data.MDY) == (d.separator == '/') {
+			if d.form == d.usual {
 				return 1
 			}
 			return 0
@@ -113,7 +125,7 @@ func (p *profile) dated() *dated {
 // month comes first.
 func (p *profile) other(than *dated) *dated {
 	for _, d := range p.dates {
-		if d != than && d.n == than.n && d.first != than.first {
+		if d != than && d.n == than.n && d.ranked != than.ranked {
 			return d
 		}
 	}
@@ -156,13 +168,15 @@ func (t *Table) dates(profiles []*profile) {
 			all = append(all, j)
 		}
 	}
-	guessed := map[int]bool{}
+	unsure := map[int]*dated{}
 	for _, j := range all {
 		if other := profiles[j].other(of[j]); other != nil {
 			if known[other.form] > known[of[j].form] {
 				of[j] = other
 			}
-			guessed[j] = known[of[j].form] == 0
+			if known[of[j].form] == 0 {
+				unsure[j] = profiles[j].other(of[j])
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
@@ -172,11 +186,16 @@ func (t *Table) dates(profiles []*profile) {
 		c, d := &t.Columns[j], of[j]
 		parts, leftOut := d.proposed(c.Name)
 		meaning := &data.Date{Form: d.form, Parts: parts}
+		c.Found = d.found(leftOut, unsure[j])
 		at := slices.Index(all, j)
 		if at > 0 {
-			meaning.Since = data.Name(t.Naming(all[at-1]))
+			before := all[at-1]
+			meaning.Since = data.Name(t.Naming(before))
+			var same []data.Part
+			if meaning.Parts, same = d.apart(of[before], parts); same != nil {
+				c.Found += fmt.Sprintf("; %s hardly another than of %s: left out", joined(same), t.Columns[before].Name)
+			}
 		}
-		c.Found = d.found(leftOut, guessed[j])
 		c.odd = d.odd
 		if len(parts) > 0 || at >= 0 && len(all) > 1 {
 			c.Use, c.Date = Input, meaning
@@ -184,19 +203,29 @@ func (t *Table) dates(profiles []*profile) {
 	}
 }
 
-// found says what the dates are.
-func (d *dated) found(leftOut []data.Part, guessed bool) string {
+// apart divides parts of later dates into those that differ from those of the earlier ones, and those
+// that hardly do, for too few days are between them.
+func (d *dated) apart(from *dated, parts []data.Part) (differ, same []data.Part) {
+	between := d.sum/float64(d.n) - from.sum/float64(from.n)
+	for _, p := range parts {
+		i := slices.IndexFunc(cycles, func(c cycle) bool { return c.part == p })
+		if between < min(cycles[i].days, daysOfYear)/10 {
+			same = append(same, p)
+		} else {
+			differ = append(differ, p)
+		}
+	}
+	return differ, same
+}
+
+// found says what the dates are; other is another form that they may have, or nil.
+func (d *dated) found(leftOut []data.Part, other *dated) string {
 	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
 	if d.form == data.Clock {
 		text = fmt.Sprintf("times of the day, %s to %s", d.first.Format("15:04"), d.last.Format("15:04"))
 	}
-	if guessed {
-		first, form := "the day", data.MDY
-		if d.form == data.MDY {
-			first, form = "the month", data.DMY
-		}
-		text += fmt.Sprintf("; that %s comes first is a guess, for no number is above 12: form: %s says otherwise", first,
-			form)
+	if other != nil {
+		text += fmt.Sprintf("; form %s is a guess, for %s fits as well: correct it if need be", d.form, other.form)
 	}
 	if leftOut != nil {
 		text += fmt.Sprintf("; they rise from row to row, and %s would number the rows: left out", joined(leftOut))

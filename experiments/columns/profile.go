@@ -23,20 +23,20 @@ const (
 
 // profile is what one pass over a column has found.
 type profile struct {
-	name              string
-	place             int // from 0
-	there, missing    int // values
-	numbers           [3]tally
-	tokens            map[string]int // texts that stand for a missing value in a column of numbers
-	texts             int            // values that are neither numbers nor such tokens
-	odd               map[string]int // of these the first few that differ
-	levels            map[string]int // how often each value occurs; nil if there are more than maxLevels
-	repeats           bool           // some value occurs twice
-	seen              map[uint64]bool
-	blanks, bytes     int      // values with a blank in them, and the length of all texts
-	dates             []*dated // in the forms that nearly all texts so far have
-	unit              string // what stands behind the number in the first text
-	units             int    // numbers with that behind them
+	name           string
+	place          int // from 0
+	there, missing int // values
+	numbers        [3]tally
+	tokens         map[string]int // texts that stand for a missing value in a column of numbers
+	texts          int            // values that are neither numbers nor such tokens
+	odd            map[string]int // of these the first few that differ
+	levels         map[string]int // how often each value occurs; nil if there are more than maxLevels
+	repeats        bool           // some value occurs twice
+	seen           map[uint64]bool
+	blanks, bytes  int      // values with a blank in them, and the length of all texts
+	dates          []*dated // in the forms that nearly all texts so far have
+	unit           string   // what stands behind the number in the first text
+	units          int      // numbers with that behind them
 
 	notation int // of the file: point or comma
 }

@@ -24,7 +24,8 @@ type Date struct {
 }
 
 // Form is the order of the numbers in a date: day, month and year. What separates them, names of
-// months, and a time behind them are read whatever the form.
+// months, and a time behind them are read whatever the form, and so is a date that begins with a
+// year of four digits.
 type Form string
 
 // The forms.
@@ -277,7 +278,7 @@ var (
 // 31.12.2024 14:30, 12/31/24, 31 Dec 2024, 2024-12-31T14:30:00Z, 20241231, 2:30 pm. Two digits of a
 // year are from 1969 on. A zone is left out: the result is the time on the clock there, as UTC.
 func ParseDate(text string, form Form) (at time.Time, ok bool) {
-	if len(text) < 3 || len(text) > 40 {
+	if len(text) < 3 || len(text) > 40 || !strings.ContainsAny(text, "0123456789") {
 		return at, false
 	}
 	text = strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "[]")), " "))
@@ -358,16 +359,17 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	switch {
 	case month > 0 && len(rest) == 1:
 		rest = []string{rest[0], "1"}
-	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2 && (form != YMD || len(rest[1]) == 4):
+	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2:
 		rest = []string{rest[1], rest[0]}
 	case month > 0:
 	case len(separators) != 1 && len(fields) != len([]rune(separators)): // as in 2024年12月31日
 		return day, false
 	case len(rest) == 2: // month and year
-		if form != YMD {
+		if len(rest[0]) != 4 {
 			rest[0], rest[1] = rest[1], rest[0]
 		}
 		rest = append(rest, "1")
+	case len(rest) == 3 && len(rest[0]) == 4: // the year comes first whatever the form
 	case len(rest) == 3 && form == DMY:
 		rest = []string{rest[2], rest[1], rest[0]}
 	case len(rest) == 3 && form == MDY:
