@@ -6,6 +6,7 @@ package columns
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
@@ -79,4 +80,13 @@ func (t *Table) Inputs() (n int) {
 		}
 	}
 	return n
+}
+
+// Naming is what a specification calls a column: its name, or its number where the file has no
+// names.
+func (t *Table) Naming(j int) string {
+	if !t.Header {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Names[j]
 }

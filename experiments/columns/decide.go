@@ -418,12 +418,3 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 		tokens[token] = true
 	}
 }
-
-// Naming is what a specification calls a column: its name, or its number where the file has no
-// names.
-func (t *Table) Naming(j int) string {
-	if !t.Header {
-		return strconv.Itoa(j + 1)
-	}
-	return t.Names[j]
-}

@@ -31,8 +31,8 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 			}
 		}
 		if days == n {
-			found += "; if they are dates, as 20241231 is, describe them in columns: {NAME: {date: {form: ymd, parts: " +
-				"[year, month, weekday]}}}"
+			found += fmt.Sprintf("; if they are dates, as 20241231 is, write columns: {%s: {date: {form: ymd, parts: "+
+				"[year, month, weekday]}}}", p.name)
 		}
 	}
 	return found, true

@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -163,6 +164,22 @@ func (p *profile) count(text string) {
 	p.seen[h] = true
 }
 
+// addDate keeps the forms in which the texts so far are dates, but for a few.
+func (p *profile) addDate(text string) {
+	if len(p.dates) == 0 {
+		return
+	}
+	p.dates = slices.DeleteFunc(p.dates, func(d *dated) bool {
+		at, ok := data.ParseDate(text, d.form)
+		if ok {
+			d.add(text, at)
+		} else {
+			d.odd[strings.Clone(text)]++
+		}
+		return len(d.odd) > mostOdd
+	})
+}
+
 // addMeasure counts numbers that have the unit of the first one.
 func (p *profile) addMeasure(text string) {
 	at := 1 + strings.LastIndexAny(text, "0123456789")
@@ -225,3 +242,37 @@ func (p *profile) isWhole() bool { return p.isNumber() && p.tally().whole == p.t
 
 // unique says whether no value occurs twice.
 func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.there }
+
+// dated is the form in which all values are dates, but for a few that stand for missing ones; of
+// two the more usual one. It is nil if there is none.
+func (p *profile) dated() *dated {
+	if p.texts == 0 {
+		return nil
+	}
+	all := slices.DeleteFunc(slices.Clone(p.dates), func(d *dated) bool {
+		return d.n == 0 || (p.texts-d.n)*leastNumbers > p.there || p.texts+p.tokened() != p.there
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(all, func(a, b *dated) int {
+		usual := func(d *dated) int {
+			if d.form == d.usual {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(usual(a), usual(b)))
+	})
+}
+
+// other is a second form in which the values are dates, or nil: it cannot be seen whether day or
+// month comes first.
+func (p *profile) other(than *dated) *dated {
+	for _, d := range p.dates {
+		if d != than && d.n == than.n && d.ranked != than.ranked {
+			return d
+		}
+	}
+	return nil
+}

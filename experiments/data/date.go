@@ -58,8 +58,8 @@ type Part string
 // datePart is what a Part is.
 type datePart struct {
 	name Part
-	// cyclic means that the number is a phase, from 0 to 1, whose ends meet: the inputs are its sine
-	// and cosine.
+	// cyclic means that the number is a phase, from 0 to 1, whose ends meet: the inputs are its
+	// sine and cosine.
 	cyclic bool
 	of     func(time.Time) float64
 }
@@ -142,9 +142,10 @@ func (d Date) check() error {
 	return nil
 }
 
-// checkSince checks what a date has to do with others.
-func (c Columns) checkSince(name Name, d Date) error {
-	other := c.Described[string(d.Since)].Date
+// checkSince checks what the date of this name has to do with others. all are the columns that have
+// a meaning, nil if it is no date.
+func (d Date) checkSince(name Name, all map[Name]*Date) error {
+	other := all[d.Since]
 	switch {
 	case d.Since == name:
 		return errors.New("it is since itself; name another date")
@@ -155,8 +156,8 @@ func (c Columns) checkSince(name Name, d Date) error {
 	case len(d.Parts) > 0 || d.Since != "":
 		return nil
 	}
-	for _, of := range c.Described {
-		if of.Date != nil && of.Date.Since == name {
+	for _, other := range all {
+		if other != nil && other.Since == name {
 			return nil
 		}
 	}

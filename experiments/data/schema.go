@@ -15,9 +15,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// names are the columns of the input matrix made from a column of the file; the name for a level of a
-// categorical input is "colour=red", and for a part of a date "visit year". origins are the names of
-// the inputs: of the column, of a part of a date, or of an indicator of missing values.
+// names are the columns of the input matrix made from a column of the file; the name for a level of
+// a categorical input is "colour=red", and for a part of a date "visit year". origins are the names
+// of the inputs: of the column, of a part of a date, or of an indicator of missing values.
 func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:
@@ -395,11 +395,11 @@ func (s *Schema) checkDate(c Column) error {
 	if err := c.Date.check(); err != nil {
 		return err
 	}
-	dates := Columns{Described: map[string]Meaning{}}
+	dates := map[Name]*Date{}
 	for _, other := range s.Inputs {
-		dates.Described[other.Name] = Meaning{Date: other.Date}
+		dates[Name(other.Name)] = other.Date
 	}
-	return dates.checkSince(Name(c.Name), *c.Date)
+	return c.Date.checkSince(Name(c.Name), dates)
 }
 
 // indicate adds to d the columns of categorical inputs, of dates and of missing values.

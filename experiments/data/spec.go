@@ -86,15 +86,6 @@ func (c Columns) described() (names []Name) {
 	return names
 }
 
-// Name is a column or a label as the user wrote it; a number is kept as its text.
-type Name string
-
-// UnmarshalText keeps the text unchanged.
-func (n *Name) UnmarshalText(text []byte) error {
-	*n = Name(text)
-	return nil
-}
-
 // Problem is a mistake in one key of the data section, with its remedy.
 type Problem struct{ Key, Message string }
 
@@ -180,6 +171,46 @@ func (s Spec) Check() Problems {
 			"set categorical: one_hot")
 	}
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
+}
+
+// checkMeanings checks the meanings of inputs.
+func (s Spec) checkMeanings() (p Problems) {
+	dates := map[Name]*Date{}
+	for name, of := range s.Columns.Described {
+		dates[Name(name)] = of.Date
+	}
+	for _, name := range s.Columns.described() {
+		of := s.Columns.Described[string(name)]
+		switch {
+		case name == "":
+			p.add("columns", "a column has no name; write it, or its number from 1")
+		case of.Date != nil && of.Ordered != nil:
+			p.add("columns", "%q has an order and is a date; keep one", name)
+		case of.Date != nil:
+			if err := of.Date.check(); err != nil {
+				p.add("columns", "the date %q: %v", name, err)
+			} else if err := of.Date.checkSince(name, dates); err != nil {
+				p.add("columns", "the date %q: %v", name, err)
+			}
+		default:
+			p = append(p, checkOrder(name, s.texts(of.Ordered))...)
+		}
+	}
+	return p
+}
+
+// checkOrder checks the order of an input.
+func checkOrder(name Name, of []string) (p Problems) {
+	if len(of) < 2 {
+		p.add("columns", "the order of %q has %s; write all values, the lowest first, as in {%s: {ordered: "+
+			"[never, sometimes, often]}}", name, several(len(of), "value"), name)
+	}
+	for i, text := range of {
+		if slices.Contains(of[:i], text) {
+			p.add("columns", "%q occurs twice in the order of %q; remove one", text, name)
+		}
+	}
+	return p
 }
 
 // texts are values as they are compared.

@@ -142,7 +142,7 @@ type table struct {
 	texts    [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
 	known    map[string]string // texts seen before, to keep a single copy
 	weights  []float64         // of each case, where a column has them
-	rows     []int             // of each case, its row in the file from 0, not counting header, comments and blank lines
+	rows     []int             // of each case, its row from 0, not counting header, comments and blank lines
 	lines    []int             // of each case
 
 	warnings   []cause.Notice
@@ -248,6 +248,18 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// mean makes numbers of the values of an input where they mean some.
+func (t *table) mean(c Column) {
+	m := c.meaning()
+	if m == nil || c.Index < 0 {
+		return
+	}
+	if t.meanings == nil {
+		t.meanings, t.unknown = map[int]meaning{}, map[int]int{}
+	}
+	t.meanings[c.Index], t.roles[c.Index] = m, number
 }
 
 // notValue says what is wrong with a text of column j that should be a number or mean one.
@@ -380,14 +392,6 @@ func (t *table) leftOut() string {
 	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// several is a number with its noun.
-func several(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // index maps column names to positions.
 func (t *table) index() map[string]int {
 	index := make(map[string]int, len(t.names))
@@ -395,14 +399,6 @@ func (t *table) index() map[string]int {
 		index[name] = j
 	}
 	return index
-}
-
-// list formats the first few names.
-func list(names []string) string {
-	if len(names) > 10 {
-		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
-	}
-	return strings.Join(names, ", ")
 }
 
 // positional returns names for n columns of a file without names.

@@ -172,6 +172,30 @@ func (t *table) categorise(places []int) error {
 	return nil
 }
 
+// means gives inputs their meaning, whose columns are at these places.
+func (s Spec) means(schema *Schema, t *table, places []int) error {
+	names := s.Columns.described()
+	for i, j := range places {
+		k := slices.IndexFunc(schema.Inputs, func(c Column) bool { return c.Index == j })
+		if k < 0 {
+			return problem("columns", "column %q is not an input; remove its meaning", t.names[j])
+		}
+		c, of := &schema.Inputs[k], s.Columns.Described[string(names[i])]
+		if of.Ordered != nil {
+			c.Order = s.texts(of.Ordered)
+		}
+		if of.Date != nil {
+			date := *of.Date
+			if other := slices.Index(names, date.Since); other >= 0 {
+				date.Since = Name(t.names[places[other]])
+			}
+			c.Date = &date
+		}
+		t.mean(*c)
+	}
+	return nil
+}
+
 // weigh sets the column of the weights, if there is one.
 func (s *Schema) weigh(t *table, columns []int) {
 	for _, j := range columns {

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -63,4 +64,29 @@ func Canonical(label, decimal string) string {
 		return digits
 	}
 	return whole
+}
+
+// Name is a column or a label as the user wrote it; a number is kept as its text.
+type Name string
+
+// UnmarshalText keeps the text unchanged.
+func (n *Name) UnmarshalText(text []byte) error {
+	*n = Name(text)
+	return nil
+}
+
+// several is a number with its noun.
+func several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// list formats the first few names.
+func list(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
+	}
+	return strings.Join(names, ", ")
 }

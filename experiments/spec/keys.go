@@ -103,11 +103,12 @@ var Sections = []Section{
 			"columns: {visit: {date: {form: dmy, parts: [year, month]}}}"},
 	}},
 	{"date", "how texts are read as dates or times, and what they become", []string{"Date"}, []Key{
-		{"form", "order of day, month and year: ymd (2024-12-31), dmy (31.12.2024), mdy (12/31/2024), or time, of the " +
-			"day, without a date (14:30); with or without names of months, and times behind dates", "",
+		{"form", "order of day, month and year: ymd (2024-12-31), dmy (31.12.2024), mdy (12/31/2024), or time, of " +
+			"the day, without a date (14:30); with or without names of months, and times behind dates", "",
 			"date: {form: dmy, parts: [month, hour]}"},
-		{"parts", "inputs that are made of a date: year and days (since 1970, with a fraction for the time) are numbers; " +
-			"month, day, weekday and hour (of the day) are sine and cosine of a cycle, whose ends meet", "none",
+		{"parts", "inputs that are made of a date: year and days (since 1970, with a fraction for the time) are " +
+			"numbers; month, day, weekday and hour (of the day) are sine and cosine of a cycle, whose ends meet",
+			"none",
 			"parts: [year, month, weekday, hour]"},
 		{"since", "another date of columns; the days from it to this one are an input", "none",
 			"discharge: {date: {form: ymd, since: admission}}"},

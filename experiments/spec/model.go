@@ -88,7 +88,8 @@ func distinct(models []Model) (out []Model) {
 // Lists whose elements may be alternatives but which are not lists of alternatives themselves.
 var (
 	modelLists = []string{"sum", "product", "dims", "bounds", "costs", "length_scales"}
-	dataLists  = []string{"columns", "ordered", "parts", "drop", "id", "classes", "order", "categories", "missing_values"}
+	dataLists  = []string{"columns", "ordered", "parts", "drop", "id", "classes", "order", "categories",
+		"missing_values"}
 )
 
 // maxMistakes ends the reading of a list, and of the models of a cross product: many more mistakes

@@ -1,0 +1,133 @@
+package columns
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// dated is what the values of a column are as dates or times of one form.
+type dated struct {
+	form        data.Form
+	n           int
+	odd         map[string]int // texts that are none
+	first, last time.Time
+	latest      time.Time // the last value
+	falls       bool      // a value is before the one above it
+	sum         float64   // of the days since 1970
+	parts       map[data.Part][2]float64
+	ranked      float64   // the sum of days times rows, which is another for other dates
+	usual       data.Form // the more usual form of dates that are written so
+}
+
+// american are dates that mostly have the month first: 12/31/2024, Dec 31, 2024.
+var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
+	regexp.MustCompile(`^\d{4}`)
+
+const daysOfYear = 365.25
+
+// cycle is a part of a date that init proposes, and after how many days it is the same again.
+type cycle struct {
+	part data.Part
+	days float64
+}
+
+var cycles = []cycle{{"year", math.Inf(1)}, {"month", daysOfYear}, {"weekday", 7}, {"hour", 1}}
+
+func newDates() (all []*dated) {
+	for _, f := range data.Form("").Names() {
+		all = append(all, &dated{form: data.Form(f), odd: map[string]int{}, parts: map[data.Part][2]float64{}})
+	}
+	return all
+}
+
+func (d *dated) add(text string, at time.Time) {
+	if d.n == 0 {
+		d.first, d.last = at, at
+		d.usual = data.DMY
+		if american.MatchString(text) {
+			d.usual = data.MDY
+		} else if yearly.MatchString(text) {
+			d.usual = data.YMD
+		}
+	}
+	d.falls = d.falls || d.n > 0 && at.Before(d.latest)
+	d.latest = at
+	if at.Before(d.first) {
+		d.first = at
+	}
+	if at.After(d.last) {
+		d.last = at
+	}
+	d.n++
+	days := data.Part("days").Of(at)
+	d.sum, d.ranked = d.sum+days, d.ranked+days*float64(d.n)
+	for _, c := range cycles {
+		v, old := c.part.Of(at), d.parts[c.part]
+		if d.n == 1 {
+			old = [2]float64{v, v}
+		}
+		d.parts[c.part] = [2]float64{min(old[0], v), max(old[1], v)}
+	}
+}
+
+// bornName are names of dates of birth, whose month and weekday hardly matter.
+var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
+
+// proposed are the parts of dates that vary. Of many that only rise from row to row, those parts
+// are left out that do not repeat, and so number the rows.
+func (d *dated) proposed(name string, many bool) (parts, leftOut []data.Part) {
+	for _, c := range cycles {
+		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
+		case !varies || d.form == data.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
+		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
+			leftOut = append(leftOut, c.part)
+		default:
+			parts = append(parts, c.part)
+		}
+	}
+	return parts, leftOut
+}
+
+// apart divides parts of later dates into those that differ from those of the earlier ones, and
+// those that hardly do, for too few days are between them.
+func (d *dated) apart(from *dated, parts []data.Part) (differ, same []data.Part) {
+	between := d.sum/float64(d.n) - from.sum/float64(from.n)
+	for _, p := range parts {
+		i := slices.IndexFunc(cycles, func(c cycle) bool { return c.part == p })
+		if between < min(cycles[i].days, daysOfYear)/10 {
+			same = append(same, p)
+		} else {
+			differ = append(differ, p)
+		}
+	}
+	return differ, same
+}
+
+// found says what the dates are; other is another form that they may have, or nil.
+func (d *dated) found(leftOut []data.Part, other *dated) string {
+	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
+	if d.form == data.Clock {
+		text = fmt.Sprintf("times of the day, %s to %s", d.first.Format("15:04"), d.last.Format("15:04"))
+	}
+	if other != nil {
+		text += fmt.Sprintf("; form %s is a guess, for %s fits as well: correct it if need be", d.form, other.form)
+	}
+	if leftOut != nil {
+		text += fmt.Sprintf("; they rise from row to row, and %s would number the rows: left out", joined(leftOut))
+	}
+	return text
+}
+
+func joined(parts []data.Part) string {
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, string(p))
+	}
+	return strings.Join(texts, " and ")
+}
