@@ -74,7 +74,7 @@ func benchmarkMethod(b *testing.B, name string, method approx.Approximation, lik
 
 // BenchmarkJoint is a fit of five classes with its gradient, by joint methods and by Laplace's.
 func BenchmarkJoint(b *testing.B) {
-	for _, n := range []int{200, 500} {
+	for _, n := range []int{200, 500, 1000} {
 		const classes = 5
 		rng := rand.New(rand.NewPCG(1, 2))
 		x, y := make([][]float64, n), make([]int, n)
@@ -91,6 +91,7 @@ func BenchmarkJoint(b *testing.B) {
 			{"laplace", approx.Laplace{}, likelihood.Softmax{}},
 			{"ep/softmax", approx.EP{}, likelihood.Softmax{}},
 			{"ep/probit", approx.EP{}, likelihood.MultinomialProbit{}},
+			{"pl/softmax", approx.PL{}, likelihood.Softmax{}},
 			{"variational/softmax", approx.Variational{}, likelihood.Softmax{}},
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d", m.name, n), func(b *testing.B) {

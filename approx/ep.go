@@ -295,13 +295,17 @@ func (p epRule) slopes(i int) siteSlopes {
 	return s
 }
 
+// constant is the tilted variance, relative to that of the cavity, below which a site is nearly
+// constant, and its slopes are rounding errors.
+const constant = 1e-6
+
 // slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the
 // cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
 func (p epRule) slopesAt(i int, at siteMarginal, s site) (by siteSlopes) {
-	if s.average.proper { // nearly a constant site
+	alpha := p.share(i)
+	if a := s.average; a.proper && a.tilted.variance < constant*at.without(alpha).variance {
 		return siteSlopes{offsetByMean: -s.tau}
 	}
-	alpha := p.share(i)
 	t := p.tilt(i, at.without(alpha), s.average)
 	if s.floored {
 		by.offsetByMean = t.byMean[3] / t.byMean[0]

@@ -62,6 +62,13 @@ func newSites(
 	return newSiteState(method, o, e, q, power, cov, y, lik)
 }
 
+const (
+	// responseRank is the rank of the covariances that Newton's method takes the small parts of the
+	// Jacobian from, and responseError the relative error that leaves.
+	responseRank  = 64
+	responseError = 1e-3
+)
+
 // newJoint checks the arguments of a fit of several latent processes.
 func newJoint(
 	method string, o Iteration, power float64, cov []Cov, y Targets, lik likelihood.RandomUtility,
@@ -90,13 +97,18 @@ func newJoint(
 		}
 	}
 	sites := prior.NewContrasts(k, n, classes)
+	if near := prior.Reduced(cov, responseRank); near != nil {
+		if of, err := prior.NewClasses(nil, near, n, classes, 1, nil); err == nil {
+			sites.Approximate(of)
+		}
+	}
 	c.diagnostics.Jitter, c.diagnostics.Unexplained = k.Describe()
 	p := &joint{
 		siteState: stateOf(method, o, process{cases: c}, sites, c.lik), sites: sites, index: y.Index, count: len(cov),
 	}
 	p.classPrediction.lik, p.classPrediction.classes = lik, classes
 	p.initial = func(ctx context.Context) (State, error) { return p.atMode(ctx, cov, y) }
-	p.closing, p.within = p.conclude, 1e3
+	p.closing, p.within, p.inexact = p.conclude, 1e3, responseError
 	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
 	return p.siteState, nil
 }

@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -62,5 +63,52 @@ func jointOfTwoClasses(t *testing.T, noise float64) {
 	}
 	if got, want := p.evidence.value, binary.Evidence().Value(); math.Abs(got-want) > 1e-8 {
 		t.Errorf("log evidence %.12g, want %.12g", got, want)
+	}
+}
+
+// TestJointStart: a fit of many cases takes few factorisations, whose number does not depend on the machine, and a
+// fit from elsewhere has the same log evidence, at ordinary and at large amplitudes.
+func TestJointStart(t *testing.T) {
+	const n, classes = 400, 3
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float64, n), Targets{Classes: classes, Index: make([]int, n)}
+	for i := range x {
+		x[i] = 3 * rng.NormFloat64()
+		y.Index[i] = min(classes-1, max(0, int(1.5+math.Sin(x[i])+0.5*rng.NormFloat64())))
+	}
+	for _, amplitude := range []float64{1, 20} {
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				d := x[i] - x[j]
+				k.SetSym(i, j, amplitude*amplitude*math.Exp(-d*d/2))
+			}
+		}
+		cov := []Cov{{K: k}}
+		methods := []siteMethod{EP{}, Variational{}, PL{}}
+		if amplitude > 1 {
+			methods = methods[:1]
+		}
+		for _, m := range methods {
+			for _, lik := range []likelihood.Bound{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+				post, err := fitSites(t.Context(), m, cov, y, lik, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := post.Diagnostics(); !d.Converged || d.Factorizations > 6 {
+					t.Errorf("%T with %T, amplitude %v: %+v", m, lik, amplitude, d)
+				}
+				p, err := m.begin(cov, y, lik)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := p.run(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				if a, b := post.Evidence().Value(), p.evidence.value; math.Abs(a-b) > 1e-9*math.Abs(b) {
+					t.Errorf("%T with %T, amplitude %v: %.12g, from elsewhere %.12g", m, lik, amplitude, a, b)
+				}
+			}
+		}
 	}
 }

@@ -5,60 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
-
-// siteMethod is a method that iterates a siteState, after begin has checked the arguments.
-type siteMethod interface {
-	begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error)
-}
-
-// fitSites is Fit of a siteMethod.
-func fitSites(
-	ctx context.Context, m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, start State,
-) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, err := m.begin(cov, y, lik)
-		if err != nil {
-			return nil, err
-		}
-		f, err := p.run(ctx, start)
-		if err != nil {
-			return nil, err
-		}
-		return p.concluded(f)
-	})
-}
-
-// restoreSites is Restore of a siteMethod: it uses a State without iterating.
-func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.set(s); err != nil {
-		return nil, err
-	}
-	defer p.startSearch()()
-	f, err := p.refresh()
-	if err != nil {
-		return nil, err
-	}
-	p.computeEvidence()
-	return p.concluded(f)
-}
-
-// concluded is the posterior where the iteration ended.
-func (p *siteState) concluded(f fixedPoint) (Posterior, error) {
-	err := p.finish(f)
-	if p.closing != nil {
-		return p.closing(), err
-	}
-	return p, err
-}
 
 // startSearch prepares p.search, and returns the function that ends it.
 func (p *siteState) startSearch() (end func()) {
@@ -270,7 +219,7 @@ func (r *siteSearch) newtonFromFactor() {
 func (r *siteSearch) newtonStep(at prior.At) {
 	copy(r.before, r.state)
 	r.reached, r.length = r.at.distance, 1
-	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), r.at.distance/8)
+	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), max(r.at.distance/8, r.inexact))
 	r.diagnostics.Iterations++
 }
 

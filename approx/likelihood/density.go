@@ -1,6 +1,10 @@
 package likelihood
 
-import "math"
+import (
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
 
 // Density is a likelihood of one latent value given by log p(y|f) only. ByQuadrature computes
 // everything else.
@@ -95,16 +99,11 @@ func (b integrated) Tilted(
 	}
 	y, sign := b.side(y)
 	t := b.tilt(y, sign*mean, variance)
-	sum := t.sum(b.Smooth, b.Proper(y), 5, func(to []float64, x, w float64) {
-		logp, l1, l2, l3 := b.density.Derivs(y, t.f(x))
-		w *= t.relative(x, logp)
-		if u := x - t.mode; variance > 1 {
-			add(to, w, w*u, w*u*u, w*u*u*u, w*u*u*u*u)
-		} else {
-			third := w * (l3 + 3*l1*l2 + l1*l1*l1)
-			add(to, w, w*l1, w*(l2+l1*l1), third, third*x/t.s)
-		}
-	})
+	average := b.averageDerivatives
+	if variance > 1 {
+		average = b.averagePowers
+	}
+	sum := t.sum(b.Smooth, b.Proper(y), 5, average(t))
 	d = cumulants(sum[1]/sum[0], sum[2]/sum[0], sum[3]/sum[0], sum[4]/sum[0])
 	tiltedMean, tiltedVariance = sign*(t.f(0)+variance*d[0]), variance*(1+variance*d[1])
 	if variance > 1 {
@@ -117,6 +116,52 @@ func (b integrated) Tilted(
 	}
 	d[0], d[2] = sign*d[0], sign*d[2]
 	return floor(t.top + math.Log(sum[0]/math.Sqrt(2*math.Pi))), d, tiltedMean, tiltedVariance
+}
+
+// averageDerivatives and averagePowers are what Tilted sums: p′/p and so on, and powers of
+// x - mode.
+func (b integrated) averageDerivatives(t tilted) func(sum, x []float64, w float64) (last float64) {
+	return func(sum, x []float64, step float64) (last float64) {
+		for _, x := range x {
+			logp, l1, l2, l3 := b.density.Derivs(t.y, t.f(x))
+			last = t.relative(x, logp)
+			w := step * last
+			third := w * (l3 + 3*l1*l2 + l1*l1*l1)
+			add(sum, w, w*l1, w*(l2+l1*l1), third, third*x/t.s)
+		}
+		return last
+	}
+}
+
+func (b integrated) averagePowers(t tilted) func(sum, x []float64, w float64) (last float64) {
+	var f, density [together]float64
+	return func(sum, x []float64, step float64) float64 {
+		f, density := f[:len(x)], density[:len(x)]
+		for j, x := range x {
+			f[j] = t.f(x)
+		}
+		if block, ok := b.density.(inBlocks); ok {
+			block.logProbs(density, t.y, f)
+		} else {
+			for j, f := range f {
+				density[j], _, _, _ = b.density.Derivs(t.y, f)
+			}
+		}
+		for j, x := range x {
+			density[j] -= t.logp + (x-t.mode)*(x+t.mode)/2
+		}
+		linalg.Exp(density, density)
+		for j, x := range x {
+			w, u := step*density[j], x-t.mode
+			add(sum, w, w*u, w*u*u, w*u*u*u, w*u*u*u*u)
+		}
+		return density[len(x)-1]
+	}
+}
+
+// inBlocks are densities that compute log p(y|f) at several f in less time than one by one.
+type inBlocks interface {
+	logProbs(dst []float64, y float64, f []float64)
 }
 
 // DMoments implements Parametric. With Z, p′ and p″, changes of log p by θ change E[p′/p] and
@@ -195,7 +240,7 @@ func (b integrated) centres(y float64) []float64 {
 }
 
 func (b integrated) tilt(y, mean, variance float64) tilted {
-	t := tilted{average: newAverage(b.centres(y), mean, variance), density: b.density, y: y}
+	t := tilted{average: newAverage(b.centres(y), mean, variance), density: b.density, y: y, falls: b.LogConcave}
 	if b.LogConcave {
 		t.mode = t.climb()
 	} else {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -108,6 +109,23 @@ func (gumbelFactor) Derivs(y, x float64) (logp, d1, d2, d3 float64) {
 		return logp, -h, d2, e*h - d2*(1-e-2*h)
 	}
 	return -y*x - e, e - y, -e, e
+}
+
+// logProbs implements inBlocks.
+func (g gumbelFactor) logProbs(dst []float64, y float64, f []float64) {
+	if y < 0 {
+		for j, x := range f {
+			dst[j], _, _, _ = g.Derivs(y, x)
+		}
+		return
+	}
+	for j, x := range f {
+		dst[j] = -x
+	}
+	linalg.Exp(dst, dst)
+	for j, x := range f {
+		dst[j] = -y*x - min(dst[j], math.MaxFloat64/4)
+	}
 }
 
 // ParamDerivs implements Density: there are none.

@@ -137,7 +137,7 @@ type projection func(q []float64, x blas64.General, c, from, to int)
 
 // InputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
 // triangle is read twice for all of them. Threads take inputsEach of them.
-const InputsAtOnce, inputsEach = 384, 16
+const InputsAtOnce, inputsEach = 384, 64
 
 // covariances calls visit with the covariance of the latent values at every one of count inputs,
 // and with the q_c of its diagonal; calls for several inputs may be concurrent.
@@ -177,28 +177,40 @@ func covariances(
 // gram returns, for inputs first to end of m, the products x_cᵀx_d, where x_c are the columns from
 // c·m on. With differences the mean over the classes is subtracted from every number.
 func gram(x blas64.General, m, first, end int, differences bool) []*mat.SymDense {
-	classes := x.Cols / m
-	sums, at := make([]*mat.SymDense, end-first), make([]float64, classes)
-	for j := range sums {
-		sums[j] = mat.NewSymDense(classes, nil)
+	classes, count := x.Cols/m, end-first
+	at, mean, pairs := make([][]float64, classes), make([]float64, count), make([][]float64, classes*classes)
+	for c := range at {
+		at[c] = make([]float64, count)
+		for d := c; d < classes; d++ {
+			pairs[c*classes+d] = make([]float64, count)
+		}
 	}
 	for i := range x.Rows {
-		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
-		for j, sum := range sums {
-			mean := 0.0
-			for c := range at {
-				at[c] = row[c*m+first+j]
-				mean += at[c]
-			}
+		clear(mean)
+		for c, own := range at {
+			from := i*x.Stride + c*m + first
+			copy(own, x.Data[from:from+count])
 			if differences {
-				floats.AddConst(-mean/float64(classes), at)
+				floats.Add(mean, own)
 			}
-			to := sum.RawSymmetric().Data
-			for c, v := range at {
-				part := to[c*classes+c : (c+1)*classes]
-				for d, w := range at[c:] {
-					part[d] += v * w
+		}
+		floats.Scale(-1/float64(classes), mean)
+		for c, own := range at {
+			floats.Add(own, mean)
+			for d, other := range at[:c+1] {
+				sum := pairs[d*classes+c][:len(own)]
+				for j, v := range own {
+					sum[j] += v * other[j]
 				}
+			}
+		}
+	}
+	sums := make([]*mat.SymDense, count)
+	for j := range sums {
+		sums[j] = mat.NewSymDense(classes, nil)
+		for c := range classes {
+			for d := c; d < classes; d++ {
+				sums[j].SetSym(c, d, pairs[c*classes+d][j])
 			}
 		}
 	}

@@ -28,11 +28,15 @@ type Contrasts struct {
 	Classes
 	cases, classes int
 	largest        float64
-	total          []float64 // s
-	share          []float64 // p
-	blocks         []float64 // Cov x of every case, C×C; nil: not known
-	h, kh          []float64 // Cn, temporary
+	total          []float64  // s
+	share          []float64  // p
+	blocks         []float64  // Cov x of every case, C×C; nil: not known
+	h, kh          []float64  // Cn, temporary
+	near           *Contrasts // of a similar prior of lower rank; nil: none
 }
+
+// Approximate sets a similar prior of lower rank, which a search uses.
+func (c *Contrasts) Approximate(near Classes) { c.near = NewContrasts(near, c.cases, c.classes) }
 
 // NewContrasts are those of the classes of n cases.
 func NewContrasts(k Classes, n, classes int) *Contrasts {
@@ -125,16 +129,24 @@ func (c *Contrasts) covariances() []float64 {
 		for a := range p {
 			p[a] = c.share[a*c.cases+i]
 		}
-		for a := range p {
-			for b, v := range p {
-				sp[a] += sigma.At(a, b) * v
+		s := sigma.RawSymmetric()
+		for a, v := range p {
+			for b := a; b < classes; b++ {
+				x := s.Data[a*s.Stride+b]
+				sp[a] += x * p[b]
+				if b > a {
+					sp[b] += x * v
+				}
 			}
-			psp += p[a] * sp[a]
+		}
+		for a, v := range p {
+			psp += v * sp[a]
 		}
 		block := c.block(i)
 		for a := range p {
-			for b := range p {
-				block[a*classes+b] = psp - sp[a] - sp[b] + sigma.At(a, b) + 1/c.total[i]
+			for b := a; b < classes; b++ {
+				v := psp - sp[a] - sp[b] + s.Data[a*s.Stride+b] + 1/c.total[i]
+				block[a*classes+b], block[b*classes+a] = v, v
 			}
 		}
 	})
@@ -231,10 +243,14 @@ func (s contrastSearch) Sweep(_ bool, at Sites, visit Visit) error {
 
 // Jacobian is that of Prior.
 func (c *Contrasts) Jacobian(sigma []float64) func(dst, x []float64) {
-	near, others := contrastSearch{c}.Jacobian(sigma, Factored), c.Classes.Squares()
-	z, y := make([]float64, len(sigma)), make([]float64, len(sigma))
+	return c.respond(sigma, c.Classes.Squares())
+}
+
+// respond is the Jacobian, given Squares.
+func (c *Contrasts) respond(sigma []float64, others func(dst, x []float64)) func(dst, x []float64) {
+	own, z, y := c.respondAlone(sigma), make([]float64, len(sigma)), make([]float64, len(sigma))
 	return func(dst, x []float64) {
-		near(dst, x)
+		own(dst, x)
 		for j, v := range sigma {
 			z[j] = x[len(sigma)+j] / v
 		}
@@ -245,9 +261,24 @@ func (c *Contrasts) Jacobian(sigma []float64) func(dst, x []float64) {
 	}
 }
 
-// Jacobian implements Search but for changes of variances by sites of other cases, which are left
-// out: they are squares of small correlations.
+// Jacobian implements Search. The changes of variances by sites of other cases, squares of small
+// correlations, are those of the similar prior of lower rank, or left out.
 func (s contrastSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
+	if s.near == nil {
+		return s.respondAlone(sigma)
+	}
+	tau := make([]float64, len(sigma))
+	for j, p := range s.share {
+		tau[j] = p * s.total[j%s.cases]
+	}
+	if s.near.Factorise(tau) != nil {
+		return s.respondAlone(sigma)
+	}
+	return s.respond(sigma, s.near.Squares())
+}
+
+// respondAlone is the Jacobian but for changes of variances by sites of other cases.
+func (s *Contrasts) respondAlone(sigma []float64) func(dst, x []float64) {
 	blocks, classes, n := s.covariances(), s.classes, s.cases
 	z := make([]float64, len(sigma))
 	return func(dst, x []float64) {

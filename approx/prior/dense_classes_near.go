@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -37,28 +38,62 @@ func (p *denseClasses) Preconditioner() Preconditioner {
 		weighted: blas64.General{Rows: n, Cols: size, Stride: max(1, size), Data: p.u[1].Data[:n*size]},
 		inner:    blas64.Symmetric{Uplo: blas.Upper, N: size, Stride: max(1, size), Data: p.u[2].Data[:size*size]},
 	}
-	rest := make([]float64, n)
 	for q, k := range p.k {
 		v := blas64.General{Rows: n, Cols: rank, Stride: max(1, rank), Data: p.u[0].Data[q*n*rank : (q+1)*n*rank]}
-		for i := range rest {
-			rest[i] = k.Data[i*k.Stride+i]
-		}
-		for r := range rank {
-			pivot := floats.MaxIdx(rest)
-			scale := 0.0
-			if d := rest[pivot]; d > 0 {
-				scale = 1 / math.Sqrt(d)
-			}
-			own := v.Data[pivot*rank : pivot*rank+r]
-			for i := range rest {
-				row := v.Data[i*rank : i*rank+r+1]
-				row[r] = (k.Data[min(i, pivot)*k.Stride+max(i, pivot)] - dot(row[:r], own)) * scale
-				rest[i] -= row[r] * row[r]
-			}
-		}
+		pivot(v, k)
 		s.v = append(s.v, v)
 	}
 	return s
+}
+
+// pivot sets v to the first columns of K's Cholesky factor with pivots, and returns the pivots.
+func pivot(v blas64.General, k blas64.Symmetric) (pivots []int) {
+	rest := make([]float64, v.Rows)
+	for i := range rest {
+		rest[i] = k.Data[i*k.Stride+i]
+	}
+	for r := range v.Cols {
+		pivot := floats.MaxIdx(rest)
+		pivots = append(pivots, pivot)
+		scale := 0.0
+		if d := rest[pivot]; d > 0 {
+			scale = 1 / math.Sqrt(d)
+		}
+		own := v.Data[pivot*v.Stride : pivot*v.Stride+r]
+		for i := range rest {
+			row := v.Data[i*v.Stride : i*v.Stride+r+1]
+			row[r] = (k.Data[min(i, pivot)*k.Stride+max(i, pivot)] - dot(row[:r], own)) * scale
+			rest[i] -= row[r] * row[r]
+		}
+	}
+	return pivots
+}
+
+// Reduced are covariances of lower rank near cov, with this number of the cases as inducing inputs;
+// nil if cov has such already, or too few cases.
+func Reduced(cov []Cov, rank int) (reduced []Cov) {
+	for _, own := range cov {
+		n := own.K.SymmetricDim()
+		if own.Cross != nil || n < 4*rank {
+			return nil
+		}
+		k := own.K.RawSymmetric()
+		near := Cov{K: mat.NewSymDense(rank, nil), Cross: mat.NewDense(rank, n, nil), Mean: own.Mean}
+		pivots := pivot(linalg.NewGeneral(n, rank), k)
+		for j := range n {
+			for r, i := range pivots {
+				near.Cross.Set(r, j, k.Data[min(i, j)*k.Stride+max(i, j)])
+			}
+			near.Diag = append(near.Diag, k.Data[j*(k.Stride+1)])
+		}
+		for r, i := range pivots {
+			for l := range r + 1 {
+				near.K.SetSym(l, r, near.Cross.At(l, i))
+			}
+		}
+		reduced = append(reduced, near)
+	}
+	return reduced
 }
 
 func (s *pivotedColumns) Factorise(pi []float64) (ok bool) {

@@ -50,7 +50,7 @@ func (k *inducingClasses) Pull(dst *Cov, j int, adjoint func(variances []float64
 				k.coupling(dst, d, c, j0)
 				floats.Scale(-g.C/2, dst)
 				if g.Gamma != nil {
-					floats.Add(dst, spread.between(d, c)[j0:j1])
+					floats.Add(dst, spread.pairs.of(d, c)[j0:j1])
 				}
 			})
 			if g.Gamma != nil {
@@ -93,208 +93,197 @@ func (k *inducingClasses) blocks(
 //	(I - R K̂) Γ (I - K̂ R) = (I - E V̂ᵀM⁻¹V̂) Γ̃ (I - V̂ᵀM⁻¹V̂ E)
 //	V̂ (I - R K̂) Γ (I - K̂ R) = M⁻¹V̂ Γ̃ - M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂ E
 type weighted struct {
+	pairs    pairs          // Γ̃
+	middle   blas64.General // M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹, folded
+	diagonal []float64      // of the first line
+}
+
+// pairs has numbers of every case for every pair of classes.
+type pairs struct {
 	classes, n int
-	gamma      []float64      // Γ̃, for every pair of classes
-	middle     blas64.General // M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹, folded
-	diagonal   []float64      // of the first line
+	data       []float64
 }
 
-// between are the entries of Γ̃ of two classes.
-func (w weighted) between(c, d int) []float64 {
-	from := (c*w.classes + d) * w.n
-	return w.gamma[from : from+w.n]
+func (k *inducingClasses) newPairs() pairs {
+	return pairs{k.classes, k.n, make([]float64, k.classes*k.classes*k.n)}
 }
 
-// square is the part of a case of numbers for every pair of classes.
-func (k *inducingClasses) square(i int, of func(c, d int) float64) blas64.General {
-	a := linalg.NewGeneral(k.classes, k.classes)
+// of are the numbers of two classes, and at the one of a case.
+func (p pairs) of(c, d int) []float64             { return p.data[(c*p.classes+d)*p.n : (c*p.classes+d+1)*p.n] }
+func (p pairs) at(c, d, i int) *float64           { return &p.data[(c*p.classes+d)*p.n+i] }
+func (k *inducingClasses) share(c, i int) float64 { return k.pi[c*k.n+i] / k.total(i) } // p
+
+// contrasts are T_i P_iᵀ, P_i = 1pᵀ - I, whose columns belong to x_a = Σ_d p_d f_d - f_a, p = π/S.
+func (k *inducingClasses) contrasts() pairs {
+	g := k.newPairs()
+	linalg.Rows(k.n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			for a := range k.classes {
+				common := 0.0
+				for c := range k.classes {
+					v := k.share(c, i)
+					if c == a {
+						v = -k.without(k.pi, c, i) / k.total(i)
+					}
+					*g.at(c, a, i) = v
+					common += k.e[c*k.n+i] * k.prior(c).independent[i] / k.sum[i] * v
+				}
+				for c := range k.classes {
+					j := c*k.n + i
+					left := 1 / (1 + k.pi[j]*k.prior(c).independent[i])
+					*g.at(c, a, i) = *g.at(c, a, i)*left + k.e[j]*common
+				}
+			}
+		}
+	})
+	return g
+}
+
+// around returns Γ̃ for weights γ on the variances of x, given their contrasts, and
+// M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹.
+func (k *inducingClasses) around(g pairs, gamma []float64) (tilde pairs, middle blas64.General) {
+	tilde = k.newPairs()
+	m := k.size()
+	inner := linalg.NewGeneral(k.classes*m, k.classes*m)
 	for c := range k.classes {
-		for d := range k.classes {
-			a.Data[c*k.classes+d] = of(c, d)
-		}
-	}
-	return a
-}
-
-// weighted computes it for the weights γ on the variances of f_c - Σ_d p_d f_d, p = π/S:
-//
-//	Γ_i = diag γ - p γᵀ - γ pᵀ + (Σγ) p pᵀ
-func (k *inducingClasses) weighted(gamma []float64) weighted {
-	n, m, classes := k.n, k.size(), k.classes
-	v := func(n int) []float64 { return make([]float64, n) }
-	w, p := weighted{classes: classes, n: n, gamma: v(classes * classes * n), diagonal: v(classes * n)}, v(classes*n)
-	shares(p, k.pi, n)
-	product := func(tA, tB blas.Transpose, a, b blas64.General) blas64.General {
-		c := linalg.NewGeneral(classes, classes)
-		blas64.Gemm(tA, tB, 1, a, b, 0, c)
-		return c
-	}
-	for i := range n {
-		sum := 0.0
-		for c := range classes {
-			sum += gamma[c*n+i]
-		}
-		own := k.square(i, func(c, d int) float64 {
-			pc, pd := p[c*n+i], p[d*n+i]
-			v := sum*pc*pd - pc*gamma[d*n+i] - gamma[c*n+i]*pd
-			if c == d {
-				v += gamma[c*n+i]
+		for d := c; d < k.classes; d++ {
+			to := tilde.of(c, d)
+			for a := range k.classes {
+				left, right, own := g.of(c, a), g.of(d, a), k.of(a, gamma)
+				for i := range to {
+					to[i] += left[i] * right[i] * own[i]
+				}
 			}
-			return v
-		})
-		t := k.square(i, func(c, d int) float64 { // I - E Λ
-			lambda := k.prior(d).independent[i]
-			v := k.e[c*n+i] * k.e[d*n+i] * lambda / k.sum[i]
-			if c == d {
-				v += 1 / (1 + k.pi[c*n+i]*lambda)
-			}
-			return v
-		})
-		own = product(blas.NoTrans, blas.Trans, product(blas.NoTrans, blas.NoTrans, t, own), t)
-		for c := range classes {
-			for d := range classes {
-				w.between(c, d)[i] = own.Data[c*classes+d]
-			}
-		}
-	}
-	inner := linalg.NewGeneral(classes*m, classes*m)
-	for c := range classes {
-		for d := range classes {
+			copy(tilde.of(d, c), to)
 			block := columns(rows(inner, c*m, (c+1)*m), d*m, (d+1)*m)
-			for j0 := 0; j0 < n; j0 += casesAtOnce {
-				j1 := min(n, j0+casesAtOnce)
-				part, giveBack := scaledColumns(k.prior(c).v, j0, j1, w.between(c, d))
+			if len(k.priors) == 1 {
+				symmetric := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: block.Stride, Data: block.Data}
+				linalg.SyrkDiag(blas.NoTrans, 1, k.priors[0].v, to, 0, symmetric)
+				linalg.Reflect(blas.Lower, block, block)
+				continue
+			}
+			for j0 := 0; j0 < k.n; j0 += casesAtOnce {
+				j1 := min(k.n, j0+casesAtOnce)
+				part, giveBack := scaledColumns(k.prior(c).v, j0, j1, to)
 				linalg.Gemm(blas.NoTrans, blas.Trans, 1, part, columns(k.prior(d).v, j0, j1), 1, block)
 				giveBack()
 			}
 		}
 	}
-	w.middle = linalg.NewGeneral(classes*m, classes*m)
+	linalg.Reflect(blas.Lower, inner, inner)
+	middle = linalg.NewGeneral(k.classes*m, k.classes*m)
 	for range 2 { // M⁻¹ from the left, twice, of a symmetric matrix
 		linalg.SolveTri(blas.Trans, k.um, inner)
 		linalg.SolveTri(blas.NoTrans, k.um, inner)
+		linalg.Reflect(blas.Lower, middle, inner)
+		linalg.Reflect(blas.Upper, middle, inner)
 		for i := range inner.Rows {
-			for j := range inner.Cols {
-				w.middle.Data[j*inner.Cols+i] = inner.Data[i*inner.Cols+j]
-			}
+			middle.Data[i*(middle.Stride+1)] = inner.Data[i*(inner.Stride+1)]
 		}
-		copy(inner.Data, w.middle.Data)
+		inner, middle = middle, inner
 	}
-	k.measure(w)
-	k.fold(w.middle)
-	return w
+	return tilde, inner
 }
 
-// measure sets the diagonal of w.
-func (k *inducingClasses) measure(w weighted) {
-	n, m, classes := k.n, k.size(), k.classes
-	known, middle := make([]float64, classes*classes*n), make([]float64, classes*classes*n) // V̂_iᵀ M⁻¹ V̂_i and so on
+// quadratics are V̂_iᵀ A V̂_i of a symmetric matrix.
+func (k *inducingClasses) quadratics(a blas64.General) pairs {
+	m, q := k.size(), k.newPairs()
+	eachPart(k.n, casesAtOnce, func(j0, j1 int) {
+		x, giveBack := borrow(m, j1-j0)
+		defer giveBack()
+		for c := range k.classes {
+			for d := c; d < k.classes; d++ {
+				block, to := columns(rows(a, c*m, (c+1)*m), d*m, (d+1)*m), q.of(c, d)[j0:j1]
+				linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, block, columns(k.prior(d).v, j0, j1), 0, x)
+				addProducts(to, columns(k.prior(c).v, j0, j1), x)
+				copy(q.of(d, c)[j0:j1], to)
+			}
+		}
+	})
+	return q
+}
+
+// known are V̂_iᵀ M⁻¹ V̂_i up to terms common to a row or a column.
+func (k *inducingClasses) known() pairs {
+	q := k.newPairs()
 	k.invert()
 	k.eachCentred(func(j0 int, y, _ [][]float64) {
 		for c := range y {
 			for d := range y {
-				to := known[(c*classes+d)*n+j0:]
+				to := q.of(c, d)[j0:]
 				for i, v := range y[c] {
 					to[i] += v * y[d][i]
 				}
 			}
 		}
 	})
-	eachPart(n, casesAtOnce, func(j0, j1 int) {
-		x, giveBack := borrow(m, j1-j0)
-		defer giveBack()
-		for c := range classes {
-			for d := range classes {
-				block := columns(rows(w.middle, c*m, (c+1)*m), d*m, (d+1)*m)
-				linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, block, columns(k.prior(d).v, j0, j1), 0, x)
-				addProducts(middle[(c*classes+d)*n:][j0:j1], columns(k.prior(c).v, j0, j1), x)
+	return q
+}
+
+func (k *inducingClasses) weighted(gamma []float64) (w weighted) {
+	w.diagonal = make([]float64, len(gamma))
+	w.pairs, w.middle = k.around(k.contrasts(), gamma)
+	known, middle := k.known(), k.quadratics(w.middle)
+	e := make([]float64, 1)
+	for i := range k.n {
+		for c := range k.classes {
+			sum := *w.pairs.at(c, c, i)
+			for a := range k.classes {
+				k.coupling(e, c, a, i)
+				ca := e[0]
+				for b := range k.classes {
+					k.coupling(e, b, c, i)
+					sum += ca * (*middle.at(a, b, i)*e[0] - 2**known.at(a, b, i)**w.pairs.at(b, c, i))
+				}
+			}
+			w.diagonal[c*k.n+i] = sum
+		}
+	}
+	k.fold(w.middle)
+	return w
+}
+
+// Squares implements Classes. As the covariance of x_a of case i with those of case j is that of
+// V̂_i T_i P_iᵀ and V̂_j T_j P_jᵀ under M⁻¹,
+//
+//	Σ_j,c Cov(x_ia, x_jc)² γ_jc = [P_i T_iᵀ V̂_iᵀ M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂_i T_i P_iᵀ]_aa
+//
+// from which the case itself is taken off.
+func (k *inducingClasses) Squares() func(dst, x []float64) {
+	g := k.contrasts()
+	product := func(q pairs, a, c, i int) (sum float64) {
+		for r := range k.classes {
+			for s := range k.classes {
+				sum += *g.at(r, a, i) * *q.at(r, s, i) * *g.at(s, c, i)
+			}
+		}
+		return sum
+	}
+	own, known := k.newPairs(), k.known() // squares
+	linalg.Rows(k.n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			for a := range k.classes {
+				for c := range k.classes {
+					v := product(known, a, c, i)
+					*own.at(a, c, i) = v * v
+				}
 			}
 		}
 	})
-	e, own := make([]float64, 1), make([]float64, 1)
-	for i := range n {
-		site := k.square(i, func(c, d int) float64 {
-			k.coupling(e, c, d, i)
-			return e[0]
-		})
-		for c := range classes {
-			own[0] = w.between(c, c)[i]
-			for a := range classes {
-				for b := range classes {
-					x, y := (a*classes+b)*n+i, site.Data[c*classes+a]
-					own[0] += y * (middle[x]*site.Data[b*classes+c] - 2*known[x]*w.between(b, c)[i])
-				}
-			}
-			w.diagonal[c*n+i] = own[0]
-		}
-	}
-}
-
-// Squares implements Classes. With Y_i the contrasts of V̂_i T_i under U_M⁻ᵀ the covariances are
-// those of Y, and
-//
-//	Σ_j (y_iᵀy_j)² x_j = y_iᵀ (Σ_j x_j y_j y_jᵀ) y_i
-//
-// from which a case itself is taken off.
-func (k *inducingClasses) Squares() func(dst, x []float64) {
-	k.invert()
 	return func(dst, x []float64) {
-		inner := linalg.NewSym(k.classes * k.size())
-		k.eachPartOfContrasts(func(j0, j1 int, y []blas64.General) {
-			for c := range y {
-				linalg.SyrkDiag(blas.NoTrans, 1, y[c], k.of(c, x)[j0:j1], 1, inner)
-			}
-		})
-		whole := full(inner)
-		clear(dst)
-		k.eachPartOfContrasts(func(j0, j1 int, y []blas64.General) {
-			product, giveBack := borrow(whole.Rows, j1-j0)
-			defer giveBack()
-			for c := range y {
-				linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, whole, y[c], 0, product)
-				own := k.of(c, dst)[j0:j1]
-				addProducts(own, y[c], product)
-				for d := range y {
-					square := make([]float64, j1-j0)
-					addProducts(square, y[c], y[d])
-					for i, v := range square {
-						own[i] -= v * v * x[d*k.n+j0+i]
+		_, middle := k.around(g, x)
+		q := k.quadratics(middle)
+		linalg.Rows(k.n, func(i0, i1 int) {
+			for i := i0; i < i1; i++ {
+				for a := range k.classes {
+					sum := product(q, a, a, i)
+					for c := range k.classes {
+						sum -= *own.at(a, c, i) * x[c*k.n+i]
 					}
+					dst[a*k.n+i] = sum
 				}
 			}
 		})
-	}
-}
-
-// eachPartOfContrasts calls visit for one part of the cases after the other, with the w of
-// eachCentred, a matrix for every class.
-func (k *inducingClasses) eachPartOfContrasts(visit func(j0, j1 int, y []blas64.General)) {
-	for j0 := 0; j0 < k.n; j0 += casesAtOnce {
-		j1 := min(k.n, j0+casesAtOnce)
-		y, giveBack := k.halves(j0, j1)
-		eachRow(k.classes*k.size(), func(r int) {
-			for i := j0; i < j1; i++ {
-				k.contrast(i, func(c int) *float64 { return &y[c].Data[r*y[c].Stride+i-j0] })
-			}
-		})
-		visit(j0, j1, y)
-		giveBack()
-	}
-}
-
-// contrast sets the numbers of one row of U_M⁻ᵀ V̂_i to their w.
-func (k *inducingClasses) contrast(i int, at func(c int) *float64) {
-	common, mean := 0.0, 0.0
-	for c := range k.classes {
-		common += k.e[c*k.n+i] / k.sum[i] * *at(c)
-	}
-	for c := range k.classes {
-		pi := k.pi[c*k.n+i]
-		*at(c) = (*at(c) - common) / (1 + pi*k.prior(c).independent[i])
-		mean += pi / k.total(i) * *at(c)
-	}
-	for c := range k.classes {
-		*at(c) -= mean
 	}
 }
 
