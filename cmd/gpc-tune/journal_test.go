@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,6 +37,9 @@ func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
 	path, err := exec.LookPath("gpc-tune")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as after nohup: a child would ignore it too, unless this process catches it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	c := exec.Command(path, args...)
 	c.Dir = dir
