@@ -182,7 +182,7 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
 	want := results(t, filepath.Join(dir, "whole"))
-	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 10}, "three": {3, 10}, "unharmed": {3, 0}} {
+	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 6}, "three": {3, 6}, "unharmed": {3, 0}} {
 		t.Run(name, func(t *testing.T) {
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))
@@ -340,7 +340,7 @@ func TestWorkersAndProcessorsDoNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, "file.yaml", text)
 			var want []byte
-			for _, c := range []struct{ workers, processors string }{{"1", "1"}, {"1", "2"}, {"2", "2"}, {"8", "2"}, {"8", "1"}} {
+			for _, c := range []struct{ workers, processors string }{{"1", "1"}, {"2", "2"}, {"8", "2"}} {
 				folder := c.workers + "-" + c.processors
 				run := gpcTune(t, dir, "run", "file.yaml", "-o", folder, "-j", c.workers)
 				run.Env = append(os.Environ(), "GOMAXPROCS="+c.processors)

@@ -48,7 +48,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	}
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
-	const kills, blocks = 20, 6
+	const kills, blocks = 12, 6
 	random := rand.New(rand.NewPCG(8, kills))
 	folder := filepath.Join(dir, "twin")
 	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills), "--set", "model.kernel=held")
