@@ -45,6 +45,9 @@ func (d *Data) about(s Spec) string {
 	if s.Weights != "" {
 		leave([]string{string(s.Weights)}, "weights")
 	}
+	if s.Counts.Trials != "" {
+		leave([]string{string(s.Counts.Trials)}, "counts")
+	}
 	if s.Classes != nil {
 		leave([]string{"cases of other classes"}, "classes")
 	}

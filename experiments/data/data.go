@@ -67,6 +67,8 @@ type Schema struct {
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
 	Weights *Column  `json:"weights,omitempty"` // of cases, where they have weights
+	Counts  bool     `json:"counts,omitempty"`  // the label is a number of successes
+	Trials  *Column  `json:"trials,omitempty"`  // and has a number of trials, where it is not 1
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
 	Ordered bool     `json:"ordered,omitempty"` // the order of the classes was given
 	Only    bool     `json:"only,omitempty"`    // skip cases of other classes

@@ -121,6 +121,8 @@ func (s *Schema) Check() error {
 		return errors.New("there are no inputs")
 	case len(classes) == 1 || !ascending(classes):
 		return fmt.Errorf("the classes %q must be none, or two and more, all different", s.Classes)
+	case (s.Counts || s.Trials != nil) && !slices.Equal(s.Classes, classesOfCounts):
+		return fmt.Errorf("counts make the classes %q, and there are %q", classesOfCounts, s.Classes)
 	case s.Above != nil && len(classes) != 2:
 		return fmt.Errorf("above makes two classes, and there are %d", len(classes))
 	case s.Missing != "" && !slices.Contains(missingModes, s.Missing):
@@ -183,15 +185,27 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 				"through", c.Name))
 		}
 	}
-	if s.Weights != nil && labels {
-		c := *s.Weights
+	for _, of := range []struct {
+		column *Column
+		role
+	}{{s.Weights, weighing}, {s.Trials, trying}} {
+		if of.column == nil || !labels {
+			continue
+		}
+		c := *of.column
 		if find(&c); c.Index < 0 {
 			absent = append(absent, c.Name)
 		} else {
-			t.roles[c.Index] = weighing
+			t.roles[c.Index] = of.role
 		}
 	}
-	switch find(&at.Label); {
+	find(&at.Label)
+	if s.Counts && !labels { // a number of successes is no label to compare a prediction with
+		at.Label.Index = -1
+	}
+	switch {
+	case at.Label.Index >= 0 && s.Counts:
+		t.roles[at.Label.Index], t.counted = succeeding, true
 	case at.Label.Index >= 0:
 		t.roles[at.Label.Index] = target
 	case labels:

@@ -24,6 +24,7 @@ type Spec struct {
 	ID       []Name   `yaml:"id"`       // columns that only identify cases
 	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
 	Weights  Name     `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
+	Counts   Counts   `yaml:"counts"`   // makes the label of the successes in trials
 	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
 	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
 	Order    []Name   `yaml:"order"`    // all classes, the lowest first; default: natural order
@@ -162,7 +163,7 @@ func (s Spec) Check() Problems {
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
 	}
-	p = append(p, s.checkMeanings()...)
+	p = append(append(p, s.checkMeanings()...), s.checkCounts()...)
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d is too few; take at least 2 cases, or leave the key out to use all", s.Subsample)
 	}
@@ -274,7 +275,7 @@ func (s Spec) checkThreshold() (p Problems) {
 		key   string
 		given bool
 	}{{"above", s.Above != nil}, {"classes", len(s.Classes) > 0}, {"positive", s.Positive != ""},
-		{"order", len(s.Order) > 0}} {
+		{"order", len(s.Order) > 0}, {"counts", s.Counts != Counts{}}} {
 		if c.given {
 			p.add(c.key, "this likelihood takes numeric labels, which have no classes; "+
 				"remove the key, or take a likelihood of classes")
@@ -303,7 +304,8 @@ func (s Spec) uses() (all []use) {
 		key   string
 		names []Name
 	}{{"label", []Name{s.Label}}, {"columns", s.Columns.Chosen}, {"drop", s.Drop}, {"id", s.ID},
-		{"group", []Name{s.Group}}, {"weights", []Name{s.Weights}}, {"categories", s.Categories},
+		{"group", []Name{s.Group}}, {"weights", []Name{s.Weights}},
+		{"counts", []Name{s.Counts.Successes, s.Counts.Trials}}, {"categories", s.Categories},
 		{described, s.Columns.described()}} {
 		for _, n := range k.names {
 			if n != "" {

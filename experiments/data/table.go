@@ -17,14 +17,16 @@ import (
 type role uint8
 
 const (
-	ignored  role = iota
-	number        // an input: a number or missing
-	level         // an input that may be text (one_hot)
-	category      // an input whose values are names, even numbers
-	target        // the label
-	needed        // the group: text that must not be missing
-	carried       // an id: unchanged text
-	weighing      // the weight of a case
+	ignored    role = iota
+	number          // an input: a number or missing
+	level           // an input that may be text (one_hot)
+	category        // an input whose values are names, even numbers
+	target          // the label
+	needed          // the group: text that must not be missing
+	carried         // an id: unchanged text
+	weighing        // the weight of a case
+	succeeding      // the successes of a row, which are its label
+	trying          // the trials of a row
 )
 
 // request has the options of a reader.
@@ -77,7 +79,7 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 	if r == carried || Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
 	}
-	if r != number && r != weighing && want.absent == nil {
+	if r != number && !r.counts() && want.absent == nil {
 		return math.NaN(), false
 	}
 	v = want.number(f)
@@ -142,6 +144,7 @@ type table struct {
 	texts    [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
 	known    map[string]string // texts seen before, to keep a single copy
 	weights  []float64         // of each case, where a column has them
+	counted  bool              // a row is the successes and failures of trials
 	rows     []int             // of each case, its row from 0, not counting header, comments and blank lines
 	lines    []int             // of each case
 
@@ -162,6 +165,9 @@ func (t *table) begin(want request, n int) error {
 	if err := want.plan(t); err != nil {
 		return err
 	}
+	if t.counted {
+		n *= 2
+	}
 	if !t.fits(n, len(t.inputs)) {
 		return t.faults
 	}
@@ -174,7 +180,7 @@ func (t *table) begin(want request, n int) error {
 		}
 	}
 	for j, r := range t.roles {
-		if r != ignored && r != number && r != weighing {
+		if r != ignored && r != number && !r.counts() || r == succeeding {
 			t.texts[j] = make([]string, n)
 		}
 	}
@@ -201,7 +207,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 	if t.label >= 0 && t.passes(want, of(t.label)) {
 		return false
 	}
-	n, complete, weight := len(t.rows), true, math.NaN()
+	n, complete, counts := len(t.rows), true, amounts{math.NaN(), math.NaN(), 1}
 	for j, role := range t.roles {
 		if role == ignored || role == number && t.sparse {
 			continue
@@ -217,12 +223,10 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			complete, text, v = complete && role == target && want.loose, "", math.NaN()
 			t.missing(want, role, line, at(j), j)
 		}
-		if role == weighing {
-			weight = v
+		if counts.set(role, v) {
 			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
-				t.faults.once(fault{"weight", j}, line, at(j), "column %q: the weight %q is no finite number, 0 or "+
-					"more; %s", t.names[j], text,
-					want.remedy("correct it", "leave weights out, or name another column"))
+				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; %s",
+					t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
 			continue
 		}
@@ -239,14 +243,10 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		t.dropped++
 		return false
 	}
-	if weight == 0 {
+	if !t.append(want, counts, row, line, at) {
 		t.weightless++
 		return false
 	}
-	if !math.IsNaN(weight) {
-		t.weights = append(t.weights, weight)
-	}
-	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
 }
 
@@ -368,6 +368,9 @@ func (t *table) missing(want request, r role, line, column, j int) {
 	case r == weighing:
 		t.faults.once(kind, line, column, "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
 			"set missing: drop", t.names[j])
+	case r.counts():
+		t.faults.once(kind, line, column, "the %s (column %q) is missing; write it, or set missing: drop",
+			amountNames[r], t.names[j])
 	case r == needed:
 		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
 			t.names[j])

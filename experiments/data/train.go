@@ -70,8 +70,11 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
-	if s.Duplicates == "together" {
+	switch {
+	case s.Duplicates == "together":
 		d.Groups = d.alike()
+	case d.Groups == nil && schema.Counts:
+		d.Groups = rowsOf(d.Rows)
 	}
 	for k, n := range d.counts() {
 		switch {
@@ -104,9 +107,12 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	if len(p) > 0 {
 		return nil, -1, p
 	}
-	if s.Label == "" {
+	switch {
+	case len(of["counts"]) > 0:
+		t.label = of["counts"][0]
+	case s.Label == "":
 		uses = slices.Insert(uses, 0, use{"label", t.names[t.label]})
-	} else {
+	default:
 		t.label = of["label"][0]
 	}
 	p = overlaps(uses)
@@ -126,6 +132,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	schema.weigh(t, of["weights"])
 	t.roles[t.label] = target
+	schema.count(t, of["counts"])
 	inputs := of["columns"]
 	if len(s.Columns.Chosen) == 0 {
 		dropped := make([]bool, len(t.names))
@@ -235,8 +242,8 @@ func (t *table) places(uses []use) (places []int, p Problems) {
 func notSparse(uses []use) (p Problems) {
 	for _, u := range uses {
 		switch {
-		case u.key == "label" && u.column != "label":
-			p.add("label", "an svmlight file has its label first; remove the key")
+		case u.key == "label" && u.column != "label", u.key == "counts":
+			p.add(u.key, "an svmlight file has its label first; remove the key")
 		case u.key == "categories" || u.key == described:
 			p.add(u.key, "an svmlight file holds numbers alone; remove the key")
 		case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
