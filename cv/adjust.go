@@ -15,9 +15,9 @@ import (
 // cases that the model was not fitted to.
 type Calibration struct {
 	Name, Doc string
-	// Learn returns the parameters from the predicted probabilities of a class and whether each
-	// case belongs to it. Both kinds of cases must occur.
-	Learn func(proba []float64, is []bool) []float64
+	// Learn returns the parameters from the predicted probabilities of a class, whether each case
+	// belongs to it, and how many cases it counts as. Both kinds of cases must occur.
+	Learn func(proba []float64, is []bool, weight []float64) []float64
 	// Apply is the corrected probability.
 	Apply func(parameters []float64, proba float64) float64
 }
@@ -42,9 +42,9 @@ func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error
 		if classes == 2 && k == 0 {
 			continue
 		}
-		proba, is, n := make([]float64, m), make([]bool, m), 0
+		proba, is, weight, n := make([]float64, m), make([]bool, m), make([]float64, m), 0
 		for i, label := range p.Labels {
-			proba[i], is[i] = p.Proba.At(i, k), label == k
+			proba[i], is[i], weight[i] = p.Proba.At(i, k), label == k, p.weight(i)
 			if is[i] {
 				n++
 			}
@@ -52,7 +52,7 @@ func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error
 		if n == 0 || n == m {
 			return nil, fmt.Errorf("calibration needs cases of class %d and of others", k)
 		}
-		parameters = append(parameters, c.Learn(proba, is))
+		parameters = append(parameters, c.Learn(proba, is, weight))
 	}
 	return parameters, nil
 }
@@ -80,17 +80,18 @@ func logOdds(p float64) float64 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// plattLearn maximises Σ t ln q + (1-t) ln(1-q), q = sigmoid(a f + b), over a and b by Newton's
+// plattLearn maximises Σ w (t ln q + (1-t) ln(1-q)), q = sigmoid(a f + b), over a and b by Newton's
 // method with halved steps (Lin, Lin & Weng 2007, Machine Learning 68:267). The targets t are
 // Platt's, (N₊+1)/(N₊+2) and 1/(N₋+2), so that a maximum exists.
-func plattLearn(proba []float64, is []bool) []float64 {
-	positive := 0.0
-	for _, yes := range is {
+func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
+	positive, negative := 0.0, 0.0
+	for i, yes := range is {
 		if yes {
-			positive++
+			positive += weight[i]
+		} else {
+			negative += weight[i]
 		}
 	}
-	negative := float64(len(is)) - positive
 	f, t := make([]float64, len(proba)), make([]float64, len(proba))
 	for i, p := range proba {
 		f[i], t[i] = logOdds(p), 1/(negative+2)
@@ -101,7 +102,7 @@ func plattLearn(proba []float64, is []bool) []float64 {
 	loss := func(a, b float64) (sum float64) {
 		for i := range f {
 			x := a*f[i] + b
-			sum += math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) - t[i]*x
+			sum += weight[i] * (math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) - t[i]*x)
 		}
 		return sum
 	}
@@ -111,7 +112,7 @@ func plattLearn(proba []float64, is []bool) []float64 {
 		var ga, gb, haa, hab, hbb float64
 		for i := range f {
 			q := sigmoid(a*f[i] + b)
-			d, w := q-t[i], q*(1-q)
+			d, w := weight[i]*(q-t[i]), weight[i]*q*(1-q)
 			ga, gb = ga+d*f[i], gb+d
 			haa, hab, hbb = haa+w*f[i]*f[i], hab+w*f[i], hbb+w
 		}
@@ -142,7 +143,7 @@ func plattApply(parameters []float64, p float64) float64 {
 // violators (Ayer et al. 1955), weighted by their cases. The parameters are points x₁, y₁, x₂, y₂,
 // … with both coordinates ascending: the ends of every block. The y are limited to [1/(n+2),
 // 1-1/(n+2)] for n cases.
-func isotonicLearn(proba []float64, is []bool) []float64 {
+func isotonicLearn(proba []float64, is []bool, weight []float64) []float64 {
 	order := make([]int, len(proba))
 	for i := range order {
 		order[i] = i
@@ -153,9 +154,9 @@ func isotonicLearn(proba []float64, is []bool) []float64 {
 	for k := 0; k < len(order); {
 		b := block{lo: proba[order[k]], hi: proba[order[k]]}
 		for ; k < len(order) && proba[order[k]] == b.hi; k++ {
-			b.n++
+			b.n += weight[order[k]]
 			if is[order[k]] {
-				b.sum++
+				b.sum += weight[order[k]]
 			}
 		}
 		for len(blocks) > 0 {
@@ -168,7 +169,7 @@ func isotonicLearn(proba []float64, is []bool) []float64 {
 		}
 		blocks = append(blocks, b)
 	}
-	edge := 1 / float64(len(proba)+2)
+	edge := 1 / (floats.Sum(weight) + 2)
 	var out []float64
 	for _, b := range blocks {
 		y := min(1-edge, max(edge, b.sum/b.n))
@@ -224,7 +225,7 @@ func BestThreshold(p Predictions, maximise string, costs *Costs) (float64, error
 		}
 		sum := 0.0
 		for i, truth := range q.Labels {
-			sum -= costs.Loss[truth][q.Decision(i)]
+			sum -= q.weight(i) * costs.Loss[truth][q.Decision(i)]
 		}
 		return sum, true
 	}

@@ -53,7 +53,7 @@ func TestPlattIsStationary(t *testing.T) {
 	}{{[]float64{0.1, 0.2, 0.9, 0.6, 0.4, 0.7}, 1e-9}, {[]float64{0.91, 0.92, 0.99, 0.96, 0.94, 0.97}, 1e-7}} {
 		proba := c.proba
 		is := []bool{false, true, true, true, false, false}
-		ab := plattLearn(proba, is)
+		ab := plattLearn(proba, is, ones(len(is)))
 		var ga, gb float64
 		for i, p := range proba {
 			target := 1. / 5
@@ -72,7 +72,7 @@ func TestPlattIsStationary(t *testing.T) {
 // By hand: in order of probability the labels are 0 | 1 0 1 0 | 1, where the tie at 0.8 is one
 // point. The middle four pool at ½; with six cases the values stay ⅛ away from 0 and 1.
 func TestIsotonicByHand(t *testing.T) {
-	got := isotonicLearn([]float64{0.1, 0.3, 0.2, 0.8, 0.8, 0.9}, []bool{false, false, true, true, false, true})
+	got := isotonicLearn([]float64{0.1, 0.3, 0.2, 0.8, 0.8, 0.9}, []bool{false, false, true, true, false, true}, ones(6))
 	want := []float64{0.1, 1. / 8, 0.2, 0.5, 0.8, 0.5, 0.9, 7. / 8}
 	if !slices.EqualFunc(got, want, func(a, b float64) bool { return close(a, b, 1e-15) }) {
 		t.Fatalf("%v, want %v", got, want)
@@ -94,9 +94,9 @@ func TestIsotonicByHand(t *testing.T) {
 func TestIsotonicOfTies(t *testing.T) {
 	check := func(proba []float64, is []bool) {
 		t.Helper()
-		points := isotonicLearn(proba, is)
+		points := isotonicLearn(proba, is, ones(len(is)))
 		order := rand.New(rand.NewPCG(1, uint64(len(proba)))).Perm(len(proba))
-		if again := isotonicLearn(permute(proba, order), permute(is, order)); !slices.Equal(again, points) {
+		if again := isotonicLearn(permute(proba, order), permute(is, order), ones(len(is))); !slices.Equal(again, points) {
 			t.Fatalf("%v %v: %v, and with the rows in another order %v", proba, is, points, again)
 		}
 		groups := slices.Compact(slices.Sorted(slices.Values(proba)))

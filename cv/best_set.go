@@ -132,7 +132,7 @@ type maxima struct{ pairs, alone []float64 }
 func multiplied(table *mat.Dense, seed uint64) (z maxima, pairs *mat.SymDense, alone []float64) {
 	n, m := table.Dims()
 	centred := mat.DenseCopyOf(table)
-	centre(centred, make([]int, n))
+	centre(centred, make([]int, n), nil)
 	var gram mat.SymDense
 	gram.SymOuterK(1/float64(n*(n-1)), centred.T())
 	pairs, alone = mat.NewSymDense(m, nil), make([]float64, m)

@@ -17,7 +17,7 @@ func TestCaseTOfSleep(t *testing.T) {
 	for i := range d {
 		d[i], cases[i] = first[i]-second[i], i
 	}
-	got := CaseT(d, cases)
+	got := CaseT(d, cases, nil)
 	for _, of := range []struct {
 		what            string
 		got, want, unit float64
@@ -32,12 +32,12 @@ func TestCaseTOfSleep(t *testing.T) {
 	}
 
 	// Repeating every case gives the same test.
-	twice := CaseT(append(d, d...), append(cases, cases...))
+	twice := CaseT(append(d, d...), append(cases, cases...), nil)
 	if math.Abs(twice.T-got.T) > 1e-12 || twice.DF != 9 {
 		t.Errorf("t is %v with %d degrees of freedom where every case comes twice, %v once", twice.T, twice.DF, got.T)
 	}
-	for _, none := range []TTest{CaseT([]float64{3}, []int{0}), CaseT([]float64{3, 3}, []int{0, 1}),
-		CaseT([]float64{1, 2}, []int{4, 4})} {
+	for _, none := range []TTest{CaseT([]float64{3}, []int{0}, nil), CaseT([]float64{3, 3}, []int{0, 1}, nil),
+		CaseT([]float64{1, 2}, []int{4, 4}, nil)} {
 		if !math.IsNaN(none.P) || !math.IsNaN(none.Lo) {
 			t.Errorf("a test where there can be none: %+v", none)
 		}

@@ -86,9 +86,9 @@ const mostBlocks = 50
 // mean, with the sign for which greater is better, and are nearly independent. For the mean of
 // values per row they are those of the n units,
 //
-//	mean + (n/m) Σ_{i in unit} (v_i - mean)
+//	mean + (n/m) Σ_{i in unit} w_i (v_i - mean)
 //
-// with m rows, which is the mean over the rows of the unit if all have equally many. Infinite
+// with weights of m in all, which is the mean over the rows of the unit if all have equally many. Infinite
 // values share what the score counts for them. Another score T has jackknife pseudo-values n T - (n
 // - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani 1993, An Introduction to the Bootstrap,
 // 11.5). strata are those of the entries. false: the score is not defined.
@@ -130,14 +130,14 @@ func (s Score) spread(p Predictions, of []int, n int) ([]float64, bool) {
 		return nil, false
 	}
 	m, bounded, sum := 0.0, 0.0, 0.0
-	for _, x := range v {
-		switch {
+	for i, x := range v {
+		switch w := p.weight(i); {
 		case math.IsInf(x, 0):
-			bounded++
-			m++
+			bounded += w
+			m += w
 		case !math.IsNaN(x):
-			sum += x
-			m++
+			sum += w * x
+			m += w
 		}
 	}
 	out := make([]float64, n)
@@ -151,7 +151,7 @@ func (s Score) spread(p Predictions, of []int, n int) ([]float64, bool) {
 		case math.IsInf(x, 0):
 			x = (m*e.Value - sum) / bounded
 		}
-		out[of[i]] += float64(n) / m * (x - e.Value)
+		out[of[i]] += float64(n) / m * p.weight(i) * (x - e.Value)
 	}
 	return out, true
 }
@@ -207,7 +207,7 @@ func (p Predictions) rows(of []int) (out Predictions) {
 		}
 		return out
 	}
-	out = Predictions{Base: pick(p.Base), Confidence: pick(p.Confidence), Threshold: pick(p.Threshold),
+	out = Predictions{Ordered: p.Ordered, Weight: pick(p.Weight), Base: pick(p.Base), Confidence: pick(p.Confidence), Threshold: pick(p.Threshold),
 		Targets: pick(p.Targets), Mean: pick(p.Mean), Variance: pick(p.Variance)}
 	if !p.Numeric() {
 		out.Proba = mat.NewDense(len(of), p.Proba.RawMatrix().Cols, nil)

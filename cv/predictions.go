@@ -128,11 +128,14 @@ func Pool(parts ...Predictions) Predictions {
 }
 
 // weight is that of row i.
-func (p Predictions) weight(i int) float64 {
-	if p.Weight == nil {
+func (p Predictions) weight(i int) float64 { return weighed(p.Weight, i) }
+
+// weighed is the weight of row i (nil: 1 each).
+func weighed(weight []float64, i int) float64 {
+	if weight == nil {
 		return 1
 	}
-	return p.Weight[i]
+	return weight[i]
 }
 
 // total is the sum of the weights.

@@ -74,7 +74,7 @@ func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps b
 			}
 		}
 	}
-	gain = CaseT(gained, unit)
+	gain = CaseT(gained, unit, p.Weight)
 	return gain, gain.T > surely && gain.Value > helpful
 }
 

@@ -41,7 +41,7 @@ func TestRecalibrated(t *testing.T) {
 		for i, label := range pair[0].Labels {
 			learnt[i], is[i] = pair[0].Proba.At(i, 1), label == 1
 		}
-		of := plattLearn(learnt, is)
+		of := plattLearn(learnt, is, ones(60))
 		for i, label := range pair[1].Labels {
 			q := plattApply(of, pair[1].Proba.At(i, 1))
 			want += math.Log2([]float64{1 - q, q}[label]/pair[1].Proba.At(i, label)) / 120

@@ -43,8 +43,9 @@ const (
 // of targets.
 //
 // Cases with several rows (repeats) have the mean of a and are permuted over all folds, and so are
-// cases of folds that hold out one alone. With groups, the sum Σ y_i a_i of each group gets a
-// random sign instead (Winkler et al. 2014, NeuroImage 92:381).
+// cases of folds that hold out one alone. With groups, the sum Σ w_i y_i a_i of each group gets a
+// random sign instead (Winkler et al. 2014, NeuroImage 92:381). Only there do weights w_i count: in
+// the sums, the means and the ranks.
 //
 // The constants are calibrated at 5 % only (docs/answer.md), so there is no p value.
 func (c Contenders) Knows(best int) bool { return c.shared(best) <= level }
@@ -67,8 +68,13 @@ func (c Contenders) shared(best int) float64 {
 	case u.rows > 1:
 		strata = [][]int{slices.Concat(strata...)}
 	}
-	y := targets(Pool(c.Parts[0]...))
-	centre(y, fold)
+	pooled := Pool(c.Parts[0]...)
+	weight := pooled.Weight
+	if c.Groups == nil {
+		weight = nil
+	}
+	y := targets(pooled, weight)
+	centre(y, fold, weight)
 	n, q := len(u.fold), y.RawMatrix().Cols
 	width := q
 	if c.Groups != nil {
@@ -76,11 +82,11 @@ func (c Contenders) shared(best int) float64 {
 	}
 	a := mat.NewDense(n*width, len(c.Parts), nil)
 	for k, parts := range c.Parts {
-		ranks := associated(parts, fold)
-		centre(ranks, fold)
+		ranks := associated(parts, fold, weight)
+		centre(ranks, fold, weight)
 		for i, unit := range u.of {
 			if c.Groups != nil {
-				a.Set(unit, k, a.At(unit, k)+floats.Dot(y.RawRowView(i), ranks.RawRowView(i)))
+				a.Set(unit, k, a.At(unit, k)+weighed(weight, i)*floats.Dot(y.RawRowView(i), ranks.RawRowView(i)))
 				continue
 			}
 			for j, v := range ranks.RawRowView(i) {
@@ -106,7 +112,7 @@ func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int)
 			where[i] = k
 		}
 	}
-	centre(of, where)
+	centre(of, where, nil)
 	variance := make([]float64, len(c.Parts))
 	for _, stratum := range strata {
 		for k := range variance {
@@ -195,9 +201,9 @@ func (c Contenders) exceeding(best int, a *mat.Dense, observed, variance []float
 
 // targets has a column for every class, of two for the second only; for numeric targets their
 // ranks.
-func targets(p Predictions) *mat.Dense {
+func targets(p Predictions, weight []float64) *mat.Dense {
 	if p.Numeric() {
-		return mat.NewDense(len(p.Targets), 1, ranks(p.Targets))
+		return mat.NewDense(len(p.Targets), 1, ranks(p.Targets, weight))
 	}
 	m, classes := p.Proba.Dims()
 	if classes == 2 {
@@ -217,18 +223,18 @@ func targets(p Predictions) *mat.Dense {
 // associated has the ranks of what the predictions say, in the form of targets. If all rows are of
 // one fold, the training frequencies are not subtracted: they are the same, or if each case is held
 // out alone, they depend on its label.
-func associated(parts []Predictions, fold []int) *mat.Dense {
+func associated(parts []Predictions, fold []int, weight []float64) *mat.Dense {
 	p := Pool(parts...)
 	same := fold[0] == fold[len(fold)-1]
 	if p.Numeric() {
 		v := slices.Clone(p.Mean)
 		if out := mat.NewDense(len(v), 1, v); !same {
-			centre(out, fold)
+			centre(out, fold, weight)
 		}
 		if scale := stat.StdDev(v, nil); scale > 0 {
 			floats.Scale(1/scale, v)
 		}
-		return mat.NewDense(len(v), 1, ranks(v))
+		return mat.NewDense(len(v), 1, ranks(v, weight))
 	}
 	m, classes := p.Proba.Dims()
 	first := 0
@@ -251,7 +257,7 @@ func associated(parts []Predictions, fold []int) *mat.Dense {
 				}
 			}
 		}
-		out.SetCol(j-first, ranks(v))
+		out.SetCol(j-first, ranks(v, weight))
 	}
 	return out
 }
@@ -276,33 +282,38 @@ func frequency(part, all Predictions, class int) float64 {
 	return 1
 }
 
-// ranks are average ranks; differences below 1e-9 are ties.
-func ranks(v []float64) []float64 {
+// ranks are average ranks from ½, of values that occur as often as their weights say (nil: once);
+// differences below 1e-9 are ties.
+func ranks(v, weight []float64) []float64 {
 	order, rounded, out := make([]int, len(v)), make([]float64, len(v)), make([]float64, len(v))
 	for i, x := range v {
 		order[i], rounded[i] = i, math.Round(x*tied)
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(rounded[i], rounded[j]) })
+	below := 0.0
 	for i := 0; i < len(order); {
-		end := i
+		end, equal := i, 0.0
 		for end < len(order) && rounded[order[end]] == rounded[order[i]] {
+			equal += weighed(weight, order[end])
 			end++
 		}
 		for k := i; k < end; k++ {
-			out[order[k]] = float64(i+end-1) / 2
+			out[order[k]] = below + equal/2
 		}
-		i = end
+		i, below = end, below+equal
 	}
 	return out
 }
 
-// centre subtracts from every column its mean over the rows of each place.
-func centre(x *mat.Dense, place []int) {
+// centre subtracts from every column its mean over the rows of each place, by their weights (nil: 1
+// each).
+func centre(x *mat.Dense, place []int, weight []float64) {
 	_, q := x.Dims()
 	sums, counts := mat.NewDense(slices.Max(place)+1, q, nil), make([]float64, slices.Max(place)+1)
 	for i, k := range place {
-		floats.Add(sums.RawRowView(k), x.RawRowView(i))
-		counts[k]++
+		w := weighed(weight, i)
+		floats.AddScaled(sums.RawRowView(k), w, x.RawRowView(i))
+		counts[k] += w
 	}
 	for i, k := range place {
 		floats.AddScaled(x.RawRowView(i), -1/counts[k], sums.RawRowView(k))

@@ -87,3 +87,88 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 		}
 	}
 }
+
+// ones are n weights.
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// TestWeightsOfContenders: what is said of contenders, and what is learnt from predictions, is the same with a row of
+// weight w as with w rows of the same case; with groups, skill too.
+func TestWeightsOfContenders(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 0))
+	const n, models, folds = 90, 3, 3
+	weighted, repeated := Contenders{Seed: 5, Ratio: 1.5}, Contenders{Seed: 5, Ratio: 1.5}
+	var groups []int
+	labels, weight, signal := make([]int, n), make([]int, n), make([]float64, n)
+	for i := range n {
+		labels[i], weight[i], groups = r.IntN(2), 1+r.IntN(4), append(groups, i/2)
+		signal[i] = 0.25*float64(labels[i]) + 0.05*r.NormFloat64()
+	}
+	for range models {
+		var a, b []Predictions
+		for k := range folds {
+			var cases, own, often, all []int
+			var of, w []float64
+			var rows [][]float64
+			for i := k * n / folds; i < (k+1)*n/folds; i++ {
+				p := min(0.9, max(0.1, 0.3+signal[i]+0.1*r.NormFloat64()))
+				cases, own, of, w = append(cases, i), append(own, labels[i]), append(of, 1-p, p), append(w, float64(weight[i]))
+				for range weight[i] {
+					often, all, rows = append(often, i), append(all, labels[i]), append(rows, []float64{1 - p, p})
+				}
+			}
+			x, err := NewPredictions(cases, own, mat.NewDense(len(cases), 2, of), []float64{40, 50})
+			y, wrong := NewPredictions(often, all, mat.NewDense(len(often), 2, slices.Concat(rows...)), []float64{40, 50})
+			if err != nil || wrong != nil {
+				t.Fatal(err, wrong)
+			}
+			x.Weight = w
+			a, b = append(a, x), append(b, y)
+		}
+		weighted.Parts, repeated.Parts = append(weighted.Parts, a), append(repeated.Parts, b)
+	}
+	near := func(what string, got, want []float64) {
+		t.Helper()
+		if !slices.EqualFunc(got, want, func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(y)) || math.IsNaN(x) && math.IsNaN(y) }) {
+			t.Errorf("%s: %v, of repeated rows %v", what, got, want)
+		}
+	}
+	estimate := func(e Estimate) []float64 { return []float64{e.Value, e.Lo, e.Hi} }
+	for _, name := range []string{"information_bits", "error_rate", "auc"} {
+		s, err := ScoreNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := weighted.Set(s, 0), repeated.Set(s, 0)
+		near(name+": gain", estimate(a.Gain), estimate(b.Gain))
+		for k := range models {
+			near(name+": difference", estimate(a.Differences[k]), estimate(b.Differences[k]))
+		}
+		x, _ := weighted.Corrected(s)
+		y, _ := repeated.Corrected(s)
+		near(name+": corrected", estimate(x), estimate(y))
+	}
+	for _, by := range Calibrations {
+		x, err := by.Calibrate(Pool(weighted.Parts[0]...))
+		y, wrong := by.Calibrate(Pool(repeated.Parts[0]...))
+		if err != nil || wrong != nil {
+			t.Fatal(err, wrong)
+		}
+		near(by.Name, slices.Concat(x...), slices.Concat(y...))
+		a, _ := weighted.Recalibrated(0, by)
+		b, _ := repeated.Recalibrated(0, by)
+		near(by.Name+" tried", append(estimate(a.Estimate), a.T, a.P), append(estimate(b.Estimate), b.T, b.P))
+	}
+	for _, maximise := range Thresholds() {
+		x, err := BestThreshold(Pool(weighted.Parts[0]...), maximise, nil)
+		y, wrong := BestThreshold(Pool(repeated.Parts[0]...), maximise, nil)
+		if err != nil || wrong != nil || x != y {
+			t.Errorf("%s: threshold %v, of repeated rows %v (%v, %v)", maximise, x, y, err, wrong)
+		}
+	}
+	weighted.Groups, repeated.Groups = groups, groups
+	for k := range models {
+		if x, y := weighted.shared(k), repeated.shared(k); x != y {
+			t.Errorf("model %d: a share of %v, of repeated rows %v", k, x, y)
+		}
+	}
+}

@@ -133,10 +133,10 @@ func (d *doubts) noise(c Configuration) {
 
 // calibration is the doubt about probabilities. A remedy is named if it helped when it was tried.
 func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Study) {
-	surplus, cases, in := []float64{}, []int{}, false
+	surplus, parts, in := []float64{}, []cv.Predictions{}, false
 	for _, s := range folds {
 		if s.Predictions != nil {
-			surplus, cases = append(surplus, s.Predictions.Surplus()...), append(cases, s.Predictions.Cases...)
+			surplus, parts = append(surplus, s.Predictions.Surplus()...), append(parts, *s.Predictions)
 			in = in || len(s.Fit.Calibration) > 0
 		}
 	}
@@ -144,7 +144,8 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 		return
 	}
 	helps := tried != nil && tried.Helps
-	test := cv.CaseT(surplus, cases)
+	all := cv.Pool(parts...)
+	test := cv.CaseT(surplus, all.Cases, all.Weight)
 	if !(test.P <= calibrated) && !helps {
 		return
 	}
