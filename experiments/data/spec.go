@@ -87,6 +87,17 @@ func (c Columns) described() (names []Name) {
 	return names
 }
 
+// Counts names the columns of rows that each stand for several trials with the same inputs, as in
+// the binomial distribution. A row with s successes in t trials is two cases: one of class
+// "success" and weight s, one of class "failure" and weight t - s. The log likelihood of both is
+// that of the row less log (t choose s), which has no hyperparameters. Cases of weight 0 are left
+// out. The cases of a row are a group, which no split divides, and have the numbers 2r and 2r + 1
+// for row r.
+type Counts struct {
+	Successes Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
+	Trials    Name `yaml:"trials"`    // column of numbers of 0 or more; none: 1 each, and successes are probabilities
+}
+
 // Problem is a mistake in one key of the data section, with its remedy.
 type Problem struct{ Key, Message string }
 
@@ -224,6 +235,30 @@ func (s Spec) texts(names []Name) (out []string) {
 		out = append(out, text)
 	}
 	return out
+}
+
+// checkCounts checks counts, and keys that they exclude.
+func (s Spec) checkCounts() (p Problems) {
+	if s.Counts == (Counts{}) {
+		return nil
+	}
+	if s.Counts.Successes == "" {
+		p.add("counts", "names no column of successes; write {successes: COLUMN, trials: COLUMN}, or {successes: "+
+			"COLUMN} for probabilities")
+	}
+	for _, c := range []struct {
+		key   string
+		given bool
+	}{{"label", s.Label != ""}, {"above", s.Above != nil}, {"classes", len(s.Classes) > 0},
+		{"positive", s.Positive != ""}, {"order", len(s.Order) > 0}, {"unlabelled", s.Unlabelled != ""}} {
+		if c.given {
+			p.add(c.key, "counts are the label, with the classes failure and success; remove one of the two")
+		}
+	}
+	if s.Subsample > 0 {
+		p.add("subsample", "would separate the successes of a row from its failures; take a part of the file instead")
+	}
+	return p
 }
 
 // checkClasses checks classes, order and positive.

@@ -225,8 +225,8 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		if counts.set(role, v) {
 			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
-				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; %s",
-					t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
+				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
+					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
 			continue
 		}
@@ -248,6 +248,74 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		return false
 	}
 	return true
+}
+
+// classesOfCounts are the classes of the trials.
+var classesOfCounts = []string{"failure", "success"}
+
+// amounts are the numbers of a row that say how often its case counts; NaN: it has none.
+type amounts struct{ weight, successes, trials float64 }
+
+// set sets the number of a column with this role, and reports whether the role is one of a number
+// of cases.
+func (a *amounts) set(r role, v float64) bool {
+	switch r {
+	case weighing:
+		a.weight = v
+	case succeeding:
+		a.successes = v
+	case trying:
+		a.trials = v
+	default:
+		return false
+	}
+	return true
+}
+
+// amountNames are the roles of numbers of cases in messages.
+var amountNames = map[role]string{weighing: "weight", succeeding: "number of successes", trying: "number of trials"}
+
+// counts reports whether the role is one of a number of cases.
+func (r role) counts() bool { return amountNames[r] != "" }
+
+// append appends the row last read, whose columns begin at the given places of its line, as a case
+// or as the successes and failures of its trials. It reports whether any has a weight.
+func (t *table) append(want request, a amounts, row, line int, at func(j int) int) bool {
+	if !t.counted {
+		if a.weight == 0 {
+			return false
+		}
+		if !math.IsNaN(a.weight) {
+			t.weights = append(t.weights, a.weight)
+		}
+		t.rows, t.lines = append(t.rows, row), append(t.lines, line)
+		return true
+	}
+	if a.successes > a.trials {
+		t.faults.once(fault{"successes", t.label}, line, at(t.label), "column %q: %v successes of %v trials; %s",
+			t.names[t.label], a.successes, a.trials,
+			want.remedy("correct one of them", "or name other columns in counts"))
+	}
+	if math.IsNaN(a.weight) {
+		a.weight = 1
+	}
+	first := len(t.rows)
+	for k, weight := range []float64{a.weight * (a.trials - a.successes), a.weight * a.successes} {
+		if weight == 0 {
+			continue
+		}
+		n := len(t.rows)
+		copy(t.numbers.RawRowView(n), t.numbers.RawRowView(first))
+		for _, texts := range t.texts {
+			if texts != nil {
+				texts[n] = texts[first]
+			}
+		}
+		t.texts[t.label][n] = classesOfCounts[k]
+		t.weights = append(t.weights, weight)
+		t.rows, t.lines = append(t.rows, 2*row+k), append(t.lines, line)
+	}
+	return len(t.rows) > first
 }
 
 // mean makes numbers of the values of an input where they mean some.

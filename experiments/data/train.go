@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -208,6 +209,26 @@ func (s *Schema) weigh(t *table, columns []int) {
 	for _, j := range columns {
 		t.roles[j], s.Weights = weighing, &Column{Name: t.names[j], Index: j}
 	}
+}
+
+// count makes column the number of successes, and another one, if there is one, that of trials.
+func (s *Schema) count(t *table, columns []int) {
+	if len(columns) == 0 {
+		return
+	}
+	s.Counts, t.counted = true, true
+	t.roles[columns[0]] = succeeding
+	for _, j := range columns[1:] {
+		t.roles[j], s.Trials = trying, &Column{Name: t.names[j], Index: j}
+	}
+}
+
+// rowsOf are the names of the rows of cases that stand for trials.
+func rowsOf(rows []int) (names []string) {
+	for _, row := range rows {
+		names = append(names, fmt.Sprint("row ", row/2+1))
+	}
+	return names
 }
 
 // places returns the positions in t of the columns used, by name or number.

@@ -61,8 +61,8 @@ var Sections = []Section{
 			"separates them", "none", "group: patient"},
 		{"weights", "column that says how many cases each case counts as, 0 or more: of every method, score and " +
 			"comparator; cases of weight 0 are left out", "1 each", "weights: weight"},
-		{"counts", "makes the label, success or failure, of rows that stand for several trials; the rows are groups", "none",
-			"counts: {successes: germinated, trials: seeds}"},
+		{"counts", "makes the label, success or failure, of rows that stand for several trials; the rows are groups",
+			"none", "counts: {successes: germinated, trials: seeds}"},
 		{"classes", "labels to keep, texts as in the data (007 is not 7); cases with other labels are left out", "all",
 			`classes: ["3", "5"]`},
 		{"positive", "the class coded +1, of two: sensitivity, F1 and average precision refer to it",
@@ -99,8 +99,8 @@ var Sections = []Section{
 			"on the training cases of each split", "none", "preprocess: standardize"},
 	}},
 	{"counts", "the columns of rows that stand for several trials with the same inputs", []string{"Counts"}, []Key{
-		{"successes", "column of the number of successes, from 0 to the trials; or of probabilities, where trials is left out",
-			"", "counts: {successes: opinion}"},
+		{"successes", "column of the number of successes, from 0 to the trials; or of probabilities, where trials is " +
+			"left out", "", "counts: {successes: opinion}"},
 		{"trials", "column of the number of trials", "1 each", "counts: {successes: germinated, trials: seeds}"},
 	}},
 	{"meaning", "what the values of an input mean, under its name in columns", []string{"Meaning"}, []Key{

@@ -178,7 +178,8 @@ func power(out *bytes.Buffer, sets int, seed uint64) {
 				zeros := float64(len(y)) - ones
 				z := (a.Value - 0.5) / math.Sqrt((ones+zeros+1)/(12*ones*zeros))
 				t := 0.0
-				if test := cv.CaseT(score("information_bits").Each(p), p.Cases, p.Weight); test.P <= 0.05 && e.Value > 0 {
+				test := cv.CaseT(score("information_bits").Each(p), p.Cases, p.Weight)
+				if test.P <= 0.05 && e.Value > 0 {
 					t = 1
 				}
 				row = append(row, a.Value, z, t, shown(of))
