@@ -46,7 +46,8 @@ func (o Iteration) usesJoint(
 // exactJoint returns an error unless the averages of several classes are exact.
 func exactJoint(method string, e EvidenceForm, q Quadrature) error {
 	if e != CavityForm || q.Order > 0 {
-		return fmt.Errorf("%[1]s for several classes has exact averages; use %[1]s without evidence and quadrature", method)
+		return fmt.Errorf("%[1]s for several classes has exact averages; use %[1]s without evidence and quadrature",
+			method)
 	}
 	return nil
 }

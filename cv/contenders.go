@@ -90,8 +90,8 @@ const mostBlocks = 50
 //
 // with weights of m in all, which is the mean over the rows of the unit if all have equally many.
 // Infinite values share what the score counts for them. Another score T has jackknife pseudo-values
-// n T - (n - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani 1993, An Introduction to the Bootstrap,
-// 11.5). strata are those of the entries. false: the score is not defined.
+// n T - (n - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani 1993, An Introduction to the
+// Bootstrap, 11.5). strata are those of the entries. false: the score is not defined.
 func (c Contenders) contributions(s Score) (table *mat.Dense, strata [][]int, ok bool) {
 	u := c.units()
 	n, of := len(u.fold), u.of
@@ -207,9 +207,8 @@ func (p Predictions) rows(of []int) (out Predictions) {
 		}
 		return out
 	}
-	out = Predictions{Ordered: p.Ordered, Weight: pick(p.Weight), Base: pick(p.Base),
-		Confidence: pick(p.Confidence), Threshold: pick(p.Threshold), Targets: pick(p.Targets), Mean: pick(p.Mean),
-		Variance: pick(p.Variance)}
+	out = Predictions{Ordered: p.Ordered, Weight: pick(p.Weight), Base: pick(p.Base), Confidence: pick(p.Confidence),
+		Threshold: pick(p.Threshold), Targets: pick(p.Targets), Mean: pick(p.Mean), Variance: pick(p.Variance)}
 	if !p.Numeric() {
 		out.Proba = mat.NewDense(len(of), p.Proba.RawMatrix().Cols, nil)
 	}

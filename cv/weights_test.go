@@ -128,7 +128,9 @@ func TestWeightsOfContenders(t *testing.T) {
 	}
 	near := func(what string, got, want []float64) {
 		t.Helper()
-		if !slices.EqualFunc(got, want, func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(y)) || math.IsNaN(x) && math.IsNaN(y) }) {
+		if !slices.EqualFunc(got, want, func(x, y float64) bool {
+			return math.Abs(x-y) <= 1e-9*max(1, math.Abs(y)) || math.IsNaN(x) && math.IsNaN(y)
+		}) {
 			t.Errorf("%s: %v, of repeated rows %v", what, got, want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // about describes in one line what is predicted from what, and what is left out and why.
 func (d *Data) about(s Spec) string {
 	text := d.Schema.Label.Name
-	if s.Label == "" && s.Dataset == "" {
+	if s.Label == "" && s.Dataset == "" && !d.Schema.Counts {
 		text += " (guessed: no label is declared)"
 	}
 	if d.Classes == nil {
