@@ -124,7 +124,7 @@ func (b *builder) build() Configuration {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
 			out.Correlations = k.Correlations
 		}
-		out.Posterior = f.Posterior
+		out.Posterior, out.Coefficients = f.Posterior, f.Coefficients
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)

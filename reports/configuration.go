@@ -91,6 +91,8 @@ type Configuration struct {
 	Correlations [][]Number `json:"correlations,omitempty"`
 	// of the free hyperparameters, from Markov chains
 	Posterior []record.Marginal `json:"posterior,omitempty"`
+	// of logistic regression on all of the training data, unless its inputs are whitened
+	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
 	// on all of the training data; local optimisers and chains only
 	Restarts    []Restart    `json:"restarts"`
 	Scores      Scores       `json:"scores"`      // of the first of the evaluations

@@ -220,8 +220,9 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		if err != nil {
 			return nil, err
 		}
-		own := &job.ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
-		return newModelFile(p, j, configuration, w, prepared, own), nil
+		f := newModelFile(p, j, configuration, w, prepared, job.NewComparedFit(fit))
+		f.Coefficients = j.Set.Coefficients(fit.Summary())
+		return f, nil
 	}
 	o, prepared, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {

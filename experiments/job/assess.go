@@ -311,7 +311,7 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 		f.Converged, f.Iterations = s.Converged, s.Iterations
 		f.Warnings = append(slices.Clip(p.Warnings), s.Warnings...)
 		if of.Whole {
-			f.TrainLabels = of.Set.labels()
+			f.TrainLabels, f.Coefficients = of.Set.labels(), of.Set.Coefficients(s)
 			f.Surface = of.Set.surface(p.Preprocessor,
 				func(z *kernel.Inputs) Outcome { return Compared(learnt, z, len(p.counts)) })
 		}
@@ -331,11 +331,37 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	return nil
 }
 
+// Coefficients are those of a comparator by the names of inputs and classes. Whitening mixes the
+// inputs, so that there are none.
+func (t *Set) Coefficients(s comparator.Summary) (all []record.Coefficient) {
+	if t.How.Method() == "whiten" {
+		return nil
+	}
+	names := append(slices.Clip(t.Source.ColumnNames), "bias")
+	classes := t.Source.Classes[len(t.Source.Classes)-min(len(s.Coefficients), len(t.Source.Classes)):]
+	for c, values := range s.Coefficients {
+		for j, v := range values {
+			all = append(all, record.Coefficient{Class: classes[c], Input: names[j], Value: record.Number(v),
+				StandardError: record.Number(s.StandardErrors[c][j])})
+		}
+	}
+	return all
+}
+
 // NewModelFit extracts what a model file keeps of a fit; with inducing inputs it contains no cases.
 func NewModelFit(fit *objective.Point) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Posterior.Evidence().Value(), State: fit.Posterior.State()}
 	if c, ok := fit.Condense(); ok {
 		m.State, m.Z = c.State, c.Z
+	}
+	return m
+}
+
+// NewComparedFit extracts what a model file keeps of a comparator: no cases, if it needs none.
+func NewComparedFit(fit comparator.Fitted) *ModelFit {
+	m := &ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
+	if c, is := fit.(comparator.Condensed); is {
+		m.State, m.Z = c.Condense(), &mat.Dense{}
 	}
 	return m
 }

@@ -147,5 +147,7 @@ func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 type ModelFit struct {
 	LogEvidence float64
 	State       approx.State
-	Z           *mat.Dense // inducing inputs, for which the state is condensed; nil: the state is for all cases
+	// Z are the inducing inputs for which the state is condensed, none for a condensed comparator;
+	// nil: the state is for all cases.
+	Z *mat.Dense
 }

@@ -100,6 +100,16 @@ type Label struct {
 	TuneInference Component `json:"tune_inference"`
 }
 
+// Coefficient is a weight of logistic regression, of a preprocessed input or of the bias: the
+// maximum of the penalised log likelihood, and the standard error from the inverse of its Hessian
+// there.
+type Coefficient struct {
+	Class         string `json:"class"`          // whose latent function has it; of two classes the second
+	Input         string `json:"input"`          // an input of the model, or bias
+	Value         Number `json:"value"`          // for a preprocessed input
+	StandardError Number `json:"standard_error"` // of value
+}
+
 // Marginal is the posterior of one hyperparameter on the theta scale, estimated from Markov chains.
 type Marginal struct {
 	Name string `json:"name"`  // on the theta scale

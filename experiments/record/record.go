@@ -368,11 +368,13 @@ type Fit struct {
 	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
 	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
 	// if there are one or two inputs, and they are numeric
-	Surface   *Surface       `json:"surface,omitempty"`
-	Curvature *Curvature     `json:"curvature,omitempty"` // if standard errors were requested and exist
-	Posterior []Marginal     `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
-	Warnings  []cause.Notice `json:"warnings,omitempty"`
-	Failure   cause.Notice   `json:"failure,omitzero"`
+	Surface   *Surface   `json:"surface,omitempty"`
+	Curvature *Curvature `json:"curvature,omitempty"` // if standard errors were requested and exist
+	Posterior []Marginal `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
+	// of logistic regression on all of the training data, unless its inputs are whitened
+	Coefficients []Coefficient  `json:"coefficients,omitempty"`
+	Warnings     []cause.Notice `json:"warnings,omitempty"`
+	Failure      cause.Notice   `json:"failure,omitzero"`
 }
 
 // Surface has the predictions of a fit on a lattice over the raw inputs, and its training cases.

@@ -29,7 +29,8 @@ import (
 // Form identifies the format of a model file: a family and a version.
 type Form string
 
-// A file of version 1 has the training cases, one of version 2 has inducing inputs instead.
+// A file of version 1 has the training cases. One of version 2 has inducing inputs instead, or is
+// that of a comparator that needs no cases.
 const (
 	family         = "gpc-tune/model/"
 	version        = 2
@@ -61,11 +62,14 @@ type File struct {
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
 	Weights     []float64          `json:"weights,omitempty"` // n, above 0; none: 1 each
-	// With inducing inputs these two replace labels, targets and inputs.
+	// With inducing inputs these two replace labels, targets and inputs. For a comparator that
+	// needs no cases, the first does.
 	Training *Training    `json:"training,omitempty"`
 	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
 	State    approx.State `json:"state"`              // of the approximation; condensed with inducing inputs
 	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
+	// Coefficients of logistic regression, for readers; predictions are made from State.
+	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
 	// Calibrate is the calibration of class probabilities, with the parameters of every class, or
 	// of the second of two; Threshold is the one probability of the second of two classes from
 	// which on it is decided for. Costs are those of decisions; a Threshold decides instead of
@@ -84,6 +88,9 @@ type Training struct {
 	Counts  []int           `json:"counts,omitempty"`  // of each class
 	Weights []float64       `json:"weights,omitempty"` // of each class, where cases have weights: their sums
 	Moments *record.Moments `json:"moments,omitempty"` // of numeric targets
+	// Medians are those of the preprocessed inputs where there are no inducing inputs: they stand
+	// in for missing values if Preprocess replaces none.
+	Medians []float64 `json:"medians,omitempty"`
 }
 
 // Sample is a fit at other hyperparameters.

@@ -25,8 +25,8 @@ import (
 )
 
 // cases are the training cases and their description. If the file has inducing inputs instead, X
-// has these, and Y only the number of classes.
-func (f *File) cases() (d objective.Data, of Training, err error) {
+// has these, and Y only the number of classes; of a comparator that needs no cases X is empty.
+func (f *File) cases(compared bool) (d objective.Data, of Training, err error) {
 	classes, dim := f.Columns.Classes, len(f.Columns.ColumnNames())
 	switch {
 	case len(classes) > 0 && len(f.Targets) > 0:
@@ -34,7 +34,7 @@ func (f *File) cases() (d objective.Data, of Training, err error) {
 	case len(classes) == 0 && len(f.Labels) > 0:
 		return d, of, Wrong("labels", "%d labels do not go with numbers", len(f.Labels))
 	case f.Schema == condensed:
-		return f.inducing(classes, dim)
+		return f.inducing(classes, dim, compared)
 	case f.Training != nil || len(f.Inducing) > 0:
 		return d, of, Wrong("inducing", "a file with schema %q has none, nor training", f.Schema)
 	}
@@ -98,11 +98,15 @@ func inputs(part string, rows [][]float64, dim int) (*kernel.Inputs, error) {
 	return &kernel.Inputs{X: x}, nil
 }
 
-// inducing reads the inducing inputs, and the description of the training cases.
-func (f *File) inducing(classes []string, dim int) (d objective.Data, of Training, err error) {
+// inducing reads the inducing inputs, if the model is no comparator, and the description of the
+// training cases.
+func (f *File) inducing(classes []string, dim int, compared bool) (d objective.Data, of Training, err error) {
 	t := f.Training
 	switch {
-	case t == nil || len(f.Inducing) == 0 || len(f.Labels)+len(f.Targets)+len(f.Inputs) > 0:
+	case compared && t != nil && (len(f.Inducing) > 0 || len(t.Medians) != dim):
+		return d, of, Wrong("training.medians", "%d medians and %d inducing inputs, want %d and none for a comparator",
+			len(t.Medians), len(f.Inducing), dim)
+	case t == nil || len(f.Inducing) == 0 && !compared || len(f.Labels)+len(f.Targets)+len(f.Inputs) > 0:
 		return d, of, Wrong("schema", "a file with schema %q has training and inducing, and neither labels, targets "+
 			"nor inputs", f.Schema)
 	case len(classes) == 0 && (t.Moments == nil || len(t.Counts) > 0 || !t.Moments.Mean.Finite() ||
@@ -124,18 +128,25 @@ func (f *File) inducing(classes []string, dim int) (d objective.Data, of Trainin
 	if t.Cases < 2 || len(classes) > 0 && sum != t.Cases {
 		return d, of, Wrong("training.cases", "%d, want 2 or more, and as many as there are of all classes", t.Cases)
 	}
-	z, err := inputs("inducing", f.Inducing, dim)
+	z := &kernel.Inputs{X: &mat.Dense{}}
+	if !compared {
+		z, err = inputs("inducing", f.Inducing, dim)
+	}
 	return objective.Data{X: z, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}, *t, err
 }
 
 // Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
-// of a fit condensed to inducing inputs z, with the description of its cases.
+// of a fit condensed to inducing inputs z, none for a comparator, with the description of its
+// cases.
 func (f *File) Keep(
 	state approx.State, x, z *mat.Dense, of Training, labels []int, targets, weights []float64,
 ) {
 	f.Schema, f.State = ofCases, append(approx.State{}, state...)
 	if z != nil {
-		f.Schema, f.Training, f.Inducing = condensed, &of, rows(z)
+		if f.Schema, f.Inducing = condensed, rows(z); f.Inducing == nil {
+			of.Medians = medians(rows(x), len(f.Columns.ColumnNames()))
+		}
+		f.Training = &of
 		return
 	}
 	f.Labels, f.Targets, f.Inputs, f.Weights = labels, targets, rows(x), weights
@@ -193,16 +204,28 @@ func (f *File) Substitutes() []float64 {
 	if f.Schema == condensed {
 		rows = f.Inducing
 	}
-	out := make([]float64, len(f.Columns.ColumnNames()))
-	column := make([]float64, len(rows))
+	var out []float64
+	if f.Schema == condensed && rows == nil {
+		out = slices.Clone(f.Training.Medians)
+	} else {
+		out = medians(rows, len(f.Columns.ColumnNames()))
+	}
+	for j := range out {
+		if p.Scale != nil {
+			out[j] = out[j]*p.Scale[j] + p.Mean[j]
+		}
+	}
+	return out
+}
+
+// medians are those of the columns.
+func medians(rows [][]float64, columns int) []float64 {
+	out, column := make([]float64, columns), make([]float64, len(rows))
 	for j := range out {
 		for i, row := range rows {
 			column[i] = row[j]
 		}
 		out[j] = preprocess.Median(column)
-		if p.Scale != nil {
-			out[j] = out[j]*p.Scale[j] + p.Mean[j]
-		}
 	}
 	return out
 }
@@ -221,10 +244,10 @@ func (f *File) Restore(prefix string, samples int) (*Fitted, error) {
 		return nil, Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes),
 			f.Model.Likelihood)
 	}
-	if m.Comparator != nil && f.Schema != ofCases {
-		return nil, Wrong("schema", "%q is for models with inducing inputs, not for comparators", f.Schema)
+	if _, expands := m.Comparator.(comparator.Expander); m.Comparator != nil && f.Schema == condensed && !expands {
+		return nil, Wrong("schema", "%q is not for comparators that need their training cases", f.Schema)
 	}
-	if c.Data, c.Training, err = f.cases(); err != nil {
+	if c.Data, c.Training, err = f.cases(m.Comparator != nil); err != nil {
 		return nil, err
 	}
 	if err := c.admit(m, 1+samples); err != nil {
@@ -267,7 +290,7 @@ func (c *Fitted) model(prefix string) (m declared.Model, err error) {
 // admit checks that the parts of the model are compatible, and that there is memory for so many
 // posteriors at once.
 func (c *Fitted) admit(m declared.Model, posteriors int) error {
-	n, dim := c.Data.X.X.Dims()
+	n, dim := c.Data.X.N(), len(c.file.Columns.ColumnNames())
 	classes := c.Data.Y.Classes
 	size := approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
 	var need int64
@@ -290,7 +313,13 @@ func (c *Fitted) admit(m declared.Model, posteriors int) error {
 func (c *Fitted) posterior(m declared.Model) (evidence float64, err error) {
 	f := c.file
 	if m.Comparator != nil {
-		if c.Compared, err = m.Comparator.Restore(c.Data, f.State); err != nil {
+		if f.Schema == condensed {
+			e := m.Comparator.(comparator.Expander)
+			c.Compared, err = e.Expand(len(f.Columns.ColumnNames()), c.Data.Y.Classes, f.State)
+		} else {
+			c.Compared, err = m.Comparator.Restore(c.Data, f.State)
+		}
+		if err != nil {
 			return 0, Wrong("state", "%w", err)
 		}
 		return c.Compared.Summary().LogEvidence, nil

@@ -2,7 +2,9 @@ package comparator
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -45,6 +47,21 @@ func (b BaseRate) Restore(d objective.Data, s approx.State) (Fitted, error) {
 
 // frequencies is a fitted BaseRate.
 type frequencies []float64
+
+// Condense are the frequencies.
+func (f frequencies) Condense() approx.State { return approx.State(f) }
+
+// Expand takes the frequencies from the state.
+func (BaseRate) Expand(_, classes int, s approx.State) (Fitted, error) {
+	parts, err := cut(s, classes)
+	if err != nil {
+		return nil, err
+	}
+	if f := parts[0]; slices.Min(f) < 0 || math.Abs(floats.Sum(f)-1) > 1e-9 {
+		return nil, fmt.Errorf("state %v, want frequencies, whose sum is 1", f)
+	}
+	return frequencies(parts[0]), nil
+}
 
 // PredictProba gives every case the frequencies.
 func (f frequencies) PredictProba(dst *mat.Dense, z *kernel.Inputs) {

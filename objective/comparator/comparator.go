@@ -65,6 +65,23 @@ type Summary struct {
 	Iterations  int       // of its optimisation
 	Converged   bool
 	Warnings    []approx.Warning
+	// Coefficients of a linear classifier are a row for each class, or one for the second of two,
+	// with an entry for each input, and a last one for the bias if there is one. StandardErrors are
+	// as large. A comparator of another kind has none.
+	Coefficients, StandardErrors [][]float64
+}
+
+// Expander comparators predict without their training set, from a condensed state.
+type Expander interface {
+	// Expand rebuilds the Fitted that left this state by Condense, of inputs with dim columns: its
+	// predictions are the same, to the bit, and of its Summary the hyperparameters and the
+	// coefficients. It is an error if the state is none that a fit can leave.
+	Expand(dim, classes int, s approx.State) (Fitted, error)
+}
+
+// Condensed is the Fitted of an Expander.
+type Condensed interface {
+	Condense() approx.State
 }
 
 // Confident classifiers know more of how sure they are than their class probabilities tell.

@@ -101,6 +101,44 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 	return f, nil
 }
 
+// Condense is the amplitude, the weights, and the upper triangle of B⁻¹, row by row.
+func (f *weights) Condense() approx.State {
+	s := f.State()
+	for i := range f.b.N {
+		s = append(s, row(blas64.General{Cols: f.b.N, Stride: f.b.Stride, Data: f.b.Data}, i)[i:]...)
+	}
+	return s
+}
+
+// Expand takes the amplitude, the weights and B⁻¹ from the state.
+func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, error) {
+	columns, processes := l.columns(dim), machines(classes)
+	p := columns * processes
+	parts, err := cut(s, 1, p, p*(p+1)/2)
+	if err != nil {
+		return nil, err
+	}
+	r := &regression{
+		dim: dim, classes: classes, processes: processes, x: blas64.General{Cols: columns, Stride: columns},
+		weighted: l.ClassWeight != Uniform,
+	}
+	f := r.at(parts[0][0], parts[1])
+	if f.value = math.NaN(); !(f.sigma > 0) { // the training set is needed for the evidence
+		return nil, fmt.Errorf("amplitude = %v must be greater than 0", f.sigma)
+	}
+	check := linalg.NewSym(p)
+	for i := range p {
+		own := parts[2][:p-i]
+		copy(f.b.Data[i*f.b.Stride+i:], own)
+		copy(check.Data[i*check.Stride+i:], own)
+		parts[2] = parts[2][p-i:]
+	}
+	if _, ok := linalg.Cholesky(check); !ok {
+		return nil, fmt.Errorf("%w: (I + σ²H)⁻¹", approx.ErrNotPositiveDefinite)
+	}
+	return f, nil
+}
+
 // regression is the data of a logistic regression.
 type regression struct {
 	dim                int            // of the inputs
@@ -458,7 +496,9 @@ func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 // State is the amplitude and the weights, a process after the other.
 func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.w...) }
 
-// Summary has the amplitude and, without class weights, the log evidence.
+// Summary has the amplitude, without class weights the log evidence, and the weights with their
+// posterior standard deviations: roots of the diagonal of σ²B⁻¹, the inverse of the Hessian of -Ψ,
+// the penalised log likelihood.
 func (f *weights) Summary() Summary {
 	s := Summary{
 		Natural: []float64{f.sigma}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
@@ -466,6 +506,13 @@ func (f *weights) Summary() Summary {
 	}
 	if f.weighted {
 		s.LogEvidence = math.NaN()
+	}
+	for c := range f.processes {
+		own, errs := row(f.byProcess(f.w), c), make([]float64, f.x.Cols)
+		for j := range errs {
+			errs[j] = f.sigma * math.Sqrt(f.b.Data[(c*f.x.Cols+j)*(f.b.Stride+1)])
+		}
+		s.Coefficients, s.StandardErrors = append(s.Coefficients, own), append(s.StandardErrors, errs)
 	}
 	return s
 }

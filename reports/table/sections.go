@@ -56,6 +56,8 @@ var Sections = []Section{
 		Left: ForText | ForShow, Each: standardErrors},
 	{Name: "posterior", Doc: "mean and standard deviation of hyperparameters that were sampled, and how the chains mix",
 		Left: ForText | ForShow, Each: posterior},
+	{Name: "coefficients", Doc: "coefficients of logistic regression and their standard errors, by class and input",
+		Left: ForText | ForPaper, Each: coefficients},
 	{Name: "best_points", Doc: "the best evaluated points, by the tuning objective and by each score", Left: ForText,
 		Each: bestPoints},
 	{Name: "restarts", File: "trials.csv", Left: ForText | ForExport, Each: restarts},

@@ -155,6 +155,10 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	if len(c.StandardErrors) > 0 {
 		fmt.Fprintf(w, "    standard errors %s%s\n", reports.Assignments(c.StandardErrors, reports.Brief), strongest(c))
 	}
+	if len(c.Coefficients) > 0 {
+		fmt.Fprintf(w, "    coefficients ± standard errors of preprocessed inputs%s: %s\n", forSecond(c),
+			largestCoefficients(c))
+	}
 	if o := Restarts(c); o != "" {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
