@@ -543,6 +543,17 @@ func TestJointOrder(t *testing.T) {
 	})
 }
 
+// TestJointWide: fits converge where the prior is much wider than the posterior.
+func TestJointWide(t *testing.T) {
+	x, y := planeClasses(40, 3)
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		for _, amplitude := range []float64{3, 4, 5} {
+			cov, _ := priors(x, 0, amplitude, 3, shared)
+			fitJoint(t, m, cov, y, 3, lik)
+		}
+	})
+}
+
 // TestJointExtremes: covariances of every size have a finite evidence or an error, and no fit takes long.
 func TestJointExtremes(t *testing.T) {
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, _ bool) {

@@ -36,6 +36,7 @@ type siteSearch struct {
 	within     float64     // distance below which Newton's method is used
 	length     float64     // of the last update if it was a Newton step; else 0
 	linearised float64     // distance of the sites for which the Jacobian was computed
+	exact      bool        // whether Newton steps have the exact Jacobian, as others do not converge
 	idle       bool        // whether the last sweep changed nothing
 	anderson   accelerator // of parallel updates
 	together   bool        // whether sweeps take longer than a new factor
@@ -160,6 +161,9 @@ func (r *siteSearch) judge(err error) move {
 			return done
 		case r.length > leastLength && iterations < r.limit:
 			return halve
+		case r.inexact > 0 && !r.exact:
+			r.exact, r.length = true, 0
+			return takeBack
 		default:
 			r.within, r.length = r.reached/10, 0
 			return takeBack
@@ -181,6 +185,9 @@ func (r *siteSearch) judge(err error) move {
 	}
 	tooFar := r.schedule != Sequential && !(distance <= overshoot*r.reached) && r.step > leastDamping
 	switch {
+	case r.inexact > 0 && !(distance <= overshoot*r.reached) && r.damping > leastDamping && !r.options.accepts():
+		r.damping /= 2 // all cases were updated at once
+		return takeBack
 	case tooFar && r.schedule == Mixed:
 		r.schedule = Sequential
 		return takeBack
@@ -207,7 +214,9 @@ func (r *siteSearch) stalls() bool { return r.together && !(r.at.distance <= r.r
 // newtonFromFactor moves all sites at once, after refresh. With the Jacobian of the previous step
 // the remaining distance is about the product of both distances.
 func (r *siteSearch) newtonFromFactor() {
-	if r.linearised*r.at.distance > r.target/2 {
+	if r.exact {
+		r.newtonStep(prior.Exactly)
+	} else if r.linearised*r.at.distance > r.target/2 {
 		r.linearised = r.at.distance
 		r.newtonStep(prior.Factored)
 	} else {

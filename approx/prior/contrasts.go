@@ -263,7 +263,10 @@ func (c *Contrasts) respond(sigma []float64, others func(dst, x []float64)) func
 
 // Jacobian implements Search. The changes of variances by sites of other cases, squares of small
 // correlations, are those of the similar prior of lower rank, or left out.
-func (s contrastSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
+func (s contrastSearch) Jacobian(sigma []float64, at At) func(dst, x []float64) {
+	if at == Exactly && len(sigma) <= mostExact {
+		return s.Contrasts.Jacobian(sigma)
+	}
 	if s.near == nil {
 		return s.respondAlone(sigma)
 	}
@@ -276,6 +279,10 @@ func (s contrastSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
 	}
 	return s.respond(sigma, s.near.Squares())
 }
+
+// mostExact is the number of values x up to which a search computes the whole Jacobian, with half
+// the square of that in numbers.
+const mostExact = 3000
 
 // respondAlone is the Jacobian but for changes of variances by sites of other cases.
 func (s *Contrasts) respondAlone(sigma []float64) func(dst, x []float64) {

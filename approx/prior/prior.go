@@ -176,6 +176,7 @@ const (
 	Factored   At = iota // of the last factor
 	AfterSweep           // after the last sweep
 	LastCalled           // of the last call, which was nearby
+	Exactly              // of the last factor, with small parts that are approximated otherwise
 )
 
 // eps is the spacing of float64 at 1.
