@@ -271,6 +271,7 @@ var (
 	clockText = `(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?([ap]\.?m\.?)?`
 	zoneText  = ` ?(?:z|utc|gmt|[a-z]{1,3}t|[+-]\d{2}(?::?\d{2})?)?`
 	timed     = regexp.MustCompile(`^(.*?)(?:(?:^|[t ]|, |:)` + clockText + zoneText + `)?$`)
+	clock     = regexp.MustCompile(`^` + clockText + zoneText + `$`)
 	closed    = regexp.MustCompile(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?z?$`)
 	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
@@ -288,12 +289,9 @@ func ParseDate(text string, form Form) (at time.Time, ok bool) {
 		day, ok := dayOf([]string{m[1][:cut[0]], m[1][cut[0]:cut[1]], m[1][cut[1]:]}, "-", form)
 		return onClock(day, ok, m[2], m[3], m[4], "", "")
 	}
-	m := timed.FindStringSubmatch(text)
+	m := cutClock(text)
 	if m == nil {
 		return at, false
-	}
-	if m[2] != "" && m[3] == "" && m[6] == "" { // a number is no time
-		m = []string{text, text, "", "", "", "", ""}
 	}
 	if form == Clock {
 		return onClock(time.Unix(0, 0).UTC(), m[1] == "" && m[2] != "", m[2:]...)
@@ -314,6 +312,39 @@ func ParseDate(text string, form Form) (at time.Time, ok bool) {
 	}
 	day, ok := dayOf(fields, separators, form)
 	return onClock(day, ok, m[2:]...)
+}
+
+// cutClock divides a text into what is before the time, in place 1, and hour, minute, second,
+// fraction, and am or pm; nil: it is none.
+func cutClock(text string) []string {
+	colon := strings.IndexByte(text, ':')
+	if colon < 0 && !strings.HasSuffix(strings.TrimSuffix(text, "."), "m") {
+		return []string{text, text, "", "", "", "", ""}
+	}
+	if colon < 0 { // as in 2 pm
+		return timed.FindStringSubmatch(text)
+	}
+	from := colon
+	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
+		from--
+	}
+	if colon-from > 2 { // as in 10/Oct/2000:13:55:36
+		from = colon + 1
+	}
+	m := clock.FindStringSubmatch(text[from:])
+	if m == nil {
+		return nil
+	}
+	day := text[:from]
+	for _, between := range []string{", ", " ", "t", ":"} {
+		if before, is := strings.CutSuffix(day, between); is {
+			return append([]string{text, before}, m[1:]...)
+		}
+	}
+	if day != "" {
+		return nil
+	}
+	return append([]string{text, ""}, m[1:]...)
 }
 
 // onClock is the time of a day: hour, minute, second, fraction, and am or pm.

@@ -252,3 +252,14 @@ func TestDateMistakes(t *testing.T) {
 		}
 	}
 }
+
+// The time that reading one date takes.
+func BenchmarkParseDate(b *testing.B) {
+	for _, text := range []string{"2024-12-31 14:30:05", "31.12.2024", "Dec 31, 2024 2:30 pm"} {
+		b.Run(text, func(b *testing.B) {
+			for b.Loop() {
+				ParseDate(text, YMD)
+			}
+		})
+	}
+}
