@@ -454,7 +454,10 @@ func TestDamage(t *testing.T) {
 		}
 		if r, err := reports.Build(m, lines); err == nil {
 			count++
-			for _, f := range Formats {
+			for i, f := range Formats {
+				if (count+i)%3 > 0 {
+					continue // three damages of a value meet all formats
+				}
 				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "latex_details", "pdf"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // these formats take longer than all the others together
 					continue
 				}
