@@ -182,14 +182,14 @@ func describe(w io.Writer, d data.Summary) {
 
 // describeColumns writes what each column was taken to be.
 func describeColumns(w io.Writer, t *columns.Table) {
-	repeat := "rows repeat an earlier one"
+	repeat := "repeats of earlier rows"
 	if t.Spec.Duplicates != "" {
 		repeat += "; duplicates: " + t.Spec.Duplicates + " keeps equal inputs in one part of a split"
 	}
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{t.Duplicates, repeat}, {t.Unlabelled, "rows have no label"}} {
+	}{{t.Duplicates, repeat}, {t.Unlabelled, "without a label"}} {
 		if of.n > 0 {
 			fmt.Fprintf(w, "rows\t%d %s\n", of.n, of.what)
 		}
