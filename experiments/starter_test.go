@@ -32,6 +32,8 @@ func TestStarter(t *testing.T) {
 		"words.csv":     {"x,w,c\n1,p,a\n2,q,a\n3,p,b\n4,q,b\n", "categorical: one_hot"},
 		"bare.csv":      {"1,2,0\n3,4,1\n5,6,0\n7,8,1\n", `label: "3"`},
 		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: {gaussian: {noise: {init: 1}}}"},
+		"prices.csv":    {"x,y\n1,100000.5\n2,250000\n3,120000\n4,110000\n", "mean: {constant: {fixed: 145000}} # the label has mean 145000 and standard deviation 61032.7\n"},
+		"tiny.csv":      {"x,y\n1,1e-7\n2,-2e-7\n3,2.5e-7\n4,0\n", "noise: {init: 8.2e-08, bounds: [8.2e-12, 0.00082]}"},
 		"long.csv":      {long(9000, "0."), "inference: [{exact: {inducing: "},
 		"kinds.csv":     {long(9000, "k"), "inference: [{laplace: {inducing: "},
 		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},

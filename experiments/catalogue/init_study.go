@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -20,8 +23,9 @@ const patience = 120
 // problem is what a study is chosen for.
 type problem struct {
 	cases, inputs int
-	classes       []data.Count  // none for a numeric label
-	test          *data.Summary // nil: there is no test set
+	classes       []data.Count   // none for a numeric label
+	target        columns.Spread // of a numeric label in a table
+	test          *data.Summary  // nil: there is no test set
 	grouped       bool
 	ordered       bool // the classes have an order
 }
@@ -33,6 +37,41 @@ func (p problem) smallest() int {
 		n = min(n, c.N)
 	}
 	return n
+}
+
+// Targets whose standard deviation is within a factor of unit of 1 need no other starting values
+// than the default ones, and between smallest and largest no other bounds.
+const (
+	unit     = 5
+	smallest = 0.1
+	largest  = 1e4
+)
+
+// scaled reports whether a search from the default values would begin far from the targets.
+func (p problem) scaled() bool {
+	s := p.target
+	return s.SD > 0 && (s.SD > unit || s.SD < 1./unit || math.Abs(s.Mean) > unit*s.SD)
+}
+
+// start is where a hyperparameter in the unit of the targets begins.
+func (p problem) start(value float64) string {
+	if s := p.target.SD; s < smallest || s > largest {
+		return fmt.Sprintf("{init: %s, bounds: [%s, %s]}", twoDigits(value), twoDigits(value/largest),
+			twoDigits(value*largest))
+	}
+	return fmt.Sprintf("{init: %s}", twoDigits(value))
+}
+
+// mean is the mean of the targets, to a tenth of their standard deviation.
+func (p problem) mean() string {
+	unit := math.Pow10(int(math.Floor(math.Log10(p.target.SD))) - 1)
+	return strconv.FormatFloat(math.Round(p.target.Mean/unit)*unit, 'g', 12, 64)
+}
+
+// twoDigits is a number with two significant digits.
+func twoDigits(v float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 1, 64), 64) // it was formatted as one
+	return strconv.FormatFloat(rounded, 'g', -1, 64)
 }
 
 // study is a study that a file can start with.
@@ -125,7 +164,11 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 	comparators := []string{"base_rate", "logistic_regression"}
 	switch {
 	case p.classes == nil:
-		likelihood, inference, comparators = "{gaussian: {noise: {init: 1}}}", []string{"exact"}, nil
+		noise := "{init: 1}"
+		if p.scaled() {
+			noise = p.start(p.target.SD / 2)
+		}
+		likelihood, inference, comparators = "{gaussian: {noise: "+noise+"}}", []string{"exact"}, nil
 	case p.ordered:
 		likelihood, inference = "[softmax, ordinal]", []string{"laplace"}
 	case len(p.classes) > 2:
@@ -183,9 +226,21 @@ func (s study) write(p problem, larger string) string {
 	w.line("model: # any value may be a list: every combination is tuned and compared")
 	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale")
 	for _, k := range s.kernels {
+		if p.scaled() {
+			amplitude := "amplitude: " + p.start(p.target.SD)
+			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ", "[linear,",
+				"[{linear: {"+amplitude+"}},").Replace(k)
+		}
 		w.line("    - %s", k)
 	}
+	if p.scaled() {
+		w.line("  mean: {constant: {fixed: %s}} # the label has mean %.6g and standard deviation %.6g", p.mean(),
+			p.target.Mean, p.target.SD)
+	}
 	w.line("  likelihood: %s", likelihood)
+	if p.target.Skewed {
+		w.line("  # the label is skewed: a column of its logarithms may be predicted better")
+	}
 	w.line("  inference: [%s] # gpc-tune list pairs", strings.Join(inference, ", "))
 	if s.inducing > 0 {
 		w.line("  # inducing inputs: a covariance of lower rank; more of them come nearer the whole one")

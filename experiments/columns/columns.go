@@ -33,6 +33,14 @@ type Column struct {
 	names  bool           // its values are names and look like numbers
 }
 
+// Spread is the mean and the standard deviation of numbers, and whether their logarithms may be
+// nearer to a normal distribution: they are above 0, their mean lies in the lowest third of their
+// range, and the largest is ten times the smallest or more.
+type Spread struct {
+	Mean, SD float64
+	Skewed   bool
+}
+
 // Table is what was found in a file, and the data section that says so.
 type Table struct {
 	data.Layout
@@ -47,6 +55,7 @@ type Table struct {
 	Classes    []data.Count // of the label, in order of their texts; none if it is a number
 	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
 	Numeric    bool         // the label is a number
+	Target     Spread       // of a numeric label
 	Spec       data.Spec    // train, label, id, group, drop, categories, …
 }
 

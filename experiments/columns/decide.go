@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -279,7 +280,10 @@ func (t *Table) labelled(p *profile) {
 	t.Numeric = p.isNumber() && !p.classes() && !(p.isWhole() && p.levels != nil && len(p.levels) <= mostClasses)
 	switch {
 	case t.Numeric:
-		c.Found = fmt.Sprintf("numbers, %.6g to %.6g", p.tally().min, p.tally().max)
+		of := p.tally()
+		c.Found = fmt.Sprintf("numbers, %.6g to %.6g", of.min, of.max)
+		t.Target = Spread{of.mean, math.Sqrt(of.squares / float64(of.n)),
+			of.min > 0 && of.max >= 10*of.min && of.mean-of.min < (of.max-of.min)/3}
 	case len(p.levels) > limit || p.levels == nil:
 		c.Found = "too many different texts for classes"
 	default:

@@ -19,7 +19,7 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	if p.levels != nil && len(p.levels) <= 2 {
 		what = "two numbers"
 	}
-	found := fmt.Sprintf("%s, %.6g to %.6g, mean %.6g", what, t.min, t.max, t.sum/float64(t.n))
+	found := fmt.Sprintf("%s, %.6g to %.6g, mean %.6g", what, t.min, t.max, t.mean)
 	if text, n := p.standIn(); n > 0 {
 		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", text, n)
 	}

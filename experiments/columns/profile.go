@@ -46,7 +46,8 @@ type profile struct {
 type tally struct {
 	n, whole int
 	min, max float64
-	sum      float64
+	mean     float64
+	squares  float64 // Σ (v - mean)²
 }
 
 func (t *tally) add(v float64) {
@@ -55,7 +56,9 @@ func (t *tally) add(v float64) {
 	}
 	t.n++
 	t.min, t.max = min(t.min, v), max(t.max, v)
-	t.sum += v
+	d := v - t.mean
+	t.mean += d / float64(t.n)
+	t.squares += d * (v - t.mean)
 	if v == math.Trunc(v) {
 		t.whole++
 	}
