@@ -152,6 +152,10 @@ func TestDates(t *testing.T) {
 	if of := d.Schema.Origins(); of[1] != "out month" || of[2] != "out month" || of[7] != "out is missing" {
 		t.Errorf("origins %q", of)
 	}
+	want := []string{"out", "out", "out", "out", "out", "out", "out days since in", "out", "at", "at"}
+	if of := d.Schema.From(); !slices.Equal(of, want) {
+		t.Errorf("from %q, want %q", of, want)
+	}
 
 	text, err := json.Marshal(d.Schema)
 	if err != nil {

@@ -57,12 +57,17 @@ func (s *Schema) Origins() (all []string) {
 	return all
 }
 
-// From returns, for every column of the input matrix, the column of a file that it is made from.
+// From returns, for every column of the input matrix, the column of a file that it is made from, or
+// its own name if it is made from two dates.
 func (s *Schema) From() (all []string) {
 	for _, c := range s.Inputs {
-		for range c.width() {
-			all = append(all, c.Name)
+		names, _ := c.names()
+		for k := range names {
+			if c.Date == nil || c.Date.Since == "" || k != c.Date.Width()-1 {
+				names[k] = c.Name
+			}
 		}
+		all = append(all, names...)
 	}
 	return all
 }
