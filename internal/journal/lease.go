@@ -126,15 +126,22 @@ func (l *leases) sweep() {
 
 // begin shows that this process is alive, now and until ReleaseAll.
 func (l *leases) begin(folder, segment string) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
+	holder := strings.TrimSuffix(filepath.Base(segment), ".jsonl")
+	path := filepath.Join(folder, holder+".alive")
+	for left := 100; ; left-- { // a process that ends may remove the folder, while it is empty
+		err := os.MkdirAll(folder, 0o777)
+		if err == nil {
+			err = os.WriteFile(path, nil, 0o666)
+		}
+		if err == nil {
+			break
+		}
+		if left == 0 || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
-	l.folder, l.holder = folder, strings.TrimSuffix(filepath.Base(segment), ".jsonl")
+	l.folder, l.holder = folder, holder
 	l.held, l.seen, l.quit = map[string]bool{}, map[string]sight{}, make(chan struct{})
-	path := filepath.Join(folder, l.holder+".alive")
-	if err := os.WriteFile(path, nil, 0o666); err != nil {
-		return err
-	}
 	go func(quit <-chan struct{}) {
 		tick := time.NewTicker(beat)
 		defer tick.Stop()

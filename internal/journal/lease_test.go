@@ -3,6 +3,7 @@ package journal
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,4 +82,27 @@ func TestLeaseOfADeadProcess(t *testing.T) {
 	if left, err := os.ReadDir(folder); err == nil {
 		t.Errorf("%v are left", left)
 	}
+}
+
+// A process that ends removes the folder of leases when it is empty, while another one begins.
+func TestLeasesBeginWhileOthersEnd(t *testing.T) {
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	for _, key := range []string{"one", "other", "third"} {
+		j, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		group.Go(func() {
+			for range 2000 {
+				if ours, err := j.Claim(key); !ours || err != nil {
+					t.Errorf("claim: %v, %v", ours, err)
+					return
+				}
+				j.ReleaseAll()
+			}
+		})
+	}
+	group.Wait()
 }
