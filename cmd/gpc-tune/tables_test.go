@@ -89,7 +89,7 @@ var tables = []ordinary{
 			return []string{day.AddDate(0, 0, r.IntN(900)).Format("2006-01-02"), fmt.Sprintf("%.0f", 50+12*x[0]),
 				fmt.Sprintf("%.1f", 120+15*x[1]), day.AddDate(-20-r.IntN(60), 0, r.IntN(365)).Format("02.01.2006"),
 				fmt.Sprintf("%.2f", 5+x[2]), word(happens(r, bend(x)), "1", "0")}
-		}, []string{"    - visited # date", "    - born # date"}},
+		}, []string{"    visited: {date: {form: ymd, parts: [year, month, weekday], since: born}}", "    born: {date: {form: dmy, parts: [year]}}"}},
 	{"decimal_commas", 350, ";", []string{"Nr", "Umsatz", "Anteil", "Dauer", "Filiale", "gekauft"},
 		func(r *rand.Rand, i int) []string {
 			x := normal(r, 3)
