@@ -45,7 +45,7 @@ func expectedCalibrationError(p Predictions) (Estimate, bool) {
 	for b, n := range weight {
 		sum += n * math.Abs(s.Y[b]-s.X[b])
 	}
-	return withoutInterval(sum / p.total()), true
+	return withoutInterval(sum / p.Total()), true
 }
 
 // Surplus is the overconfidence of every row. For classes it is the largest probability, minus 1 if

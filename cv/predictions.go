@@ -138,8 +138,8 @@ func weighed(weight []float64, i int) float64 {
 	return weight[i]
 }
 
-// total is the sum of the weights.
-func (p Predictions) total() float64 {
+// Total is the sum of the weights: the number of rows where they have none.
+func (p Predictions) Total() float64 {
 	if p.Weight == nil {
 		return float64(len(p.Cases))
 	}

@@ -72,7 +72,7 @@ func (p Predictions) margins() (of, decided, both []float64) {
 	}
 	for _, v := range [][]float64{of, decided, both} {
 		for c := range v {
-			v[c] /= p.total()
+			v[c] /= p.Total()
 		}
 	}
 	return of, decided, both

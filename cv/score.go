@@ -89,7 +89,7 @@ func (p Predictions) mark(rows []float64, sign int) []float64 {
 func errorCount(p Predictions) (Estimate, bool) { return withoutInterval(p.sum(p.wrong())), true }
 
 func errorRate(p Predictions) (Estimate, bool) {
-	rate := p.sum(p.wrong()) / p.total()
+	rate := p.sum(p.wrong()) / p.Total()
 	lo, hi := wilson(rate, p.effective(all))
 	return Estimate{rate, lo, hi}, true
 }

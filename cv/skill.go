@@ -44,10 +44,8 @@ const (
 //
 // Cases with several rows (repeats) have the mean of a and are permuted over all folds, and so are
 // cases of folds that hold out one alone. With groups, the sum Σ w_i y_i a_i of each group gets a
-// random sign instead (Winkler et al. 2014, NeuroImage 92:381). Groups whose cases have the same
-// predictions, such as the successes and failures of a row of counts, are permuted like cases: with
-// the a that their cases share, and the sum Σ w_i y_i. Only with groups do weights w_i count: in
-// sums, means and ranks.
+// random sign instead (Winkler et al. 2014, NeuroImage 92:381), which allows for groups of
+// different size and variance. Only there do weights w_i count: in sums, means and ranks.
 //
 // The constants are calibrated at 5 % only (docs/answer.md), so there is no p value.
 func (c Contenders) Knows(best int) bool { return c.shared(best) <= level }
@@ -62,8 +60,8 @@ func (c Contenders) shared(best int) float64 {
 	for k, p := range c.Parts[0] {
 		fold = append(fold, slices.Repeat([]int{k}, len(p.Cases))...)
 	}
-	strata, flips := u.strata(), c.Groups != nil && !c.alike(u)
-	switch alone := len(strata) == 1 && !flips && u.rows == 1; {
+	strata := u.strata()
+	switch alone := len(strata) == 1 && u.rows == 1; {
 	case len(c.Parts[0]) == 1:
 	case alone:
 		clear(fold) // no mean of a fold can be subtracted
@@ -79,74 +77,36 @@ func (c Contenders) shared(best int) float64 {
 	centre(y, fold, weight)
 	n, q := len(u.fold), y.RawMatrix().Cols
 	width := q
-	if flips {
+	if c.Groups != nil {
 		width = 1
-	}
-	share := make([]float64, n) // of a row in what its unit is predicted
-	for _, unit := range u.of {
-		share[unit]++
-	}
-	for i := range share {
-		if share[i] = 1 / share[i]; c.Groups == nil {
-			share[i] = 1
-		}
 	}
 	a := mat.NewDense(n*width, len(c.Parts), nil)
 	for k, parts := range c.Parts {
 		ranks := associated(parts, fold, weight)
 		centre(ranks, fold, weight)
 		for i, unit := range u.of {
-			if flips {
+			if c.Groups != nil {
 				a.Set(unit, k, a.At(unit, k)+weighed(weight, i)*floats.Dot(y.RawRowView(i), ranks.RawRowView(i)))
 				continue
 			}
 			for j, v := range ranks.RawRowView(i) {
-				a.Set(unit*q+j, k, a.At(unit*q+j, k)+share[unit]*v)
+				a.Set(unit*q+j, k, a.At(unit*q+j, k)+v)
 			}
 		}
 	}
-	if flips {
+	if c.Groups != nil {
 		return c.flipped(best, a, u.strata())
 	}
-	of := mat.NewDense(n, q, nil)
+	return c.permuted(best, a, y, u, strata)
+}
+
+// permuted compares the statistics with those of permuted targets.
+func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int) float64 {
+	n, q := len(u.fold), y.RawMatrix().Cols
+	of, where := mat.NewDense(n, q, nil), make([]int, n)
 	for i, unit := range u.of {
-		if c.Groups == nil {
-			of.SetRow(unit, y.RawRowView(i))
-			continue
-		}
-		floats.AddScaled(of.RawRowView(unit), weighed(weight, i), y.RawRowView(i))
+		of.SetRow(unit, y.RawRowView(i))
 	}
-	return c.permuted(best, a, of, strata)
-}
-
-// alike reports whether every model predicts the same for the rows of a unit that a fold holds out.
-func (c Contenders) alike(u units) bool {
-	for _, parts := range c.Parts {
-		at := 0
-		for _, p := range parts {
-			first := map[int]int{}
-			for i := range p.Cases {
-				unit := u.of[at]
-				at++
-				f, met := first[unit]
-				if !met {
-					first[unit] = i
-					continue
-				}
-				if p.Numeric() && p.Mean[i] != p.Mean[f] ||
-					!p.Numeric() && !slices.Equal(p.Proba.RawRowView(i), p.Proba.RawRowView(f)) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// permuted compares the statistics with those of permuted targets of the units.
-func (c Contenders) permuted(best int, a, of *mat.Dense, strata [][]int) float64 {
-	n, q := of.Dims()
-	where := make([]int, n)
 	for k, stratum := range strata {
 		for _, i := range stratum {
 			where[i] = k

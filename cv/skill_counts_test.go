@@ -14,10 +14,15 @@ import (
 func TestSkillOfCounts(t *testing.T) {
 	for _, cell := range []struct {
 		rows, folds   int
+		evaluated     int // folds; 1: a test set
 		slope, over   float64
 		most          int // trials
 		atLeast, sets int
-	}{{12, 6, 0, 1, 20, 0, 300}, {30, 5, 0, 1, 50, 0, 300}, {60, 10, 0, 0, 5, 0, 300}, {30, 5, 1, 0, 20, 80, 100}, {30, 30, 1, 0, 20, 80, 100}} {
+		ends          bool // rows whose inputs are within one standard deviation have a single trial
+	}{
+		{12, 6, 6, 0, 1, 20, 0, 300, true}, {30, 5, 5, 0, 1, 50, 0, 300, true}, {60, 10, 10, 0, 0, 5, 0, 300, false}, {120, 2, 1, 0, 1, 200, 0, 1000, true},
+		{30, 5, 5, 1, 0, 20, 70, 100, false}, {30, 30, 30, 1, 0, 20, 70, 100, false}, {60, 2, 1, 1, 0, 20, 95, 100, false},
+	} {
 		shown := 0
 		for sim := range cell.sets {
 			r := rand.New(rand.NewPCG(uint64(sim), uint64(cell.rows)))
@@ -26,7 +31,11 @@ func TestSkillOfCounts(t *testing.T) {
 			for i := range n {
 				x[i] = r.NormFloat64()
 				p := 1 / (1 + math.Exp(-(cell.slope*x[i] + cell.over*r.NormFloat64() - 0.5)))
-				for range 1 + r.IntN(cell.most) {
+				trials := 1 + r.IntN(cell.most)
+				if cell.ends && math.Abs(x[i]) < 1 {
+					trials = 1
+				}
+				for range trials {
 					if r.Float64() < p {
 						s[i]++
 					} else {
@@ -44,7 +53,7 @@ func TestSkillOfCounts(t *testing.T) {
 			bad := false
 			for _, h := range []float64{0.2, 0.5, 1, 2, 5} {
 				var parts []Predictions
-				for k := range cell.folds {
+				for k := range min(cell.folds, cell.evaluated) {
 					var S, F float64
 					for at, i := range order {
 						if at%cell.folds != k {

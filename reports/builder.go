@@ -77,7 +77,7 @@ func (b *builder) pool(name string, studies []*Study) Evaluation {
 	if err != nil && b.fault == nil {
 		b.fault = fmt.Errorf("%s: %w", name, err)
 	}
-	e.Scores = Scores{len(p.Cases), results, partial(e.Scored, failed, e.Folds)}
+	e.Scores = Scores{len(p.Cases), p.Total(), results, partial(e.Scored, failed, e.Folds)}
 	b.warnings.add(e.Name, warnings...)
 	if p.Numeric() {
 		return e // numbers have neither a confusion table nor curves
@@ -119,7 +119,7 @@ func (b *builder) fold(s *Study) Fold {
 		if err != nil && b.fault == nil {
 			b.fault = fmt.Errorf("%s fold %d: %w", s.Evaluation, s.Fold, err)
 		}
-		f.Scores = Scores{N: len(s.Predictions.Cases), Results: results}
+		f.Scores = Scores{N: len(s.Predictions.Cases), Weight: s.Predictions.Total(), Results: results}
 	}
 	return f
 }

@@ -289,6 +289,7 @@ type Failure struct {
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
 type Scores struct {
 	N       int
+	Weight  float64 // of the predictions: as many cases as they count as
 	Results []cv.Result
 	Partial *Partial // nil: all planned folds, or a single one
 }

@@ -70,7 +70,7 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	return studies, contests, nil
 }
 
-// testSet is the evaluation of the cases of a second file, which have no groups.
+// testSet is the evaluation of the cases of a second file, which have groups of their own.
 const testSet = "test"
 
 // checkGroups returns an error if a held-out case has no group where the data have groups.
@@ -78,7 +78,7 @@ func checkGroups(m record.Manifest, studies [][]Study) error {
 	for _, g := range m.Groups {
 		for c, of := range studies {
 			for _, s := range of {
-				if m.Configurations[c].DataHash != g.DataHash || s.Evaluation == testSet || s.Fit == nil {
+				if m.Configurations[c].DataHash != g.DataHash || g.Test != (s.Evaluation == testSet) || s.Fit == nil {
 					continue
 				}
 				for _, i := range s.Fit.Rows {

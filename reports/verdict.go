@@ -65,7 +65,7 @@ func (r *Report) contenders(all []competitor) cv.Contenders {
 	out.Ratio = float64(held*len(all[0].folds)) / float64(train*max(1, repeats))
 	first := r.Configurations[all[0].index].Record
 	for _, g := range r.Manifest.Groups {
-		if g.DataHash == first.DataHash && all[0].folds[0].Evaluation != testSet {
+		if g.DataHash == first.DataHash && g.Test == (all[0].folds[0].Evaluation == testSet) {
 			out.Groups = g.Of
 		}
 	}

@@ -39,33 +39,33 @@ func (p problem) smallest() int {
 	return n
 }
 
-// Targets whose standard deviation is within a factor of unit of 1 need no other starting values
-// than the default ones, and between smallest and largest no other bounds.
+// Targets whose standard deviation is within a factor of ordinary of 1 need no other starting
+// values than the default ones, and between leastSD and mostSD no other bounds.
 const (
-	unit     = 5
-	smallest = 0.1
-	largest  = 1e4
+	ordinary = 5
+	leastSD  = 0.1
+	mostSD   = 1e4
 )
 
 // scaled reports whether a search from the default values would begin far from the targets.
 func (p problem) scaled() bool {
 	s := p.target
-	return s.SD > 0 && (s.SD > unit || s.SD < 1./unit || math.Abs(s.Mean) > unit*s.SD)
+	return s.SD > 1e-200 && s.SD < 1e200 && // numbers beyond have no squares
+		(s.SD > ordinary || s.SD < 1./ordinary || math.Abs(s.Mean) > ordinary*s.SD)
 }
 
 // start is where a hyperparameter in the unit of the targets begins.
 func (p problem) start(value float64) string {
-	if s := p.target.SD; s < smallest || s > largest {
-		return fmt.Sprintf("{init: %s, bounds: [%s, %s]}", twoDigits(value), twoDigits(value/largest),
-			twoDigits(value*largest))
+	if s := p.target.SD; s < leastSD || s > mostSD {
+		return fmt.Sprintf("{init: %s, bounds: [%s, %s]}", twoDigits(value), twoDigits(value/1e4), twoDigits(value*1e4))
 	}
 	return fmt.Sprintf("{init: %s}", twoDigits(value))
 }
 
 // mean is the mean of the targets, to a tenth of their standard deviation.
 func (p problem) mean() string {
-	unit := math.Pow10(int(math.Floor(math.Log10(p.target.SD))) - 1)
-	return strconv.FormatFloat(math.Round(p.target.Mean/unit)*unit, 'g', 12, 64)
+	digit := math.Pow10(int(math.Floor(math.Log10(p.target.SD))) - 1)
+	return strconv.FormatFloat(math.Round(p.target.Mean/digit)*digit, 'g', 12, 64)
 }
 
 // twoDigits is a number with two significant digits.

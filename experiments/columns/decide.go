@@ -361,7 +361,7 @@ func (t *Table) specify(profiles []*profile) {
 		missing := p.missing
 		switch {
 		case c.Order != nil || c.Date != nil:
-			missing += t.mean(p, c, tokens)
+			missing += t.interpret(p, c, tokens)
 			t.Columns[j].Missing = missing
 		case c.names:
 			s.Categories = append(s.Categories, name)
@@ -385,9 +385,9 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// mean gives a column its meaning. The texts that have none, words of refusal, stand for missing
-// values; it returns their number.
-func (t *Table) mean(p *profile, c Column, tokens map[string]bool) (missing int) {
+// interpret gives a column its meaning. The texts that have none, words of refusal, stand for
+// missing values; it returns their number.
+func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing int) {
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}
 	}

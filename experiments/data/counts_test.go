@@ -2,8 +2,6 @@ package data
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,16 +10,8 @@ import (
 // TestCounts: a row of trials is its successes and its failures, with weights, in the test file too, and the two are a
 // group. Wrong numbers are faults with their place.
 func TestCounts(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	train := write("train.csv", "dose,dead,n,w,ward\n1,1,5,1,a\n2,0,4,2,b\n3,3,3,1,c\n4,2.5,6,0.5,d\n5,0,0,1,e\n6,1,2,0,f\n")
-	test := write("test.csv", "n,ward,dose,dead,w\n10,a,2.5,4,3\n")
+	train := file(t, "train.csv", "dose,dead,n,w,ward\n1,1,5,1,a\n2,0,4,2,b\n3,3,3,1,c\n4,2.5,6,0.5,d\n5,0,0,1,e\n6,1,2,0,f\n")
+	test := file(t, "test.csv", "n,ward,dose,dead,w\n10,a,2.5,4,3\n")
 	counts := Counts{Successes: "dead", Trials: "n"}
 	d, err := Load(Spec{Train: train, Test: test, Counts: counts, Weights: "w", Drop: []Name{"ward"}}, "", 0)
 	if err != nil {
@@ -36,17 +26,17 @@ func TestCounts(t *testing.T) {
 		!slices.Equal(d.Groups, []string{"row 1", "row 1", "row 2", "row 3", "row 4", "row 4"}) {
 		t.Errorf("rows %v, groups %q", d.Rows, d.Groups)
 	}
-	if !slices.Equal(d.Test.Weights, []float64{18, 12}) || !slices.Equal(d.Test.Labels, []int{0, 1}) {
-		t.Errorf("test weights %v of labels %v", d.Test.Weights, d.Test.Labels)
+	if !slices.Equal(d.Test.Weights, []float64{18, 12}) || !slices.Equal(d.Test.Labels, []int{0, 1}) || !slices.Equal(d.Test.Groups, []string{"row 1", "row 1"}) {
+		t.Errorf("test weights %v of labels %v in groups %q", d.Test.Weights, d.Test.Labels, d.Test.Groups)
 	}
 	for _, cases := range []string{"dose\n2\n3\n", "dose,dead,n\n2,1,7\n3,,\n"} { // to be predicted: a case for each row
-		p, err := d.Schema.Read(write("new.csv", cases))
+		p, err := d.Schema.Read(file(t, "new.csv", cases))
 		if err != nil || len(p.Rows) != 2 || p.Labels != nil || p.Weights != nil {
 			t.Errorf("%q: %v, %v", cases, p, err)
 		}
 	}
 	// Without trials, successes are probabilities. Cases of one ward, or of equal inputs, may be the groups instead.
-	soft := write("soft.csv", "x,p\n1,0.25\n1,1\n2,0\n")
+	soft := file(t, "soft.csv", "x,p\n1,0.25\n1,1\n2,0\n")
 	for _, s := range []Spec{{Duplicates: "together"}, {}} {
 		s.Train, s.Counts.Successes = soft, "p"
 		d, err := Load(s, "", 0)
@@ -58,7 +48,7 @@ func TestCounts(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"-1,2", "3,2", "many,2", "nan,2", "inf,inf", ",2", "1,", "1,-1"} {
-		_, err := Load(Spec{Train: write("wrong.csv", "x,s,n\n1,1,3\n2,1,3\n3,"+wrong+"\n"), Counts: Counts{"s", "n"}}, "", 0)
+		_, err := Load(Spec{Train: file(t, "wrong.csv", "x,s,n\n1,1,3\n2,1,3\n3,"+wrong+"\n"), Counts: Counts{"s", "n"}}, "", 0)
 		var fault *FileError
 		if !errors.As(err, &fault) || fault.Faults[0].Line != 4 || fault.Faults[0].Column < 3 {
 			t.Errorf("%q: %v", wrong, err)

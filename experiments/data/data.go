@@ -25,7 +25,7 @@ type Data struct {
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
 	Weights     []float64  // n, above 0; none: 1 each
-	Groups      []string   // n, or none; of the training data only
+	Groups      []string   // n, or none; of test data for counts only
 	IDs         []IDColumn // columns that only identify cases
 	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
 	Test        *Data      // the test cases, with the same columns and classes; may be nil

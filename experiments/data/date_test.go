@@ -1,10 +1,7 @@
 package data
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -157,22 +154,8 @@ func TestDates(t *testing.T) {
 		t.Errorf("from %q, want %q", of, want)
 	}
 
-	text, err := json.Marshal(d.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema := new(Schema)
-	if err := json.Unmarshal(text, schema); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Check(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "new.csv")
-	if err := os.WriteFile(path, []byte("at,in,out\n6:00,01.01.2024,2024-01-02\n,tomorrow,\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cases, err := schema.Read(path)
+	schema := restored(t, d)
+	cases, err := schema.Read(file(t, "new.csv", "at,in,out\n6:00,01.01.2024,2024-01-02\n,tomorrow,\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

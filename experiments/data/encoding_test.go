@@ -77,24 +77,16 @@ func TestDoubtfulEncoding(t *testing.T) {
 // A later file is read in its own encoding if it has a byte-order mark, otherwise in that of the
 // training file, also in parts.
 func TestLaterFilesInOtherEncodings(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	const utf8 = "Größe,label\n1,früh\n2,spät\n3,früh\n4,spät\n"
 	western := strings.NewReplacer("ö", "\xf6", "ß", "\xdf", "ü", "\xfc", "ä", "\xe4").Replace(utf8)
-	train, err := Load(Spec{Train: write("train.csv", western), Encoding: "windows-1252"}, "", 1)
+	train, err := Load(Spec{Train: file(t, "train.csv", western), Encoding: "windows-1252"}, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"the same": western, "UTF-16": inUTF16(binary.BigEndian, utf8), "UTF-8 with a mark": "\ufeff" + utf8, "gzip": zipped(western),
 	} {
-		path := write("later.csv", text)
+		path := file(t, "later.csv", text)
 		whole, err := train.Schema.Read(path)
 		if err != nil || !reflect.DeepEqual(whole.Labels, train.Labels) {
 			t.Errorf("%s: %+v, %v", name, whole, err)
@@ -108,7 +100,7 @@ func TestLaterFilesInOtherEncodings(t *testing.T) {
 			t.Errorf("%s in parts: %v, %v", name, labels, err)
 		}
 	}
-	path := write("damaged.csv", strings.Replace(western, "4,", "4\x81,", 1))
+	path := file(t, "damaged.csv", strings.Replace(western, "4,", "4\x81,", 1))
 	err = train.Schema.Stream(path, nil, 1, func(*Data) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), path+":5:2: this character is not windows-1252 text") {
 		t.Error(err)
@@ -118,21 +110,13 @@ func TestLaterFilesInOtherEncodings(t *testing.T) {
 // Where the experiment names no encoding, cases that are not UTF-8 are read as windows-1252, with a
 // warning, unless the text before has shown that it is UTF-8 and is damaged.
 func TestWesternCasesOfUTF8Models(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	const utf8 = "Größe,Farbe,label\n1,früh,a\n2,spät,b\n3,früh,a\n4,spät,b\n"
 	western := strings.NewReplacer("ö", "\xf6", "ß", "\xdf", "ü", "\xfc", "ä", "\xe4").Replace(utf8)
-	train, err := Load(Spec{Train: write("train.csv", utf8), Categorical: "one_hot"}, "", 1)
+	train, err := Load(Spec{Train: file(t, "train.csv", utf8), Categorical: "one_hot"}, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := write("later.csv", western)
+	path := file(t, "later.csv", western)
 	check := func(d *Data, err error) {
 		t.Helper()
 		if err != nil || !slices.ContainsFunc(d.Warnings, func(w cause.Notice) bool { return strings.Contains(w.Text, "read as windows-1252") }) {
@@ -154,7 +138,7 @@ func TestWesternCasesOfUTF8Models(t *testing.T) {
 	if err != nil || parts < 3 {
 		t.Error(parts, err)
 	}
-	damaged := write("damaged.csv", strings.Replace(utf8, "4,", "4\xfc,", 1))
+	damaged := file(t, "damaged.csv", strings.Replace(utf8, "4,", "4\xfc,", 1))
 	err = train.Schema.Stream(damaged, nil, 1, func(*Data) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "damaged.csv:5:2: byte 0xfc is not UTF-8 text") {
 		t.Error(err)

@@ -1,10 +1,7 @@
 package data
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -37,22 +34,8 @@ func TestOrdered(t *testing.T) {
 	same("often", mat.Col(nil, 2, d.X), 3, 1, 2, 2)
 	same("test", mat.Row(nil, 0, d.Test.X), 1, 3, 1)
 
-	text, err := json.Marshal(d.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema := new(Schema)
-	if err := json.Unmarshal(text, schema); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Check(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "new.csv")
-	if err := os.WriteFile(path, []byte("age,pain,often\n1,severe,10\n2,agony,1\n3,None,2\n4,NA,2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cases, err := schema.Read(path)
+	schema := restored(t, d)
+	cases, err := schema.Read(file(t, "new.csv", "age,pain,often\n1,severe,10\n2,agony,1\n3,None,2\n4,NA,2\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,6 +22,33 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
+
+// file writes a file into a folder of its own, and returns its path.
+func file(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// restored is the schema of d as a model file has it.
+func restored(t testing.TB, d *Data) *Schema {
+	t.Helper()
+	written, err := json.Marshal(d.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := new(Schema)
+	if err := json.Unmarshal(written, schema); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
 
 // load writes the files train and, unless it is empty, test, and loads them with s.
 func load(t testing.TB, s Spec, train, test string) (*Data, error) {

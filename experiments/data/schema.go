@@ -99,7 +99,13 @@ func (s *Schema) Sources() (of []int, coded []bool) {
 // Check validates a schema that comes from outside the program.
 func (s *Schema) Check() error {
 	taken, names := map[int]string{}, map[string]bool{}
-	for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
+	all := slices.Concat(s.Inputs, s.ID, []Column{s.Label})
+	for _, c := range []*Column{s.Weights, s.Trials} {
+		if c != nil {
+			all = append(all, *c)
+		}
+	}
+	for _, c := range all {
 		switch other, twice := taken[c.Index]; {
 		case c.Name == "":
 			return fmt.Errorf("column %d has no name", c.Index)
@@ -174,7 +180,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
-			t.mean(*c)
+			t.interpret(*c)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}
@@ -381,7 +387,11 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 				c.Name, wrong))
 		}
 	}
-	d.Weights = t.weights
+	if d.Weights = t.weights; t.counted {
+		for _, row := range t.rows {
+			d.Groups = append(d.Groups, fmt.Sprint("row ", row/2+1))
+		}
+	}
 	if t.weightless > 0 {
 		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.weightless, "weights are 0, and the cases left out"))
 	}

@@ -318,8 +318,8 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 	return len(t.rows) > first
 }
 
-// mean makes numbers of the values of an input where they mean some.
-func (t *table) mean(c Column) {
+// interpret makes numbers of the values of an input that are not written as numbers.
+func (t *table) interpret(c Column) {
 	m := c.meaning()
 	if m == nil || c.Index < 0 {
 		return

@@ -2,7 +2,6 @@ package data
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -71,11 +70,8 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
-	switch {
-	case s.Duplicates == "together":
+	if s.Duplicates == "together" {
 		d.Groups = d.alike()
-	case d.Groups == nil && schema.Counts:
-		d.Groups = rowsOf(d.Rows)
 	}
 	for k, n := range d.counts() {
 		switch {
@@ -159,7 +155,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
 	}
-	if err := s.means(schema, t, of[described]); err != nil {
+	if err := s.interpret(schema, t, of[described]); err != nil {
 		return nil, -1, err
 	}
 	if err := t.categorise(of["categories"]); err != nil {
@@ -180,8 +176,8 @@ func (t *table) categorise(places []int) error {
 	return nil
 }
 
-// means gives inputs their meaning, whose columns are at these places.
-func (s Spec) means(schema *Schema, t *table, places []int) error {
+// interpret gives the inputs at these places the meaning that the specification has for them.
+func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 	names := s.Columns.described()
 	for i, j := range places {
 		k := slices.IndexFunc(schema.Inputs, func(c Column) bool { return c.Index == j })
@@ -199,7 +195,7 @@ func (s Spec) means(schema *Schema, t *table, places []int) error {
 			}
 			c.Date = &date
 		}
-		t.mean(*c)
+		t.interpret(*c)
 	}
 	return nil
 }
@@ -221,14 +217,6 @@ func (s *Schema) count(t *table, columns []int) {
 	for _, j := range columns[1:] {
 		t.roles[j], s.Trials = trying, &Column{Name: t.names[j], Index: j}
 	}
-}
-
-// rowsOf are the names of the rows of cases that stand for trials.
-func rowsOf(rows []int) (names []string) {
-	for _, row := range rows {
-		names = append(names, fmt.Sprint("row ", row/2+1))
-	}
-	return names
 }
 
 // places returns the positions in t of the columns used, by name or number.

@@ -2,24 +2,14 @@ package data
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
 
 // TestWeights: cases of weight 0 are left out, in the test file too, and wrong weights are faults with their place.
 func TestWeights(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	train := write("train.csv", "x,w,y\n1,2,a\n2,0,b\n3,0.5,b\n4,1e3,a\n5,1,b\n")
-	test := write("test.csv", "y,x,w\na,1,3\nb,2,0\n")
+	train := file(t, "train.csv", "x,w,y\n1,2,a\n2,0,b\n3,0.5,b\n4,1e3,a\n5,1,b\n")
+	test := file(t, "test.csv", "y,x,w\na,1,3\nb,2,0\n")
 	d, err := Load(Spec{Train: train, Test: test, Label: "y", Weights: "w"}, "", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +24,7 @@ func TestWeights(t *testing.T) {
 		t.Errorf("the hash does not depend on weights; error %v", err)
 	}
 	for _, wrong := range []string{"-1", "inf", "heavy", ""} {
-		path := write("wrong.csv", "x,w,y\n1,1,a\n2,1,b\n3,"+wrong+",b\n")
+		path := file(t, "wrong.csv", "x,w,y\n1,1,a\n2,1,b\n3,"+wrong+",b\n")
 		_, err := Load(Spec{Train: path, Label: "y", Weights: "w"}, "", 0)
 		var fault *FileError
 		if !errors.As(err, &fault) || fault.Faults[0].Line != 4 || fault.Faults[0].Column != 3 {

@@ -182,9 +182,10 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 		}
 	}
 	p.identify(ds, ds.Hash, false)
-	p.group(ds)
+	p.group(ds, ds.Hash, false)
 	if ds.Test != nil {
 		p.identify(ds.Test, ds.Hash, true)
+		p.group(ds.Test, ds.Hash, true)
 	}
 	sets := p.trainingSets(section, ds)
 	if len(sets) > 1 && section.Preprocess.All() {
@@ -194,13 +195,13 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	return &loaded{ds, section.Place, sets}
 }
 
-// group adds the groups of a training file to the manifest, once.
-func (p *planner) group(ds *data.Data) {
-	known := func(g record.Groups) bool { return g.DataHash == ds.Hash }
+// group adds the groups of a file to the manifest, once.
+func (p *planner) group(ds *data.Data, hash string, test bool) {
+	known := func(g record.Groups) bool { return g.DataHash == hash && g.Test == test }
 	if ds.Groups == nil || slices.ContainsFunc(p.Manifest.Groups, known) {
 		return
 	}
-	g := record.Groups{DataHash: ds.Hash, Of: slices.Repeat([]int{-1}, slices.Max(ds.Rows)+1)}
+	g := record.Groups{DataHash: hash, Test: test, Of: slices.Repeat([]int{-1}, slices.Max(ds.Rows)+1)}
 	number := map[string]int{}
 	for i, name := range ds.Groups {
 		if _, met := number[name]; !met {

@@ -67,10 +67,11 @@ type IDs struct {
 	Columns  []IDColumn `json:"columns"`
 }
 
-// Groups has the groups of training cases that belong together.
+// Groups has the groups of cases that belong together.
 type Groups struct {
-	DataHash string `json:"data_hash"` // the data of the configurations to which they belong
-	Of       []int  `json:"of"`        // the group of each row of the file; -1: the row is no case
+	DataHash string `json:"data_hash"`      // the data of the configurations to which they belong
+	Test     bool   `json:"test,omitempty"` // of the test file instead of the training file
+	Of       []int  `json:"of"`             // the group of each row of the file; -1: the row is no case
 }
 
 // IDColumn is one of them.

@@ -338,11 +338,11 @@ var notANumber = regexp.MustCompile(`NaN|Inf`)
 // -1, 0, 1. The log evidence is 10 i for the i-th length scale; the information is greatest and the
 // errors are fewest elsewhere.
 func Hill() reports.Configuration {
+	of := reports.Scores{N: 200, Weight: 200}
 	c := reports.Configuration{
 		Dataset: "hills", Cases: 50, Inputs: 2, Label: record.Label{Kernel: Declared("{se: {ard: true}}"),
 			Likelihood: Declared("probit"), Inference: Declared("laplace")}, Tune: "grid",
-		Objective: "log_evidence", Evaluations: []reports.Evaluation{{Name: "test", Scores: reports.Scores{N: 200}}},
-		Scores: reports.Scores{N: 200},
+		Objective: "log_evidence", Evaluations: []reports.Evaluation{{Name: "test", Scores: of}}, Scores: of,
 	}
 	for i := range 11 {
 		for j := range 3 {
@@ -368,7 +368,7 @@ func HillInformation(i, j float64) float64 { return -0.01*(i-4)*(i-4) - 0.013*j 
 // Evaluated is a configuration with reject curves of 100 cases and the test information given.
 func Evaluated(likelihood, inference string, information cv.Estimate, curves ...string) reports.Configuration {
 	e := reports.Evaluation{Name: "kfold",
-		Scores: reports.Scores{N: 100, Results: []cv.Result{{Score: cv.Scores[0], Estimate: information}}}}
+		Scores: reports.Scores{N: 100, Weight: 100, Results: []cv.Result{{Score: cv.Scores[0], Estimate: information}}}}
 	for _, name := range curves {
 		curve, err := cv.CurveNamed(name)
 		if err != nil {

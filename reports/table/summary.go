@@ -197,11 +197,7 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 		}
 		switch {
 		case known && s.Count:
-			of := float64(e.Scores.N)
-			if rate, ok := e.Scores.Value(decisionScore); ok && rate.Value > 0 {
-				of = v.Value / rate.Value // cases by their weights
-			}
-			cell = written(fmt.Sprintf("%.0f/%.0f", v.Value, of), reports.Number(v.Value))
+			cell = written(fmt.Sprintf("%.0f/%.0f", v.Value, e.Scores.Weight), reports.Number(v.Value))
 		case known:
 			cell = decimals(factor*v.Value, s.Column.Digits)
 			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits,
