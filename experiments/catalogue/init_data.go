@@ -92,7 +92,7 @@ func (w *starter) roles(t *columns.Table) {
 		}
 	}
 	if len(t.Spec.Columns.Described) > 0 {
-		w.line("  columns: # what values mean: their order, the lowest first, or parts of dates")
+		w.line("  columns: # what values mean: their order, the lowest first, parts of dates, units, limits, durations")
 		for j, c := range t.Columns {
 			switch name := scalar(t.Naming(j)); {
 			case c.Order != nil:
@@ -100,6 +100,14 @@ func (w *starter) roles(t *columns.Table) {
 					strings.Join(names(t.Spec.Columns.Described[t.Naming(j)].Ordered), ", "))
 			case c.Date != nil:
 				w.line("    %s: {date: {%s}} # %s", name, keysOf(*c.Date), comment(c.Found+absent(c)))
+			case c.Duration != "":
+				w.line("    %s: {duration: %s} # %s", name, c.Duration, comment(c.Found+absent(c)))
+			case c.Limits && c.Unit != "":
+				w.line("    %s: {unit: %s, limits: true} # %s", name, scalar(c.Unit), comment(c.Found+absent(c)))
+			case c.Limits:
+				w.line("    %s: {limits: true} # %s", name, comment(c.Found+absent(c)))
+			case c.Unit != "":
+				w.line("    %s: {unit: %s} # %s", name, scalar(c.Unit), comment(c.Found+absent(c)))
 			}
 		}
 	}
@@ -151,7 +159,7 @@ func (w *starter) missing(t *columns.Table) {
 func (w *starter) inputs(t *columns.Table) {
 	told, more := 0, 0
 	for _, c := range t.Columns {
-		if c.Use != columns.Input || c.Named() || c.Date != nil {
+		if c.Use != columns.Input || c.Named() || c.Date != nil || c.Unit != "" || c.Limits || c.Duration != "" {
 			continue
 		}
 		if told++; told > mostTold {

@@ -28,7 +28,12 @@ type Column struct {
 
 	Date *data.Date `json:"date,omitempty"` // of an input that is a date or a time
 
-	odd    map[string]int // texts that stand for a missing value among dates
+	// What texts around numbers mean, as in data.Meaning.
+	Unit     string    `json:"unit,omitempty"`
+	Limits   bool      `json:"limits,omitempty"`
+	Duration data.Span `json:"duration,omitempty"`
+
+	odd    map[string]int // texts that stand for a missing value among dates and durations
 	number bool           // it reads as numbers in the notation of the file
 	names  bool           // its values are names and look like numbers
 }
@@ -59,6 +64,11 @@ type Table struct {
 	Spec       data.Spec    // train, label, id, group, drop, categories, …
 }
 
+// means says that texts have a meaning.
+func (c Column) means() bool {
+	return c.Order != nil || c.Date != nil || c.Unit != "" || c.Limits || c.Duration != ""
+}
+
 // Named says that the values of the column are names although they are numbers.
 func (c Column) Named() bool { return c.Use == Input && c.names }
 
@@ -79,9 +89,12 @@ func (t *Table) Inputs() (n int) {
 		if c.Use != Input {
 			continue
 		}
-		if c.Date != nil {
+		switch {
+		case c.Date != nil:
 			n += c.Date.Width()
-		} else {
+		case c.Limits:
+			n += 2
+		default:
 			n += max(1, c.Levels)
 		}
 		if t.Spec.MissingIndicators && c.Missing > 0 {

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -23,13 +24,18 @@ type dated struct {
 	parts       map[data.Part][2]float64
 	ranked      float64   // the sum of days times rows, which is another for other dates
 	usual       data.Form // the more usual form of dates that are written so
+	timed       int       // those with a time of the day
+	zones       map[string]bool
 }
 
 // american are dates that mostly have the month first: 12/31/2024, Dec 31, 2024.
 var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
 	regexp.MustCompile(`^\d{4}`)
 
-const daysOfYear = 365.25
+const (
+	daysOfYear = 365.25
+	mostTold   = 6 // zones, units or currencies that are told
+)
 
 // cycle is a part of a date that init proposes, and after how many days it is the same again.
 type cycle struct {
@@ -46,7 +52,16 @@ func newDates() (all []*dated) {
 	return all
 }
 
-func (d *dated) add(text string, at time.Time) {
+func (d *dated) add(text string, at time.Time, how data.Written) {
+	if how.Timed {
+		d.timed++
+	}
+	if how.Zone != "" && len(d.zones) <= mostTold {
+		if d.zones == nil {
+			d.zones = map[string]bool{}
+		}
+		d.zones[strings.Clone(how.Zone)] = true
+	}
 	if d.n == 0 {
 		d.first, d.last = at, at
 		d.usual = data.DMY
@@ -68,8 +83,12 @@ func (d *dated) add(text string, at time.Time) {
 	days := data.Part("days").Of(at)
 	d.sum, d.ranked = d.sum+days, d.ranked+days*float64(d.n)
 	for _, c := range cycles {
-		v, old := c.part.Of(at), d.parts[c.part]
-		if d.n == 1 {
+		if c.part == "hour" && !how.Timed {
+			continue
+		}
+		v := c.part.Of(at)
+		old, met := d.parts[c.part]
+		if !met {
 			old = [2]float64{v, v}
 		}
 		d.parts[c.part] = [2]float64{min(old[0], v), max(old[1], v)}
@@ -84,6 +103,7 @@ var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|
 func (d *dated) proposed(name string, many bool) (parts, leftOut []data.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
+		case c.part == "hour" && 2*d.timed < d.n: // it would be missing in most
 		case !varies || d.form == data.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
 		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
 			leftOut = append(leftOut, c.part)
@@ -117,6 +137,13 @@ func (d *dated) found(leftOut []data.Part, other *dated) string {
 	}
 	if other != nil {
 		text += fmt.Sprintf("; form %s is a guess, for %s fits as well: correct it if need be", d.form, other.form)
+	}
+	if n := d.n - d.timed; n > 0 && d.timed > 0 && d.form != data.Clock {
+		text += fmt.Sprintf("; %d without a time, whose hour is missing", n)
+	}
+	if len(d.zones) > 1 {
+		text += fmt.Sprintf("; zones %s: hours are on the clock there, zone: utc converts all",
+			strings.Join(slices.Sorted(maps.Keys(d.zones)), ", "))
 	}
 	if leftOut != nil {
 		text += fmt.Sprintf("; they rise from row to row, and %s would number the rows: left out", joined(leftOut))

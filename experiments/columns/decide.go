@@ -113,8 +113,9 @@ func (t *Table) notation(profiles []*profile) {
 	only, marked := [2]int{}, false
 	for _, p := range profiles {
 		rest := p.there - p.tokened()
-		is := [2]bool{p.numbers[point].n == rest && rest > 0, p.numbers[comma].n == rest && rest > 0}
-		plain := p.numbers[plainly].n == rest
+		n := func(notation int) int { return p.numbers[notation].n + p.amounts[notation].n }
+		is := [2]bool{n(point) == rest && rest > 0, n(comma) == rest && rest > 0}
+		plain := n(plainly) == rest
 		marked = marked || !plain && (is[point] || is[comma])
 		for k := range only {
 			if is[k] && !is[1-k] {
@@ -231,12 +232,7 @@ func (t *Table) decide(profiles []*profile) {
 			grouped = grouped || k.Use == Group
 			t.Columns[j] = Column{Name: p.name, Kind: k.Name, Use: k.Use, Found: found, Missing: p.missing,
 				number: k.Name == number.Name, names: k.category}
-			switch {
-			case k.Name == ordered.Name:
-				t.Columns[j].Order = p.order()
-			case k.Use == Input && !t.Columns[j].number:
-				t.Columns[j].Levels = len(p.levels)
-			}
+			t.Columns[j].describe(p)
 			break
 		}
 	}
@@ -246,6 +242,23 @@ func (t *Table) decide(profiles []*profile) {
 	}
 	for j := range t.Columns {
 		t.Columns[j].UsedAs = t.Columns[j].Use.String()
+	}
+}
+
+// describe sets what the values of a column mean, or how many there are.
+func (c *Column) describe(p *profile) {
+	switch c.Kind {
+	case ordered.Name:
+		c.Order = p.order()
+	case measure.Name:
+		c.Unit, _, _ = p.measured()
+		c.Limits = p.limits["<"]+p.limits[">"] > 0
+	case duration.Name:
+		c.Duration, c.odd = p.lasting.unit(), p.lasting.odd
+	default:
+		if c.Use == Input && !c.number {
+			c.Levels = len(p.levels)
+		}
 	}
 }
 
@@ -360,7 +373,7 @@ func (t *Table) specify(profiles []*profile) {
 		p := profiles[j]
 		missing := p.missing
 		switch {
-		case c.Order != nil || c.Date != nil:
+		case c.means():
 			missing += t.interpret(p, c, tokens)
 			t.Columns[j].Missing = missing
 		case c.names:
@@ -395,14 +408,15 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 	for _, text := range c.Order {
 		of = append(of, data.Name(text))
 	}
-	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of, Date: c.Date}
+	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of, Date: c.Date,
+		Unit: data.Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
 	without := map[string]int{}
-	if c.Date != nil {
-		maps.Copy(without, p.tokens)
-		maps.Copy(without, c.odd)
-	} else {
+	if c.Order != nil {
 		maps.Copy(without, p.levels)
 		maps.DeleteFunc(without, func(text string, _ int) bool { return slices.Contains(c.Order, text) })
+	} else {
+		maps.Copy(without, p.tokens)
+		maps.Copy(without, c.odd)
 	}
 	for text, n := range without {
 		tokens[text] = true

@@ -8,7 +8,7 @@ import (
 
 // number holds numbers.
 var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool) {
-	if !p.isNumber() {
+	if !p.isNumber() || len(p.currencies) > 1 {
 		return "", false
 	}
 	t := p.tally()
@@ -26,7 +26,7 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	if n := len(p.levels); n > 2 && p.isWhole() {
 		days := 0
 		for text := range p.levels {
-			if _, ok := data.ParseDate(text, data.YMD); ok && t.min >= 19000101 && t.max <= 21001231 {
+			if _, _, ok := data.ParseDate(text, data.YMD); ok && t.min >= 19000101 && t.max <= 21001231 {
 				days++
 			}
 		}

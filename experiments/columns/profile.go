@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
@@ -36,8 +35,11 @@ type profile struct {
 	seen           map[uint64]bool
 	blanks, bytes  int      // values with a blank in them, and the length of all texts
 	dates          []*dated // in the forms that nearly all texts so far have
-	unit           string   // what stands behind the number in the first text
-	units          int      // numbers with that behind them
+	amounts        [3]tally // numbers in texts with a unit or a limit
+	units          map[string]int
+	limits         map[string]int // limits of detection, by their sides
+	lasting        lasting        // durations
+	currencies     map[string]int // of numbers
 
 	notation int // of the file: point or comma
 }
@@ -77,7 +79,7 @@ var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
 
 func newProfile(name string, place int) *profile {
 	return &profile{name: name, place: place, tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{},
-		seen: map[uint64]bool{}, dates: newDates()}
+		seen: map[uint64]bool{}, dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
 }
 
 // add takes the next value.
@@ -100,11 +102,16 @@ func (p *profile) add(text string) {
 		return
 	}
 	p.texts++
+	p.addDate(text)
+	if len(p.lasting.odd) <= mostOdd {
+		p.lasting.add(text)
+	}
+	if p.addAmount(text) {
+		return
+	}
 	if _, known := p.odd[text]; known || len(p.odd) <= mostOdd {
 		p.odd[strings.Clone(text)]++
 	}
-	p.addDate(text)
-	p.addMeasure(text)
 }
 
 // addNumber takes the value as a number in each notation in which it is one.
@@ -123,6 +130,9 @@ func (p *profile) addNumber(text string) (is bool) {
 	if plain {
 		p.numbers[point].add(v)
 	}
+	if code || text[0] > '9' || text[len(text)-1] > '9' {
+		p.addCurrency(text)
+	}
 	if strings.IndexByte(text, '.') >= 0 || strings.IndexByte(text, ',') >= 0 {
 		w, is := data.ParseNumber(text, "comma")
 		if is {
@@ -136,16 +146,31 @@ func (p *profile) addNumber(text string) (is bool) {
 	return plain
 }
 
+// addCurrency counts numbers by their currencies.
+func (p *profile) addCurrency(text string) {
+	of := data.Currency(text)
+	_, point := data.ParseNumber(text, "point")
+	_, comma := data.ParseNumber(text, "comma")
+	if of == "" || !point && !comma || len(p.currencies) > mostTold {
+		return
+	}
+	if p.currencies == nil {
+		p.currencies = map[string]int{}
+	}
+	p.currencies[strings.Clone(of)]++
+}
+
 // settle takes a few texts among very many numbers, such as a unit below the head or the word at
 // the left of a sum, for missing values.
 func (p *profile) settle() {
-	if p.texts == 0 || len(p.odd) > mostOdd || p.texts*leastNumbers > p.there {
+	limits := p.limits["<"] + p.limits[">"]
+	if p.texts == limits || len(p.odd) > mostOdd || (p.texts-limits)*leastNumbers > p.there {
 		return
 	}
 	for text, n := range p.odd {
 		p.tokens[text] = n
 	}
-	p.texts = 0
+	p.texts = limits
 }
 
 // count notes which values there are, for as long as that can matter: of many values only whether
@@ -173,9 +198,9 @@ func (p *profile) addDate(text string) {
 		return
 	}
 	p.dates = slices.DeleteFunc(p.dates, func(d *dated) bool {
-		at, ok := data.ParseDate(text, d.form)
+		at, how, ok := data.ParseDate(text, d.form)
 		if ok {
-			d.add(text, at)
+			d.add(text, at, how)
 		} else {
 			d.odd[strings.Clone(text)]++
 		}
@@ -183,19 +208,28 @@ func (p *profile) addDate(text string) {
 	})
 }
 
-// addMeasure counts numbers that have the unit of the first one.
-func (p *profile) addMeasure(text string) {
-	at := 1 + strings.LastIndexAny(text, "0123456789")
-	unit := strings.TrimSpace(text[at:])
-	if unit == "" || p.texts > 1 && unit != p.unit || strings.IndexFunc(unit, unicode.IsSpace) >= 0 {
-		return
+// addAmount takes a text as a number with a unit or a limit of detection, in each notation in which
+// it is one. It reports whether it has a limit.
+func (p *profile) addAmount(text string) (limit bool) {
+	if text[0] >= 'A' && text[0] <= 'z' { // the quick answer for most texts
+		return false
 	}
-	_, point := data.ParseNumber(text[:at], "point")
-	_, comma := data.ParseNumber(text[:at], "comma")
-	if point || comma {
-		p.unit = strings.Clone(unit)
-		p.units++
+	counted := false
+	for k, notation := range []string{"point", "comma", ""} {
+		a, ok := data.ParseAmount(text, notation)
+		if !ok {
+			continue
+		}
+		p.amounts[k].add(a.Value)
+		if _, known := p.units[a.Unit]; !counted && (known || len(p.units) <= mostTold) {
+			p.units[strings.Clone(a.Unit)]++
+		}
+		if !counted && a.Limit != "" {
+			p.limits[a.Limit]++
+		}
+		limit, counted = a.Limit != "", true
 	}
+	return limit
 }
 
 // standIn is a number such as -999 that occurs more than once and is far from all others, as one is

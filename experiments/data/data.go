@@ -99,6 +99,10 @@ type Column struct {
 	Order []string `json:"order,omitempty"`
 	// Date is how texts are dates or times, of which Parts and Since are the inputs.
 	Date *Date `json:"date,omitempty"`
+	// Unit, Limits and Duration are as in Meaning.
+	Unit     string `json:"unit,omitempty"`
+	Limits   bool   `json:"limits,omitempty"`
+	Duration Span   `json:"duration,omitempty"`
 }
 
 // width is the number of columns of the input matrix made from a column of the file.
@@ -109,6 +113,8 @@ func (c Column) width() int {
 		return 1
 	case c.Date != nil:
 		w = c.Date.Width()
+	case c.Limits:
+		w = 2
 	}
 	if c.Gaps {
 		w++

@@ -21,6 +21,8 @@ type Date struct {
 	Parts []Part `yaml:"parts" json:"parts,omitempty"`
 	// Since is another date; the days from it to this one are an input.
 	Since Name `yaml:"since" json:"since,omitempty"`
+	// Zone is utc or +01:00: the clock that all times with a zone are converted to.
+	Zone Zone `yaml:"zone" json:"zone,omitempty"`
 }
 
 // Form is the order of the numbers in a date: day, month and year. What separates them, names of
@@ -126,6 +128,11 @@ func (d Date) check() error {
 	if err := d.Form.check(); err != nil {
 		return err
 	}
+	if d.Zone != "" {
+		if err := d.Zone.check(); err != nil {
+			return err
+		}
+	}
 	for i, p := range d.Parts {
 		switch err := p.check(); {
 		case err != nil:
@@ -165,20 +172,36 @@ func (d Date) checkSince(name Name, all map[Name]*Date) error {
 		"(drop)")
 }
 
+// withoutTime marks a date without a time of the day.
+const withoutTime = "without time"
+
 // number is the time in seconds.
-func (d *Date) number(text string) (float64, bool) {
-	at, ok := ParseDate(text, d.Form)
-	return secondsOf(at), ok
+func (d *Date) number(text string) (v float64, mark string, ok bool) {
+	at, how, ok := ParseDate(text, d.Form)
+	if !how.Timed {
+		mark = withoutTime
+	}
+	if ok && d.Zone != "" && how.Zone != "" {
+		var from, to float64
+		from, ok = zoneHours(how.Zone)
+		to, _ = zoneHours(string(d.Zone))
+		at = at.Add(time.Duration((to - from) * float64(time.Hour)))
+	}
+	return secondsOf(at), mark, ok
 }
 
-func (d *Date) lacks() (one, several, remedy string) {
+func (d *Date) lacks(string) (wrong, remedy string) {
 	what := "a date in the form " + string(d.Form)
 	if d.Form == Clock {
 		what = "a time of the day"
 	}
-	return "is not " + what, "are not in the form " + string(d.Form), "name another form, or add the text to " +
-		"missing_values"
+	if d.Zone != "" {
+		what += " with a known zone or none"
+	}
+	return "is not " + what, "name another form, or add the text to missing_values"
 }
+
+func (d *Date) others() string { return "are not in the form " + string(d.Form) }
 
 // names are the inputs that are made of column c, and origins what each is a part of.
 func (d *Date) names(c string) (names, origins []string) {
@@ -210,8 +233,8 @@ func (d *Date) sources() (of []int) {
 }
 
 // columns sets the columns of the matrix from this one on to what is made of the seconds at and
-// since, NaN where those are.
-func (d *Date) columns(x *mat.Dense, column int, at, since []float64) {
+// since, NaN where those are. The hour is NaN where the mark says that there is no time.
+func (d *Date) columns(x *mat.Dense, column int, at, since []float64, marks []string) {
 	for i, v := range at {
 		row := x.RawRowView(i)[column:]
 		put := func(v float64) { row[0], row = v, row[1:] }
@@ -220,6 +243,9 @@ func (d *Date) columns(x *mat.Dense, column int, at, since []float64) {
 			value := v
 			if !math.IsNaN(v) {
 				value = of.of(timeOf(v))
+			}
+			if p == "hour" && marks[i] == withoutTime {
+				value = math.NaN()
 			}
 			if of.cyclic {
 				sine, cosine := math.Sincos(2 * math.Pi * value)
@@ -269,32 +295,41 @@ var monthOf, weekdays = func() (map[string]int, map[string]bool) {
 
 var (
 	clockText = `(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?([ap]\.?m\.?)?`
-	zoneText  = ` ?(?:z|utc|gmt|[a-z]{1,3}t|[+-]\d{2}(?::?\d{2})?)?`
+	zoneText  = ` ?(z|utc|gmt|[a-z]{1,3}t|[+-]\d{2}(?::?\d{2})?)?`
 	timed     = regexp.MustCompile(`^(.*?)(?:(?:^|[t ]|, |:)` + clockText + zoneText + `)?$`)
 	clock     = regexp.MustCompile(`^` + clockText + zoneText + `$`)
-	closed    = regexp.MustCompile(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?z?$`)
+	closed    = regexp.MustCompile(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?(z?)$`)
 	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
 
+// Written is how a date is written.
+type Written struct {
+	Timed bool   // with a time of the day
+	Zone  string // behind the time, in lower case; empty: none
+}
+
 // ParseDate reads a date, with a time behind it or not, or a time of the day: 2024-12-31,
 // 31.12.2024 14:30, 12/31/24, 31 Dec 2024, 2024-12-31T14:30:00Z, 20241231, 2:30 pm. Two digits of a
-// year are from 1969 on. A zone is left out: the result is the time on the clock there, as UTC.
-func ParseDate(text string, form Form) (at time.Time, ok bool) {
+// year are from 1969 on. The result is the time on the clock of the zone, as UTC.
+func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 	if len(text) < 3 || len(text) > 40 || !strings.ContainsAny(text, "0123456789") {
-		return at, false
+		return at, how, false
 	}
 	text = strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "[]")), " "))
 	if m := closed.FindStringSubmatch(text); m != nil && form != Clock {
 		cut := map[Form][2]int{YMD: {4, 6}, DMY: {2, 4}, MDY: {2, 4}}[form]
 		day, ok := dayOf([]string{m[1][:cut[0]], m[1][cut[0]:cut[1]], m[1][cut[1]:]}, "-", form)
-		return onClock(day, ok, m[2], m[3], m[4], "", "")
+		at, ok = onClock(day, ok, m[2], m[3], m[4], "", "")
+		return at, Written{m[2] != "", m[5]}, ok
 	}
 	m := cutClock(text)
 	if m == nil {
-		return at, false
+		return at, how, false
 	}
+	how = Written{m[2] != "", m[7]}
 	if form == Clock {
-		return onClock(time.Unix(0, 0).UTC(), m[1] == "" && m[2] != "", m[2:]...)
+		at, ok = onClock(time.Unix(0, 0).UTC(), m[1] == "" && m[2] != "", m[2:]...)
+		return at, how, ok
 	}
 	var fields []string
 	separators, from := "", 0
@@ -311,15 +346,16 @@ func ParseDate(text string, form Form) (at time.Time, ok bool) {
 		from = i + len(string(r))
 	}
 	day, ok := dayOf(fields, separators, form)
-	return onClock(day, ok, m[2:]...)
+	at, ok = onClock(day, ok, m[2:]...)
+	return at, how, ok
 }
 
 // cutClock divides a text into what is before the time, in place 1, and hour, minute, second,
-// fraction, and am or pm; nil: it is none.
+// fraction, am or pm, and zone; nil: it is none.
 func cutClock(text string) []string {
 	colon := strings.IndexByte(text, ':')
 	if colon < 0 && !strings.HasSuffix(strings.TrimSuffix(text, "."), "m") {
-		return []string{text, text, "", "", "", "", ""}
+		return []string{text, text, "", "", "", "", "", ""}
 	}
 	if colon < 0 { // as in 2 pm
 		return timed.FindStringSubmatch(text)

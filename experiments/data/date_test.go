@@ -69,7 +69,7 @@ func TestParseDate(t *testing.T) {
 		"31.12.2024 " + "14:30:05 9 9 9": {},
 	} {
 		for _, form := range Form("").Names() {
-			at, ok := ParseDate(text, Form(form))
+			at, _, ok := ParseDate(text, Form(form))
 			want := slices.Contains(strings.Fields(of.forms), form)
 			if ok != want || ok && at.Format("2006-01-02T15:04:05.999") != of.want {
 				t.Errorf("%q as %s: %v, %v; want %s, %v", text, form, at, ok, of.want, want)
@@ -88,7 +88,7 @@ func FuzzParseDate(f *testing.F) {
 		MDY: {"1/2/2006 3:04:05 pm", "Jan 2, 2006 15:04:05"}, Clock: {"15:04:05", "3:04:05 PM"}}
 	f.Fuzz(func(t *testing.T, text string) {
 		for form, all := range layouts {
-			at, ok := ParseDate(text, form)
+			at, _, ok := ParseDate(text, form)
 			if !ok {
 				continue
 			}
@@ -100,7 +100,7 @@ func FuzzParseDate(f *testing.F) {
 			}
 			for _, layout := range all {
 				written := at.Format(layout)
-				if again, ok := ParseDate(written, form); !ok || !again.Equal(at.Truncate(time.Second)) {
+				if again, _, ok := ParseDate(written, form); !ok || !again.Equal(at.Truncate(time.Second)) {
 					t.Fatalf("%q as %s: %v, %v; want %v", written, form, again, ok, at)
 				}
 			}
@@ -213,20 +213,20 @@ func TestDateMistakes(t *testing.T) {
 	}
 	for want, columns := range map[string]Columns{
 		`table.csv:3:1: column "a": "31.02.2024" is not a date in the form dmy`: of(&Date{Form: DMY, Parts: year}),
-		`the date "a": it has no form`:                                          of(&Date{Parts: year}),
-		`unknown form "dym"`:                                                    of(&Date{Form: "dym", Parts: year}),
-		`unknown part "yaer"; did you mean "year"`:                              of(&Date{Form: DMY, Parts: []Part{"yaer"}}),
-		`part "year" occurs twice`:                                              of(&Date{Form: DMY, Parts: []Part{"year", "year"}}),
-		`a time of the day has no year`:                                         of(&Date{Form: Clock, Parts: year}),
-		`it makes no input`:                                                     of(&Date{Form: DMY}),
-		`it is since itself`:                                                    of(&Date{Form: DMY, Since: "a"}),
-		`"c" is not described as a date`:                                        of(&Date{Form: DMY, Since: "c"}),
-		`"b" is a time of the day; name a date`:                                 of(&Date{Form: DMY, Since: "b"}),
-		`days since another date need a date`:                                   of(&Date{Form: Clock, Parts: []Part{"hour"}, Since: "b"}),
-		`"a" has an order and is a date; keep one`:                              {Described: map[string]Meaning{"a": {Date: &Date{Form: DMY}, Ordered: []Name{"x", "z"}}}},
-		`column "y" is already used as label`:                                   {Described: map[string]Meaning{"y": {Date: &Date{Form: DMY, Parts: year}}}},
-		`no column "d"`:                                                         {Described: map[string]Meaning{"d": {Date: &Date{Form: DMY, Parts: year}}}},
-		`the order of "a" has 0 values; write all values`:                       {Described: map[string]Meaning{"a": {}}},
+		`"a": it has no form`:                       of(&Date{Parts: year}),
+		`unknown form "dym"`:                        of(&Date{Form: "dym", Parts: year}),
+		`unknown part "yaer"; did you mean "year"`:  of(&Date{Form: DMY, Parts: []Part{"yaer"}}),
+		`part "year" occurs twice`:                  of(&Date{Form: DMY, Parts: []Part{"year", "year"}}),
+		`a time of the day has no year`:             of(&Date{Form: Clock, Parts: year}),
+		`it makes no input`:                         of(&Date{Form: DMY}),
+		`it is since itself`:                        of(&Date{Form: DMY, Since: "a"}),
+		`"c" is not described as a date`:            of(&Date{Form: DMY, Since: "c"}),
+		`"b" is a time of the day; name a date`:     of(&Date{Form: DMY, Since: "b"}),
+		`days since another date need a date`:       of(&Date{Form: Clock, Parts: []Part{"hour"}, Since: "b"}),
+		`"a": it needs one of ordered, date`:        {Described: map[string]Meaning{"a": {Date: &Date{Form: DMY}, Ordered: []Name{"x", "z"}}}},
+		`column "y" is already used as label`:       {Described: map[string]Meaning{"y": {Date: &Date{Form: DMY, Parts: year}}}},
+		`no column "d"`:                             {Described: map[string]Meaning{"d": {Date: &Date{Form: DMY, Parts: year}}}},
+		`"a": it needs one of ordered, date, durat`: {Described: map[string]Meaning{"a": {}}},
 	} {
 		spec := Spec{Label: "y", Columns: columns}
 		_, err := load(t, spec, train, "")

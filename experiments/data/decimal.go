@@ -83,6 +83,21 @@ func withoutCurrency(s string) string {
 	return minus + strings.TrimSpace(s)
 }
 
+// Currency is the sign or the code that withoutCurrency removes from a number, or empty. Signs with
+// a code are that code.
+func Currency(s string) string {
+	s = strings.TrimLeft(strings.Trim(s, "()"), "-")
+	rest := withoutCurrency(s)
+	if rest == s {
+		return ""
+	}
+	sign := strings.TrimSpace(strings.Replace(s, rest, "", 1))
+	if code, known := map[string]string{"$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW"}[sign]; known {
+		return code
+	}
+	return sign
+}
+
 // ungrouped removes the separators of thousands from the integer part of a number: the given one,
 // blanks or apostrophes, but only one kind.
 func ungrouped(s, group string) (string, bool) {

@@ -1,37 +1,102 @@
 package data
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
+// Meaning is what the values of an input mean.
+type Meaning struct {
+	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
+	Ordered []Name `yaml:"ordered"`
+	Date    *Date  `yaml:"date"`
+	// Unit is the unit that may stand behind numbers. Other lengths, weights, volumes and sizes of
+	// files are converted.
+	Unit Name `yaml:"unit"`
+	// Limits reads limits of detection, <0.5 and >100, as the number, and adds an input "NAME
+	// beyond limit" that is -1 below a limit, 1 above one and else 0.
+	Limits bool `yaml:"limits"`
+	// Duration reads durations (see ParseDuration) as numbers in this unit.
+	Duration Span `yaml:"duration"`
+}
+
+// check checks all but what the meaning has to do with others.
+func (m Meaning) check() error {
+	given := 0
+	for _, is := range []bool{m.Ordered != nil, m.Date != nil, m.Unit != "" || m.Limits, m.Duration != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return errors.New("it needs one of ordered, date, duration, and unit with limits or not")
+	case m.Date != nil:
+		return m.Date.check()
+	case m.Duration != "":
+		return m.Duration.check()
+	}
+	if a, ok := ParseAmount("1 "+string(m.Unit), ""); m.Unit != "" && (!ok || a.Unit != string(m.Unit)) {
+		return fmt.Errorf("%q is no unit; a unit begins with a letter, ° or µ and has no blanks, as in unit: kg",
+			m.Unit)
+	}
+	return nil
+}
+
 // meaning makes numbers of the values of an input that are not written as numbers.
 type meaning interface {
-	number(text string) (v float64, ok bool)
-	// lacks says of a text without a number, or of several, what is wrong, and what to do in the
-	// data section.
-	lacks() (one, several, remedy string)
+	// number is what a text means, and a mark of what else it says.
+	number(text string) (v float64, mark string, ok bool)
+	// lacks says what is wrong with a text without a number, and what to do in the data section.
+	lacks(text string) (wrong, remedy string)
+	others() string // says what is wrong with several
 }
 
 // ranked has all values of an input, the lowest first.
 type ranked []string
 
-func (r ranked) number(text string) (float64, bool) {
+func (r ranked) number(text string) (v float64, mark string, ok bool) {
 	k := slices.Index(r, text)
-	return float64(k + 1), k >= 0
+	return float64(k + 1), "", k >= 0
 }
 
-func (r ranked) lacks() (one, several, remedy string) {
-	return fmt.Sprintf("is not in its order (%s)", list(r)), "are not in its order", "or add it there"
+func (r ranked) lacks(string) (wrong, remedy string) {
+	return fmt.Sprintf("is not in its order (%s)", list(r)), "or add it there"
 }
 
-// meaning is what the values of the column mean; nil: numbers are written as such.
-func (c Column) meaning() meaning {
+func (r ranked) others() string { return "are not in its order" }
+
+// meaning is what the values of the column mean in a notation of numbers; nil: numbers are written
+// as such.
+func (c Column) meaning(decimal string) meaning {
 	switch {
 	case c.Order != nil:
 		return ranked(c.Order)
 	case c.Date != nil:
 		return c.Date
+	case c.Unit != "" || c.Limits:
+		return measured{c.Unit, c.Limits, decimal}
+	case c.Duration != "":
+		return lasting{c.Duration, decimal}
 	}
 	return nil
+}
+
+// marked reports whether an input needs the marks of its values.
+func (c Column) marked() bool {
+	return c.Limits || c.Date != nil && slices.Contains(c.Date.Parts, "hour")
+}
+
+// limits sets the column of the matrix to the side of the limit that each mark is on; NaN where the
+// value is.
+func (d *Data) limits(column int, values []float64, marks []string) {
+	for i, v := range values {
+		side := map[string]float64{"<": -1, ">": 1}[marks[i]]
+		if math.IsNaN(v) {
+			side = v
+		}
+		d.X.Set(i, column, side)
+	}
 }

@@ -22,6 +22,9 @@ func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:
 		names, origins = c.Date.names(c.Name)
+	case c.Limits:
+		names = []string{c.Name, c.Name + " beyond limit"}
+		origins = names
 	case c.Levels == nil || c.Coded:
 		names, origins = []string{c.Name}, []string{c.Name}
 	default:
@@ -31,7 +34,7 @@ func (c Column) names() (names, origins []string) {
 	}
 	if c.Gaps {
 		name := c.Name + " is missing"
-		if names = append(names, name); c.Levels != nil { // missing is one more level
+		if names = append(slices.Clone(names), name); c.Levels != nil { // missing is one more level
 			name = c.Name
 		}
 		origins = append(origins, name)
@@ -62,6 +65,7 @@ func (s *Schema) Origins() (all []string) {
 func (s *Schema) From() (all []string) {
 	for _, c := range s.Inputs {
 		names, _ := c.names()
+		names = slices.Clone(names)
 		for k := range names {
 			if c.Date == nil || c.Date.Since == "" || k != c.Date.Width()-1 {
 				names[k] = c.Name
@@ -119,10 +123,9 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("column %q is coded and has no levels", c.Name)
 		case c.Order != nil && (len(c.Order) < 2 || c.Levels != nil || !allDifferent(c.Order)):
 			return fmt.Errorf("the order of column %q must be two texts or more, all different, and no levels", c.Name)
-		case c.Date != nil:
-			if err := s.checkDate(c); err != nil {
-				return fmt.Errorf("column %q: %w", c.Name, err)
-			}
+		}
+		if err := s.checkMeaning(c); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -180,7 +183,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
-			t.interpret(*c)
+			t.interpret(*c, s.Decimal)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}
@@ -382,9 +385,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	}
 	for _, c := range s.Inputs {
 		if n := t.unknown[c.Index]; n > 0 {
-			_, wrong, _ := c.meaning().lacks()
 			d.Warnings = append(d.Warnings, cause.Unknown.Of(n, "values of %q that %s: they are treated as missing",
-				c.Name, wrong))
+				c.Name, c.meaning(s.Decimal).others()))
 		}
 	}
 	if d.Weights = t.weights; t.counted {
@@ -398,7 +400,9 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	if t.unlabelled > 0 {
 		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.unlabelled, "labels are missing, and the cases dropped"))
 	}
-	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps || c.Date != nil }) {
+	if slices.ContainsFunc(s.Inputs, func(c Column) bool {
+		return c.Levels != nil || c.Gaps || c.Date != nil || c.Limits
+	}) {
 		s.indicate(d, t, columns)
 	}
 	if s.Label.Index >= 0 {
@@ -416,13 +420,23 @@ func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
 	return mat.Col(nil, k, numbers)
 }
 
-// checkDate checks an input that is a date.
-func (s *Schema) checkDate(c Column) error {
-	if c.Levels != nil || c.Order != nil {
-		return errors.New("it is a date, and has levels or an order")
+// checkMeaning checks what the values of an input mean.
+func (s *Schema) checkMeaning(c Column) error {
+	if c.meaning("") == nil {
+		return nil
 	}
-	if err := c.Date.check(); err != nil {
+	of := Meaning{Date: c.Date, Unit: Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
+	for _, text := range c.Order {
+		of.Ordered = append(of.Ordered, Name(text))
+	}
+	if err := of.check(); err != nil {
 		return err
+	}
+	switch {
+	case c.Levels != nil || s.Sparse:
+		return errors.New("its values have a meaning, and it has levels or is of an svmlight file")
+	case c.Date == nil:
+		return nil
 	}
 	dates := map[Name]*Date{}
 	for _, other := range s.Inputs {
@@ -438,7 +452,11 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	for k, c := range s.Inputs {
 		switch {
 		case c.Date != nil:
-			c.Date.columns(d.X, column, mat.Col(nil, k, numbers), s.since(c, numbers))
+			c.Date.columns(d.X, column, mat.Col(nil, k, numbers), s.since(c, numbers), t.texts[max(0, c.Index)])
+		case c.Limits:
+			values := mat.Col(nil, k, numbers)
+			d.X.SetCol(column, values)
+			d.limits(column+1, values, t.texts[c.Index])
 		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:

@@ -72,13 +72,6 @@ type Columns struct {
 func (c *Columns) List() any { return &c.Chosen }
 func (c *Columns) Map() any  { return &c.Described }
 
-// Meaning is what the values of an input mean.
-type Meaning struct {
-	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
-	Ordered []Name `yaml:"ordered"`
-	Date    *Date  `yaml:"date"`
-}
-
 // described are the names of the inputs with a meaning, in order.
 func (c Columns) described() (names []Name) {
 	for _, name := range slices.Sorted(maps.Keys(c.Described)) {
@@ -196,15 +189,13 @@ func (s Spec) checkMeanings() (p Problems) {
 		switch {
 		case name == "":
 			p.add("columns", "a column has no name; write it, or its number from 1")
-		case of.Date != nil && of.Ordered != nil:
-			p.add("columns", "%q has an order and is a date; keep one", name)
+		case of.check() != nil:
+			p.add("columns", "%q: %v", name, of.check())
 		case of.Date != nil:
-			if err := of.Date.check(); err != nil {
-				p.add("columns", "the date %q: %v", name, err)
-			} else if err := of.Date.checkSince(name, dates); err != nil {
+			if err := of.Date.checkSince(name, dates); err != nil {
 				p.add("columns", "the date %q: %v", name, err)
 			}
-		default:
+		case of.Ordered != nil:
 			p = append(p, checkOrder(name, s.texts(of.Ordered))...)
 		}
 	}

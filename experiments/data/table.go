@@ -141,7 +141,9 @@ type table struct {
 	place    []int             // position of each input column among them
 	unknown  map[int]int       // values of an input with a meaning that have none, and are missing values
 	meanings map[int]meaning   // of input columns that are not written as numbers
-	texts    [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
+	currency map[int]string    // of input columns of numbers that have one
+	marked   map[int]bool      // of these, those whose marks are kept
+	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
 	known    map[string]string // texts seen before, to keep a single copy
 	weights  []float64         // of each case, where a column has them
 	counted  bool              // a row is the successes and failures of trials
@@ -180,7 +182,7 @@ func (t *table) begin(want request, n int) error {
 		}
 	}
 	for j, r := range t.roles {
-		if r != ignored && r != number && !r.counts() || r == succeeding {
+		if r != ignored && r != number && !r.counts() || r == succeeding || t.marked[j] {
 			t.texts[j] = make([]string, n)
 		}
 	}
@@ -213,7 +215,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			continue
 		}
 		f := of(j)
-		v, missing := t.value(want, j, f)
+		v, mark, missing := t.value(want, j, f)
 		text := f.text
 		if missing && role == target && want.drop {
 			t.unlabelled++
@@ -221,7 +223,10 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		if missing {
 			complete, text, v = complete && role == target && want.loose, "", math.NaN()
-			t.missing(want, role, line, at(j), j)
+			t.missing(want, role, line, at(j), j, "value")
+		} else if mark == withoutTime && t.marked[j] {
+			complete = false
+			t.missing(want, role, line, at(j), j, "time of the day, which is an input")
 		}
 		if counts.set(role, v) {
 			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
@@ -236,6 +241,12 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
 			t.faults.once(kind, line, at(j), "column %q: %s", t.names[j], t.notValue(want, j, text))
+		}
+		if t.marked[j] {
+			t.texts[j][n] = mark
+		}
+		if t.meanings[j] == nil && !f.typed && !math.IsNaN(v) {
+			t.oneCurrency(want.decimal, line, at(j), j, text)
 		}
 		t.numbers.Set(n, t.place[j], v)
 	}
@@ -319,47 +330,74 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 }
 
 // interpret makes numbers of the values of an input that are not written as numbers.
-func (t *table) interpret(c Column) {
-	m := c.meaning()
+func (t *table) interpret(c Column, decimal string) {
+	m := c.meaning(decimal)
 	if m == nil || c.Index < 0 {
 		return
 	}
 	if t.meanings == nil {
-		t.meanings, t.unknown = map[int]meaning{}, map[int]int{}
+		t.meanings, t.unknown, t.marked = map[int]meaning{}, map[int]int{}, map[int]bool{}
 	}
-	t.meanings[c.Index], t.roles[c.Index] = m, number
+	t.meanings[c.Index], t.roles[c.Index], t.marked[c.Index] = m, number, c.marked()
+}
+
+// oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
+func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
+	if decimal == "" { // which reads none
+		return
+	}
+	of := Currency(text)
+	if of == "" {
+		return
+	}
+	if t.currency == nil {
+		t.currency = map[int]string{}
+	}
+	if t.currency[j] == "" {
+		t.currency[j] = of
+	}
+	if first := t.currency[j]; first != of {
+		t.faults.once(fault{"currency", j}, line, at, "column %q: %q is in %s, and others are in %s; write all in one "+
+			"currency, or leave the column out (drop)", t.names[j], text, of, first)
+	}
 }
 
 // notValue says what is wrong with a text of column j that should be a number or mean one.
 func (t *table) notValue(want request, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
-		wrong, _, remedy := m.lacks()
+		wrong, remedy := m.lacks(text)
 		return fmt.Sprintf("%q %s; %s", text, wrong, want.remedy("correct it", remedy))
 	}
 	return notNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
 		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
 }
 
-// value is the number of a field of column j, or NaN, and whether the value is missing. Among cases
-// to predict, texts without a meaning are missing where others have one.
-func (t *table) value(want request, j int, f field) (v float64, missing bool) {
+// value is the number of a field of column j, or NaN, its mark, and whether the value is missing.
+// Among cases to predict, texts without a meaning are missing where others have one.
+func (t *table) value(want request, j int, f field) (v float64, mark string, missing bool) {
 	v, missing = want.value(t.roles[j], f)
 	m := t.meanings[j]
 	if m == nil {
-		return v, missing
+		return v, "", missing
+	}
+	switch m.(type) {
+	case measured, lasting:
+		if f.typed && !math.IsNaN(f.number) || missing {
+			return v, "", missing
+		}
 	}
 	text := f.text
 	if want.fold {
 		text = strings.ToLower(text)
 	}
-	if v, ok := m.number(text); ok {
-		return v, false
+	if v, mark, ok := m.number(text); ok {
+		return v, mark, false
 	}
 	if !missing && want.loose && want.missing != "error" {
 		t.unknown[j]++
 		missing = true
 	}
-	return math.NaN(), missing
+	return math.NaN(), "", missing
 }
 
 // fill reads the rows of a file whose columns are known; n is an upper bound of their number.
@@ -425,8 +463,8 @@ func (t *table) passes(want request, f field) bool {
 	return true
 }
 
-// missing handles a missing value of column j: a fault, unless it is allowed.
-func (t *table) missing(want request, r role, line, column, j int) {
+// missing handles what is missing of column j: a fault, unless it is allowed.
+func (t *table) missing(want request, r role, line, column, j int, what string) {
 	kind := fault{"missing", j}
 	switch {
 	case want.missing == "drop" || r == target && want.loose:
@@ -443,7 +481,7 @@ func (t *table) missing(want request, r role, line, column, j int) {
 		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
 			t.names[j])
 	case want.missing == "" || want.missing == "error":
-		t.faults.once(kind, line, column, "column %q has no value; %s", t.names[j],
+		t.faults.once(kind, line, column, "column %q has no %s; %s", t.names[j], what,
 			want.remedy("write it", "or set missing: drop, mean or median"))
 	}
 }

@@ -188,6 +188,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 		if of.Ordered != nil {
 			c.Order = s.texts(of.Ordered)
 		}
+		c.Unit, c.Limits, c.Duration = string(of.Unit), of.Limits, of.Duration
 		if of.Date != nil {
 			date := *of.Date
 			if other := slices.Index(names, date.Since); other >= 0 {
@@ -195,7 +196,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 			}
 			c.Date = &date
 		}
-		t.interpret(*c)
+		t.interpret(*c, s.Decimal)
 	}
 	return nil
 }
@@ -283,6 +284,7 @@ func (s *Schema) categories(t *table) {
 				if !ok {
 					v = math.NaN()
 				}
+				t.oneCurrency(s.Decimal, t.lines[i], 0, c.Index, f)
 				t.numbers.Set(i, k, v)
 			}
 			continue

@@ -108,6 +108,13 @@ var Sections = []Section{
 			"predict other values are missing", "", "columns: {pain: {ordered: [none, mild, severe]}}"},
 		{"date", "the values are dates or times, and their parts the inputs", "",
 			"columns: {visit: {date: {form: dmy, parts: [year, month]}}}"},
+		{"unit", "unit that may stand behind the numbers (70.1 kg, 172cm); other lengths, weights, volumes and " +
+			"sizes of files are converted, any other unit is an error", "none", "columns: {weight: {unit: kg}}"},
+		{"limits", "true reads limits of detection, <0.5 and ≥100, as the number, and adds an input that is -1 " +
+			"below a limit, 1 above one and else 0", "false", "columns: {crp: {unit: mg/l, limits: true}}"},
+		{"duration", "the values are durations (1:30:00, 2h 15m, 3 days, P3DT4H), and the input their number of " +
+			"seconds, minutes, hours or days; 1:30 is hours and minutes for hours or days, and else minutes", "none",
+			"columns: {stay: {duration: hours}}"},
 	}},
 	{"date", "how texts are read as dates or times, and what they become", []string{"Date"}, []Key{
 		{"form", "order of day, month and year: ymd (2024-12-31), dmy (31.12.2024), mdy (12/31/2024), or time, of " +
@@ -119,6 +126,8 @@ var Sections = []Section{
 			"parts: [year, month, weekday, hour]"},
 		{"since", "another date of columns; the days from it to this one are an input", "none",
 			"discharge: {date: {form: ymd, since: admission}}"},
+		{"zone", "clock to which times with a zone are converted: utc, or by how much it is ahead of that",
+			"the clock of each", "date: {form: ymd, parts: [hour], zone: +01:00}"},
 	}},
 	{"preprocess", "which cases the preprocessing is fitted on", []string{"Choice"}, []Key{
 		{"standardize", "scales each input to mean 0 and variance 1, computed from the training cases " +

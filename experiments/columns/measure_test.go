@@ -1,0 +1,62 @@
+package columns
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// What init writes of units, limits of detection and durations, and what it says of them.
+func TestMeasuresProposed(t *testing.T) {
+	word := func(i int, words ...string) string { return words[i%len(words)] }
+	for _, of := range []struct {
+		name   string
+		value  func(i int) string
+		want   data.Meaning
+		tokens string
+		says   string
+	}{
+		{"weight", func(i int) string { return fmt.Sprintf("%d.5 kg", i) }, data.Meaning{Unit: "kg"}, "", "numbers, 0.5 to 59.5 kg"},
+		{"weight", func(i int) string { return fmt.Sprintf("%d%s", i, word(i, " kg", " kg", "")) }, data.Meaning{Unit: "kg"}, "",
+			"20 without a unit, taken to be in kg"},
+		{"height", func(i int) string { return fmt.Sprintf("%d%s", i, word(i, " cm", "cm", " m")) }, data.Meaning{Unit: "cm"}, "",
+			", as it is written; m converted"},
+		{"weight", func(i int) string { return word(min(i, 2), "n/a", "unknown", fmt.Sprintf("%d kg", i)) }, data.Meaning{Unit: "kg"},
+			"n/a unknown", "numbers, 2 to 59 kg"},
+		{"crp", func(i int) string { return word(i%3, "<5", fmt.Sprintf("%d.5", 5+i), ">100") }, data.Meaning{Limits: true}, "",
+			"20 below a limit of detection; 20 above"},
+		{"crp", func(i int) string { return word(min(i, 1), "<5 mg/l", fmt.Sprintf("%d.5 mg/l", 5+i)) },
+			data.Meaning{Unit: "mg/l", Limits: true}, "", "numbers, 5 to 64.5 mg/l; 1 below"},
+		{"wait", func(i int) string { return fmt.Sprintf("%d:%02d:00", i%5, i) }, data.Meaning{Duration: "hours"}, "", "durations, 0"},
+		{"call", func(i int) string { return word(i, fmt.Sprintf("%d:%02d", i%50, i), fmt.Sprintf("30:%02d:%02d", i, i)) },
+			data.Meaning{Duration: "minutes"}, "", "1:30 is read as minutes and seconds"},
+		{"lap", func(i int) string { return fmt.Sprintf("%d:%02d", i%5, i) }, data.Meaning{Duration: "hours"}, "",
+			"to 4.983 hours; 1:30 is read as hours and minutes, a guess"},
+		{"tenure", func(i int) string { return fmt.Sprintf("%d yrs %d mon", i%9, i%12) }, data.Meaning{Duration: "days"}, "", " days"},
+		{"ttl", func(i int) string { return word(min(i, 1), "n/a", fmt.Sprintf("PT%dM", i)) }, data.Meaning{Duration: "minutes"},
+			"n/a", "durations, 1 to 59 minutes"},
+	} {
+		table, err := Read(file(t, rows(60, of.name+",x,label", func(i int) string {
+			return fmt.Sprintf("%s,%g,%s", of.value(i), 0.25*float64(i*i%59), []string{"p", "q"}[i*i%3%2])
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := table.Spec.Columns.Described[of.name]
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", of.want) || !strings.Contains(table.Columns[0].Found, of.says) {
+			t.Errorf("%s: %+v, want %+v: %q, want %q", of.name, got, of.want, table.Columns[0].Found, of.says)
+		}
+		var tokens []string
+		for _, name := range table.Spec.MissingValues {
+			tokens = append(tokens, string(name))
+		}
+		if strings.Join(tokens, " ") != of.tokens {
+			t.Errorf("%s: missing values %q, want %q", of.name, tokens, of.tokens)
+		}
+		if _, err := data.Load(table.Spec, "", 1); err != nil {
+			t.Errorf("%s: %v", of.name, err)
+		}
+	}
+}

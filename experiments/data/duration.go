@@ -1,0 +1,199 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Span is the unit of time in which an input that is a duration is counted.
+type Span string
+
+// spans are the units, with their seconds.
+var spans = []struct {
+	name    Span
+	seconds float64
+}{{"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", secondsOfDay}}
+
+// Names are the possible values.
+func (Span) Names() (names []string) {
+	for _, s := range spans {
+		names = append(names, string(s.name))
+	}
+	return names
+}
+
+// UnmarshalText reads one of them.
+func (s *Span) UnmarshalText(text []byte) error {
+	*s = Span(text)
+	return s.check()
+}
+
+func (s Span) check() error {
+	if !slices.Contains(s.Names(), string(s)) {
+		return fmt.Errorf("unknown duration %q%s", string(s), registry.Suggest(string(s), s.Names()))
+	}
+	return nil
+}
+
+// Seconds is how many there are in one of the unit.
+func (s Span) Seconds() float64 { return spans[slices.Index(s.Names(), string(s))].seconds }
+
+// Lasting is how a duration is written.
+type Lasting struct {
+	// Fields is the number of fields of a clock, as 3 of 1:30:00; 0: it has none.
+	Fields int
+	Named  bool // a unit is written as more than one letter, or as the standard has it
+}
+
+const daysOfYear = 365.25
+
+// spanOf has the seconds of units of time by their names in several languages, in lower case.
+var spanOf = func() map[string]float64 {
+	all := map[string]float64{}
+	for _, of := range []struct {
+		names   string
+		seconds float64
+	}{
+		{"µs us microsecond microseconds", 1e-6},
+		{"ms msec millisecond milliseconds", 1e-3},
+		{"s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos", 1},
+		{"m min mins minute minutes minuten minuto minutos", 60},
+		{"h hr hrs hour hours std stunde stunden heure heures hora horas", 3600},
+		{"d day days tag tage tagen jour jours día días dia dias", secondsOfDay},
+		{"w wk wks week weeks woche wochen semaine semaines semana semanas", 7 * secondsOfDay},
+		{"mo mon mons month months monat monate monaten mois mes meses", daysOfYear / 12 * secondsOfDay},
+		{"y yr yrs year years jahr jahre jahren an ans année années año años", daysOfYear * secondsOfDay},
+	} {
+		for _, name := range strings.Fields(of.names) {
+			all[name] = of.seconds
+		}
+	}
+	return all
+}()
+
+var (
+	lastingClock = regexp.MustCompile(`^(\d{1,6}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))?$`)
+	standard     = regexp.MustCompile(`^p(?:[\d.,]+[ymwd])*(?:t(?:[\d.,]+[hms])+)?$`)
+	lastingPart  = regexp.MustCompile(`^(?:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
+)
+
+// ParseDuration reads a duration in seconds: 1:30:00, 2h 15m, 3 days, 3 days, 4:05:06, P3DT4H, as
+// ISO 8601 has it. Decimals follow a point or, in the notation comma, a comma. Of a clock of two
+// fields the first are hours if unit is hours or days, and else minutes; a number alone is in the
+// unit. A year has 365.25 days, and a month is the twelfth part of it.
+func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
+	const longest = 60
+	if len(text) > longest {
+		return 0, as, false
+	}
+	if v, number := ParseNumber(text, decimal); number {
+		return finite(v*unit.Seconds(), as)
+	}
+	rest := strings.ToLower(strings.TrimSpace(text))
+	rest, minus := strings.CutPrefix(rest, "-")
+	if standard.MatchString(rest) && len(rest) > 2 {
+		seconds, ok = isoSeconds(rest[1:], decimal)
+		as.Named = true
+	} else {
+		seconds, as, ok = spelledSeconds(rest, decimal, unit)
+	}
+	if minus {
+		seconds = -seconds
+	}
+	if !ok {
+		return 0, as, false
+	}
+	return finite(seconds, as)
+}
+
+func finite(seconds float64, as Lasting) (float64, Lasting, bool) {
+	return seconds, as, math.Abs(seconds) <= maxMagnitude
+}
+
+// isoSeconds reads what follows P in a duration of ISO 8601. Each unit is shorter than the one
+// before.
+func isoSeconds(text, decimal string) (seconds float64, ok bool) {
+	days, clock, _ := strings.Cut(text, "t")
+	for k, part := range []string{days, clock} {
+		last := math.Inf(1)
+		for part != "" {
+			at := strings.IndexAny(part, "ymwdhs")
+			v, is := ParseNumber(strings.Replace(part[:at], ",", ".", 1), "")
+			unit := spanOf[part[at:at+1]]
+			if part[at] == 'm' && k == 0 {
+				unit = spanOf["month"]
+			}
+			if !is || unit >= last {
+				return 0, false
+			}
+			seconds, last, part = seconds+v*unit, unit, part[at+1:]
+		}
+	}
+	return seconds, true
+}
+
+// spelledSeconds reads numbers with units of time, each shorter than the one before, and a clock or
+// a number of the next shorter unit behind them.
+func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
+	last := math.Inf(1)
+	for rest != "" {
+		clock := strings.TrimLeft(rest, ", ")
+		if m := lastingClock.FindStringSubmatch(clock); m != nil && last > spanOf["h"] {
+			v, fields, ok := clockSeconds(m, unit)
+			as.Fields = fields
+			return seconds + v, as, ok
+		}
+		m := lastingPart.FindStringSubmatch(rest)
+		if m == nil {
+			return 0, as, false
+		}
+		v, is := ParseNumber(m[1], decimal)
+		of, known := spanOf[m[2]]
+		if m[2] == "" && len(m[0]) == len(rest) && len(m[1]) == 2 { // as in 2h15
+			of, known = last/60, last == 60 || last == 3600
+		}
+		if !is || !known || of >= last {
+			return 0, as, false
+		}
+		as.Named = as.Named || len(m[2]) > 1
+		seconds, last, rest = seconds+v*of, of, rest[len(m[0]):]
+	}
+	return seconds, as, last < math.Inf(1)
+}
+
+// clockSeconds are the seconds of a clock with two or three fields.
+func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) {
+	first, _ := strconv.ParseFloat(m[1], 64) // the expression has digits alone
+	second, _ := strconv.ParseFloat(m[2], 64)
+	if m[3] == "" {
+		if unit == "hours" || unit == "days" {
+			return 3600*first + 60*second, 2, second < 60
+		}
+		return 60*first + second, 2, second < 60
+	}
+	third, _ := strconv.ParseFloat(strings.Replace(m[3], ",", ".", 1), 64)
+	return 3600*first + 60*second + third, 3, second < 60 && third < 60
+}
+
+// lasting are durations.
+type lasting struct {
+	unit    Span
+	decimal string // the notation of numbers
+}
+
+func (l lasting) number(text string) (v float64, mark string, ok bool) {
+	v, _, ok = ParseDuration(text, l.decimal, l.unit)
+	return v / l.unit.Seconds(), "", ok
+}
+
+func (l lasting) lacks(string) (wrong, remedy string) {
+	return "is no duration", "or add the text to missing_values"
+}
+
+func (l lasting) others() string { return "are no durations" }

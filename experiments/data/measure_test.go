@@ -1,0 +1,280 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Each text is this amount.
+func TestParseAmount(t *testing.T) {
+	for _, of := range []struct {
+		text, decimal string
+		want          Amount
+	}{
+		{"70.1 kg", "", Amount{Value: 70.1, Unit: "kg"}},
+		{"172cm", "", Amount{Value: 172, Unit: "cm"}},
+		{"70,1 kg", "comma", Amount{Value: 70.1, Unit: "kg"}},
+		{"1,200 kg", "point", Amount{Value: 1200, Unit: "kg"}},
+		{"1 200 km / h", "point", Amount{Value: 1200, Unit: "km/h"}},
+		{"-3 °C", "", Amount{Value: -3, Unit: "°C"}},
+		{"28.5 kg/m2", "", Amount{Value: 28.5, Unit: "kg/m2"}},
+		{"5e3 V", "", Amount{Value: 5000, Unit: "V"}},
+		{"5 eggs", "", Amount{Value: 5, Unit: "eggs"}},
+		{"<0.5", "", Amount{Value: 0.5, Limit: "<"}},
+		{"< 0,5", "comma", Amount{Value: 0.5, Limit: "<"}},
+		{"<= 3", "", Amount{Value: 3, Limit: "<"}},
+		{"≥ 100 mg/dl", "", Amount{Value: 100, Unit: "mg/dl", Limit: ">"}},
+		{">100", "", Amount{Value: 100, Limit: ">"}},
+		{"$1,200", "point", Amount{Value: 1200}},
+		{"12", "", Amount{Value: 12}},
+	} {
+		if got, ok := ParseAmount(of.text, of.decimal); !ok || got != of.want {
+			t.Errorf("%q: %+v, %v; want %+v", of.text, got, ok, of.want)
+		}
+	}
+	for _, text := range []string{"", "kg", "kg 5", "12/31", "3-4", "10:30", "5'", "<", "1.2.3 kg", "<>5", "70,1 kg",
+		"5 a very long unit that is none"} {
+		if got, ok := ParseAmount(text, ""); ok {
+			t.Errorf("%q is no amount: %+v", text, got)
+		}
+	}
+}
+
+// A unit is itself in any case of letters, but for m and M; lengths, weights, volumes and sizes of files are converted.
+func TestConvert(t *testing.T) {
+	for _, of := range []struct {
+		from, to string
+		times    float64 // 0: it cannot be
+	}{{"kg", "kg", 1}, {"KG", "kg", 1}, {"g", "kg", 1e-3}, {"lb", "kg", 0.45359237}, {"inches", "cm", 2.54}, {"m", "cm", 100},
+		{"mmHg", "mmhg", 1}, {"mW", "MW", 0}, {"MB", "kb", 1000}, {"kg", "cm", 0}, {"kPa", "bar", 0}, {"", "kg", 0}} {
+		times, ok := Convert(of.from, of.to)
+		if ok != (of.times > 0) || ok && math.Abs(times/of.times-1) > 1e-12 {
+			t.Errorf("%q in %q: %v, %v; want %v", of.from, of.to, times, ok, of.times)
+		}
+	}
+}
+
+// An amount is read as it is written, and what is read is finite.
+func FuzzParseAmount(f *testing.F) {
+	for _, text := range []string{"70.1 kg", "<0,5", "≥ 100 mg/dl", "1 200 km / h", "5e3 V", "-3 °C"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, decimal := range []string{"", "point", "comma"} {
+			a, ok := ParseAmount(text, decimal)
+			if !ok {
+				continue
+			}
+			if math.Abs(a.Value) > maxMagnitude || math.IsNaN(a.Value) || !slices.Contains([]string{"", "<", ">"}, a.Limit) {
+				t.Fatalf("%q: %+v", text, a)
+			}
+			number := fmt.Sprint(a.Value)
+			if decimal == "comma" {
+				number = strings.Replace(number, ".", ",", 1)
+			}
+			written := strings.TrimSpace(a.Limit + number + " " + a.Unit)
+			if b, ok := ParseAmount(written, decimal); !ok || b != a {
+				t.Fatalf("%q: %+v, and %q: %+v, %v", text, a, written, b, ok)
+			}
+		}
+	})
+}
+
+// Each text is a duration of so many seconds.
+func TestParseDuration(t *testing.T) {
+	for _, of := range []struct {
+		text    string
+		unit    Span
+		seconds float64
+	}{
+		{"1:30:00", "hours", 5400}, {"0:00:05.5", "hours", 5.5}, {"100:00:00", "hours", 360000}, {"-1:30:00", "hours", -5400},
+		{"1:30", "hours", 5400}, {"1:30", "days", 5400}, {"1:30", "minutes", 90}, {"1:30", "seconds", 90},
+		{"2h 15m", "hours", 8100}, {"2h15", "hours", 8100}, {"2 hrs. 15 min.", "hours", 8100}, {"2 hours and 15 minutes", "hours", 8100},
+		{"3 days", "hours", 259200}, {"3 Tage", "hours", 259200}, {"1.5 h", "hours", 5400}, {"90 min", "hours", 5400},
+		{"3 days, 4:05:06", "hours", 273906}, {"1 day 02:03:04", "hours", 93784}, {"0 days 01:30:00", "hours", 5400},
+		{"P3DT4H", "hours", 273600}, {"PT1.5H", "hours", 5400}, {"P2W", "hours", 1209600}, {"PT2M", "hours", 120},
+		{"P1Y2M", "hours", 426.125 * 86400}, {"11yrs 0mon", "hours", 11 * 365.25 * 86400},
+		{"250 ms", "hours", 0.25}, {"90", "minutes", 5400}, {"1.5", "days", 129600}, {"2 weeks", "hours", 1209600},
+	} {
+		got, _, ok := ParseDuration(of.text, "", of.unit)
+		if !ok || math.Abs(got-of.seconds) > 1e-9*math.Abs(of.seconds) {
+			t.Errorf("%q: %v, %v; want %v", of.text, got, ok, of.seconds)
+		}
+	}
+	if got, _, ok := ParseDuration("1,5 Stunden", "comma", "hours"); !ok || got != 5400 {
+		t.Errorf("1,5 Stunden: %v, %v", got, ok)
+	}
+	for _, text := range []string{"", "soon", "1:60", "1:5", "15m 2h", "P", "PT", "P1H", "PT1D", "1:30:00:00", "3 apples",
+		"2h 2h", "1,5 h", "h", "P1D2W", "10:30 pm", "-", "3 days 4 5"} {
+		if got, _, ok := ParseDuration(text, "", "hours"); ok {
+			t.Errorf("%q is no duration: %v", text, got)
+		}
+	}
+}
+
+// A duration is finite, and is read again as the standard writes its seconds.
+func FuzzParseDuration(f *testing.F) {
+	for _, text := range []string{"1:30:00", "2h 15m", "3 days, 4:05:06", "P3DT4H", "1,5 h", "2h15", "250 µs"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, decimal := range []string{"", "point", "comma"} {
+			for _, unit := range (Span("")).Names() {
+				v, as, ok := ParseDuration(text, decimal, Span(unit))
+				if !ok {
+					continue
+				}
+				if math.IsNaN(v) || math.Abs(v) > maxMagnitude || as.Fields < 0 || as.Fields > 3 {
+					t.Fatalf("%q: %v, %+v", text, v, as)
+				}
+				whole := math.Round(math.Min(math.Abs(v), 1e9))
+				written := fmt.Sprintf("PT%.0fH%dS", math.Floor(whole/3600), int(whole)%3600)
+				if again, _, ok := ParseDuration(written, "", "days"); !ok || again != whole {
+					t.Fatalf("%q: %v, %v; want %v", written, again, ok, whole)
+				}
+			}
+		}
+	})
+}
+
+// Numbers with units, limits of detection and durations are inputs in the training file, in a test file, of cases to
+// predict, and of rows from a program.
+func TestMeasures(t *testing.T) {
+	spec := Spec{Label: "y", Missing: "median", MissingIndicators: true, Columns: Columns{Described: map[string]Meaning{
+		"weight": {Unit: "kg"}, "crp": {Unit: "mg/l", Limits: true}, "stay": {Duration: "hours"}}}}
+	const head = "weight,crp,stay,y\n"
+	d, err := load(t, spec, head+"70.5 kg,<0.5,1:30,a\n850 g,3 MG/L,2 days,b\n60,>100 mg/l,,a\n,,P1DT1H,b\n",
+		head+"2 lb,7,90 min,b\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"weight", "weight is missing", "crp", "crp beyond limit", "crp is missing", "stay", "stay is missing"}
+	if !slices.Equal(d.ColumnNames, names) || !slices.Equal(d.Schema.Origins(), names) {
+		t.Errorf("columns %q from %q, want %q", d.ColumnNames, d.Schema.Origins(), names)
+	}
+	nan := math.NaN()
+	same := func(what string, x *mat.Dense, rows ...[]float64) {
+		t.Helper()
+		for i, want := range rows {
+			for j, w := range want {
+				if got := x.At(i, j); math.IsNaN(w) != math.IsNaN(got) || math.Abs(got-w) > 1e-12*math.Abs(w) {
+					t.Errorf("%s, row %d, %s: %v, want %v", what, i, names[j], got, w)
+				}
+			}
+		}
+	}
+	same("training", d.X, []float64{70.5, 0, 0.5, -1, 0, 1.5, 0}, []float64{0.85, 0, 3, 0, 0, 48, 0},
+		[]float64{60, 0, 100, 1, 0, nan, 1}, []float64{nan, 1, nan, nan, 1, 25, 0})
+	same("test", d.Test.X, []float64{0.90718474, 0, 7, 0, 0, 1.5, 0})
+
+	schema := restored(t, d)
+	cases, err := schema.Read(file(t, "new.csv", "stay,crp,weight\n1:00,<1 mg/l,1 kg\nsoon,5 g,high\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same("to predict", cases.X, []float64{1, 0, 1, -1, 0, 1, 0}, []float64{nan, 1, nan, nan, 1, nan, 1})
+	told := fmt.Sprint(cases.Warnings)
+	for _, want := range []string{`"weight" that are no numbers in kg`, `"crp" that are no numbers in mg/l`, `"stay" that are no durations`} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not in %q", want, told)
+		}
+	}
+	rows, err := schema.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // more than it begins with
+		if err := rows.Add([]any{"1 kg", "<1", "1:00"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cases, err = rows.Data(); err != nil {
+		t.Fatal(err)
+	}
+	same("a row", cases.X.Slice(99, 100, 0, 7).(*mat.Dense), []float64{1, 0, 1, -1, 0, 1, 0})
+
+	spec.Decimal, spec.MissingIndicators = "comma", false
+	if d, err = load(t, spec, "weight;crp;stay;y\n70,5 kg;<0,5;1,5 h;a\n1.850 g;3;2 days;b\n", ""); err != nil {
+		t.Fatal(err)
+	}
+	same("with commas", mat.DenseCopyOf(d.X.Slice(0, 2, 0, 1)), []float64{70.5}, []float64{1.85})
+}
+
+// A date without a time has no hour where others have one.
+func TestHourMissing(t *testing.T) {
+	date := func(zone Zone) Spec {
+		return Spec{Label: "y", Missing: "median", Columns: Columns{Described: map[string]Meaning{
+			"at": {Date: &Date{Form: YMD, Parts: []Part{"hour", "days"}, Zone: zone}}}}}
+	}
+	const train = "at,x,y\n2024-01-01 06:00,1,a\n2024-01-02,2,a\n2024-01-03T12:00:00-06:00,3,b\n"
+	d, err := load(t, date(""), train, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{1, 0, 19723.25}, {math.NaN(), math.NaN(), 19724}, {0, -1, 19725.5}} {
+		for j, w := range want {
+			if got := d.X.At(i, j); math.IsNaN(w) != math.IsNaN(got) || math.Abs(got-w) > 1e-12 {
+				t.Errorf("row %d: %v, want %v", i, d.X.RawRowView(i), want)
+			}
+		}
+	}
+	for zone, want := range map[Zone]float64{"utc": 19725.75, "+01:30": 19725.8125, "-06:00": 19725.5} {
+		if d, err = load(t, date(zone), train, ""); err != nil || d.X.At(2, 2) != want || d.X.At(0, 2) != 19723.25 {
+			t.Errorf("%s: %v, %v; want %v", zone, d, err, want)
+		}
+	}
+	spec := date("")
+	spec.Missing = "drop"
+	if d, err = load(t, spec, train, ""); err != nil || len(d.Rows) != 2 {
+		t.Errorf("%v, %v; want two cases", d, err)
+	}
+	spec.Missing = ""
+	if _, err = load(t, spec, train, ""); err == nil || !strings.Contains(err.Error(), `f.csv:3:1: column "at" has no time of the day`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Units, limits, durations and currencies that do not fit are named with their lines.
+func TestMeasureMistakes(t *testing.T) {
+	for _, of := range []struct {
+		meaning     Meaning
+		text, wants string
+	}{
+		{Meaning{Unit: "kg"}, "1 kg\n5 cm\n6 cm", `f.csv:3:1: column "a": "5 cm" has the unit cm, not kg`},
+		{Meaning{Unit: "kg"}, "1 kg\n5 cm\n6 cm", `likewise in line 4`},
+		{Meaning{Unit: "kg"}, "1 kg\n<5\n6", `"<5" is a limit; correct it, or set limits: true`},
+		{Meaning{Limits: true}, "1\n<5\n6 kg", `"6 kg" has the unit kg; correct it, or set unit: kg`},
+		{Meaning{Limits: true}, "1\n<5\nhigh", `"high" is not a number`},
+		{Meaning{Duration: "hours"}, "1:30\n5 cm\n1", `f.csv:3:1: column "a": "5 cm" is no duration`},
+		{Meaning{Duration: "months"}, "1\n2\n3", `unknown duration "months"`},
+		{Meaning{Unit: "5"}, "1\n2\n3", `"5" is no unit`},
+		{Meaning{}, "1\n2\n3", `it needs one of ordered, date, duration, and unit`},
+		{Meaning{Unit: "kg", Duration: "hours"}, "1\n2\n3", `it needs one of`},
+		{Meaning{Date: &Date{Form: YMD, Parts: []Part{"year"}, Zone: "CET"}}, "2024-01-01\n2\n3", `unknown zone "CET"`},
+	} {
+		spec := Spec{Label: "y", Columns: Columns{Described: map[string]Meaning{"a": of.meaning}}}
+		lines := strings.Split(of.text, "\n")
+		_, err := load(t, spec, fmt.Sprintf("a,y\n%s,p\n%s,q\n%s,p\n", lines[0], lines[1], lines[2]), "")
+		if err == nil || !strings.Contains(err.Error(), of.wants) {
+			t.Errorf("%v, want %q", err, of.wants)
+		}
+	}
+	for _, categorical := range []string{"", "one_hot"} {
+		spec := Spec{Label: "y", Decimal: "point", Categorical: categorical}
+		_, err := load(t, spec, "a,y\n$5,p\n7,q\n€6,p\nUSD 4,q\n", "")
+		if err == nil || !strings.Contains(err.Error(), `"€6" is in EUR, and others are in USD`) {
+			t.Errorf("two currencies: %v", err)
+		}
+	}
+	var s Schema
+	s.Width, s.Header, s.Label = 2, true, Column{Name: "y", Index: 1}
+	s.Inputs = []Column{{Name: "a", Unit: "kg", Levels: []string{"p"}}}
+	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "levels") {
+		t.Errorf("a unit and levels: %v", err)
+	}
+}

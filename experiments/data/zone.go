@@ -1,0 +1,45 @@
+package data
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Zone is a zone of time: utc, or hours and minutes that its clock is ahead of that, as +01:00.
+type Zone string
+
+// UnmarshalText reads a zone.
+func (z *Zone) UnmarshalText(text []byte) error {
+	*z = Zone(text)
+	return z.check()
+}
+
+func (z Zone) check() error {
+	if _, ok := zoneHours(string(z)); !ok || z != "utc" && z[0] != '+' && z[0] != '-' {
+		return fmt.Errorf("unknown zone %q; write utc, or by how much its clock is ahead of that, as +01:00", string(z))
+	}
+	return nil
+}
+
+// zoneHours is how many hours the clock of a zone is ahead of UTC. The names are those of RFC 822,
+// and of Europe.
+func zoneHours(zone string) (hours float64, ok bool) {
+	ahead, known := map[string]float64{"z": 0, "utc": 0, "ut": 0, "gmt": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5,
+		"mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "wet": 0, "west": 1, "cet": 1,
+		"cest": 2, "eet": 2, "eest": 3}[zone]
+	if known {
+		return ahead, true
+	}
+	digits := strings.Replace(strings.TrimLeft(zone, "+-"), ":", "", 1)
+	if len(zone) < 3 || len(digits) != 2 && len(digits) != 4 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	whole, _ := strconv.ParseFloat(digits[:2], 64) // there are digits alone
+	minutes, _ := strconv.ParseFloat("0"+digits[2:], 64)
+	hours = whole + minutes/60
+	if zone[0] == '-' {
+		hours = -hours
+	}
+	return hours, whole < 24 && minutes < 60
+}
