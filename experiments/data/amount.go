@@ -40,7 +40,8 @@ func ParseAmount(text, decimal string) (a Amount, ok bool) {
 	at := endOfNumber(text)
 	unit := strings.Join(strings.Fields(text[at:]), "")
 	first, _ := utf8.DecodeRuneInString(unit)
-	if at == 0 || len(unit) > maxUnit || unit == "%" || !unicode.IsLetter(first) && !strings.ContainsRune("°µ%", first) {
+	begins := unicode.IsLetter(first) || strings.ContainsRune("°µ%", first)
+	if at == 0 || len(unit) > maxUnit || unit == "%" || !begins {
 		return a, false
 	}
 	a.Unit = unit
