@@ -32,6 +32,7 @@ var repetitive = map[string]string{
 	"bayes":                       "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: {method: bayes, initial: 3, trials: 5}\nevaluate: training\n",
 	"chains": "model: {kernel: {se: {length_scale: {prior: {gamma: {shape: 2, rate: 1}}}, amplitude: {prior: {gamma: {shape: 2, rate: 1}}}}}, likelihood: probit, inference: [laplace, ep]}\n" +
 		"tune: {method: mcmc, burn: 2, samples: 4, objective: log_posterior, inference: laplace}\nevaluate: training\n",
+	"starts":      "model: {kernel: se, likelihood: probit, inference: [ep, laplace, pl]}\ntune: {method: bfgs, restarts: 2, start_inference: laplace}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"comparators": "model: {kernel: se, likelihood: probit, inference: [laplace, logistic_regression, p1nn]}\ntune: {method: bfgs, restarts: 1}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"nothing":     "model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"outer folds": "model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: {method: bfgs, restarts: 1}\nevaluate: {nested: {outer: {kfold: {k: 3}}, inner: {kfold: {k: 2}}}, kfold: {k: 3}}\n",
@@ -96,6 +97,9 @@ func (c *counted) count(p *plan.Plan) {
 			}
 			if j.Optimizer == "" && j.Chain == nil && (set.Held() > 0 || j.Twin != nil) { // then its result includes scores
 				held = fmt.Sprint(set.Test, of.Inference.Text)
+			}
+			if p.Preliminary {
+				tuned = of.StartInference.Text
 			}
 			hear(of.Tune, of.Objective, tuned, p.Points, seed, held)
 			return trial(ctx, index, p)

@@ -140,7 +140,9 @@ func (b *builder) build() Configuration {
 			out.Folds = append(out.Folds, b.fold(s))
 		}
 		for _, t := range s.Trials {
-			b.warnings.add(where(b.studies, i, &t.Index), t.Warnings...)
+			if !t.Preliminary {
+				b.warnings.add(where(b.studies, i, &t.Index), t.Warnings...)
+			}
 		}
 		if s.Fit != nil {
 			b.warnings.add(where(b.studies, i, nil), s.Fit.Warnings...)
@@ -174,6 +176,9 @@ func (b *builder) restarts() []Restart {
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]
 			r.End, r.Value, r.Gradient = natural(b.record, end.Natural), end.Value, end.Gradient
+		}
+		if t.Preliminary {
+			r.Preliminary = b.record.StartInference.Text
 		}
 		out = append(out, r)
 	}

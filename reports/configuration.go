@@ -193,6 +193,8 @@ type Restart struct {
 	Status      string `json:"status"`           // how it ended
 	Evaluations int    `json:"evaluations"`      // number of evaluations of the objective
 	Chosen      bool   `json:"chosen,omitempty"` // it has the largest value
+	// the inference method that was tuned, if its optimum is only a start for the method that tunes
+	Preliminary string `json:"preliminary,omitempty"`
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data, its

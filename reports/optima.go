@@ -19,17 +19,31 @@ type Optima struct {
 // log evidence, in nats.
 const SameOptimum = 1e-3
 
+// Starts are the restarts; if their optima are only starts, without the one that starts there.
+func (c Configuration) Starts() (out []Restart) {
+	for _, r := range c.Restarts {
+		if r.Preliminary != "" {
+			out = append(out, r)
+		}
+	}
+	if out == nil {
+		return c.Restarts
+	}
+	return out
+}
+
 // Optima counts the distinct optima that the restarts reached.
 func (c Configuration) Optima() Optima {
-	o := Optima{Restarts: len(c.Restarts)}
+	restarts := c.Starts()
+	o := Optima{Restarts: len(restarts)}
 	var ends []float64
-	for _, r := range c.Restarts {
+	for _, r := range restarts {
 		if v := float64(r.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			ends = append(ends, v)
 		}
 	}
 	slices.Sort(ends)
-	o.Failed = len(c.Restarts) - len(ends)
+	o.Failed = len(restarts) - len(ends)
 	for i, v := range ends {
 		if i == 0 || v-ends[i-1] > SameOptimum {
 			o.Distinct++

@@ -10,11 +10,13 @@ import (
 
 // Trial has everything on record about a trial. Hyperparameters and starts are in natural units.
 type Trial struct {
-	Evaluation  string       `json:"evaluation"`
-	Repeat      int          `json:"repeat"`
-	Fold        int          `json:"fold"`
-	Trial       int          `json:"trial"`
-	Status      string       `json:"status"`
+	Evaluation string `json:"evaluation"`
+	Repeat     int    `json:"repeat"`
+	Fold       int    `json:"fold"`
+	Trial      int    `json:"trial"`
+	Status     string `json:"status"`
+	// the inference method that was tuned, if its optimum is only a start for the method that tunes
+	Preliminary string       `json:"preliminary,omitempty"`
 	Evaluations int          `json:"evaluations"`
 	Start       Values       `json:"start"` // for local optimisers and chains
 	Points      []TrialPoint `json:"points"`
@@ -49,6 +51,9 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			Evaluations: t.Evaluations,
 			Start:       natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
+		if t.Preliminary {
+			d.Preliminary = c.Record.StartInference.Text
+		}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),
 				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,

@@ -102,14 +102,18 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		if before == 0 && !j.inOrder() {
 			j.place = j.index
 		}
-		kind, nth := s.nth(j.index, p.Points)
+		kind, nth := s.nth(j.index, p)
 		j.key = jobKey(s.Key, kind, nth, p.Points)
-		again := kind == "trial" && nth > 0 // the same points as before have the same result
+		again := kind != "chain" && nth > 0 // the same points as before have the same result
+		of, shared := s.Tuning, kind
+		if p.Preliminary {
+			of, shared = s.Starting, "trial" // of the studies that maximise the cheaper objective
+		}
 		switch {
-		case s.Tuning != "" && again:
-			j.shared = jobKey(s.Tuning, kind, 0, p.Points)
-		case s.Tuning != "":
-			j.shared = jobKey(s.Tuning, kind, nth, p.Points)
+		case of != "" && again:
+			j.shared = jobKey(of, shared, 0, p.Points)
+		case of != "":
+			j.shared = jobKey(of, shared, nth, p.Points)
 		case again:
 			j.shared = jobKey(s.Key, kind, 0, p.Points)
 		case s.Twin != "":
@@ -161,7 +165,7 @@ func (s *tuning) over() (trials []record.Trial, seconds []float64) {
 
 // ask asks the strategy.
 func (s *tuning) ask() (next []Proposal, err error) {
-	if thrown := panicked.Try(func() { next = s.Strategy.Ask(s.Space, s.history(), s.Seed) }); thrown != nil {
+	if thrown := panicked.Try(func() { next = s.Study.ask(s.history()) }); thrown != nil {
 		return nil, fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
 			cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
 	}
@@ -228,13 +232,16 @@ func (s *tuning) assessment() job {
 // nth returns the part of a trial's key that is not its points: the kind, and how often these
 // points were proposed. The index of the trial is not included, so that the result of the same
 // trial in another plan is found; but the seed of a chain depends on the index.
-func (s *tuning) nth(index int, points [][]float64) (kind string, n int) {
+func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
 		return "chain", index
 	}
-	first := jobKey(s.Key, "trial", 0, points)
+	if kind = "trial"; p.Preliminary {
+		kind = "preliminary"
+	}
+	first := jobKey(s.Key, kind, 0, p.Points)
 	s.asked[first]++
-	return "trial", s.asked[first] - 1
+	return kind, s.asked[first] - 1
 }
 
 // jobKey is the hash of everything that determines a job's result.
@@ -342,6 +349,7 @@ func (j job) stamp(line record.Line) record.Line {
 	} else {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		trial.Preliminary = j.proposal.Preliminary
 		line.Trial = &trial
 	}
 	return line

@@ -34,6 +34,8 @@ type Proposal struct {
 	// Gain is the expected improvement on the best value so far, in units of the objective; nil: it
 	// is not known.
 	Gain *float64
+	// Preliminary proposals are for the cheaper objective of a study with a Preliminary search.
+	Preliminary bool
 }
 
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Study is the tuning of one configuration on one training set, ending with an assessment of the
@@ -19,11 +20,14 @@ type Study struct {
 	Strategy      Strategy // nil: there is nothing to tune
 	Stop          Stop     // ends the search before the strategy does
 	Seed          uint64
-	Stage         *Stage // the stage that starts the study; nil: it starts at once
-	Turn                 // when its jobs start; zero: in the order of the studies
-	Shared               // jobs with the same result as those of other studies
-	Memory        int64  // upper bound of the bytes that one of its jobs needs
-	Less          string // text for errors: how to reduce Memory, and to how much; "": unknown
+	// Preliminary means that the trials of the strategy maximise a cheaper objective. The best of
+	// their ends is then the start of one more trial, which maximises the objective itself.
+	Preliminary bool
+	Stage       *Stage // the stage that starts the study; nil: it starts at once
+	Turn               // when its jobs start; zero: in the order of the studies
+	Shared             // jobs with the same result as those of other studies
+	Memory      int64  // upper bound of the bytes that one of its jobs needs
+	Less        string // text for errors: how to reduce Memory, and to how much; "": unknown
 	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is
 	// for strategies that evaluate points as they are, without a local optimiser or chains. An
 	// error, or a value that is not finite, is the failure of that point.
@@ -45,6 +49,8 @@ type Shared struct {
 	// studies with the same hash, one runs the trial at a point, and the others copy the result
 	// unless it failed.
 	Tuning string
+	// Starting is Tuning of the studies whose trials are the preliminary ones of this study.
+	Starting string
 	// Fitting is the corresponding hash for the assessment.
 	Fitting string
 	// Twin is the Key of another study on the same cases that proposes the same trials. That
@@ -98,7 +104,7 @@ func (s *Study) First() []Proposal {
 	if s.Strategy == nil {
 		return nil
 	}
-	first := s.Strategy.Ask(s.Space, nil, s.Seed)
+	first := s.ask(nil)
 	if s.oneByOne() {
 		return first[:min(1, len(first))]
 	}
@@ -108,6 +114,30 @@ func (s *Study) First() []Proposal {
 		first = append(first, s.Strategy.Ask(s.Space, begun, s.Seed)...)
 	}
 	return first
+}
+
+// ask returns what the strategy proposes next; after preliminary trials, one that starts at the
+// best of their ends, or at the initial values if they failed. The start is moved into the box from
+// which starts are drawn: where a hyperparameter has no effect any more, a local optimiser would
+// leave it.
+func (s *Study) ask(done []record.Trial) []Proposal {
+	next := s.Strategy.Ask(s.Space, done, s.Seed)
+	switch {
+	case !s.Preliminary:
+	case len(next) > 0:
+		for i := range next {
+			next[i].Preliminary = true
+		}
+	case done[len(done)-1].Preliminary:
+		start := s.Space.start()
+		if _, best, err := winner(done, true); err == nil {
+			for j, u := range best.Theta {
+				start[j] = min(max(float64(u), start[j]-param.SearchBox), start[j]+param.SearchBox)
+			}
+		}
+		return []Proposal{{Points: [][]float64{start}}}
+	}
+	return next
 }
 
 // Budget is that of the strategy, at most if the search may stop before.
@@ -120,6 +150,10 @@ func (s *Study) Budget() Budget {
 		b.AtOnce = 1
 	}
 	b.AtMost = b.AtMost || s.Stop != (Stop{})
+	if s.Preliminary {
+		b.Trials++
+		b.AtOnce = max(b.AtOnce, 1)
+	}
 	return b
 }
 

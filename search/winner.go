@@ -9,12 +9,21 @@ import (
 )
 
 // Winner returns the usable point with the largest value among the trials, and the index of its
-// trial. Failed trials and values that are not finite are ignored; of equal values the first point
-// of the lowest index is chosen. If no point is usable, the error says so with the first cause.
+// trial. Preliminary and failed trials and values that are not finite are ignored; of equal values
+// the first point of the lowest index is chosen. If no point is usable, the error says so with the
+// first cause.
 func Winner(trials []record.Trial) (index int, best record.Point, err error) {
+	return winner(trials, false)
+}
+
+// winner is Winner among the trials that are preliminary, or among the others.
+func winner(trials []record.Trial, preliminary bool) (index int, best record.Point, err error) {
 	index = -1
 	var first cause.Notice
 	for _, t := range trials {
+		if t.Preliminary != preliminary {
+			continue
+		}
 		if !t.Failure.IsZero() {
 			first = cmp.Or(first, t.Failure)
 			continue

@@ -250,6 +250,9 @@ func (s study) write(p problem, larger string) string {
 	if s.steps > 0 {
 		steps = fmt.Sprintf(", evaluations: %d", s.steps)
 	}
+	if slices.Contains(inference, "ep") && slices.Contains(inference, "laplace") {
+		steps += ", start_inference: laplace"
+	}
 	w.line("tune: {method: bfgs, restarts: %d%s} # gpc-tune list strategies; objective: log_evidence unless it says "+
 		"another", s.restarts, steps)
 	w.line("")

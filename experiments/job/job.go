@@ -26,11 +26,14 @@ type Job struct {
 	Model      objective.Model       // the model that predicts
 	Tuned      objective.Model       // the model that is tuned: the same, possibly with another inference method
 	Hybrid     bool
-	Criterion  objective.Criterion // for Tuned
-	Curvature  bool                // compute standard errors
-	Whole      bool                // the training set is all of the training data
-	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
-	Gradients  objective.Gradients // for the local optimiser
+	// Starting is the model whose optimum is the start of the local optimiser; without inference if
+	// there is none.
+	Starting  objective.Model
+	Criterion objective.Criterion // for Tuned
+	Curvature bool                // compute standard errors
+	Whole     bool                // the training set is all of the training data
+	Optimizer string              // the local optimiser, "" if points are evaluated as they are
+	Gradients objective.Gradients // for the local optimiser
 	// Climbs compares the end of the search with climbs of bfgs.
 	Climbs bool
 	// Evaluations bounds those of the local optimiser; 0: its own limit.
@@ -130,6 +133,9 @@ func (j *Job) Memory(s approx.Size) int64 {
 		}
 	case j.TraceScores: // after the optimiser has finished
 		trial = max(trial, j.Model.Memory(s, dim, nil, false))
+	}
+	if j.Starting.Inference != nil {
+		trial = max(trial, j.Starting.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact))
 	}
 	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // inputs, preprocessed and raw
 	return machine.Footprint(inputs+max(trial, assess), machine.Slack)

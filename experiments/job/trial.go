@@ -25,15 +25,19 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	parts, done, err := j.parts()
 	defer done()
 	var o *objective.Objective
+	tuned := j.Tuned
+	if proposal.Preliminary {
+		tuned = j.Starting
+	}
 	if err == nil {
-		o, _, err = j.Objective(ctx, j.Tuned, j.Criterion)
+		o, _, err = j.Objective(ctx, tuned, j.Criterion)
 	}
 	if err != nil {
 		return record.Trial{Failure: cause.Failed(err).In(j.Where())}, nil
 	}
 	switch {
 	case j.Optimizer != "":
-		return j.climb(ctx, o, proposal.Points[0], parts[0])
+		return j.climb(ctx, o, proposal, parts[0])
 	case j.Chain != nil:
 		return j.sample(ctx, o, index, proposal.Points[0])
 	}
@@ -138,7 +142,8 @@ func (of *part) score(predicts *objective.Run, free []float64, point *record.Poi
 }
 
 // climb runs the local optimiser from one start.
-func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64, of *part) (record.Trial, error) {
+func (j *Job) climb(ctx context.Context, o *objective.Objective, from search.Proposal, of *part) (record.Trial, error) {
+	start := from.Points[0]
 	t := record.Trial{Start: pointAt(o, start).Natural}
 	best, err := objective.Optimize(ctx, o, start,
 		objective.Settings{Method: j.Optimizer, Gradients: j.Gradients, Evaluations: j.Evaluations})
@@ -164,7 +169,7 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})
 		}
 	}
-	if j.TraceScores {
+	if j.TraceScores && !from.Preliminary {
 		err = of.trace(ctx, &t)
 	}
 	return t, err

@@ -30,6 +30,7 @@ type candidate struct {
 	*loaded
 	declared     spec.Model
 	model, tuned objective.Model // model predicts, tuned is tuned
+	starting     objective.Model // tuned before, to find the start; its inference is nil: none
 	criterion    objective.Criterion
 	caps         approx.Caps // of tuned
 	objective    *objective.Objective
@@ -43,7 +44,7 @@ func newCandidate(src *loaded, m spec.Model) *candidate {
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
 		Classes: src.Data.Classes, Ordered: src.Schema.Ordered,
 		Label: m.Written.Label(src.sets[0].How.String()), Missing: src.sets[0].Imputes(),
-		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
+		Tune: m.Tune.Method, Objective: m.Tune.Criterion, StartInference: m.Starts.Component,
 	}}
 }
 
@@ -124,6 +125,15 @@ func (p *planner) combines(c *candidate) (err error) {
 	if err != nil {
 		return p.tell(m.Written.Tuning.Place, "%s: %v", c.Dataset, err)
 	}
+	if c.starting = m.Starting(classes); m.Start != nil {
+		caps, err := c.starting.Check(classes)
+		if err == nil && c.criterion != nil {
+			_, err = c.criterion.Uses(caps)
+		}
+		if err != nil {
+			return p.tell(m.Starts.Place, "%s: %v", c.Dataset, err)
+		}
+	}
 	if err := tunesInputs(m); err != nil {
 		return p.tell(m.Written.Tuning.Place, "%v", err)
 	}
@@ -179,6 +189,16 @@ func (p *planner) tunable(c *candidate) error {
 		return p.tell(place, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s",
 			c.Dataset, needs, c.Objective, c.TuneInference, without(t, c.caps))
 	}
+	if c.starting.Inference != nil && len(layout.Free) > 0 && t.NeedsGradient() != "" {
+		all, err := c.sets[0].Prepare()
+		if err != nil {
+			return err
+		}
+		if o, err := objective.New(c.starting, c.criterion, all.Data); err != nil || !o.HasGradient() {
+			return p.tell(c.declared.Starts.Place, "%s: start_inference needs the gradient of %s, which %s does not "+
+				"have here; take another method, such as laplace", c.Dataset, c.Objective, c.StartInference)
+		}
+	}
 	if t.Gradients() == objective.Differences && c.caps.Sampled {
 		return p.tell(t.Place, "%s: gradient: the log evidence of %s is a Monte Carlo estimate, and its "+
 			"differences are mostly noise; use a method without gradients, such as method: bayes",
@@ -186,6 +206,9 @@ func (p *planner) tunable(c *candidate) error {
 	}
 	if t.Strategy == nil {
 		return nil
+	}
+	if len(c.space) == 0 {
+		c.starting.Inference, c.StartInference = nil, record.Component{}
 	}
 	for _, h := range c.space {
 		switch {
@@ -240,16 +263,15 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	if at.Line == 0 { // the file has no tune section
 		at = c.place
 	}
-	if t.Strategy != nil {
-		perStudy += t.Strategy.Budget(c.space).Trials
-	}
+	of := search.Study{Space: c.space, Strategy: t.Strategy, Stop: t.Stop, Seed: c.sets[0].Seed,
+		Preliminary: c.starting.Inference != nil}
+	perStudy += of.Budget().Trials
 	if !p.grow(at, len(c.sets), perStudy, 0) {
 		return nil
 	}
 	merges := c.objective.MergesEqual()
 	// Every study has the same number of trials.
-	trials, first, budget := batches(search.Study{Space: c.space, Strategy: t.Strategy, Stop: t.Stop,
-		Seed: c.sets[0].Seed})
+	trials, first, budget := batches(of)
 	laidOut := len(p.Studies)
 	for i, set := range c.sets {
 		j := p.job(c, i, set)
@@ -269,10 +291,15 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		if i > 0 && set.Evaluation != "training" {
 			shared.Fitting = fittingKey(set, identity, t)
 		}
+		if of.Preliminary {
+			starting := c.Configuration
+			starting.TuneInference = c.StartInference
+			shared.Starting = tuningKey(set, starting, specs, t)
+		}
 		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
-				Stop:   t.Stop,
+				Stop: t.Stop, Preliminary: of.Preliminary,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Times: func(r *Rates) (Times, bool) { return studyTimes(r, j, size, len(c.space), trials) },
 		}, budget)
@@ -291,7 +318,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	t, whole := c.declared.Tune, index == 0
 	j := &job.Job{
-		Model: c.model, Tuned: c.tuned, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
+		Model: c.model, Tuned: c.tuned, Starting: c.starting, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
 		Curvature: t.StandardErrors && whole, Whole: whole, Set: set, Average: p.Spec.Average,
 		Adjust: c.adjust,
 	}

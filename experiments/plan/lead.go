@@ -28,12 +28,17 @@ func (p *planner) lead() {
 		}
 		if s.Lead < i {
 			s.subtractLead()
+		} else if k, found := first[start{s.Starting, s.Stage}]; s.Starting != "" && found && p.Studies[k].startsAs(s) {
+			s.subtractPreliminary()
 		}
 	}
 }
 
 // asksAs reports whether two studies with the same Tuning propose the same trials.
-func (s *Study) asksAs(t *Study) bool {
+func (s *Study) asksAs(t *Study) bool { return s.startsAs(t) && s.Starting == t.Starting }
+
+// startsAs reports whether the strategies of two studies propose the same.
+func (s *Study) startsAs(t *Study) bool {
 	// whose one start is the initial value, not a random one
 	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != ""
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
@@ -48,6 +53,16 @@ func (s *Study) subtractLead() {
 		if s.Twin != "" {
 			c.All = 0
 		}
+		return c, ok
+	}
+}
+
+// subtractPreliminary subtracts from the times the preliminary trials, which are another study's.
+func (s *Study) subtractPreliminary() {
+	times := s.Times
+	s.Times = func(r *Rates) (Times, bool) {
+		c, ok := times(r)
+		c.All, c.Trials, c.Preliminary = c.All-c.Preliminary, c.Trials-c.Preliminary, 0
 		return c, ok
 	}
 }

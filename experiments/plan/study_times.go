@@ -11,7 +11,10 @@ import (
 
 // batch is a number of trials with equal numbers of points, and how many of them at least run one
 // after another.
-type batch struct{ trials, points, rounds int }
+type batch struct {
+	trials, points, rounds int
+	preliminary            bool
+}
 
 // batches returns the trials of a study: its first batch, and as many like the last of them as its
 // budget leaves. An assessment follows. once is the number of trials if all are in the first batch,
@@ -22,13 +25,13 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {
 			b[k].trials++
 		} else {
-			b = append(b, batch{1, len(p.Points), 1})
+			b = append(b, batch{1, len(p.Points), 1, p.Preliminary})
 		}
 	}
 	budget = s.Budget()
 	if more := budget.Trials - len(first); more > 0 {
 		points := len(first[len(first)-1].Points)
-		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
+		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce, false}), 0, budget
 	}
 	if search.UnderWay(s.Strategy) > 0 { // one process runs them, because it records their order
 		return b, 0, budget
@@ -42,6 +45,7 @@ type Times struct {
 	Evaluations float64 // expected number in the longest job
 	Longest     float64 // longest job
 	Trials      float64 // all trials
+	Preliminary float64 // of these the preliminary ones
 	All         float64 // all jobs
 	Path        float64 // jobs of a study that must run one after another
 }
@@ -49,6 +53,9 @@ type Times struct {
 // evaluations is the expected number of evaluations of a local optimiser for this number of free
 // hyperparameters: 14 to 27 for two on the bundled data, and 65 to 95 from six on.
 func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
+
+// near is the part of these evaluations from the optimum of another inference method.
+const near = 1. / 3
 
 // perMove is the expected number of evaluations per transition of a Markov chain.
 const perMove = 2.5
@@ -73,10 +80,13 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	if !ok1 || !ok2 {
 		return c, false
 	}
-	evaluation := tuned.Gram + tuned.Value
-	if j.Optimizer != "" && j.Gradients == objective.Exact {
-		evaluation += tuned.Pullback + tuned.Gradient
+	value := func(of FitTimes) float64 {
+		if j.Optimizer != "" && j.Gradients == objective.Exact {
+			return of.Gram + of.Value + of.Pullback + of.Gradient
+		}
+		return of.Gram + of.Value
 	}
+	evaluation := value(tuned)
 	c.Evaluation = tuned.First + tuned.Fit + evaluation
 	add := func(b batch, evaluations, seconds float64) {
 		c.All += float64(b.trials) * seconds
@@ -98,7 +108,17 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 			if j.Evaluations > 0 {
 				fits = min(fits, float64(j.Evaluations))
 			}
-			add(b, fits, tuned.First+fits*(evaluation+tuned.Fit))
+			of := tuned
+			switch {
+			case b.preliminary:
+				if of, ok1 = r.Times(j.Starting, s, dim); !ok1 {
+					return c, false
+				}
+				c.Preliminary += float64(b.trials) * (of.First + fits*(value(of)+of.Fit))
+			case j.Starting.Inference != nil:
+				fits *= near
+			}
+			add(b, fits, of.First+fits*(value(of)+of.Fit))
 		case j.Chain != nil:
 			add(b, perMove*moves, tuned.First+perMove*moves*(evaluation+tuned.Again))
 		case j.Score != nil:
@@ -132,7 +152,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		climbs := min(1.5*evaluations(free), float64(most)) // from the end it takes about half as long
 		assess += climbs * tuned.Evaluation()
 	}
-	add(batch{1, 1, 1}, 1+samples, assess)
+	add(batch{1, 1, 1, false}, 1+samples, assess)
 	first := choosing(r, j.Tuned, s, dim, free) // the other jobs wait for it
 	c.All, c.Path, c.Longest = c.All+first, c.Path+first, c.Longest+first
 	return c, true

@@ -104,6 +104,8 @@ type Configuration struct {
 	Classes  []string `json:"classes"`           // labels in order; for two classes the second is +1
 	Ordered  bool     `json:"ordered,omitempty"` // the file gives the order of the classes
 	Tune     string   `json:"tune"`
+	// the inference whose objective finds the start of the local optimiser; absent: none
+	StartInference Component `json:"start_inference,omitzero"`
 	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
 	// "cv_" and a score, with the sign for which more is better; "value" of a Program
 	Objective       string           `json:"objective"`
@@ -117,12 +119,16 @@ type Configuration struct {
 	Published []Published    `json:"published,omitempty"`
 }
 
-// Methods names the inference method, and the one for tuning if that is different.
+// Methods names the inference method, and those for tuning and for its start if they are others.
 func (c Configuration) Methods() string {
-	if c.TuneInference.Text != c.Inference.Text {
-		return c.Inference.Text + ", tuned with " + c.TuneInference.Text
+	text := c.Inference.Text
+	if c.TuneInference.Text != text {
+		text += ", tuned with " + c.TuneInference.Text
 	}
-	return c.Inference.Text
+	if !c.StartInference.IsZero() {
+		text += ", started from " + c.StartInference.Text
+	}
+	return text
 }
 
 // String is the name in messages.
@@ -240,6 +246,9 @@ type Trial struct {
 	// Ended is the place of the trial in the order in which those of an asynchronous search ended,
 	// from 1; absent: the search proposed in batches.
 	Ended int `json:"ended,omitempty"`
+	// Preliminary means that the values are those of another objective, whose optimum is only a
+	// start.
+	Preliminary bool `json:"preliminary,omitempty"`
 }
 
 // underWay is the status of a trial that has not ended. It is never on record.
@@ -418,7 +427,8 @@ func (m *Manifest) components() iter.Seq[*Component] {
 		all := []*Component{&m.Average}
 		for i := range m.Configurations {
 			c := &m.Configurations[i]
-			all = append(all, &c.Kernel, &c.Mean, &c.Likelihood, &c.Inference, &c.TuneInference)
+			all = append(all, &c.Kernel, &c.Mean, &c.Likelihood, &c.Inference, &c.TuneInference,
+				&c.StartInference)
 		}
 		for i := range m.Illustrations {
 			o := &m.Illustrations[i]

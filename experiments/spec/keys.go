@@ -261,6 +261,9 @@ var Sections = []Section{
 			"log_evidence", "tune: {method: bayes, objective: {cv: {score: log_loss}}}"},
 		{"inference", "inference method used while tuning, if another one predicts",
 			"that of the model", "tune: {inference: laplace}"},
+		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +
+			"once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
+			"none", "tune: {method: bfgs, restarts: 3, start_inference: laplace}"},
 		{"standard_errors", "computes standard errors of the hyperparameters, from the curvature of " +
 			"the objective", "false", "tune: {standard_errors: true}"},
 		{"stop", "criteria that end a search before its budget is used; the report says which one did",

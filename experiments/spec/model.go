@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -64,6 +65,37 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 			}
 			out = append(out, m)
 		}
+	}
+	return out
+}
+
+// startWith adds the inference method whose optimum is the start of the local optimiser, to models
+// that are tuned with another one. It gets the inducing inputs of that one, unless it has its own.
+func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
+	for _, m := range models {
+		if m.Comparator == nil && m.Inference != nil && m.Likelihood != nil {
+			a, as, ok := d.Inference(n, m.Classes)
+			if !ok {
+				return models
+			}
+			tuned := m.Inference
+			if m.Tuning != nil {
+				tuned = m.Tuning
+			}
+			if of := approx.StructureOf(tuned); of != nil && approx.StructureOf(a) == nil {
+				if with, ok := approx.With(a, of); ok {
+					a, as.Component = with, declared.Method(with)
+				}
+			}
+			if err := declared.Usable(a, m.Likelihood); err != nil {
+				d.At(n, "%v", err)
+				return models
+			}
+			if as.Text != m.Written.Tuning.Text {
+				m.Start, m.Starts = a, as
+			}
+		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // grammar makes JSON schemas that mirror the decoder of a type.
@@ -69,8 +70,9 @@ func ExperimentSchema() jsonschema.Schema {
 	defs["splitter"], defs["objective"] = plain.component(within),
 		jsonschema.AnyOf(named(objectives[:len(objectives)-1]),
 			jsonschema.Required(jsonschema.Object(jsonschema.Schema{"cv": jsonschema.Required(cross, "score")}), "cv"))
+	single := grammar{parts: model.parts}
 	tuned := grammar{parts: map[string]jsonschema.Schema{"objective": part("objective"),
-		"inference": part("inference")}}
+		"inference": part("inference"), "start_inference": single.component(kinds["inference"])}}
 	tunes := []jsonschema.Schema{named(append(slices.Clip(strategies), Entry{Name: "none", Doc: "nothing is tuned"})),
 		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"method": jsonschema.Schema{"const": "none"},
 			"objective": part("objective")}), "method")}
@@ -79,6 +81,9 @@ func ExperimentSchema() jsonschema.Schema {
 		s := tuned.structure(reflect.TypeFor[tuning](), e.Options)
 		if e.Name != "bfgs" {
 			jsonschema.Required(s, "method")
+		}
+		if search.Table.Default(e.Name).Optimizer() == "" {
+			delete(s["properties"].(jsonschema.Schema), "start_inference")
 		}
 		tunes = append(tunes, s)
 	}

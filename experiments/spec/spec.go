@@ -123,6 +123,8 @@ type Model struct {
 	declared.Model
 	Tune    Tune
 	Tuning  approx.Approximation // method whose criterion is maximised; nil: Inference
+	Start   approx.Approximation // method whose optimum is the start of the local optimiser; nil: none
+	Starts  declared.Part        // Start as the file declares it
 	Whole   bool                 // without mistakes, as far as known before the data are read
 	Repeats int                  // further declarations with the same texts
 }
@@ -133,6 +135,14 @@ func (m Model) Tuned(classes int) objective.Model {
 	if m.Tuning != nil {
 		model.Inference = m.Tuning
 	}
+	return model
+}
+
+// Starting is the model whose optimum is the start of the local optimiser; without inference if
+// there is none.
+func (m Model) Starting(classes int) objective.Model {
+	model := m.On(classes)
+	model.Inference = m.Start
 	return model
 }
 

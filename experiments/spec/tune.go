@@ -17,6 +17,7 @@ type tuning struct {
 	Method         string           `yaml:"method"`
 	Objective      *strictyaml.Node `yaml:"objective"`
 	Inference      *strictyaml.Node `yaml:"inference"`
+	StartInference *strictyaml.Node `yaml:"start_inference"`
 	StandardErrors bool             `yaml:"standard_errors"`
 	Stop           search.Stop      `yaml:"stop"`
 }
@@ -35,17 +36,20 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 		if before-start > maxMistakes {
 			break
 		}
-		t, inference := d.way(way, "bfgs")
+		t, shared := d.way(way, "bfgs")
 		_, grid := t.Strategy.(search.Grid) // a grid has no defaults
 		if _, unknown := t.Maximised(); d.Found.Found() > before &&
 			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
 			// The models can still be checked.
-			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.Found.Place(way)},
-				nil
+			t, shared = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.Found.Place(way)},
+				tuning{}
 		}
 		tuned := models
-		if inference != nil {
-			tuned = d.tuneWith(inference, models)
+		if shared.Inference != nil {
+			tuned = d.tuneWith(shared.Inference, models)
+		}
+		if shared.StartInference != nil {
+			tuned = d.startWith(shared.StartInference, tuned)
 		}
 		if len(s.Models)+len(tuned) > strictyaml.MaxAlternatives {
 			strictyaml.TooMany(n, d.Found)
@@ -75,15 +79,15 @@ func (d *decoder) ways(n *strictyaml.Node) []*strictyaml.Node {
 	return ways
 }
 
-// way reads one way of tuning, and the inference for tuning if it is given. method is the default.
-func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, inference *strictyaml.Node) {
+// way reads one way of tuning, with its shared keys. method is the default.
+func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning) {
 	shared, options, ok := d.shared(n, method)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
 		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Stop: shared.Stop, Place: d.Found.Place(n),
 	}
 	if !ok {
-		return t, nil
+		return t, tuning{}
 	}
 	if o := shared.Objective; o != nil && (o.Kind != strictyaml.ScalarNode || o.Value == "cv") {
 		if t.Cross = d.crossValidation(o); t.Cross != nil {
@@ -101,13 +105,13 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, inference *str
 	}
 	if shared.Method == "none" {
 		d.untuned(n, options)
-		return t, shared.Inference
+		return t, shared
 	}
 	e, err := search.Table.Lookup("method", shared.Method)
 	if err != nil {
 		have := append(search.Table.Names(), "none")
 		d.At(valueOr(n, "method"), "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, have))
-		return t, shared.Inference
+		return t, shared
 	}
 	t.Strategy, err = e.New(d.Reading(options, tuneKeys...))
 	if err != nil && err != declared.ErrReported {
@@ -119,7 +123,17 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, inference *str
 		}
 	}
 	d.checkObjective(n, t, err == nil)
-	return t, shared.Inference
+	if start := strictyaml.Find(n, "start_inference"); start != nil && err == nil {
+		switch {
+		case !t.Climbs():
+			d.At(start, "start_inference is for methods that follow gradients, such as bfgs; leave it out for %s",
+				t.Method)
+		case t.Stop != (search.Stop{}):
+			d.At(start, "start_inference cannot be combined with stop, whose criteria are about one objective; leave "+
+				"out one of the two")
+		}
+	}
+	return t, shared
 }
 
 // scored reports whether the objective is the name of a score, here or in another tool, and then
@@ -164,7 +178,7 @@ func (d *decoder) shared(n *strictyaml.Node, method string) (shared tuning, opti
 
 // untuned checks that method none has no options.
 func (d *decoder) untuned(n, options *strictyaml.Node) {
-	for _, key := range []string{"inference", "standard_errors", "stop"} {
+	for _, key := range []string{"inference", "start_inference", "standard_errors", "stop"} {
 		if v := strictyaml.Find(n, key); v != nil {
 			d.At(v, "method none takes no %q; nothing is tuned", key)
 		}

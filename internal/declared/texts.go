@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -49,6 +50,20 @@ func TextsOf(m objective.Model, average objective.Average) (t Texts, err error) 
 	}
 	t.Average, err = text(average, "average", objective.Averages)
 	return t, err
+}
+
+// Method is the text of an inference method of the table.
+func Method(a approx.Approximation) record.Component {
+	method, classes := a, "joint"
+	if each, is := a.(approx.OneVsRest); is {
+		method, classes = each.Binary, "one_vs_rest"
+	}
+	of, err := text(method, "inference", approx.Table)
+	if err != nil {
+		panic(err)
+	}
+	_, as := OfClasses(method, strictyaml.Component(strictyaml.Parse([]byte(of), strictyaml.NewFindings(""))), classes)
+	return as
 }
 
 // ReadModel reads the parts of a model, with or without the inference. Mistakes are reported at

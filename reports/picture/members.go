@@ -30,7 +30,7 @@ func pathsOf(c reports.Configuration) (out []*record.Trial) {
 		return nil
 	}
 	for _, t := range c.Studies[0].Trials {
-		if len(t.Path) > 0 {
+		if len(t.Path) > 0 && !t.Preliminary {
 			out = append(out, t)
 		}
 	}

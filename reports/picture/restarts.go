@@ -38,7 +38,7 @@ func restartsPicture(r shown) []figure.Figure {
 			y := figure.Axis{Label: objectiveLabel(c)}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
 			title := n.Members[k]
-			if failed := len(c.Restarts) - len(ends); failed > 0 {
+			if failed := len(c.Starts()) - len(ends); failed > 0 {
 				title += fmt.Sprintf(" (%d failed)", failed)
 			}
 			f.Panels = append(f.Panels,
@@ -52,7 +52,7 @@ func restartsPicture(r shown) []figure.Figure {
 
 // reachedBy are the restarts that reached a value, the best first.
 func reachedBy(c reports.Configuration) (out []reports.Restart) {
-	for _, r := range c.Restarts {
+	for _, r := range c.Starts() {
 		if figure.Drawable(float64(r.Value)) {
 			out = append(out, r)
 		}

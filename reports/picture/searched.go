@@ -22,7 +22,7 @@ func visitsOf(c reports.Configuration) (out []visit) {
 	for _, p := range c.Grid {
 		out = append(out, visit{p.Point, p.Objective()})
 	}
-	for _, r := range c.Restarts {
+	for _, r := range c.Starts() {
 		out = append(out, visit{r.End, float64(r.Value)})
 	}
 	return out

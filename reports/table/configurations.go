@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,7 +95,7 @@ func restarts(c reports.Configuration) []Table {
 	t.Columns[3].Ranks = true
 	for _, r := range c.Restarts {
 		t.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
-			chosen(r.Chosen))
+			cmp.Or(r.Preliminary, chosen(r.Chosen)))
 	}
 	return []Table{t}
 }

@@ -225,7 +225,11 @@ func Restarts(c reports.Configuration) string {
 	case o.Restarts == 0:
 		return ""
 	}
-	text := fmt.Sprintf("%s%s (%d failed)", Counted(o.Restarts, "restart", "restarts"), c.SoFar(), o.Failed)
+	of := ""
+	if start := c.Starts()[0].Preliminary; start != "" {
+		of = " of " + start
+	}
+	text := fmt.Sprintf("%s%s%s (%d failed)", Counted(o.Restarts, "restart", "restarts"), of, c.SoFar(), o.Failed)
 	switch {
 	case o.Distinct == 0:
 		return text

@@ -23,14 +23,18 @@ func trialRows(r *reports.Report) Table {
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
 			for _, d := range c.TrialsOf(s) {
+				objective := c.Objective
+				if d.Preliminary != "" {
+					objective += " of " + d.Preliminary
+				}
 				head := Row(i, d.Evaluation, d.Repeat, d.Fold, d.Trial)
 				if len(d.Points) == 0 {
-					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, c.Objective, nil, nil,
+					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, objective, nil, nil,
 						d.Failure)
 				}
 				for k, p := range d.Points {
 					t.Add(head, k, p.Chosen, d.Status, d.Evaluations, d.Start, p.Hyperparameters,
-						p.Theta, c.Objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure))
+						p.Theta, objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure))
 					for _, s := range cv.Scores {
 						if v, found := p.Scores.Get(s.Name); found {
 							t.Rows[len(t.Rows)-1][t.column(s.Name)].Value = reports.Number(v)
@@ -49,6 +53,9 @@ func pathRows(r *reports.Report) Table {
 	t := Table{Columns: Columns("configuration", "trial", "step", "theta", "objective", "value")}
 	for i, c := range r.Configurations {
 		for _, d := range c.TrialsOf(c.Studies[0]) {
+			if d.Preliminary != "" {
+				continue
+			}
 			for k, s := range d.Path {
 				t.Add(i, d.Trial, k, s.Theta, c.Objective, s.Value)
 			}

@@ -1,0 +1,155 @@
+package experiments
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// evaluations sums those of the trials of a configuration, preliminary or not.
+func evaluations(c reports.Configuration, preliminary bool) (n int) {
+	for _, s := range c.Studies {
+		for _, t := range s.Trials {
+			if t.Preliminary == preliminary {
+				n += t.Evaluations
+			}
+		}
+	}
+	return n
+}
+
+// Methods that start at Laplace's optimum of the same training cases reach the best optimum that
+// they reach from all starts, after less than half of the evaluations. The preliminary trials are
+// those of the configuration with Laplace's method.
+func TestStartsAtLaplacesOptimum(t *testing.T) {
+	const text = `
+data: {dataset: crabs, preprocess: standardize, subsample: 60}
+model: {kernel: [{se: {ard: true}}, {sum: [linear, se]}], likelihood: probit, inference: [laplace, ep, variational]}
+evaluate: {kfold: {k: 2}}
+`
+	cold := runs(t, text+"tune: {method: bfgs, restarts: 3}\n").Configurations
+	warm := runs(t, text+"tune: {method: bfgs, restarts: 3, start_inference: laplace}\n").Configurations
+	for i, c := range warm {
+		if c.Inference.Text == "laplace" {
+			if n := evaluations(c, true); n > 0 || c.LogEvidence != cold[i].LogEvidence {
+				t.Errorf("#%d is Laplace's: %d preliminary evaluations, log evidence %v, want %v", i, n, c.LogEvidence, cold[i].LogEvidence)
+			}
+			continue
+		}
+		laplace := warm[i/3*3]
+		for k, s := range c.Studies {
+			if of := cold[i].Studies[k].Fit.LogEvidence; s.Fit.LogEvidence < of-reports.SameOptimum {
+				t.Errorf("#%d study %d ends at log evidence %v, and at %v from all starts", i, k, s.Fit.LogEvidence, of)
+			}
+			if len(s.Trials) != 4 || s.Fit.Chosen != 3 || s.Trials[3].Preliminary {
+				t.Fatalf("#%d study %d: %d trials, and number %d is chosen", i, k, len(s.Trials), s.Fit.Chosen)
+			}
+			best := slices.MaxFunc(s.Trials[:3], func(a, b *record.Trial) int { return cmp.Compare(a.Value(), b.Value()) })
+			for h, start := range s.Trials[3].Start {
+				init, end := float64(s.Trials[0].Start[h]), float64(best.Points[0].Natural[h])
+				if want := min(max(end, init*math.Exp(-2)), init*math.Exp(2)); math.Abs(float64(start)/want-1) > 1e-9 {
+					t.Errorf("#%d study %d starts at %v instead of %v, and the best end is %v", i, k, start, want, end)
+				}
+			}
+			for n, of := range laplace.Studies[k].Trials {
+				if got := s.Trials[n]; !got.Preliminary || got.Value() != of.Value() || got.Evaluations != of.Evaluations {
+					t.Errorf("#%d study %d: preliminary trial %d ends at %v, Laplace's at %v", i, k, n, got.Value(), of.Value())
+				}
+			}
+		}
+		n, from := evaluations(c, false), evaluations(cold[i], false)
+		t.Logf("#%d %s: %d evaluations from all starts, %d from Laplace's optimum", i, c.Inference, from, n)
+		if 2*n > from {
+			t.Errorf("#%d takes %d evaluations, and %d from all starts", i, n, from)
+		}
+	}
+}
+
+// The start of a fold depends on nothing that is held out there: with other held-out labels its
+// trials and its fit are the same.
+func TestStartsKnowNothingHeldOut(t *testing.T) {
+	rows := []string{"x,y,label"}
+	for i := range 30 {
+		x, y := float64(i%6), float64(i/6)
+		rows = append(rows, fmt.Sprintf("%v,%v,%c", x, y, "ab"[(i%6+i/6+i%4)%3%2]))
+	}
+	const text = `
+data: {train: cases.csv, preprocess: standardize}
+model: {kernel: se, likelihood: probit, inference: ep}
+tune: {method: bfgs, restarts: 2, start_inference: laplace}
+evaluate: {kfold: {k: 3, stratified: false}}
+`
+	write := func(rows []string) string {
+		name := filepath.Join(t.TempDir(), "cases.csv")
+		if err := os.WriteFile(name, []byte(strings.Join(rows, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Replace(text, "cases.csv", name, 1)
+	}
+	before := runs(t, write(rows)).Configurations[0].Studies
+	other := slices.Clone(rows)
+	for _, row := range before[1].Fit.Rows {
+		last := len(other[row+1]) - 1
+		other[row+1] = other[row+1][:last] + map[byte]string{'a': "b", 'b': "a"}[other[row+1][last]]
+	}
+	after := runs(t, write(other)).Configurations[0].Studies
+	same := func(k int) bool {
+		return fmt.Sprint(values(before[k])) == fmt.Sprint(values(after[k])) &&
+			fmt.Sprint(before[k].Fit.Natural, before[k].Fit.Proba) == fmt.Sprint(after[k].Fit.Natural, after[k].Fit.Proba)
+	}
+	if !same(1) {
+		t.Errorf("trials %v, and %v with other held-out labels", values(before[1]), values(after[1]))
+	}
+	for _, k := range []int{0, 2, 3} {
+		if same(k) {
+			t.Errorf("study %d has other training labels, and the same trials %v", k, values(after[k]))
+		}
+	}
+}
+
+// values has the points and values of the trials of a study.
+func values(s reports.Study) (all []record.Point) {
+	for _, t := range s.Trials {
+		all = append(all, t.Points...)
+	}
+	return all
+}
+
+// A run with preliminary trials gives the same bytes for any number of workers.
+func TestStartsForAnyWorkers(t *testing.T) {
+	const text = `
+data: {dataset: crabs, preprocess: standardize, subsample: 40}
+model: {kernel: se, likelihood: probit, inference: [ep, laplace]}
+tune: {method: bfgs, restarts: 3, start_inference: laplace}
+evaluate: {kfold: {k: 2}}
+`
+	var want []byte
+	for _, workers := range []int{1, 4} {
+		dir := t.TempDir()
+		var o run.Options
+		o.Workers = workers
+		if _, _, err := run.Run(t.Context(), plantest.Planned(t, text), dir, o); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(dir, "results.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		} else if !bytes.Equal(got, want) {
+			t.Errorf("%d workers write other results", workers)
+		}
+	}
+}
