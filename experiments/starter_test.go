@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -51,7 +52,7 @@ func TestStarter(t *testing.T) {
 	}
 	for source, want := range sources {
 		path := filepath.Join(dir, "an odd, name.yaml")
-		started, err := catalogue.Starter(t.Context(), path, source, "")
+		started, err := catalogue.Starter(t.Context(), path, source, "", 0)
 		text := started.Text
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
@@ -76,8 +77,55 @@ func TestStarter(t *testing.T) {
 		}
 	}
 	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
-		if text, err := catalogue.Starter(t.Context(), "a.yaml", source, label); err == nil {
+		if text, err := catalogue.Starter(t.Context(), "a.yaml", source, label, 0); err == nil {
 			t.Errorf("%s: %s", source, text.Text)
+		}
+	}
+}
+
+// TestStarterTime: with much time there is the largest study, which lacks nothing, and with little the smallest, which
+// says what it lacks. Both are valid.
+func TestStarterTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cases.csv")
+	var text strings.Builder
+	text.WriteString("x,z,y\n")
+	for i := range 5000 {
+		fmt.Fprintf(&text, "%d.25,%d.5,%c\n", i*7919%5000, i*31%977, 'p'+i*i%7%2)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		source string
+		limit  time.Duration
+		has    []string
+		lacks  []string
+	}{
+		{"crabs", 1e6 * time.Hour, []string{"matern32", "[laplace, ep, ", "restarts: 5", "{repeated_kfold: {k: 10, repeats: 10}}"}, nil},
+		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
+		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
+		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",
+			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true}}"}},
+	} {
+		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, "", of.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range of.has {
+			if !strings.Contains(started.Text, want) {
+				t.Errorf("%s in %v: %q is not in\n%s", of.source, of.limit, want, started.Text)
+			}
+		}
+		for _, want := range of.lacks {
+			if !strings.Contains(started.LeftOut, want) {
+				t.Errorf("%s in %v: %q is not in %q", of.source, of.limit, want, started.LeftOut)
+			}
+		}
+		if (started.LeftOut == "") != (of.lacks == nil) || strings.Contains(started.Text, "# left out") != (of.lacks != nil) {
+			t.Errorf("%s in %v lacks %q:\n%s", of.source, of.limit, started.LeftOut, started.Text)
+		}
+		if (started.Seconds <= of.limit.Seconds()) != (of.lacks == nil) {
+			t.Errorf("%s in %v takes %v s", of.source, of.limit, started.Seconds)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -21,8 +22,9 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes what each column was taken to be. label is
 // the label's column, by name or number; empty: determined from the file. Of several studies it
-// takes the largest with an expected time of at most two minutes.
-func Starter(ctx context.Context, path, name, label string) (Started, error) {
+// takes the largest with an expected time of at most limit on this machine. Without a limit that is
+// two minutes on any machine, so that the same file is written everywhere.
+func Starter(ctx context.Context, path, name, label string, limit time.Duration) (Started, error) {
 	from, err := query.Source(name)
 	if err != nil {
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
@@ -58,7 +60,7 @@ func Starter(ctx context.Context, path, name, label string) (Started, error) {
 		size = problem{cases: s.Cases, inputs: len(s.Inputs), classes: s.Classes, test: s.Test}
 		w.writeSet(from, s)
 	}
-	out, err := w.choose(ctx, size)
+	out, err := w.choose(ctx, size, limit)
 	if t != nil {
 		out.About += "; the label " + t.Reason()
 	}

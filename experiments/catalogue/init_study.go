@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -17,8 +18,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// patience is the maximum expected time of a first study, in seconds.
-const patience = 120
+// patience is the maximum expected time of a first study unless another is given.
+const patience = 2 * time.Minute
 
 // problem is what a study is chosen for.
 type problem struct {
@@ -80,17 +81,19 @@ type study struct {
 	inference []string
 	restarts  int
 	folds     int // 0: one part is held out
+	repeats   int // of folds; 0: 1
 	inducing  int
 	steps     int // maximum number of evaluations of the objective; 0: no limit
 	subsample int
 }
 
-// Kernels of studies: one length scale for all inputs, one for each, and the latter plus a linear
-// kernel.
+// Kernels of studies: one length scale for all inputs, one for each, the latter plus a linear
+// kernel, and one of rougher functions.
 const (
 	same  = "{se: {ard: false}}"
 	each  = "{se: {ard: true}}"
 	trend = "{sum: [linear, {se: {ard: true}}]}"
+	rough = "{matern32: {ard: true}}"
 )
 
 // Numbers of cases up to which a study uses the full covariance matrix, and up to which it uses all
@@ -100,63 +103,117 @@ const (
 	mostWhole = 100000
 )
 
+var everyKernel, laplace = []string{same, each, trend, rough}, []string{"laplace"}
+
+// longer are studies for those who have more than patience, from the largest to the smallest.
+var longer = []study{
+	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10, repeats: 10},
+	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10, repeats: 3},
+	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10},
+	{kernels: []string{each, trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 1000, steps: 100},
+	{kernels: []string{trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 500, steps: 80},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5, inducing: 500, steps: 60},
+}
+
 // studies are the studies for classes, from the largest to the smallest.
 var studies = []study{
 	{kernels: []string{same, each, trend}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 10},
 	{kernels: []string{same, each, trend}, inference: []string{"ep"}, restarts: 2, folds: 10},
 	{kernels: []string{same, trend}, inference: []string{"ep"}, restarts: 2, folds: 5},
-	{kernels: []string{same, trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 500, steps: 60},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40, subsample: 50000},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30, subsample: 50000},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
+	{kernels: []string{same, trend}, inference: laplace, restarts: 1, folds: 5},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5},
+	{kernels: []string{trend}, inference: laplace, restarts: 1},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 500, steps: 60},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 200, steps: 40},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 100, steps: 30},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 50, steps: 30},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 200, steps: 40, subsample: 50000},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 100, steps: 30, subsample: 50000},
+	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
+	{kernels: []string{same}, inference: laplace, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
+	{kernels: []string{same}, inference: laplace, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
 // Started is an experiment to start with.
 type Started struct {
 	Text     string   // of the configuration file
 	About    string   // what is predicted from what
-	Seconds  float64  // expected duration at nominal rates, with a worker for every core; 0: unknown
+	Seconds  float64  // expected duration, with a worker for every core; 0: unknown
+	LeftOut  string   // what a larger study has more, for lack of time; empty: nothing
 	Warnings []string // of its plan
 }
 
-// choose writes the first study whose expected time is short enough, or else the smallest.
-func (w *starter) choose(ctx context.Context, p problem) (chosen Started, err error) {
-	larger := ""
-	for k, s := range studies {
-		if s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
-			s.inducing >= p.cases || s.subsample >= p.cases {
-			continue
-		}
-		chosen, err = started(ctx, w.path, w.String()+s.write(p, larger))
-		if err != nil || chosen.Seconds <= patience || k == len(studies)-1 {
+// choose writes the first study whose expected time is short enough, or else the smallest. limit is
+// 0 for patience at nominal rates.
+func (w *starter) choose(ctx context.Context, p problem, limit time.Duration) (chosen Started, err error) {
+	all, rates := studies, plan.Nominal
+	if limit > 0 {
+		all, rates = slices.Concat(longer, studies), plan.Measured(ctx)
+		slices.SortStableFunc(all, func(a, b study) int { return min(1, a.inducing) - min(1, b.inducing) })
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(s study) bool {
+		return s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
+			s.inducing >= p.cases || s.subsample >= p.cases
+	})
+	most := cmp.Or(limit, patience)
+	var least float64 // the expected time of the next larger study
+	for k, s := range all {
+		left := s.lacks(all[0], p)
+		chosen, err = started(ctx, rates, w.path, w.String()+s.write(p, left, most, least))
+		if chosen.LeftOut = strings.Join(left, "; "); err != nil || chosen.Seconds <= most.Seconds() {
 			break
 		}
-		larger = fmt.Sprintf("about %v: %s", reports.Duration(chosen.Seconds), s.brief(p))
+		least = chosen.Seconds
+		if k == len(all)-1 && limit > 0 {
+			chosen.LeftOut += "; even so it takes longer than asked for"
+		}
 	}
 	return chosen, err
 }
 
-// started plans an experiment. Its expected time is at nominal rates: the same file is written
-// everywhere.
-func started(ctx context.Context, path, text string) (Started, error) {
+// lacks says what a larger study has more.
+func (s study) lacks(than study, p problem) (all []string) {
+	_, own := study{inference: s.inference}.model(p)
+	_, others := study{inference: than.inference}.model(p)
+	for _, part := range []struct {
+		what         string
+		have, others []string
+	}{{"kernel", s.kernels, than.kernels}, {"inference", own, others}} {
+		for _, name := range part.others {
+			if !slices.Contains(part.have, name) {
+				all = append(all, part.what+" "+name)
+			}
+		}
+	}
+	if than.restarts > s.restarts {
+		all = append(all, fmt.Sprintf("restarts: %d rather than %d", than.restarts, s.restarts))
+	}
+	if e := than.evaluation(p); e != s.evaluation(p) {
+		all = append(all, fmt.Sprintf("evaluate: %s rather than %s", e, s.evaluation(p)))
+	}
+	if s.inducing > 0 && than.inducing > s.inducing {
+		all = append(all, fmt.Sprintf("%d inducing inputs rather than %d", than.inducing, s.inducing))
+	}
+	if s.subsample > 0 && than.subsample == 0 {
+		all = append(all, fmt.Sprintf("all %d cases rather than %d", p.cases, s.subsample))
+	} else if than.subsample > s.subsample {
+		all = append(all, fmt.Sprintf("%d cases rather than %d", than.subsample, s.subsample))
+	}
+	return all
+}
+
+// started plans an experiment, with its expected time at these rates.
+func started(ctx context.Context, rates *plan.Rates, path, text string) (Started, error) {
 	p, err := plan.Parse(ctx, path, []byte(text), nil)
 	if err != nil {
 		return Started{}, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
-	seconds, _ := plan.Expected(p.Overview(plan.Nominal), runtime.GOMAXPROCS(0))
+	seconds, _ := plan.Expected(p.Overview(rates), runtime.GOMAXPROCS(0))
 	about := ""
 	if len(p.Manifest.Data) > 0 {
 		about = p.Manifest.Data[0].About
 	}
-	return Started{text, about, seconds, cause.Texts(p.Manifest.Warnings)}, nil
+	return Started{Text: text, About: about, Seconds: seconds, Warnings: cause.Texts(p.Manifest.Warnings)}, nil
 }
 
 // model returns the likelihood and the inference methods, including comparators.
@@ -204,18 +261,15 @@ func (s study) evaluation(p problem) string {
 	case s.folds == 0 && smallest >= 100:
 		return "{hold_out: {test_size: 0.2}}"
 	}
+	if s.repeats > 1 {
+		return fmt.Sprintf("{repeated_kfold: {k: %d, repeats: %d}}", max(2, folds), s.repeats)
+	}
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
 }
 
-// brief describes the study in a few words.
-func (s study) brief(p problem) string {
-	_, inference := s.model(p)
-	return fmt.Sprintf("kernel: [%s], inference: [%s], restarts: %d, evaluate: %s", strings.Join(s.kernels, ", "),
-		strings.Join(inference, ", "), s.restarts, s.evaluation(p))
-}
-
-// write writes what follows the data section; larger is a study that takes longer, if there is one.
-func (s study) write(p problem, larger string) string {
+// write writes what follows the data section. left is what the study lacks to take no more than
+// most, and least the seconds of the next larger one.
+func (s study) write(p problem, left []string, most time.Duration, least float64) string {
 	w := &starter{}
 	if s.subsample > 0 {
 		w.line("  subsample: %d # of the cases, drawn in each class; without it all are used", s.subsample)
@@ -228,7 +282,7 @@ func (s study) write(p problem, larger string) string {
 	for _, k := range s.kernels {
 		if p.scaled() {
 			amplitude := "amplitude: " + p.start(p.target.SD)
-			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ", "[linear,",
+			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ", "{matern32: {", "{matern32: {"+amplitude+", ", "[linear,",
 				"[{linear: {"+amplitude+"}},").Replace(k)
 		}
 		w.line("    - %s", k)
@@ -262,8 +316,12 @@ func (s study) write(p problem, larger string) string {
 			p.test.Cases)
 	}
 	w.line("evaluate: %s # %s", s.evaluation(p), evaluated)
-	if larger != "" {
-		w.line("# with more time, %s", larger)
+	if left != nil {
+		w.line("# left out to take at most about %v:", reports.Duration(most.Seconds()))
+		for _, text := range left {
+			w.line("#   %s", text)
+		}
+		w.line("# the next larger study takes about %v: gpc-tune init --time 30m, or overnight", reports.Duration(least))
 	}
 	w.line("")
 	w.line("report: {formats: [text, html]} # gpc-tune list formats")
