@@ -282,7 +282,8 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	for _, k := range s.kernels {
 		if p.scaled() {
 			amplitude := "amplitude: " + p.start(p.target.SD)
-			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ", "{matern32: {", "{matern32: {"+amplitude+", ", "[linear,",
+			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ",
+				"{matern32: {", "{matern32: {"+amplitude+", ", "[linear,",
 				"[{linear: {"+amplitude+"}},").Replace(k)
 		}
 		w.line("    - %s", k)
@@ -321,7 +322,8 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 		for _, text := range left {
 			w.line("#   %s", text)
 		}
-		w.line("# the next larger study takes about %v: gpc-tune init --time 30m, or overnight", reports.Duration(least))
+		w.line("# the next larger study takes about %v: gpc-tune init --time 30m, or overnight",
+			reports.Duration(least))
 	}
 	w.line("")
 	w.line("report: {formats: [text, html]} # gpc-tune list formats")
