@@ -545,7 +545,7 @@ func TestJointOrder(t *testing.T) {
 
 // TestJointWide: fits converge where the prior is much wider than the posterior.
 func TestJointWide(t *testing.T) {
-	x, y := planeClasses(40, 3)
+	x, y := planeClasses(24, 3)
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
 		for _, amplitude := range []float64{3, 4, 5} {
 			cov, _ := priors(x, 0, amplitude, 3, shared)

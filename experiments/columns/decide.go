@@ -169,9 +169,15 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 		why string
 		is  func(p *profile) bool
 	}{
-		{"by its name", func(p *profile) bool { return p.classes() && surest.MatchString(p.name) }},
-		{"the last column", func(p *profile) bool { return p == last && p.classes() && p.filled() }},
-		{"by its name", func(p *profile) bool { return p.classes() && labelName.MatchString(p.name) }},
+		{"by its name", func(p *profile) bool {
+			return (p.classes() || p.manyClasses()) && surest.MatchString(p.name)
+		}},
+		{"the last column", func(p *profile) bool {
+			return p == last && (p.classes() || p.manyClasses()) && p.filled()
+		}},
+		{"by its name", func(p *profile) bool {
+			return (p.classes() || p.manyClasses()) && labelName.MatchString(p.name)
+		}},
 		{"the first column", func(p *profile) bool { return p == first && p.classes() && p.filled() }},
 		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
 		{"the last column of few values", (*profile).classes},
@@ -203,6 +209,12 @@ func (p *profile) classes() bool {
 		return false
 	}
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
+}
+
+// manyClasses says whether the values are texts that repeat often, of more than classes believes.
+func (p *profile) manyClasses() bool {
+	n := len(p.levels)
+	return n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
 }
 
 // filled says whether nearly all values are there, as those of a label are.
@@ -300,7 +312,7 @@ func (t *Table) labelled(p *profile) {
 	case len(p.levels) > limit || p.levels == nil:
 		c.Found = "too many different texts for classes"
 	default:
-		for _, name := range slices.Sorted(maps.Keys(p.levels)) {
+		for _, name := range slices.SortedFunc(maps.Keys(p.levels), data.Natural) {
 			t.Classes = append(t.Classes, data.Count{Class: name, N: p.levels[name]})
 		}
 		c.Found = fmt.Sprintf("%d classes: %s", len(t.Classes), p.some())

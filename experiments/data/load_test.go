@@ -123,7 +123,8 @@ func TestClassesAndTheirOrder(t *testing.T) {
 		labels []int
 	}{
 		"numbers":              {Spec{}, numbers, []string{"-1", "9", "10"}, []int{2, 1, 0, 1}},
-		"one is no number":     {Spec{}, numbers + "5,b\n", []string{"-1", "10", "9", "b"}, []int{1, 2, 0, 2, 3}},
+		"one is no number":     {Spec{}, numbers + "5,b\n", []string{"-1", "9", "10", "b"}, []int{2, 1, 0, 1, 3}},
+		"numbers in texts":     {Spec{}, "a,label\n1,c10\n2,c9\n3,c1\n4,c9\n", []string{"c1", "c9", "c10"}, []int{2, 1, 0, 1}},
 		"text":                 {Spec{}, "a,label\n1,b\n2,B\n3,a\n", []string{"B", "a", "b"}, []int{2, 0, 1}},
 		"kept":                 {Spec{Classes: []Name{"10", "9.000"}}, numbers, []string{"9", "10"}, []int{1, 0, 0}},
 		"positive":             {Spec{Classes: []Name{"10", "9"}, Positive: "9.0"}, numbers, []string{"10", "9"}, []int{0, 1, 1}},

@@ -316,7 +316,7 @@ func (s *Schema) markGaps(t *table) {
 	}
 }
 
-// classes returns the classes of the training labels in order.
+// classes returns the classes of the training labels in order: numbers by value, texts by Natural.
 func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	if s.Above != nil {
 		return s.orderClasses([]string{aboveClass(*s.Above, false), aboveClass(*s.Above, true)})
@@ -325,7 +325,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	for _, l := range labels {
 		seen[Canonical(l, s.Decimal)] = true
 	}
-	classes := slices.Sorted(maps.Keys(seen))
+	classes := slices.SortedFunc(maps.Keys(seen), Natural)
 	value := func(c string) float64 { v, _ := parseNumber(c); return v }
 	numeric := numbers(classes)
 	if numeric {

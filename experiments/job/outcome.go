@@ -102,12 +102,17 @@ func averageError(posterior any) float64 {
 	return 0
 }
 
-// AverageWarnings returns a warning if averages over latent values are less accurate than intended.
+// AverageWarnings returns a warning if averages over latent values are less accurate than the
+// digits that reports show, and a note if they are less accurate than intended.
 func AverageWarnings(deviation float64) []cause.Notice {
-	if !(deviation > 1e-5) {
+	kind := cause.Averages
+	switch {
+	case !(deviation > 1e-5):
 		return nil
+	case deviation < 1e-4:
+		kind = cause.AveragesNoted
 	}
-	return []cause.Notice{cause.Averages.New("averaged softmax probabilities are uncertain by up to %.1g; with "+
+	return []cause.Notice{kind.New("averaged softmax probabilities are uncertain by up to %.1g; with "+
 		"laplace, more points reduce this", deviation)}
 }
 

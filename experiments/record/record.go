@@ -50,6 +50,7 @@ type Print struct {
 	Width    float64 `json:"width,omitempty"`
 	Font     float64 `json:"font,omitempty"`
 	Untitled bool    `json:"untitled,omitempty"`
+	Lines    int     `json:"lines,omitempty"` // that share a panel of curves; 0: four
 }
 
 // Described says of training data what is predicted from what.

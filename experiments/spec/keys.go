@@ -362,6 +362,8 @@ var Sections = []Section{
 			"fit side by side are placed below each other", "by the number of panels, 460pt to 860pt", "width: 84mm"},
 		{"font", "size of the labels, in the same units, from 6.75pt to 24pt; lines and symbols grow with it, and " +
 			"no text is smaller than 6pt", "9pt", "font: 8pt"},
+		{"lines", "how many lines share a panel of curves, from 2 to 12; of more there are rows, each with the best",
+			"4", "lines: 9"},
 		{"title", "none leaves out the title and the notes below it, for the caption of a paper", "shown",
 			"title: none"},
 	}},

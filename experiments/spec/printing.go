@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -14,11 +15,13 @@ type Printing struct {
 	Width width    `yaml:"width"`
 	Font  fontSize `yaml:"font"`
 	Title titled   `yaml:"title"`
+	Lines lines    `yaml:"lines"`
 }
 
 // Print is its form in a manifest, nil if nothing is set.
 func (p Printing) Print() *record.Print {
-	print := record.Print{Width: p.Width.points, Font: p.Font.points, Untitled: p.Title == "none"}
+	print := record.Print{Width: p.Width.points, Font: p.Font.points, Untitled: p.Title == "none",
+		Lines: int(p.Lines)}
 	if print == (record.Print{}) {
 		return nil
 	}
@@ -55,6 +58,19 @@ func within(text, least, most string) (float64, error) {
 		return points, nil
 	}
 	return 0, fmt.Errorf("%s is not from %s to %s", text, least, most)
+}
+
+// lines is how many lines share a panel of curves.
+type lines int
+
+// UnmarshalText reads a number from 2 to 12.
+func (l *lines) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 2 || n > 12 {
+		return fmt.Errorf("%s is no whole number from 2 to 12", text)
+	}
+	*l = lines(n)
+	return nil
 }
 
 // titled is whether a figure has its title: "shown" or "none".

@@ -84,6 +84,8 @@ var (
 		"the standard error of the log evidence is unreliable", "raise temperatures or chains")
 	Averages = kind("averages", "averages of softmax are rough", "probabilities are off in the digits named",
 		"more points")
+	AveragesNoted = note("averages_noted", "averages of softmax are uncertain in the fifth digit",
+		"more points give more digits")
 	NoLeaveOneOut = kind("no_leave_one_out", "there is no leave-one-out log probability", "", "")
 	Neighbours    = kind("neighbours", "every training case is of the class of its nearest neighbour",
 		"a case of another class than its neighbour gets probability 0", "")

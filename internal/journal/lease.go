@@ -48,7 +48,7 @@ func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error
 	}
 	path := filepath.Join(l.folder, key)
 	for range 3 { // it may be released or taken away in between
-		err := create(path, l.holder)
+		err := l.create(path)
 		if err == nil {
 			l.held[key] = true
 			return true, true, nil
@@ -131,7 +131,7 @@ func (l *leases) begin(folder, segment string) error {
 	for left := 100; ; left-- { // a process that ends may remove the folder, while it is empty
 		err := os.MkdirAll(folder, 0o777)
 		if err == nil {
-			err = os.WriteFile(path, nil, 0o666)
+			err = os.WriteFile(path, []byte(holder), 0o666)
 		}
 		if err == nil {
 			break
@@ -204,15 +204,21 @@ func (l *leases) takeAway(path, holder string) {
 	os.Remove(moved)
 }
 
-// create makes a file that must not exist.
-func create(path, text string) error {
+// create makes the file of a lease, which must not exist. A link to the sign of life has its text
+// from the first moment: a lease without a holder, of a process that was killed before it wrote
+// one, would stand for a minute. Some file systems have no links.
+func (l *leases) create(path string) error {
+	err := os.Link(filepath.Join(l.folder, l.holder+".alive"), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	_, err = f.WriteString(l.holder)
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(path) // a lease without a holder would stand for a minute
+		os.Remove(path)
 	}
 	return err
 }

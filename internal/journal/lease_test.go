@@ -106,3 +106,32 @@ func TestLeasesBeginWhileOthersEnd(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// A lease names its holder from the first moment on: a process that is killed leaves none without.
+func TestLeaseNamesItsHolderAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if ours, err := j.Claim("mine"); !ours || err != nil {
+		t.Fatal(ours, err)
+	}
+	folder := filepath.Join(dir, "journal", "leases")
+	lease, err := os.Stat(filepath.Join(folder, "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signs, err := filepath.Glob(filepath.Join(folder, "*.alive"))
+	if err != nil || len(signs) != 1 {
+		t.Fatal(signs, err)
+	}
+	sign, err := os.Stat(signs[0])
+	if err != nil || !os.SameFile(sign, lease) {
+		t.Errorf("the lease is not a link to the sign of life: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "mine")); string(text)+".alive" != filepath.Base(signs[0]) {
+		t.Errorf("the lease of %s names %q: %v", signs[0], text, err)
+	}
+}

@@ -9,12 +9,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Numbers are cells around the points of a lattice, lighter for lower values, each with its
-// integer. NaN is a hole.
+// Numbers are cells around the points of a lattice, lighter for lower values, each with its number.
+// NaN is a hole.
 type Numbers struct {
 	X []float64   `json:"x"` // columns, ascending
 	Y []float64   `json:"y"` // rows, ascending
 	Z [][]float64 `json:"z"` // Z[row][column]
+
+	Digits int `json:"digits,omitempty"` // behind the point
 }
 
 func (l Numbers) label() string { return "" }
@@ -48,7 +50,7 @@ func (l Numbers) draw(p *pane, _ look) {
 	l.shades(p, left, low)
 	characters := 1
 	for _, v := range known(l.Z) {
-		characters = max(characters, utf8.RuneCountInString(Number(v, 0)))
+		characters = max(characters, utf8.RuneCountInString(Number(v, l.Digits)))
 	}
 	const largest = 9
 	em := 0.62 * vg.Length(characters) // width of the longest, with some room, relative to the font size
@@ -69,7 +71,7 @@ func (l Numbers) draw(p *pane, _ look) {
 		for j, x := range l.X {
 			spot, ok := p.at(x, y)
 			if ok && (i-i0)%stepY == 0 && (j-j0)%stepX == 0 && Drawable(l.Z[i][j]) && p.Contains(spot) {
-				digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, Number(l.Z[i][j], 0))
+				digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, Number(l.Z[i][j], l.Digits))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ type Print struct {
 	// size of the labels of axes and of the legend, points; smaller texts have 8/9 of it
 	Font     float64
 	Untitled bool // without title and notes, which then are in the caption
+	Lines    int  // that share a panel of curves; the pictures heed it
 }
 
 // Sizes of text, points.

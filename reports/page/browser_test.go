@@ -33,6 +33,8 @@ func TestHTMLInBrowser(t *testing.T) {
 	write("wide", m, lines)
 	m, lines = large(100, 200)
 	write("square", m, lines)
+	m, lines = reporttest.ManyClasses(40)
+	write("classes", m, lines)
 	m, lines = reporttest.Run(t)
 	m.Configurations[0].Dataset = injected
 	// give nested cross-validation its own folds, with the results of the race

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -57,6 +58,11 @@ func TestBordersMeet(t *testing.T) {
 // If there are more lines than readers can distinguish, they are split into rows: the best line is
 // in every row, each other line in one, in order; only the last row has room for more.
 func TestCurveRows(t *testing.T) {
+	testCurveRows(t, 4, nil)
+	testCurveRows(t, 9, &record.Print{Lines: 9})
+}
+
+func testCurveRows(t *testing.T, mostCurves int, print *record.Print) {
 	for n := 1; n <= 12; n++ {
 		var group []Member
 		var names []string
@@ -64,7 +70,7 @@ func TestCurveRows(t *testing.T) {
 			group, names = append(group, Member{Index: 10 + i}), append(names, string(rune('a'+i)))
 		}
 		best := n / 2
-		r := shown{place: make([]int, 10+n)}
+		r := shown{Report: &reports.Report{Manifest: record.Manifest{Print: print}}, place: make([]int, 10+n)}
 		for i := range n {
 			r.place[10+i] = i + 1
 		}

@@ -18,8 +18,14 @@ const leastCases = 10
 // fewest is how many of all cases must be left at a point of a reject curve.
 func fewest(all int) int { return max(leastCases, all/20) }
 
-// mostCurves is how many lines share a panel; of more there are rows, the best one in each.
-const mostCurves = 4
+// mostCurves is how many lines share a panel unless the file says another number; of more there are
+// rows, the best one in each.
+func (s shown) mostCurves() int {
+	if print := s.Manifest.Print; print != nil && print.Lines > 0 {
+		return print.Lines
+	}
+	return 4
+}
 
 // curvePictures has a figure for every group: each kind of curve that the experiment asks for is a
 // panel with those of all members.
@@ -68,6 +74,10 @@ func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 			if len(rows) > 1 {
 				p.X.Lo, p.X.Hi, p.Y.Lo, p.Y.Hi = linesExtent(whole)
 			}
+			if at, ok := settled(whole); ok {
+				p.X.Lo, _, _, _ = linesExtent(whole)
+				p.X.Hi = at
+			}
 			f.Panels = append(f.Panels, p)
 		}
 	}
@@ -78,7 +88,8 @@ func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 // curveRows are the members whose curves share panels, with their names: all, or in every row the
 // best one and, best first, as many of the others as can be told apart.
 func curveRows(r shown, group []Member, names []string) (rows [][]Member, named [][]string) {
-	if len(group) <= mostCurves {
+	most := r.mostCurves()
+	if len(group) <= most {
 		return [][]Member{group}, [][]string{names}
 	}
 	order := make([]int, len(group))
@@ -87,13 +98,36 @@ func curveRows(r shown, group []Member, names []string) (rows [][]Member, named 
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.place[group[a].Index], r.place[group[b].Index]) })
 	for _, i := range order[1:] {
-		if last := len(rows) - 1; last < 0 || len(rows[last]) == mostCurves {
+		if last := len(rows) - 1; last < 0 || len(rows[last]) == most {
 			rows, named = append(rows, []Member{group[order[0]]}), append(named, []string{names[order[0]]})
 		}
 		last := len(rows) - 1
 		rows[last], named[last] = append(rows[last], group[i]), append(named[last], names[i])
 	}
 	return rows, named
+}
+
+// settled is where half of the lines of a panel have come to 0 for good, where two or more do: what
+// is beyond it would take the room of what can be compared.
+func settled(p figure.Panel) (at float64, ok bool) {
+	var ends []float64 // of the lines, +Inf for those that do not end at 0
+	for _, l := range p.Layers {
+		line, is := l.(figure.Line)
+		if !is || line.Dashed {
+			continue
+		}
+		end := math.Inf(1)
+		for i := len(line.Y) - 1; i >= 0 && line.Y[i] == 0; i-- {
+			end = line.X[i]
+		}
+		ends = append(ends, end)
+	}
+	if len(ends) < 2 {
+		return 0, false
+	}
+	slices.Sort(ends)
+	at = ends[len(ends)/2]
+	return at, at > 0 && !math.IsInf(at, 1)
 }
 
 // linesExtent are the bounds of the lines of a panel, with a margin.

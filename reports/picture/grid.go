@@ -43,39 +43,44 @@ func gridPictures(r shown) []figure.Figure {
 // errors, as far as points have them.
 func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, paths []figure.Layer) (
 	out []figure.Panel) {
-	contours := func(z [][]float64, values []float64) figure.Layer {
-		return figure.Contours{X: l.across.values, Y: l.up.values, Z: z, Levels: figure.Levels(values), Smooth: true}
-	}
-	numbers := func(z [][]float64, _ []float64) figure.Layer {
-		return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
+	contours := func(z [][]float64, values [][]float64) figure.Layer {
+		return figure.Contours{X: l.across.values, Y: l.up.values, Z: z, Levels: commonLevels(values), Smooth: true}
 	}
 	score := func(name string) func(reports.GridPoint) (float64, bool) {
 		return func(p reports.GridPoint) (float64, bool) { return p.Scores.Get(name) }
 	}
 	objective := func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }
+	errors := errorsOf(c)
+	numbers := func(z [][]float64, _ [][]float64) figure.Layer {
+		return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z, Digits: errors.digits}
+	}
 	for _, of := range []struct {
 		by, title string
 		digits    int
+		unit      float64
 		value     func(reports.GridPoint) (float64, bool)
-		layer     func(z [][]float64, values []float64) figure.Layer
+		layer     func(z [][]float64, values [][]float64) figure.Layer
 	}{
-		{c.Objective, objectiveLabel(c), 2, objective, contours},
-		{"information_bits", "test information (bits per case)", 3, score("information_bits"), contours},
-		{"errors", "errors (cases)", 0, score("errors"), numbers},
+		{c.Objective, objectiveLabel(c), 2, 1, objective, contours},
+		{"information_bits", "test information (bits per case)", 3, 1, score("information_bits"), contours},
+		{"errors", errors.title, errors.digits, errors.unit, func(p reports.GridPoint) (float64, bool) {
+			n, known := p.Scores.Get("errors")
+			return n / errors.unit, known
+		}, numbers},
 	} {
 		z, known := l.values(c.Grid, of.value)
 		if !known {
 			continue
 		}
-		var values []float64 // that the levels are for
-		for _, other := range alike {
+		values := make([][]float64, len(alike)) // that the levels are for
+		for k, other := range alike {
 			for _, p := range other.Grid {
 				if v, ok := of.value(p); ok && figure.Drawable(v) {
-					values = append(values, v)
+					values[k] = append(values[k], v)
 				}
 			}
 		}
-		best, marks := l.bests(c, of.by, of.digits)
+		best, marks := l.bests(c, of.by, of.digits, of.unit)
 		out = append(out, figure.Panel{Title: of.title + best, X: figure.Axis{Label: l.across.label},
 			Y: figure.Axis{Label: l.up.label}, Layers: slices.Insert(marks, 0, of.layer(z, values))})
 	}
@@ -86,6 +91,35 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 		p.Layers = slices.Insert(p.Layers, 1, paths...)
 	}
 	return out
+}
+
+// shownErrors is how the errors at the points of a grid are told.
+type shownErrors struct {
+	title  string
+	digits int
+	unit   float64 // errors
+}
+
+// errorsOf is that of a configuration: a number of cases, or of a thousand cases or more a
+// percentage, as in GPML Figure 3.11.
+func errorsOf(c reports.Configuration) shownErrors {
+	for _, p := range c.Grid {
+		if n, known := p.Scores.Get("n"); known && n >= 1000 {
+			return shownErrors{"errors (%)", 1, n / 100}
+		}
+	}
+	return shownErrors{"errors (cases)", 0, 1}
+}
+
+// commonLevels are those of the values of several grids, up to the peak of each.
+func commonLevels(values [][]float64) []float64 {
+	levels := figure.Levels(slices.Concat(values...))
+	for _, of := range values {
+		if own := figure.Levels(of); len(own) > 0 {
+			levels = append(levels, own[len(own)-1])
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(levels)))
 }
 
 // alike are the configurations on the same data, a given one among them, with the same objective
@@ -103,8 +137,9 @@ func (l lattice) alike(r shown, c reports.Configuration) (out []reports.Configur
 }
 
 // bests mark the points that are best by the objective and by the value of a panel, if that is
-// another one, and say what the best value is.
-func (l lattice) bests(c reports.Configuration, by string, digits int) (value string, marks []figure.Layer) {
+// another one, and say what the best value is, in that unit.
+func (l lattice) bests(c reports.Configuration, by string, digits int, unit float64) (value string,
+	marks []figure.Layer) {
 	chosen, best := -1, -1
 	for _, b := range c.Best {
 		if b.By == c.Objective {
@@ -112,7 +147,7 @@ func (l lattice) bests(c reports.Configuration, by string, digits int) (value st
 		}
 		if b.By == by {
 			best = b.Point
-			value += ", best" + c.SoFar() + " " + figure.Number(float64(b.Value), digits)
+			value += ", best" + c.SoFar() + " " + figure.Number(float64(b.Value)/unit, digits)
 		}
 	}
 	mark := func(name string, point int) {

@@ -102,6 +102,9 @@ func optionPicture(r shown, section func(c *reports.Configuration) *record.Compo
 				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
 			default:
 				p.Title, p.X.Label = n.Heading, label
+				if n := series[0].trained(); strings.HasSuffix(path, "online.seen") && n > 0 {
+					p.Layers = append(p.Layers, seenOnce(float64(n), p))
+				}
 				if p = logarithmic(p); nominal(path) {
 					p = scattered(p)
 				}
@@ -110,6 +113,30 @@ func optionPicture(r shown, section func(c *reports.Configuration) *record.Compo
 		}
 	}
 	return f
+}
+
+// trained is the number of training cases of its smallest fold.
+func (s optionSeries) trained() int {
+	n := s.Configuration.Cases
+	for _, study := range s.Configuration.Studies {
+		n = min(n, study.Train)
+	}
+	return n
+}
+
+// seenOnce is a line at n, where online learning has seen every training case once, and begins to
+// take them in again.
+func seenOnce(n float64, p figure.Panel) figure.Line {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, l := range p.Layers {
+		switch l := l.(type) {
+		case figure.Line:
+			lo, hi = min(lo, slices.Min(l.Y)), max(hi, slices.Max(l.Y))
+		case figure.Band:
+			lo, hi = min(lo, slices.Min(l.Lo)), max(hi, slices.Max(l.Hi))
+		}
+	}
+	return figure.Line{Name: "every training case seen once", X: []float64{n, n}, Y: []float64{lo, hi}, Dashed: true}
 }
 
 // nominal says that the numbers of an option have no order: seeds.

@@ -44,6 +44,10 @@ func TestOptionPicture(t *testing.T) {
 		tried("a", "se", "{online: {seen: 40}}", 0.25, 1), tried("a", "se", "{online: {seen: 5}}", 0.5, 3), tried("a", "se", "ep", 0.125, 4), tried("a", "se", "{online: {seen: 10}}", 0.0625, 2),
 		tried("b", "se", "{online: {seen: 5}}", 0.5, 3), tried("b", "se", "{online: {seen: 10}}", 0.5, 3), // too few
 	}}
+	for i := range r.Configurations {
+		r.Configurations[i].Cases = 20
+		r.Configurations[i].Studies = []reports.Study{{Study: record.Study{Train: 20}}, {Study: record.Study{Train: 18}}}
+	}
 	figures := pictured(t, "option", r)
 	if len(figures) != 1 || figures[0].Name != "option-seen" || len(figures[0].Panels) != 2 {
 		t.Fatalf("figures %+v", figures)
@@ -70,6 +74,8 @@ func TestOptionPicture(t *testing.T) {
 	}
 	for k, want := range [][]figure.Layer{panel([]float64{0.5, 0.0625, 0.25}, 0.125), panel([]float64{3, 2, 1}, 4)} {
 		p := figures[0].Panels[k]
+		lo, hi := []float64{0.03125, 0.5}[k], []float64{7.5, 45}[k]
+		want = append(want, figure.Line{Name: "every training case seen once", X: []float64{18, 18}, Y: []float64{lo, hi}, Dashed: true})
 		if !reflect.DeepEqual(p.Layers, want) {
 			t.Errorf("layers %+v, want %+v", p.Layers, want)
 		}

@@ -45,6 +45,7 @@ var pictureTable = []struct {
 	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
 	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
+	{"confusion", "how many cases of every class are decided for every other, of more than 16 classes", confusions},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
 	{"prior", "illustrate: draws from priors, latent and squashed", priors},

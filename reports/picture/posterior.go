@@ -27,6 +27,7 @@ func posteriors(r shown) []figure.Figure {
 				signed(i.Labels[1]), prior[0], prior[1], prior[2]))
 		}
 		short := reports.IllustratedNames(all)
+		f.Looks = map[string]int{exact: 4, "likelihood": 0} // what is exact is solid and black
 		for k, i := range all {
 			for _, a := range i.Approximations {
 				if !a.Failure.IsZero() {
@@ -47,6 +48,9 @@ func posteriors(r shown) []figure.Figure {
 	})
 }
 
+// exact is the name of the exact posterior density.
+const exact = "exact posterior density"
+
 // densities are two panels, the second without the likelihood, which is no density.
 func densities(i record.Illustration, title string, short map[string]string) []figure.Panel {
 	x := record.Floats(i.Columns[0].Values)
@@ -57,7 +61,7 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 	lines := []figure.Layer{
 		figure.Line{Name: fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]),
 			float64(i.Prior.Covariance[0][0])), X: x, Y: i.Column("prior")},
-		figure.Line{Name: "exact posterior", X: x, Y: i.Column("exact")},
+		figure.Line{Name: exact, X: x, Y: i.Column("exact")},
 	}
 	for _, a := range i.Approximations {
 		if a.Gaussian == nil {
@@ -75,13 +79,13 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 	return []figure.Panel{p, enlarged}
 }
 
-// ways are a panel for every inference method: level lines of the exact density, the ellipses of
-// two standard deviations of the Gaussian that the method ends with and, fainter, of its iterates,
-// and the way of their means.
+// ways are a panel for every inference method: level lines of the exact density, the way of the
+// means of its iterates, and ellipses of three standard deviations: of the Gaussian that it ends
+// with and, fainter, of the iterates.
 func ways(i record.Illustration, title string, short map[string]string) (panels []figure.Panel) {
 	n := reports.Edge(i)
 	x, y, density := i.Column("f1"), i.Column("f2"), i.Column("exact")
-	contours := figure.Contours{Name: "exact posterior density", X: x[:n]}
+	contours := figure.Contours{Name: exact, X: x[:n]}
 	top := 0.0
 	for row := range n {
 		contours.Y = append(contours.Y, y[row*n])
@@ -116,7 +120,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 			p.Layers = append(p.Layers, way)
 		}
 		if a.Gaussian != nil {
-			p.Layers = append(p.Layers, ellipse("approximation, 2 standard deviations", *a.Gaussian))
+			p.Layers = append(p.Layers, ellipse("approximation, 3 standard deviations", *a.Gaussian))
 		}
 		panels = append(panels, p)
 	}
@@ -154,7 +158,8 @@ func where(i record.Illustration, density figure.Contours, top float64) (left, r
 	return left, right, low, high
 }
 
-// ellipse is where a density is e^-2 of its largest value. Without a name it is faint.
+// ellipse is where a density is e^-4.5 of its largest value: at three standard deviations. Without
+// a name it is faint.
 func ellipse(name string, g record.Gaussian) figure.Line {
 	l := figure.Line{Name: name, Faint: name == ""}
 	c := g.Covariance
@@ -163,7 +168,8 @@ func ellipse(name string, g record.Gaussian) figure.Line {
 	rest := math.Sqrt(max(0, float64(c[1][1])-r*r))
 	for k := range 73 {
 		sin, cos := math.Sincos(float64(k) * math.Pi / 36)
-		l.X, l.Y = append(l.X, float64(g.Mean[0])+2*s*cos), append(l.Y, float64(g.Mean[1])+2*(r*cos+rest*sin))
+		l.X = append(l.X, float64(g.Mean[0])+3*s*cos)
+		l.Y = append(l.Y, float64(g.Mean[1])+3*(r*cos+rest*sin))
 	}
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -327,6 +328,35 @@ func Held(cases int, bits ...func(i int) float64) (m record.Manifest, lines []re
 				f.Proba = append(f.Proba, [][]record.Number{{p, 1 - p}, {1 - p, p}}[label])
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprint(c, ".", study), Fit: f})
+		}
+	}
+	return m, lines
+}
+
+// ManyClasses is a run of two configurations over three folds with a case of every class in each.
+// The first gives ¾ to the true class, but in the last fold to the next one. The second does so in
+// no fold, and is wrong of every case whose class is even.
+func ManyClasses(n int) (m record.Manifest, lines []record.Line) {
+	m, lines = Held(3*n, func(int) float64 { return 0 }, func(int) float64 { return 0 })
+	for c := range m.Configurations {
+		of := &m.Configurations[c]
+		of.Classes = nil
+		for k := range n {
+			of.Classes = append(of.Classes, fmt.Sprintf("species %d", k+1))
+		}
+	}
+	for _, l := range lines {
+		f := l.Fit
+		f.TrainCounts = slices.Repeat([]int{2}, n)
+		for i := range f.Rows {
+			f.Labels[i] = i
+			wrong := f.Configuration == 0 && f.Study == 3 || f.Configuration == 1 && i%2 == 0
+			decided := i
+			if wrong {
+				decided = (i + 1) % n
+			}
+			f.Proba[i] = slices.Repeat([]record.Number{record.Number(0.25 / float64(n-1))}, n)
+			f.Proba[i][decided] = 0.75
 		}
 	}
 	return m, lines

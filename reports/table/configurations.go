@@ -154,10 +154,12 @@ func costs(c reports.Configuration) (out []Table) {
 	return out
 }
 
-// decisions are the numbers of decisions by class.
+// decisions are the numbers of decisions by class; of more than Widest classes, the most frequent
+// wrong ones.
 func decisions(c reports.Configuration) (out []Table) {
 	for _, e := range c.Evaluations {
 		if len(e.Confusion) > Widest {
+			out = append(out, confused(c, e))
 			continue
 		}
 		t := Table{Title: "decisions, " + scoredName(e) + " (rows: true classes)",
@@ -175,6 +177,26 @@ func decisions(c reports.Configuration) (out []Table) {
 		out = append(out, t)
 	}
 	return out
+}
+
+// confused are the most frequent wrong decisions of an evaluation, at most Widest.
+func confused(c reports.Configuration, e reports.Evaluation) Table {
+	type pair struct{ class, decided, cases int }
+	var pairs []pair
+	for class, row := range e.Confusion {
+		for decided, n := range row {
+			if n > 0 && decided != class {
+				pairs = append(pairs, pair{class, decided, n})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return b.cases - a.cases })
+	t := Table{Title: "most frequent wrong decisions, " + scoredName(e),
+		Columns: Columns("class", "decided", "cases")}
+	for _, p := range pairs[:min(Widest, len(pairs))] {
+		t.Add(className(c.Classes[p.class]), className(c.Classes[p.decided]), p.cases)
+	}
+	return t
 }
 
 // decisionRows has a row for every pair of a true class and the class that is decided.

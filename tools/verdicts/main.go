@@ -18,7 +18,8 @@ import (
 func main() {
 	log.SetFlags(0)
 	page := flag.String("o", "docs/answer.md", "the page whose last section is written anew; empty: only print it")
-	sets := flag.Int("sets", 500, "data sets of every design without signal; the others have a fifth")
+	sets := flag.Int("sets", 500, "data sets of every design without signal; those of power have two fifths, "+
+		"others a fifth")
 	only := flag.String("only", "", "skill | power | set | corrected: only this part, which is printed")
 	seed := flag.Uint64("seed", 1, "of all random numbers")
 	flag.Parse()

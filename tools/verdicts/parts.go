@@ -161,9 +161,9 @@ func power(out *bytes.Buffer, sets int, seed uint64) {
 	row(out, "AUC of one", "sets", "models", "skill", "Mann-Whitney at 5 %", "Mann-Whitney in noise", "t-test",
 		"t-test in noise")
 	row(out, "--:", "--:", "--:", "--:", "--:", "--:", "--:", "--:")
-	for i, signal := range []float64{1e-9, 0.32, 0.48, 0.75} {
+	for i, signal := range []float64{1e-9, 0.32, 0.48, 0.8} {
 		d := design{models: "informed", n: 80, folds: 5, unstrat: true, signal: signal, numbers: m}
-		number := sets / 5
+		number := 2 * sets / 5
 		if i == 0 {
 			number = sets
 		}
