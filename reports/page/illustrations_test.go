@@ -33,14 +33,14 @@ func TestIllustrations(t *testing.T) {
 	if l := figures[0].Panels[0].Layers[0].(figure.Line); l.X[0] != 1 || l.Y[0] != 0 || l.Y[1] != -1 {
 		t.Errorf("draws are not in the order of x: %+v", l)
 	}
-	// The ellipse of two standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 4 with m = (4, 1) and
+	// The ellipse of three standard deviations: (f - m)ᵀ Σ⁻¹ (f - m) = 9 with m = (4, 1) and
 	// Σ = (4 1; 1 9), which has determinant 35.
 	pair := figures[3]
 	layers := pair.Panels[1].Layers
 	ellipse := layers[len(layers)-1].(figure.Line)
 	for k, x := range ellipse.X {
 		a, b := x-4, ellipse.Y[k]-1
-		if d := (9*a*a - 2*a*b + 4*b*b) / 35; math.Abs(d-4) > 1e-12 {
+		if d := (9*a*a - 2*a*b + 4*b*b) / 35; math.Abs(d-9) > 1e-12 {
 			t.Errorf("point %d of the ellipse is %v from the mean", k, d)
 		}
 	}
