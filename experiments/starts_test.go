@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -151,5 +153,89 @@ evaluate: {kfold: {k: 2}}
 		} else if !bytes.Equal(got, want) {
 			t.Errorf("%d workers write other results", workers)
 		}
+	}
+}
+
+// ranIn is the report of a plan that is run in a folder.
+func ranIn(t *testing.T, dir, text string, settings ...string) *reports.Report {
+	t.Helper()
+	r, _, err := run.Run(t.Context(), plantest.Planned(t, text, settings...), dir, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A run that starts from another one starts each training set at that run's hyperparameters for the
+// same cases, and ends at the same optimum after less than a third of the evaluations.
+func TestStartsFromRun(t *testing.T) {
+	const text = `
+data: {dataset: crabs, preprocess: standardize, subsample: 60}
+model: {kernel: {se: {ard: true}}, likelihood: probit, inference: [laplace, ep]}
+evaluate: {kfold: {k: 2}}
+tune: {method: bfgs`
+	dir := t.TempDir()
+	before := ranIn(t, dir, text+"}\n").Configurations
+	from := fmt.Sprintf("%s, start_from: %q}\n", text, dir)
+	for i, c := range ranIn(t, t.TempDir(), from).Configurations {
+		for k, s := range c.Studies {
+			of := before[i].Studies[k]
+			if got, want := s.Trials[0].Start, of.Fit.Natural; !slices.Equal(record.Floats(got), record.Floats(want)) {
+				t.Errorf("#%d study %d starts at %v, want %v", i, k, got, want)
+			}
+			if s.Fit.LogEvidence < of.Fit.LogEvidence-reports.SameOptimum {
+				t.Errorf("#%d study %d ends at %v, and started from a run with %v", i, k, s.Fit.LogEvidence, of.Fit.LogEvidence)
+			}
+		}
+		if n, first := evaluations(c, false), evaluations(before[i], false); 3*n > first {
+			t.Errorf("#%d takes %d evaluations, and the run that it started from %d", i, n, first)
+		}
+	}
+	if again := plantest.Planned(t, from); again.Manifest.Key != plantest.Planned(t, from).Manifest.Key {
+		t.Error("the same plan has two keys")
+	} else if cold := plantest.Planned(t, text+"}\n"); slices.ContainsFunc(again.Studies, func(s plan.Study) bool { return s.Key == cold.Studies[s.Index].Key }) {
+		t.Error("a search from other starts has the same key")
+	}
+	both := plantest.Planned(t, strings.Replace(from, "tune: ", "tune: [{method: bfgs}, ", 1)[:len(from)+len("[{method: bfgs}, ")-1]+"]\n")
+	if n := len(both.Manifest.Configurations); n != 4 {
+		t.Errorf("two ways of tuning with two methods are %d configurations", n)
+	}
+	other := plantest.Planned(t, from, "seed=1").Manifest // whose sample is another
+	if w := fmt.Sprint(other.Warnings); !strings.Contains(w, "hyperparameters of other data") {
+		t.Errorf("warnings %s", w)
+	}
+	for want, settings := range map[string][]string{
+		"no result for hold_out repeat 0 fold 0":          {"evaluate={hold_out: {test_size: 0.2}}"},
+		"holds out other cases":                           {"evaluate.kfold.k=3"},
+		"no configuration with the kernel":                {"model.kernel=matern52"},
+		"the likelihood and the hyperparameters of crabs": {"model.likelihood=logit"},
+		"nowhere is no run folder":                        {"tune.start_from=nowhere"},
+		`method none takes no "start_from"`:               {"tune.method=none"},
+		"outside its bounds":                              {"model.kernel={se: {ard: true, amplitude: {init: 1e-3, bounds: [1e-4, 1e-2]}}}"},
+	} {
+		s, err := spec.Parse("t.yaml", []byte(from), settings)
+		if err == nil {
+			_, err = plan.New(t.Context(), s)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "t.yaml") {
+			t.Errorf("%v: %v, want %q", settings, err, want)
+		}
+	}
+}
+
+// The search of a program starts at the best point of an earlier one.
+func TestProgramStartsFromRun(t *testing.T) {
+	const text = `
+program:
+  command: [sh, -c, "echo {x} {kind} | awk '{print ($1-3)^2 + ($2 == \"b\")}'"]
+  hyperparameters: {x: {linear: {from: 0, to: 10}}, kind: {choice: {values: [b, a]}}}
+  minimize: true
+tune: {method: random, trials: 6`
+	dir := t.TempDir()
+	best := ranIn(t, dir, text+"}\n").Configurations[0]
+	point := best.Grid[best.Best[0].Point].Point
+	next := ranIn(t, t.TempDir(), fmt.Sprintf("%s, start_from: %q}\n", strings.Replace(text, "random, trials: 6", "bayes, trials: 2", 1), dir)).Configurations[0]
+	if got := next.Grid[0].Point; fmt.Sprint(got) != fmt.Sprint(point) {
+		t.Errorf("the first point is %v, want the best of the other run, %v", got, point)
 	}
 }

@@ -35,7 +35,8 @@ type candidate struct {
 	caps         approx.Caps // of tuned
 	objective    *objective.Objective
 	space        search.Space
-	adjust       *job.Adjust // of its predictions; nil: nothing
+	starts       [][]param.Spec // the hyperparameters of each training set, of another run; nil: those of the model
+	adjust       *job.Adjust    // of its predictions; nil: nothing
 }
 
 // newCandidate takes what the file declares for a configuration.
@@ -87,15 +88,18 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, p.Spec.Average, whole.How.Method(), len(src.sets) > 1 || whole.Held() > 0)
 	identity := identityOf(c.Configuration, specs, m.Tune, p.predicting(c.Data, p.Spec.Averaging.Text))
-	if p.known(c, identity) {
-		return nil
-	}
 	origins := src.Schema.Origins()
 	c.adjust = p.adjust(c.Data)
 	for i, h := range specs { // names of columns do not affect results
 		if h.Column > 0 {
 			c.Hyperparameters[i].Column = origins[h.Column-1]
 		}
+	}
+	if c.starts, err = p.starts(c); err != nil {
+		return p.tell(m.Tune.StartPlace, "%s: %v", c.Dataset, err)
+	}
+	if p.known(c, startedAt(identity, c.starts...)) {
+		return nil
 	}
 	return p.layOut(c, identity)
 }
@@ -244,6 +248,40 @@ func (c *candidate) hyperparameters(specs []param.Spec) {
 	}
 }
 
+// starts are the hyperparameters at which the search of each training set starts; nil: those of the
+// model.
+func (p *planner) starts(c *candidate) ([][]param.Spec, error) {
+	t := c.declared.Tune
+	if t.StartFrom == "" || t.Strategy == nil {
+		return nil, nil
+	}
+	e, err := p.readEarlier(t.StartFrom)
+	if err != nil {
+		return nil, err
+	}
+	k, err := e.alike(c.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.sets) > 1 && e.Configurations[k].DataHash != c.DataHash {
+		p.warn(cause.HeldOut.New("searches start at hyperparameters of other data, those of %s; scores are unbiased "+
+			"only if no case that is held out here is among them", e.name).In(c.Dataset))
+	}
+	var all [][]param.Spec
+	for _, set := range c.sets {
+		f, err := e.fit(k, c.DataHash, set)
+		if err != nil {
+			return nil, err
+		}
+		specs, err := begun(c.objective.Layout.Specs, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, specs)
+	}
+	return all, nil
+}
+
 // known reports whether a configuration with this identity exists already, with a warning at the
 // first repetition.
 func (p *planner) known(c *candidate, identity []byte) bool {
@@ -274,6 +312,12 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	trials, first, budget := batches(of)
 	laidOut := len(p.Studies)
 	for i, set := range c.sets {
+		specs, space, identity := specs, c.space, identity
+		if c.starts != nil {
+			layout := c.objective.Layout
+			layout.Specs, specs = c.starts[i], c.starts[i]
+			space, identity = layout.FreeSpecs(), startedAt(identity, specs)
+		}
 		j := p.job(c, i, set)
 		if t.Cross != nil {
 			var err error
@@ -298,7 +342,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		}
 		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
-			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
+			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: space, Strategy: t.Strategy,
 				Stop: t.Stop, Preliminary: of.Preliminary,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Times: func(r *Rates) (Times, bool) { return studyTimes(r, j, size, len(c.space), trials) },

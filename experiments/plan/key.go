@@ -82,6 +82,18 @@ func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average
 	return mustMarshal([]any{configurationKey(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
 
+// startedAt adds the hyperparameters at which searches start, where those are not the model's.
+func startedAt(identity []byte, starts ...[]param.Spec) []byte {
+	if starts == nil {
+		return identity
+	}
+	all := []any{string(identity)}
+	for _, specs := range starts {
+		all = append(all, hyperparameterKeys(specs))
+	}
+	return mustMarshal(all)
+}
+
 func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
 	for _, s := range specs {
 		keys = append(keys,

@@ -43,19 +43,26 @@ func (p *planner) program() {
 		of.Ranges = append(of.Ranges, rangeText(h, of.Space))
 	}
 	for _, t := range of.Ways {
-		f.Strategy, f.Stop = t.Strategy, t.Stop
+		f.Strategy, f.Stop, f.Space = t.Strategy, t.Stop, of.Space
 		c := record.Configuration{Dataset: p.Spec.Name, DataHash: fmt.Sprintf("%x", content.Sum(nil)),
 			Classes: []string{}, Tune: t.Method, Objective: "value", Program: &of.Program}
 		for _, h := range of.Space {
 			c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(),
 				Choices: h.Choices})
 		}
+		if t.StartFrom != "" {
+			var err error
+			if f.Space, err = p.startedFrom(t.StartFrom, c, of.Space); err != nil {
+				p.AtPlace(t.StartPlace, "%v", err)
+				continue
+			}
+		}
 		used := versions{}
 		used.of(t.Strategy)
 		if len(used) > 0 {
 			c.Versions = used
 		}
-		identity := identityOf(c, of.Space, t, "")
+		identity := identityOf(c, f.Space, t, "")
 		if p.known(&candidate{Configuration: c}, identity) {
 			continue
 		}

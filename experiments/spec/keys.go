@@ -264,6 +264,9 @@ var Sections = []Section{
 		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +
 			"once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
 			"none", "tune: {method: bfgs, restarts: 3, start_inference: laplace}"},
+		{"start_from", "run folder with the same model; searches start at its best hyperparameters, in a fold at " +
+			"those of that fold; the path is relative to this file", "the values of the model",
+			"tune: {method: bfgs, start_from: runs/crabs}"},
 		{"standard_errors", "computes standard errors of the hyperparameters, from the curvature of " +
 			"the objective", "false", "tune: {standard_errors: true}"},
 		{"stop", "criteria that end a search before its budget is used; the report says which one did",

@@ -77,7 +77,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 // searching reads one way of searching the hyperparameters of a program.
 func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 	for _, key := range tuneKeys {
-		if v := strictyaml.Find(n, key); v != nil && key != "method" && key != "stop" {
+		if v := strictyaml.Find(n, key); v != nil && key != "method" && key != "stop" && key != "start_from" {
 			d.At(v, "a program takes no %q; it has an objective of its own", key)
 		}
 	}

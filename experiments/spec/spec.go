@@ -157,7 +157,11 @@ type Tune struct {
 	StandardErrors bool
 	Objective      string // as YAML flow text
 	Stop           search.Stop
-	Place          strictyaml.Place
+	// StartFrom is the folder of a run at whose hyperparameters searches start; "": those of the
+	// model.
+	StartFrom  string
+	StartPlace strictyaml.Place
+	Place      strictyaml.Place
 }
 
 // Climbs reports whether a local optimiser follows gradients.

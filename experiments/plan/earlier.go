@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// earlier is a run whose results are starts of this one.
+type earlier struct {
+	name string // its folder, as the file names it
+	record.Manifest
+	fits map[studyAt]*record.Fit
+}
+
+// studyAt is the place of a study in a manifest.
+type studyAt struct{ configuration, study int }
+
+// readEarlier reads the run in a folder whose name is relative to that of the file.
+func (p *planner) readEarlier(name string) (*earlier, error) {
+	dir := name
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Spec.Dir, dir)
+	}
+	m, err := journal.ReadManifest(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("start_from: %s is no run folder; give one that gpc-tune run wrote, relative to the "+
+			"folder of this file", name)
+	case err != nil:
+		return nil, fmt.Errorf("start_from: %s cannot be read: %w", name, err)
+	}
+	j, err := journal.Open(dir, journal.Options{Plan: m.Key, Begun: m.Build.String()})
+	if err != nil {
+		return nil, fmt.Errorf("start_from: %s cannot be read: %w", name, err)
+	}
+	e := &earlier{name, m, map[studyAt]*record.Fit{}}
+	for _, line := range j.Lines() {
+		if line.Fit != nil {
+			e.fits[studyAt{line.Fit.Configuration, line.Fit.Study}] = line.Fit
+		}
+	}
+	return e, nil
+}
+
+// alike is the number of the configuration with the same kernel, mean, likelihood and
+// hyperparameters; of several the one that is tuned with the same inference, or else the first.
+func (e *earlier) alike(c record.Configuration) (k int, err error) {
+	k = -1
+	for i, of := range e.Configurations {
+		same := of.Kernel.Name() == c.Kernel.Name() && of.Mean.Name() == c.Mean.Name() &&
+			of.Likelihood.Name() == c.Likelihood.Name() && (of.Program == nil) == (c.Program == nil) &&
+			slices.EqualFunc(of.Hyperparameters, c.Hyperparameters, func(a, b record.Hyperparameter) bool {
+				return a.Name == b.Name && a.Column == b.Column && slices.Equal(a.Choices, b.Choices)
+			})
+		if same && (k < 0 || of.TuneInference.Text == c.TuneInference.Text) {
+			if k = i; of.TuneInference.Text == c.TuneInference.Text {
+				break
+			}
+		}
+	}
+	if k < 0 {
+		return k, fmt.Errorf("start_from: %s has no configuration with the kernel, the mean, the likelihood and the "+
+			"hyperparameters of %s; give a run that has, or leave start_from out", e.name, c)
+	}
+	return k, nil
+}
+
+// fit is that of a configuration for a training set. A fold of the same data needs the fit to the
+// same training cases, so that its start knows nothing of the held-out ones; a fold of other data
+// takes the fit to all of them.
+func (e *earlier) fit(k int, dataHash string, set *job.Set) (*record.Fit, error) {
+	of, i := e.Configurations[k], 0
+	where := "all of its training data"
+	part := set.Source != nil && len(set.Train) < len(set.Source.Rows) && of.DataHash == dataHash
+	if part {
+		where = fmt.Sprintf("%s repeat %d fold %d", set.Evaluation, set.Repeat, set.Fold)
+		i = slices.IndexFunc(of.Studies, func(s record.Study) bool {
+			return s.Evaluation == set.Evaluation && s.Repeat == set.Repeat && s.Fold == set.Fold
+		})
+	}
+	f := e.fits[studyAt{k, i}]
+	switch {
+	case f == nil:
+		return nil, fmt.Errorf("start_from: #%d of %s has no result for %s; evaluate as there, or finish that run",
+			k, e.name, where)
+	case !f.Failure.IsZero():
+		return nil, fmt.Errorf("start_from: #%d of %s failed for %s: %s", k, e.name, where, f.Failure)
+	case part && !slices.Equal(f.Rows, data.Pick(set.Source.Rows, set.Test)):
+		return nil, fmt.Errorf("start_from: #%d of %s holds out other cases in %s, so its hyperparameters know some "+
+			"that are held out here; evaluate with the folds and the seed of that run", k, e.name, where)
+	}
+	return f, nil
+}
+
+// startedFrom is the space of a program that starts at the best point of a run.
+func (p *planner) startedFrom(name string, c record.Configuration, space search.Space) (search.Space, error) {
+	e, err := p.readEarlier(name)
+	if err != nil {
+		return nil, err
+	}
+	k, err := e.alike(c)
+	if err != nil {
+		return nil, err
+	}
+	f, err := e.fit(k, c.DataHash, &job.Set{})
+	if err != nil {
+		return nil, err
+	}
+	return begun(space, f)
+}
+
+// begun are hyperparameters that start at those of a fit; fixed ones stay as they are.
+func begun(specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
+	specs = slices.Clone(specs)
+	for i := range specs {
+		s := &specs[i]
+		if s.Fixed {
+			continue
+		}
+		if s.Init = float64(f.Natural[i]); !(s.Init >= s.Lo && s.Init <= s.Hi) {
+			return nil, fmt.Errorf("start_from: %s is %.6g there, outside its bounds [%.6g, %.6g] here; widen them",
+				s.Name, s.Init, s.Lo, s.Hi)
+		}
+	}
+	return specs, nil
+}
