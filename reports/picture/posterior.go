@@ -27,9 +27,11 @@ func posteriors(r shown) []figure.Figure {
 				signed(i.Labels[1]), prior[0], prior[1], prior[2]))
 		}
 		short := reports.IllustratedNames(all)
-		f.Looks = map[string]int{exact: 4, "likelihood": 0} // what is exact is solid and black
+		f.Looks = map[string]int{"likelihood": 0, exact: 4, iterates: 1, approximation: 2} // what is exact is solid and black
 		for k, i := range all {
-			for _, a := range i.Approximations {
+			f.Looks[priorName(i)] = 1
+			for j, a := range i.Approximations {
+				f.Looks[short[a.Inference.Text]] = []int{2, 3, 5, 6}[j%4]
 				if !a.Failure.IsZero() {
 					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+a.Failure.Text)
 				}
@@ -48,8 +50,16 @@ func posteriors(r shown) []figure.Figure {
 	})
 }
 
-// exact is the name of the exact posterior density.
-const exact = "exact posterior density"
+// Names in the legend.
+const (
+	exact         = "exact posterior density"
+	iterates      = "means of the iterates"
+	approximation = "approximation, 3 standard deviations"
+)
+
+func priorName(i record.Illustration) string {
+	return fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]), float64(i.Prior.Covariance[0][0]))
+}
 
 // densities are two panels, the second without the likelihood, which is no density.
 func densities(i record.Illustration, title string, short map[string]string) []figure.Panel {
@@ -59,8 +69,7 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 	enlarged := p
 	enlarged.Y.Label = "density"
 	lines := []figure.Layer{
-		figure.Line{Name: fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]),
-			float64(i.Prior.Covariance[0][0])), X: x, Y: i.Column("prior")},
+		figure.Line{Name: priorName(i), X: x, Y: i.Column("prior")},
 		figure.Line{Name: exact, X: x, Y: i.Column("exact")},
 	}
 	for _, a := range i.Approximations {
@@ -110,7 +119,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 		if !a.Failure.IsZero() {
 			p.Title += " (fails)"
 		}
-		way := figure.Line{Name: "means of the iterates", Markers: true, X: []float64{float64(i.Prior.Mean[0])},
+		way := figure.Line{Name: iterates, Markers: true, X: []float64{float64(i.Prior.Mean[0])},
 			Y: []float64{float64(i.Prior.Mean[1])}}
 		for _, g := range a.Iterates {
 			p.Layers = append(p.Layers, ellipse("", g))
@@ -120,7 +129,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 			p.Layers = append(p.Layers, way)
 		}
 		if a.Gaussian != nil {
-			p.Layers = append(p.Layers, ellipse("approximation, 3 standard deviations", *a.Gaussian))
+			p.Layers = append(p.Layers, ellipse(approximation, *a.Gaussian))
 		}
 		panels = append(panels, p)
 	}
