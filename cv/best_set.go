@@ -13,6 +13,9 @@ import (
 // multipliers is the number of random draws for simultaneous intervals.
 const multipliers = 999
 
+// Negligible is a difference of scores that no table shows.
+const Negligible = 1e-6
+
 // BestSet says which models may be the best, at 95 %.
 type BestSet struct {
 	Cases int // that are held out; 0: there are no intervals
@@ -24,8 +27,8 @@ type BestSet struct {
 	// of every model: it may be the best, because its interval contains 0, which is when P is above
 	// 0.05
 	In []bool
-	// of every model: it is in the set, and the two cases, or groups, with the largest differences
-	// contribute more than the sum over all, so the difference counts as none
+	// of every model: it is in the set, and the difference counts as none. The two cases, or groups,
+	// with the largest differences contribute more than the sum over all, or it is below Negligible.
 	None []bool
 	// of a score for which the base rate has the value 0: that of the best with its interval among
 	// the intervals of all models; else NaN
@@ -82,7 +85,8 @@ func (c Contenders) Set(s Score, best int) BestSet {
 		}
 		out.Differences[k], out.P[k] = widened(d.Value, scale*pairs.At(best, k), z.pairs)
 		out.In[k] = !(out.P[k] <= level)
-		out.None[k] = out.In[k] && s.Each != nil && fewDecide(table, k, best)
+		out.None[k] = out.In[k] && (math.Abs(out.Differences[k].Value) < Negligible ||
+			s.Each != nil && fewDecide(table, k, best))
 	}
 	if s.Base && alone[best] > 0 {
 		out.Gain, _ = widened(out.Gain.Value, scale*alone[best], z.alone)

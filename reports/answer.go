@@ -38,7 +38,8 @@ type Answer struct {
 	// of the best, or with nested cross-validation of the selection procedure; null: not known
 	Skill *Skill `json:"skill"`
 	// what calibrating the predictions further would gain, tried on the held-out ones; null: not
-	// tried, as for numeric targets, or for predictions without errors or calibrated already
+	// tried, as for numeric targets, or for predictions without skill, without errors or calibrated
+	// already
 	Recalibrated *Recalibrated `json:"recalibrated"`
 	Rivals       []Rival       `json:"rivals"` // all other configurations that competed, best first
 	Trust        []Trust       `json:"trust"`  // reasons to doubt the answer; empty: none found
@@ -94,8 +95,8 @@ type Rival struct {
 	// the smallest level at which the interval does not contain 0; null: there is none
 	P     Number `json:"p"`
 	InSet bool   `json:"in_set"` // it may be the best, at 95 %
-	// in_set, and the two held-out cases (or groups) with the largest differences contribute more
-	// than the sum over all: the difference counts as none
+	// in_set, and the difference counts as none: the two held-out cases (or groups) with the largest
+	// differences contribute more than the sum over all, or it is below a millionth
 	None bool `json:"none"`
 	// it scores below the base rate, for which the score has the value 0
 	Unskilled bool `json:"-"`

@@ -77,7 +77,9 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 		a.Evaluation = ""
 	}
 	a.Skill = r.skill(of, all, folds, set)
-	a.Recalibrated = r.recalibrated(folds)
+	if a.Skill != nil && a.Skill.Known {
+		a.Recalibrated = r.recalibrated(folds)
+	}
 	a.Trust = r.trust(of, a, folds)
 	return a, true
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 
 const (
 	calibrated = 0.01 // level of the test of calibration, one of several checks of a result
+	// a mean probability of the decided class that is nearer to the share of right decisions is no
+	// reason to doubt
+	leastOff = 0.01
 	// so many held-out cases without any wrong decision are a reason to look for a leak
 	suspicious = 20
 )
@@ -146,11 +150,12 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	helps := tried != nil && tried.Helps
 	all := cv.Pool(parts...)
 	test := cv.CaseT(surplus, all.Cases, all.Weight)
-	if !(test.P <= calibrated) && !helps {
+	off := test.P <= calibrated && !(len(c.Classes) > 0 && math.Abs(test.Value) < leastOff)
+	if !off && !helps {
 		return
 	}
 	cause, remedy := "its probabilities can be improved", "see the calibration curve"
-	if test.P <= calibrated {
+	if off {
 		cause = miscalibration(c, test.Value)
 	}
 	text := cause

@@ -288,7 +288,10 @@ func selecting(a reports.Answer) reports.Answer {
 func marginText(a reports.Answer) string {
 	of, next := selecting(a), a.Rivals[0]
 	text := fmt.Sprintf("%s better than #%d, the next best", difference(of, float64(a.Margin)), *a.Next)
-	if next.None {
+	switch {
+	case next.None && math.Abs(float64(a.Margin)) < cv.Negligible:
+		text = fmt.Sprintf("none: #%d, the next best, scores the same", *a.Next)
+	case next.None:
 		text = fmt.Sprintf("none: %s better than #%d, the next best, but two single cases contribute more than that",
 			difference(of, float64(a.Margin)), *a.Next)
 	}
