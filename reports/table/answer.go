@@ -140,12 +140,18 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 		}[doubt]
 	}
 	text := "use " + best
-	if a.Skill != nil {
-		text += fmt.Sprintf(": it predicts better than %s", base)
+	switch s := a.Skill; {
+	case s == nil:
+	case !s.Low.None() && !(s.Low > 0):
+		text += ": its predictions are better than chance, but " + base + " may score as well"
+	default:
+		text += ": it predicts better than " + base
 	}
 	switch others := len(a.Set) - 1; {
 	case others == 1:
 		text += fmt.Sprintf("; #%d may be as good", a.Set[1])
+	case others > 1 && others == a.Competed-1:
+		text += fmt.Sprintf("; all %d others may be as good", others)
 	case others > 1:
 		text += fmt.Sprintf("; %d of the %d others may be as good", others, a.Competed-1)
 	case a.Competed > 1:

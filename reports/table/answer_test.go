@@ -42,7 +42,8 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 		conclusion, want string
 	}{
 		{nil, "use #0; ", ""},
-		{skill("information_bits", 0.25, true), "use #0: it predicts better than the class frequencies; ", chance + "better " + base + "-0.2500 – 0.7500)"},
+		{skill("information_bits", 0.75, true), "use #0: it predicts better than the class frequencies; ", strings.Replace(chance, "0.25", "0.75", 1) + "better " + base + "0.250 – 1.250)"},
+		{skill("information_bits", 0.25, true), "use #0: its predictions are better than chance, but the class frequencies may score as well; ", chance + "better " + base + "-0.2500 – 0.7500)"},
 		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores better than the class frequencies, but ", may + "better " + base + "-0.2500 – 0.7500)"},
 		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "worse " + base + "-0.7500 – 0.2500)"},
 		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the class frequencies", may + "worse " + base + "-0.7500 – 0.2500)"},
