@@ -27,8 +27,9 @@ type BestSet struct {
 	// of every model: it may be the best, because its interval contains 0, which is when P is above
 	// 0.05
 	In []bool
-	// of every model: it is in the set, and the difference counts as none. The two cases, or groups,
-	// with the largest differences contribute more than the sum over all, or it is below Negligible.
+	// of every model: it is in the set, and the difference counts as none. The two cases, or
+	// groups, with the largest differences contribute more than the sum over all, or it is below
+	// Negligible.
 	None []bool
 	// of a score for which the base rate has the value 0: that of the best with its interval among
 	// the intervals of all models; else NaN

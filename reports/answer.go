@@ -95,8 +95,8 @@ type Rival struct {
 	// the smallest level at which the interval does not contain 0; null: there is none
 	P     Number `json:"p"`
 	InSet bool   `json:"in_set"` // it may be the best, at 95 %
-	// in_set, and the difference counts as none: the two held-out cases (or groups) with the largest
-	// differences contribute more than the sum over all, or it is below a millionth
+	// in_set, and the difference counts as none: the two held-out cases (or groups) with the
+	// largest differences contribute more than the sum over all, or it is below a millionth
 	None bool `json:"none"`
 	// it scores below the base rate, for which the score has the value 0
 	Unskilled bool `json:"-"`

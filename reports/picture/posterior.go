@@ -27,7 +27,7 @@ func posteriors(r shown) []figure.Figure {
 				signed(i.Labels[1]), prior[0], prior[1], prior[2]))
 		}
 		short := reports.IllustratedNames(all)
-		f.Looks = map[string]int{"likelihood": 0, exact: 4, iterates: 1, approximation: 2} // what is exact is solid and black
+		f.Looks = map[string]int{"likelihood": 0, exact: 4, iterates: 1, approximation: 2} // exact: solid, black
 		for k, i := range all {
 			f.Looks[priorName(i)] = 1
 			for j, a := range i.Approximations {
