@@ -195,6 +195,7 @@ type Restart struct {
 	Chosen      bool   `json:"chosen,omitempty"` // it has the largest value
 	// the inference method that was tuned, if its optimum is only a start for the method that tunes
 	Preliminary string `json:"preliminary,omitempty"`
+	Own         bool   `json:"own,omitempty"` // a user has enqueued its start
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data, its
@@ -210,6 +211,7 @@ type GridPoint struct {
 	// of the held-out cases of the first of the evaluations, over its folds, and their number n
 	Scores Values `json:"scores"`
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
+	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
 }
 
 // Objective is the tuning objective.
@@ -419,9 +421,7 @@ func (c Configuration) Named(values Values) Values {
 		return out
 	}
 	for i, h := range c.Record.Hyperparameters {
-		if name, _, each := strings.Cut(h.Name, "["); each && h.Column != "" {
-			out[i].Name = name + "[" + h.Column + "]"
-		}
+		out[i].Name = h.Shown()
 	}
 	return out
 }

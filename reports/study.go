@@ -53,15 +53,25 @@ func (s *Study) missing() int {
 	if s.idle() {
 		return 0
 	}
-	if len(s.Trials) > 0 {
-		last = s.Trials[len(s.Trials)-1].Index
+	n := s.proposed()
+	if n > 0 {
+		last = s.Trials[n-1].Index
 	}
 	if s.Fit == nil {
 		missing = 1
-	} else {
+	} else if n == len(s.Trials) || s.Fit.Chosen < s.Trials[n].Index {
 		last = max(last, s.Fit.Chosen)
 	}
-	return last - len(s.Trials) + 1 + missing
+	return last - n + 1 + missing
+}
+
+// proposed is how many trials on record the strategy has proposed; those of enqueued points follow.
+func (s *Study) proposed() int {
+	n := slices.IndexFunc(s.Trials, func(t *record.Trial) bool { return t.Own > 0 })
+	if n < 0 {
+		return len(s.Trials)
+	}
+	return n
 }
 
 // idle reports whether the study has no jobs, or none yet.
@@ -96,7 +106,7 @@ func (s *Study) left() (trials, fits int) {
 	case s.Fit != nil:
 		return s.missing(), 0
 	}
-	return max(s.missing()-1, s.Jobs-1-len(s.Trials)), 1
+	return max(s.missing()-1, s.Jobs-1-s.proposed()), 1
 }
 
 // Status is the state of a study.

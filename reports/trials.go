@@ -15,6 +15,7 @@ type Trial struct {
 	Fold       int    `json:"fold"`
 	Trial      int    `json:"trial"`
 	Status     string `json:"status"`
+	Own        bool   `json:"own,omitempty"` // a user has enqueued it
 	// the inference method that was tuned, if its optimum is only a start for the method that tunes
 	Preliminary string       `json:"preliminary,omitempty"`
 	Evaluations int          `json:"evaluations"`
@@ -48,8 +49,8 @@ type TrialStep struct {
 func (c Configuration) TrialsOf(s Study) (out []Trial) {
 	for _, t := range s.Trials {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
-			Evaluations: t.Evaluations,
-			Start:       natural(c.Record, t.Start), Points: []TrialPoint{},
+			Evaluations: t.Evaluations, Own: t.Own > 0,
+			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
 		if t.Preliminary {
 			d.Preliminary = c.Record.StartInference.Text

@@ -211,6 +211,9 @@ func (a *agenda) begin(s *tuning) error {
 // start adds the jobs of a study's first batch to the pending jobs.
 func (a *agenda) start(s *tuning) error {
 	a.summary.Total++
+	if err := a.enqueue(s); err != nil {
+		return err
+	}
 	if err := a.advance(s); err != nil {
 		return err
 	}
@@ -219,6 +222,32 @@ func (a *agenda) start(s *tuning) error {
 	}
 	at, _ := slices.BinarySearchFunc(a.active, s.place, func(s *tuning, place int) int { return s.place - place })
 	a.active, a.order = slices.Insert(a.active, at, s), nil
+	return nil
+}
+
+// enqueue starts the trials of the points that a user has enqueued, before all others.
+func (a *agenda) enqueue(s *tuning) error {
+	_, samples := s.Strategy.(Sampler)
+	if s.Strategy == nil || samples {
+		return nil
+	}
+	for _, of := range a.control.Own {
+		if of.Configuration != s.Configuration {
+			continue
+		}
+		s.own, s.owed = append(s.own, record.Begun(nil)), s.owed+1
+		j := s.enqueued(len(s.own), of.Point)
+		a.summary.Total++
+		recorded, err := a.dispatch(s, []job{j})
+		if err != nil {
+			return err
+		}
+		for _, j := range recorded {
+			if err := a.apply(j); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -263,7 +292,7 @@ func (a *agenda) advance(s *tuning) error {
 			return nil
 		}
 		next, later, err := s.propose(a.workers)
-		if err != nil || later {
+		if err != nil || later || len(next) == 0 && s.waiting == 0 && s.owed > 0 {
 			return err
 		}
 		batch := s.jobs(next)
@@ -462,6 +491,10 @@ func (a *agenda) release(j job) error {
 func (a *agenda) apply(j job) error {
 	line, _ := a.journal.Done(j.key)
 	switch {
+	case j.proposal.Own > 0 && line.Trial != nil:
+		j.of.own[j.proposal.Own-1] = *line.Trial
+		j.of.owed--
+		j.of.waiting++ // it is not in the batch
 	case !j.assess && line.Trial != nil:
 		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
 	case j.assess && line.Fit != nil:
@@ -519,8 +552,16 @@ func (a *agenda) answered(s *tuning, next []Proposal) error {
 	return a.proceed(s)
 }
 
-// record writes the line of a finished trial of an asynchronous search with its place in the order.
+// record writes the line of a finished trial with its place in the order: of an asynchronous
+// search, or of an enqueued point, which the strategy knows from its next proposals on.
 func (a *agenda) record(j job, line record.Line) error {
+	if j.proposal.Own > 0 {
+		line.Trial.After = len(j.of.trials)
+		if j.of.thinking { // about the next proposals
+			line.Trial.After++
+		}
+		return a.journal.Append(line)
+	}
 	j.of.rank++
 	line.Trial.Ended = j.of.rank
 	return a.journal.Append(line)
@@ -617,7 +658,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if _, done := a.journal.Done(j.key); done && !j.think {
 		return false, true, nil
 	}
-	if j.think && UnderWay(j.of.Strategy) == 0 {
+	if j.think && !j.of.whole() {
 		return true, false, nil
 	}
 	if ours, err = a.journal.Claim(j.lease()); err != nil || !ours || j.think {
@@ -626,13 +667,17 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if _, done = a.journal.Done(j.key); done { // by its last holder, meanwhile
 		a.returned(j)
 	}
+	if !done && len(a.journal.Control().Own) > len(a.control.Own) { // what follows may depend on them
+		a.returned(j)
+		return false, false, nil
+	}
 	return !done, done, nil
 }
 
 // returned ends the reservation of a job that has ended. That of an asynchronous search ends with
 // the search.
 func (a *agenda) returned(j job) {
-	if UnderWay(j.of.Strategy) == 0 || j.of.finished() {
+	if !j.of.whole() || j.of.finished() {
 		a.journal.Release(j.lease())
 	}
 }

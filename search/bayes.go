@@ -60,6 +60,9 @@ func (b Bayes) on(s Space) Bayes {
 // Optimizer implements Strategy.
 func (Bayes) Optimizer() string { return "" }
 
+// Learns implements Learner.
+func (Bayes) Learns() {}
+
 // Forecasts implements Forecaster.
 func (Bayes) Forecasts() {}
 
@@ -77,7 +80,11 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		return askOnce(done)
 	}
 	b = b.on(s)
-	first, last := len(done), b.Initial
+	own := slices.IndexFunc(done, func(t record.Trial) bool { return t.Own == 0 })
+	if own < 0 {
+		own = len(done)
+	}
+	first, last := len(done)-own, b.Initial
 	var model *regression
 	met, best := s.met(done)
 	if first >= b.Initial {

@@ -28,6 +28,8 @@ type tuning struct {
 	place     int             // index into the list of studies
 	closed    bool            // it waits at its Stage
 	trials    []record.Trial  // all proposed trials, by index
+	own       []record.Trial  // those of points that a user has enqueued, by number
+	owed      int             // of these, the number that is not on record
 	seconds   []float64       // that each of them took
 	proposed  []Proposal      // of the strategy, not yet made into jobs
 	stopped   cause.Notice    // why the search has ended before its strategy did
@@ -58,8 +60,10 @@ type job struct {
 	place    int    // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
-	think    bool      // it asks the strategy, and has no line
-	theta    []float64 // of the best trial
+	think    bool           // it asks the strategy, and has no line
+	told     []record.Trial // the history with which it asks
+	refused  error          // why its point is not evaluated
+	theta    []float64      // of the best trial
 	noWinner error
 }
 
@@ -67,7 +71,9 @@ func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 
 // inOrder reports whether the job is a trial of an asynchronous search, whose order of ending is
 // recorded.
-func (j job) inOrder() bool { return !j.assess && !j.think && UnderWay(j.of.Strategy) > 0 }
+func (j job) inOrder() bool {
+	return !j.assess && !j.think && j.proposal.Own == 0 && UnderWay(j.of.Strategy) > 0
+}
 
 // memory is an upper bound of the bytes that the job needs.
 func (j job) memory() int64 {
@@ -77,9 +83,16 @@ func (j job) memory() int64 {
 	return j.of.Memory
 }
 
-// lease is what a process reserves that does the job: the job, or all of an asynchronous search.
+// whole reports whether one process runs the search, because what its strategy proposes depends on
+// the order in which trials end.
+func (s *tuning) whole() bool {
+	_, learns := s.Strategy.(Learner)
+	return UnderWay(s.Strategy) > 0 || learns && len(s.own) > 0
+}
+
+// lease is what a process reserves that does the job: the job, or the whole search.
 func (j job) lease() string {
-	if UnderWay(j.of.Strategy) > 0 {
+	if j.of.whole() {
 		return jobKey(j.of.Key, "search", 0, nil)
 	}
 	return j.key
@@ -146,6 +159,15 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 // history is the argument of Strategy.Ask.
 func (s *tuning) history() (trials []record.Trial) {
 	trials, _ = s.over()
+	if _, learns := s.Strategy.(Learner); learns {
+		var own []record.Trial
+		for _, t := range s.own {
+			if t.Own > 0 && t.After <= len(s.trials) {
+				own = append(own, t)
+			}
+		}
+		trials = append(own, trials...)
+	}
 	for _, j := range s.flying {
 		trials = append(trials, s.trials[j.index])
 	}
@@ -163,9 +185,9 @@ func (s *tuning) over() (trials []record.Trial, seconds []float64) {
 	return trials, seconds
 }
 
-// ask asks the strategy.
-func (s *tuning) ask() (next []Proposal, err error) {
-	if thrown := panicked.Try(func() { next = s.Study.ask(s.history()) }); thrown != nil {
+// ask asks the strategy with a history.
+func (s *tuning) ask(told []record.Trial) (next []Proposal, err error) {
+	if thrown := panicked.Try(func() { next = s.Study.ask(told) }); thrown != nil {
 		return nil, fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
 			cmp.Or(Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
 	}
@@ -182,10 +204,10 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 	if len(s.proposed) == 0 && !s.thought {
 		if workers && !s.paired && len(s.trials) > 0 && s.Strategy.Budget(s.Space).AtOnce > 0 {
 			s.thinking = true
-			s.pending = append(s.pending, job{of: s, think: true})
+			s.pending = append(s.pending, job{of: s, think: true, told: s.history()})
 			return nil, true, nil
 		}
-		if s.proposed, err = s.ask(); err != nil {
+		if s.proposed, err = s.ask(s.history()); err != nil {
 			return nil, false, err
 		}
 	}
@@ -205,13 +227,41 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 	return next, false, nil
 }
 
+// all are the trials, and those of the points that a user has enqueued.
+func (s *tuning) all() []record.Trial { return slices.Concat(s.trials, s.own) }
+
+// enqueued makes the job of a point that a user has enqueued. Its index follows those of all trials
+// that the strategy may propose.
+func (s *tuning) enqueued(number int, at map[string]record.Number) job {
+	j := job{of: s, index: s.Budget().Trials + number - 1, place: Later}
+	theta := s.Space.start()
+	for i, h := range s.Space {
+		if v, given := at[h.Name]; given {
+			theta[i] = h.Map.Theta(float64(v))
+			if err := h.Admits(float64(v)); err != nil {
+				j.refused = err
+			}
+		}
+	}
+	if j.refused == nil {
+		theta = s.Space.settle(theta)
+	}
+	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
+	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
+	if s.Twin != "" {
+		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
+	}
+	s.keys[j.key] = true
+	return j
+}
+
 // assessment makes the last job.
 func (s *tuning) assessment() job {
 	j := job{of: s, assess: true, index: -1, place: Later}
 	kind, averaged := "fit ", 0 // averaged: number of trials averaged over; 0: only the best one
 	if s.Strategy != nil {
 		var best record.Point
-		if j.index, best, j.noWinner = Winner(s.trials); j.noWinner != nil {
+		if j.index, best, j.noWinner = Winner(s.all()); j.noWinner != nil {
 			kind += j.noWinner.Error()
 		}
 		j.theta = record.Floats(best.Theta)
@@ -266,7 +316,7 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 		within, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	err := j.noWinner
+	err := cmp.Or(j.noWinner, j.refused)
 	if err == nil {
 		counted, wait := interrupt.Counted(within)
 		panicking := panicked.Try(func() {
@@ -286,7 +336,7 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 	case err != nil:
 		line = j.failed(cause.Failed(err))
 	}
-	if t := line.Trial; t != nil && !t.Failure.IsZero() && len(t.Points) == 0 {
+	if t := line.Trial; t != nil && !t.Failure.IsZero() && len(t.Points) == 0 && j.refused == nil {
 		for _, theta := range j.proposal.Points {
 			t.Asked = append(t.Asked, record.Numbers(theta))
 		}
@@ -312,7 +362,7 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 		trial, err := j.of.trial(ctx, j.proposal)
 		return record.Line{Trial: &trial}, err
 	case j.assess:
-		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.trials)
+		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.all())
 		return record.Line{Fit: &fit}, err
 	}
 	trial, err := j.of.Trial(ctx, j.index, j.proposal)
@@ -334,7 +384,7 @@ func (j job) stamp(line record.Line) record.Line {
 	line.Key = j.key
 	if line.Fit != nil {
 		fit := *line.Fit
-		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		fit.Configuration, fit.Study, fit.Chosen, fit.Own = j.of.Configuration, j.of.Index, j.index, len(j.of.own)
 		fit.Warnings = slices.DeleteFunc(slices.Clone(fit.Warnings), func(n cause.Notice) bool {
 			return n.Kind == cause.SearchStopped || n.Kind == cause.AnyOrder // of the study that it was copied from
 		})
@@ -349,7 +399,7 @@ func (j job) stamp(line record.Line) record.Line {
 	} else {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
-		trial.Preliminary = j.proposal.Preliminary
+		trial.Preliminary, trial.Own = j.proposal.Preliminary, j.proposal.Own
 		line.Trial = &trial
 	}
 	return line

@@ -9,6 +9,8 @@ type (
 	JournalOptions = journal.Options
 	// JournalControl is what the commands for a run amount to that were given by hand.
 	JournalControl = journal.Control
+	// JournalOwn is a point that a user has enqueued.
+	JournalOwn = journal.Own
 )
 
 // OpenJournal opens the journal of the run in a folder.

@@ -152,13 +152,13 @@ type result struct {
 func (s *scheduler) work(ctx context.Context, j job) (r result) {
 	r.job = j
 	if j.think {
-		r.next, r.err = j.of.ask()
+		r.next, r.err = j.of.ask(j.told)
 		return r
 	}
 	line, ok := j.do(ctx, s.TrialTimeout)
 	switch line = j.timed(line, s.journal); {
 	case !ok:
-	case j.inOrder():
+	case j.inOrder() || j.proposal.Own > 0:
 		r.recorded, r.line = true, &line
 	default:
 		r.recorded, r.err = true, s.journal.Append(line)
@@ -278,14 +278,14 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 	return next, waits
 }
 
-// obey reads the commands given by hand. If other configurations are dropped than before, the
-// agenda is made again from the journal, as when the run is resumed.
+// obey reads the commands given by hand. If other configurations are dropped than before, or points
+// were enqueued, the agenda is made again from the journal, as when the run is resumed.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
 	now, before := s.journal.Control(), s.agenda.control
-	if slices.Equal(now.Dropped, before.Dropped) {
+	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) {
 		s.agenda.control = now
 		if !slices.Equal(now.First, before.First) {
 			s.agenda.order = nil
@@ -345,7 +345,7 @@ func (s *scheduler) finished(r result) {
 		delete(s.live, r.key)
 	}
 	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
-		if !r.think && UnderWay(r.of.Strategy) == 0 || s.agenda.dropped(r.of) {
+		if !r.think && !r.of.whole() || s.agenda.dropped(r.of) {
 			s.journal.Release(r.lease())
 		}
 		if r.err != nil {
@@ -374,11 +374,11 @@ func (s *scheduler) finished(r result) {
 	s.report()
 }
 
-// record records a trial of an asynchronous search, unless another process has taken it over.
+// record records a trial whose place in the order counts, unless another process has taken it over.
 func (s *scheduler) record(j job, line record.Line) error {
 	if !s.journal.Holds(j.lease()) {
-		return fmt.Errorf("%w: another process has taken over the asynchronous search of configuration %d, because "+
-			"this one was suspended; run it again when that one has ended", ErrStopped, j.of.Configuration)
+		return fmt.Errorf("%w: another process has taken over a search of configuration %d, because this one was "+
+			"suspended; run it again when that one has ended", ErrStopped, j.of.Configuration)
 	}
 	return s.agenda.record(j, line)
 }

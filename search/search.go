@@ -36,6 +36,8 @@ type Proposal struct {
 	Gain *float64
 	// Preliminary proposals are for the cheaper objective of a study with a Preliminary search.
 	Preliminary bool
+	// Own is the number of the point that a user has enqueued, from 1; 0: the strategy's.
+	Own int
 }
 
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices
@@ -64,6 +66,13 @@ type Asynchronous interface {
 	// they ended, and after them those under way (record.Trial.UnderWay), and Ask returns one
 	// proposal, or none until another trial has ended.
 	UnderWay() int
+}
+
+// Learner is a Strategy that learns from points that a user has enqueued. The history that Ask is
+// given then begins with their trials that have ended (record.Trial.Own).
+type Learner interface {
+	Strategy
+	Learns()
 }
 
 // Overlap is the option of a strategy that can be Asynchronous.

@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
@@ -25,7 +29,7 @@ run with --resume goes on with its jobs.`, "goes on"},
 commands the last one goes first. No result depends on it.`, "goes first"},
 }
 
-// controlCommands make a command of each row.
+// controlCommands make a command of each row, and the one that enqueues a point.
 func controlCommands() (out []*cobra.Command) {
 	for _, of := range controls {
 		out = append(out, &cobra.Command{
@@ -38,17 +42,11 @@ job; jobs that have begun are finished.`,
 			Example: fmt.Sprintf("  gpc-tune %s runs/crabs 3", of.verb),
 			Args:    cobra.ExactArgs(2),
 			RunE: func(c *cobra.Command, args []string) error {
-				folder, err := readFolder(c, args[0])
+				k, configuration, err := controlled(c, args)
 				if err != nil {
 					return err
 				}
-				all := folder.Manifest.Configurations
-				k, err := strconv.Atoi(args[1])
-				if err != nil || k < 0 || k >= len(all) {
-					return usage("configuration %q: the run has configurations 0 to %d, as gpc-tune status %s shows "+
-						"them", args[1], len(all)-1, args[0])
-				}
-				err = journal.Order(args[0], journal.Command{Verb: of.verb, Key: all[k].Studies[0].Key})
+				err = journal.Order(args[0], journal.Command{Verb: of.verb, Key: configuration.Studies[0].Key})
 				if err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "#%d %s\n", k, of.did)
 				}
@@ -56,5 +54,83 @@ job; jobs that have begun are finished.`,
 			},
 		})
 	}
-	return out
+	return append(out, &cobra.Command{
+		Use:   "enqueue DIR CONFIGURATION NAME=VALUE...",
+		Short: "Try a point of your own in a search",
+		Long: `Try a point in the searches of a configuration of the run in a folder, before their other trials. Local
+optimisers start there. Hyperparameters have the names of the report; those that are not given are at their initial
+values.
+
+Configurations are numbered as in the report. All processes that run the folder obey before their next
+job. If no process runs it, gpc-tune run with --resume tries the point.`,
+		Example: "  gpc-tune enqueue runs/crabs 3 amplitude=2 length_scale=1.5",
+		Args:    cobra.MinimumNArgs(3),
+		RunE: func(c *cobra.Command, args []string) error {
+			k, configuration, err := controlled(c, args)
+			if err != nil {
+				return err
+			}
+			point, err := assigned(k, configuration, args[2:])
+			if err != nil {
+				return err
+			}
+			err = journal.Order(args[0], journal.Command{Verb: "enqueue", Key: configuration.Studies[0].Key,
+				Point: point})
+			if err == nil {
+				fmt.Fprintf(c.ErrOrStderr(), "#%d tries it next\n", k)
+			}
+			return err
+		},
+	})
+}
+
+// controlled is the configuration that the arguments DIR and CONFIGURATION name.
+func controlled(c *cobra.Command, args []string) (k int, of record.Configuration, err error) {
+	folder, err := readFolder(c, args[0])
+	if err != nil {
+		return k, of, err
+	}
+	all := folder.Manifest.Configurations
+	k, err = strconv.Atoi(args[1])
+	if err != nil || k < 0 || k >= len(all) {
+		return k, of, usage("configuration %q: the run has configurations 0 to %d, as gpc-tune status %s shows them",
+			args[1], len(all)-1, args[0])
+	}
+	return k, all[k], nil
+}
+
+// assigned reads the values of hyperparameters of a configuration, each as NAME=VALUE.
+func assigned(k int, of record.Configuration, args []string) (map[string]record.Number, error) {
+	if slices.Contains([]string{"none", "grid", "mcmc"}, of.Tune) {
+		return nil, usage("configuration %d has tune: %s, which searches no further points", k, of.Tune)
+	}
+	var have []string
+	for _, h := range of.Hyperparameters {
+		if !h.Fixed {
+			have = append(have, h.Shown())
+		}
+	}
+	point := map[string]record.Number{}
+	for _, arg := range args {
+		name, text, _ := strings.Cut(arg, "=")
+		i := slices.IndexFunc(of.Hyperparameters, func(h record.Hyperparameter) bool {
+			return !h.Fixed && (h.Name == name || h.Shown() == name)
+		})
+		if i < 0 {
+			return nil, usage("%q: configuration %d tunes no %q; it tunes %s", arg, k, name, strings.Join(have, ", "))
+		}
+		h := of.Hyperparameters[i]
+		value, err := strconv.ParseFloat(text, 64)
+		if h.Choices != nil {
+			choice := slices.Index(h.Choices, text)
+			if value, err = float64(choice), nil; choice < 0 {
+				return nil, usage("%q: %s is one of %s", arg, name, strings.Join(h.Choices, ", "))
+			}
+		}
+		if err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
+			return nil, usage("%q: write NAME=VALUE with a number, as in %s=2", arg, name)
+		}
+		point[h.Name] = record.Number(value)
+	}
+	return point, nil
 }

@@ -191,6 +191,14 @@ type Hyperparameter struct {
 	Choices []string `json:"choices,omitempty"`
 }
 
+// Shown is the name in reports, with the name of the input in place of its number.
+func (h Hyperparameter) Shown() string {
+	if name, _, each := strings.Cut(h.Name, "["); each && h.Column != "" {
+		return name + "[" + h.Column + "]"
+	}
+	return h.Name
+}
+
 // Study is the tuning of one configuration on one training set, and the assessment of its best
 // trial on held-out cases.
 type Study struct {
@@ -250,6 +258,11 @@ type Trial struct {
 	// Preliminary means that the values are those of another objective, whose optimum is only a
 	// start.
 	Preliminary bool `json:"preliminary,omitempty"`
+	// Own is the number, from 1, of the point that a user has enqueued; absent: the strategy has
+	// proposed the trial.
+	Own int `json:"own,omitempty"`
+	// After is how many trials the strategy had proposed when an enqueued one ended.
+	After int `json:"after,omitempty"`
 }
 
 // underWay is the status of a trial that has not ended. It is never on record.
@@ -335,11 +348,14 @@ type Step struct {
 // the hyperparameters are the sample with the largest posterior density, to which LogEvidence and
 // LeaveOneOut belong, and the predictions are averages over all samples.
 type Fit struct {
-	Configuration int      `json:"configuration"`
-	Study         int      `json:"study"`
-	Chosen        int      `json:"chosen"` // index of the best trial; -1 if nothing was tuned
-	Natural       []Number `json:"natural"`
-	LogEvidence   Number   `json:"log_evidence"`
+	Configuration int `json:"configuration"`
+	Study         int `json:"study"`
+	Chosen        int `json:"chosen"` // index of the best trial; -1 if nothing was tuned
+	// how many points that a user has enqueued were among the trials; of two fits of a study the
+	// one with more counts
+	Own         int      `json:"own,omitempty"`
+	Natural     []Number `json:"natural"`
+	LogEvidence Number   `json:"log_evidence"`
 	// mean log p(y_i|y_-i) of the training cases, nats; for the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
 	// for a model with inducing inputs, unless there are at most as many cases

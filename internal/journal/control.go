@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // controlName is the file of a run folder to which commands for its configurations are appended.
@@ -16,13 +18,16 @@ import (
 const controlName = "control.jsonl"
 
 // verbs are the commands for a configuration of a run.
-var verbs = []string{"drop", "pause", "resume", "first"}
+var verbs = []string{"drop", "pause", "resume", "first", "enqueue"}
 
 // Command is a line of the control file.
 type Command struct {
 	Verb string `json:"verb"`
 	Key  string `json:"key"` // of the first study of the configuration
-	Sum  string `json:"sum,omitempty"`
+	// a point to try, by the names of hyperparameters, in natural units; others are at their
+	// initial values
+	Point map[string]record.Number `json:"point,omitempty"`
+	Sum   string                   `json:"sum,omitempty"`
 }
 
 // Control is what the commands for a run amount to. Configurations are numbered as in the plan.
@@ -30,6 +35,13 @@ type Control struct {
 	Dropped []int // they do not run, and are not compared; ascending
 	Paused  []int // none of their jobs starts; ascending
 	First   []int // their jobs start before those of others, the last command first
+	Own     []Own // points to try, in the order of the commands
+}
+
+// Own is a point that a user has enqueued.
+type Own struct {
+	Configuration int
+	Point         map[string]record.Number
 }
 
 // Order appends a command to the control file of a run folder. It counts once it is written, and a
@@ -85,14 +97,14 @@ func (c *commands) read(dir string, configurations []string) (news bool, damaged
 		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(verbs, of.Verb) {
 			damaged = append(damaged, number)
 		} else if k := slices.Index(configurations, of.Key); k >= 0 {
-			c.control.obey(of.Verb, k)
+			c.control.obey(of, k)
 		}
 	}
 	return true, damaged, nil
 }
 
 // obey applies a command.
-func (c *Control) obey(verb string, k int) {
+func (c *Control) obey(of Command, k int) {
 	without := func(all []int) []int {
 		return slices.DeleteFunc(all, func(other int) bool { return other == k })
 	}
@@ -101,7 +113,9 @@ func (c *Control) obey(verb string, k int) {
 		slices.Sort(all)
 		return all
 	}
-	switch verb {
+	switch of.Verb {
+	case "enqueue":
+		c.Own = append(c.Own, Own{k, of.Point})
 	case "drop":
 		c.Dropped = with(c.Dropped)
 	case "pause":

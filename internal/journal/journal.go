@@ -495,7 +495,8 @@ func (j *Journal) Others() int {
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, independent
-// of process and time. The lines are shared: do not modify them.
+// of process and time. Of two fits of a study only the one that knows more enqueued points is
+// listed. The lines are shared: do not modify them.
 func (j *Journal) Lines() []record.Line {
 	j.mu.Lock()
 	lines := make([]record.Line, 0, len(j.own.jobs))
@@ -513,7 +514,16 @@ func (j *Journal) Lines() []record.Line {
 		p, q := place(a), place(b)
 		return cmp.Or(slices.Compare(p[:], q[:]), strings.Compare(a.Key, b.Key))
 	})
-	return lines
+	latest := map[[2]int]int{} // by study
+	for _, line := range lines {
+		if f := line.Fit; f != nil {
+			latest[[2]int{f.Configuration, f.Study}] = max(latest[[2]int{f.Configuration, f.Study}], f.Own)
+		}
+	}
+	return slices.DeleteFunc(lines, func(line record.Line) bool {
+		f := line.Fit
+		return f != nil && f.Own < latest[[2]int{f.Configuration, f.Study}]
+	})
 }
 
 // Damaged lists unreadable lines, as FILE:LINE: REASON. Their jobs run again.
@@ -546,7 +556,7 @@ func (j *Journal) Control() Control {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c := j.commands.control
-	return Control{slices.Clone(c.Dropped), slices.Clone(c.Paused), slices.Clone(c.First)}
+	return Control{slices.Clone(c.Dropped), slices.Clone(c.Paused), slices.Clone(c.First), slices.Clone(c.Own)}
 }
 
 // Claim reserves a job, or anything else that has a key, for this process, until Release. It is

@@ -66,6 +66,17 @@ func (s Spec) ThetaName() string {
 	return strings.TrimSuffix(s.Name, last) + s.Map.Prefix() + last
 }
 
+// Admits returns an error if a value, in natural units, is none that the hyperparameter can have.
+func (s Spec) Admits(v float64) error {
+	switch {
+	case s.Map.Discrete() && v != math.Round(v):
+		return fmt.Errorf("%s = %v must be a whole number", s.Name, v)
+	case !(v >= s.Lo && v <= s.Hi):
+		return fmt.Errorf("%s = %v is outside its bounds [%.6g, %.6g]", s.Name, v, s.Lo, s.Hi)
+	}
+	return nil
+}
+
 // Default bounds in natural units for hyperparameters on the log scale: e^-10 and e^15.
 var (
 	DefaultLo = math.Exp(-10)

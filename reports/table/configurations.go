@@ -95,7 +95,7 @@ func restarts(c reports.Configuration) []Table {
 	t.Columns[3].Ranks = true
 	for _, r := range c.Restarts {
 		t.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
-			cmp.Or(r.Preliminary, chosen(r.Chosen)))
+			cmp.Or(r.Preliminary, chosen(r.Chosen, r.Own)))
 	}
 	return []Table{t}
 }
@@ -106,7 +106,7 @@ func points(c reports.Configuration) []Table {
 		t.Columns[1] = t.Columns[1].explained(!c.Minimises(), "the value of the program")
 	}
 	for i, p := range c.Grid {
-		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen))
+		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen, p.Own))
 	}
 	return []Table{t}
 }
@@ -230,9 +230,13 @@ func objective(c reports.Configuration, x reports.Number) Cell {
 	return Cell{Value: x}
 }
 
-func chosen(yes bool) string {
-	if yes {
-		return "chosen"
+func chosen(yes, own bool) string {
+	var marks []string
+	if own {
+		marks = append(marks, "enqueued")
 	}
-	return ""
+	if yes {
+		marks = append(marks, "chosen")
+	}
+	return strings.Join(marks, ", ")
 }

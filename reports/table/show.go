@@ -124,7 +124,7 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 	points := Table{Title: "points", Columns: Columns("point", objective, "gradient", "hyperparameters", "theta",
 		"scores", "", "failure")}
 	for i, p := range t.Points {
-		points.Add(i, p.Value, p.Gradient, p.Hyperparameters, p.Theta, p.Scores, chosen(p.Chosen), p.Failure)
+		points.Add(i, p.Value, p.Gradient, p.Hyperparameters, p.Theta, p.Scores, chosen(p.Chosen, t.Own), p.Failure)
 	}
 	path := Table{Title: "path", Columns: Columns("step", objective, "theta")}
 	for i, s := range t.Path {
