@@ -130,6 +130,34 @@ func TestStarterTime(t *testing.T) {
 	}
 }
 
+// TestStarterWide: where there are more inputs than cases, one length scale serves all.
+func TestStarterWide(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cases.csv")
+	var text strings.Builder
+	const inputs = 150
+	for j := range inputs {
+		fmt.Fprintf(&text, "x%d,", j)
+	}
+	text.WriteString("y\n")
+	for i := range 40 {
+		for j := range inputs {
+			fmt.Fprintf(&text, "%d.5,", (i*i+7*j*i)%31)
+		}
+		fmt.Fprintf(&text, "%c\n", 'p'+i%2)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	started, err := catalogue.Starter(t.Context(), path+".yaml", path, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(started.Text, "{ard: true}") || strings.Count(started.Text, "\n    - {") != 2 ||
+		!strings.Contains(started.Text, "# 150 inputs for 40 cases: one length scale for all.") {
+		t.Error(started.Text)
+	}
+}
+
 // long is a table with the given number of rows, whose labels are three texts or, without a text,
 // numbers.
 func long(rows int, label string) string {

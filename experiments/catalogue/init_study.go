@@ -155,11 +155,14 @@ func (w *starter) choose(ctx context.Context, p problem, limit time.Duration) (c
 		return s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
 			s.inducing >= p.cases || s.subsample >= p.cases
 	})
-	most := cmp.Or(limit, patience)
+	for k := range all {
+		all[k] = all[k].of(p)
+	}
+	most, reader := cmp.Or(limit, patience), new(plan.Reader)
 	var least float64 // the expected time of the next larger study
 	for k, s := range all {
 		left := s.lacks(all[0], p)
-		chosen, err = started(ctx, rates, w.path, w.String()+s.write(p, left, most, least))
+		chosen, err = started(ctx, reader, rates, w.path, w.String()+s.write(p, left, most, least))
 		if chosen.LeftOut = strings.Join(left, "; "); err != nil || chosen.Seconds <= most.Seconds() {
 			break
 		}
@@ -169,6 +172,27 @@ func (w *starter) choose(ctx context.Context, p problem, limit time.Duration) (c
 		}
 	}
 	return chosen, err
+}
+
+// wide reports whether there are too many inputs for a length scale each.
+func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
+
+// fewInputs may have a length scale each, however few the cases are.
+const fewInputs = 100
+
+// of is the study with one length scale for all inputs where there are too many.
+func (s study) of(p problem) study {
+	if !p.wide() {
+		return s
+	}
+	var kernels []string
+	for _, k := range s.kernels {
+		if k = strings.ReplaceAll(k, "ard: true", "ard: false"); !slices.Contains(kernels, k) {
+			kernels = append(kernels, k)
+		}
+	}
+	s.kernels = kernels
+	return s
 }
 
 // lacks says what a larger study has more.
@@ -203,8 +227,8 @@ func (s study) lacks(than study, p problem) (all []string) {
 }
 
 // started plans an experiment, with its expected time at these rates.
-func started(ctx context.Context, rates *plan.Rates, path, text string) (Started, error) {
-	p, err := plan.Parse(ctx, path, []byte(text), nil)
+func started(ctx context.Context, reader *plan.Reader, rates *plan.Rates, path, text string) (Started, error) {
+	p, err := reader.Parse(ctx, path, []byte(text), nil)
 	if err != nil {
 		return Started{}, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
 	}
@@ -287,6 +311,11 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 				"[{linear: {"+amplitude+"}},").Replace(k)
 		}
 		w.line("    - %s", k)
+	}
+	if p.wide() {
+		w.line("  # %d inputs for %d cases: one length scale for all. To choose inputs by the labels is learning:",
+			p.inputs, p.cases)
+		w.line("  # done before cases are held out, it makes their scores too good.")
 	}
 	if p.scaled() {
 		w.line("  mean: {constant: {fixed: %s}} # the label has mean %.6g and standard deviation %.6g", p.mean(),

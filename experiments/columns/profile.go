@@ -121,7 +121,7 @@ func (p *profile) addNumber(text string) (is bool) {
 		return false
 	}
 	v, is := data.ParseNumber(text, "")
-	plain := is
+	plain, unusual := is, !is
 	if plain {
 		p.numbers[plainly].add(v)
 	} else {
@@ -130,10 +130,14 @@ func (p *profile) addNumber(text string) (is bool) {
 	if plain {
 		p.numbers[point].add(v)
 	}
-	if code || text[0] > '9' || text[len(text)-1] > '9' {
+	if unusual {
 		p.addCurrency(text)
 	}
-	if strings.IndexByte(text, '.') >= 0 || strings.IndexByte(text, ',') >= 0 {
+	dot := strings.IndexByte(text, '.')
+	if !unusual && dot >= 0 && len(text)-dot != len(".000") { // no group of thousands
+		return true
+	}
+	if dot >= 0 || strings.IndexByte(text, ',') >= 0 {
 		w, is := data.ParseNumber(text, "comma")
 		if is {
 			p.numbers[comma].add(w)

@@ -71,9 +71,14 @@ func (d *Data) Leaks() (found []Leak) {
 			all = append(all, c.try(p))
 		}
 	}
-	for i, t := range all {
-		others := slices.Delete(slices.Clone(all), i, i+1)
-		alone := !slices.ContainsFunc(others, func(o attempt) bool { return o.Error < apart })
+	good := 0
+	for _, t := range all {
+		if t.Error < apart {
+			good++
+		}
+	}
+	for _, t := range all {
+		alone := good == 0 || good == 1 && t.Error < apart
 		code := t.levels <= len(d.Classes)+1 && t.Error <= codeError
 		name := t.asLevels <= nameError && t.asNumber >= nameless
 		if t.surprising && (code || name || alone && t.Error <= numberError) {

@@ -33,10 +33,44 @@ func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 // Parse is Load for text already read; file names it in messages, and relative paths start in its
 // folder. A panic of a component of another program is an error.
 func Parse(ctx context.Context, file string, text []byte, settings []string) (p *Plan, err error) {
+	return new(Reader).Parse(ctx, file, text, settings)
+}
+
+// Reader makes plans, and keeps the data that it has read for further ones.
+type Reader struct {
+	known map[string]*read
+}
+
+// read is what a data section was read as.
+type read struct {
+	ds    *data.Data
+	leaks []data.Leak
+	err   error
+}
+
+// load reads data once.
+func (r *Reader) load(s data.Spec, dir string, seed uint64) *read {
+	key := fmt.Sprintf("%+v %q %d", s, dir, seed)
+	if r.known[key] == nil {
+		ds, err := data.Load(s, dir, seed)
+		of := &read{ds: ds, err: err}
+		if err == nil {
+			of.leaks = ds.Leaks()
+		}
+		if r.known == nil {
+			r.known = map[string]*read{}
+		}
+		r.known[key] = of
+	}
+	return r.known[key]
+}
+
+// Parse is the function Parse.
+func (r *Reader) Parse(ctx context.Context, file string, text []byte, settings []string) (p *Plan, err error) {
 	thrown := panicked.Try(func() {
 		s, found := spec.Decode(file, text, settings)
 		if err = found.Err(); s != nil {
-			p, err = plan(ctx, found, s)
+			p, err = plan(ctx, r, found, s)
 		}
 	})
 	if thrown != nil {
@@ -47,12 +81,12 @@ func Parse(ctx context.Context, file string, text []byte, settings []string) (p 
 
 // New reads the data of a spec, checks the rest of the spec against them, and makes the studies.
 func New(ctx context.Context, s *spec.Spec) (*Plan, error) {
-	return plan(ctx, strictyaml.NewFindings(s.File), s)
+	return plan(ctx, new(Reader), strictyaml.NewFindings(s.File), s)
 }
 
 // plan checks the correct parts of a section against the data.
-func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
-	p := &planner{Findings: found, declared: map[string]int{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
+func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
+	p := &planner{Reader: r, Findings: found, declared: map[string]int{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
 		Schema:     journal.ManifestSchema,
 		Experiment: s.Name,
 		Source:     s.File,
@@ -157,7 +191,8 @@ func (p *planner) addAll(section spec.DataSpec) {
 // mistake.
 func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	section.Regression = numeric
-	ds, err := data.Load(section.Spec, p.Spec.Dir, p.Spec.Seed)
+	of := p.Reader.load(section.Spec, p.Spec.Dir, p.Spec.Seed)
+	ds, err := of.ds, of.err
 	if err != nil {
 		section.Faults(p.Findings, err)
 		if strings.HasPrefix(p.Spec.File, spec.Bundled) && section.Train != "" {
@@ -174,7 +209,7 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	if !slices.Contains(p.Manifest.Data, described) {
 		p.Manifest.Data = append(p.Manifest.Data, described)
 	}
-	for _, l := range ds.Leaks() {
+	for _, l := range of.leaks {
 		w := cause.Leak.New("input %q alone predicts the class, with a held-out error of %.2g %%: was it known before "+
 			"the outcome?", l.Input, 100*l.Error).In(ds.Name)
 		if !slices.Contains(p.Manifest.Warnings, w) {

@@ -14,6 +14,7 @@ var errTold = errors.New("plan: told")
 // planner makes a plan.
 type planner struct {
 	*Plan
+	*Reader
 	*strictyaml.Findings
 	declared map[string]int // how often, by the identity of a configuration
 	size     planSize

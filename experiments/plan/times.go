@@ -161,9 +161,10 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok
 	return speed.times(m, s, dim), ok
 }
 
-// times are the nominal times, multiplied. A kernel takes terms in n²d and n² per covariance, a
-// method terms in n³, n² and n per latent process. With m inducing inputs, what takes m² per pair
-// of inputs takes m per case, and a method takes about six passes of m² instead of one of n³.
+// times are the nominal times, multiplied. A kernel takes n²d once and n² per covariance, and its
+// gradient n² per hyperparameter; a method takes terms in n³, n² and n per latent process. With m
+// inducing inputs, what takes m² per pair of inputs takes m per case, and a method takes about six
+// passes of m² instead of one of n³.
 func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
 	if rank := m.Rank(size.Cases); rank < size.Cases {
@@ -175,7 +176,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 			// kernels share what they compute once
 			t.First += s.rest * n * known * (1e-10*d + 1e-9) / float64(len(m.Kernels))
 			t.Gram += s.rest * n * known * 1e-8
-			t.Pullback += s.rest * n * known * (1e-9*d + 1e-9)
+			t.Pullback += s.rest * n * known * (1e-9*min(d, float64(len(leaf.Kernel.Params(leaf.Dim)))) + 1e-9)
 		}
 	}
 	classes, pairs := float64(likelihood.Processes(m.Likelihood, size.Classes)), 1.0

@@ -31,7 +31,7 @@ import (
 //
 // which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same
 // classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of
-// Cn³.
+// Cn³. Of more than 2n inputs the weights are tuned in the span of the inputs, of n dimensions.
 //
 // With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. What σ maximises is then no log evidence
 // of the labels, and none is told. The weights of cases, which are so many equal ones, multiply ω.
@@ -66,8 +66,13 @@ func (l LogisticRegression) columns(dim int) int {
 // twice, and what is kept of every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	n, columns, processes := int64(s.Cases), int64(l.columns(dim)), int64(machines(s.Classes))
+	wide := int64(0)
+	if few(s.Cases, int(columns)) {
+		wide = 2*n*columns + 4*n*n + columns*int64(s.New)
+		columns = n
+	}
 	p := columns * processes
-	return 8 * (2*p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
+	return 8 * (wide + 2*p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
 }
 
 // Fit finds the amplitude and the weights.
@@ -84,6 +89,12 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 		return nil, err
 	}
 	r := l.on(d, index, counts)
+	if r.narrow != nil {
+		if len(s) == 0 || s[0] != -float64(r.x.Cols) {
+			return nil, fmt.Errorf("the first number of the state must be -%d", r.x.Cols)
+		}
+		s = s[1:]
+	}
 	parts, err := cut(s, 1, r.x.Cols*r.processes)
 	if err != nil {
 		return nil, err
@@ -101,9 +112,13 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 	return f, nil
 }
 
-// Condense is the amplitude, the weights, and the upper triangle of B⁻¹, row by row.
+// Condense is the state, and the upper triangle of B⁻¹, row by row; of narrow inputs Q comes
+// between.
 func (f *weights) Condense() approx.State {
 	s := f.State()
+	if f.narrow != nil {
+		s = append(s, f.narrow.q.Data...)
+	}
 	for i := range f.b.N {
 		s = append(s, row(blas64.General{Cols: f.b.N, Stride: f.b.Stride, Data: f.b.Data}, i)[i:]...)
 	}
@@ -113,14 +128,28 @@ func (f *weights) Condense() approx.State {
 // Expand takes the amplitude, the weights and B⁻¹ from the state.
 func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, error) {
 	columns, processes := l.columns(dim), machines(classes)
-	p := columns * processes
-	parts, err := cut(s, 1, p, p*(p+1)/2)
+	short := columns
+	var within *narrow
+	if len(s) > 0 && s[0] < 0 {
+		if short = int(min(-s[0], float64(columns))); float64(short) != -s[0] {
+			return nil, fmt.Errorf("the first number of the state is %v, and there are %d weights", s[0], columns)
+		}
+		s, within = s[1:], &narrow{}
+	}
+	p, q := short*processes, 0
+	if within != nil {
+		q = short * columns
+	}
+	parts, err := cut(s, 1, p, q, p*(p+1)/2)
 	if err != nil {
 		return nil, err
 	}
 	r := &regression{
-		dim: dim, classes: classes, processes: processes, x: blas64.General{Cols: columns, Stride: columns},
-		weighted: l.ClassWeight != Uniform,
+		dim: dim, classes: classes, processes: processes, columns: columns, narrow: within,
+		x: blas64.General{Cols: short, Stride: short}, weighted: l.ClassWeight != Uniform,
+	}
+	if within != nil {
+		within.q = blas64.General{Rows: short, Cols: columns, Stride: columns, Data: parts[2]}
 	}
 	f := r.at(parts[0][0], parts[1])
 	if f.value = math.NaN(); !(f.sigma > 0) { // the training set is needed for the evidence
@@ -128,10 +157,10 @@ func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, er
 	}
 	check := linalg.NewSym(p)
 	for i := range p {
-		own := parts[2][:p-i]
+		own := parts[3][:p-i]
 		copy(f.b.Data[i*f.b.Stride+i:], own)
 		copy(check.Data[i*check.Stride+i:], own)
-		parts[2] = parts[2][p-i:]
+		parts[3] = parts[3][p-i:]
 	}
 	if _, ok := linalg.Cholesky(check); !ok {
 		return nil, fmt.Errorf("%w: (I + σ²H)⁻¹", approx.ErrNotPositiveDefinite)
@@ -143,7 +172,9 @@ func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, er
 type regression struct {
 	dim                int            // of the inputs
 	classes, processes int            // C, and 1 for C = 2 or C
-	x                  blas64.General // X̃, n×D
+	columns            int            // D, of X̃
+	x                  blas64.General // X̃, n×D; or A
+	narrow             *narrow        // nil: x is X̃
 	index              []int
 	y                  []float64 // ±1, for two classes
 	weight             []float64 // ω
@@ -155,11 +186,16 @@ func (l LogisticRegression) on(d objective.Data, index []int, counts []float64) 
 	for i := range weight {
 		weight[i] *= weightOf(d, i)
 	}
-	return &regression{
-		dim: d.X.Dim(), classes: classes, processes: machines(classes), x: extended(d.X, l.columns(d.X.Dim())),
+	columns := l.columns(d.X.Dim())
+	r := &regression{
+		dim: d.X.Dim(), classes: classes, processes: machines(classes), columns: columns, x: extended(d.X, columns),
 		index: index, y: against(index, classes, 0), weight: weight,
 		weighted: l.ClassWeight != Uniform,
 	}
+	if few(d.X.N(), columns) {
+		r.x, r.narrow = narrowed(r.x)
+	}
+	return r
 }
 
 // extended is X̃: the inputs and, in a column more, a 1.
@@ -462,13 +498,17 @@ func (r *regression) tune(ctx context.Context, spec param.Spec) (*weights, error
 func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 	checkNew(dst, z, f.dim, f.classes)
 	blocks(dst, z, func(dst *mat.Dense, z *kernel.Inputs) {
-		rows := extended(z, f.x.Cols)
+		rows, rest := extended(z, f.columns), make([]float64, z.N())
+		if f.narrow != nil {
+			rows, rest = f.narrow.of(rows)
+			floats.Scale(f.sigma*f.sigma, rest)
+		}
 		mean := f.latent(1, rows, f.w)
 		if f.classes == 2 {
 			f.covariances(rows, func(_, _ int, variance []float64) {
 				for i, v := range variance {
 					for c := range 2 {
-						logp, _ := likelihood.Logit{}.Moments(float64(2*c-1), mean.Data[i], v)
+						logp, _ := likelihood.Logit{}.Moments(float64(2*c-1), mean.Data[i], v+rest[i])
 						dst.Set(i, c, math.Exp(logp))
 					}
 				}
@@ -481,6 +521,9 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		}
 		f.covariances(rows, func(c, d int, covariance []float64) {
 			for i, v := range covariance {
+				if c == d {
+					v += rest[i]
+				}
 				all[i].SetSym(c, d, v)
 			}
 		})
@@ -493,8 +536,59 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 // AverageError implements approx.Averager.
 func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 
-// State is the amplitude and the weights, a process after the other.
-func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.w...) }
+// State is the amplitude and the weights, a process after the other; of narrow inputs -r comes
+// first, and the weights are u.
+func (f *weights) State() approx.State {
+	s := append(approx.State{f.sigma}, f.w...)
+	if f.narrow != nil {
+		s = append(approx.State{-float64(f.x.Cols)}, s...)
+	}
+	return s
+}
+
+// spread are the weights of the columns of X̃, a process a row.
+func (f *weights) spread() blas64.General {
+	if f.narrow == nil {
+		return f.byProcess(f.w)
+	}
+	w := linalg.NewGeneral(f.processes, f.columns)
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, f.byProcess(f.w), f.narrow.q, 0, w)
+	return w
+}
+
+// deviations are the posterior standard deviations of the weights of process c: roots of the
+// diagonal of σ²B⁻¹, where B⁻¹ = I - Qᵀ(I - B_u⁻¹)Q.
+func (f *weights) deviations(c int) []float64 {
+	out, at := make([]float64, f.columns), c*f.x.Cols
+	own := func(i, j int) float64 { return f.b.Data[(at+min(i, j))*f.b.Stride+at+max(i, j)] }
+	if f.narrow == nil {
+		for j := range out {
+			out[j] = f.sigma * math.Sqrt(own(j, j))
+		}
+		return out
+	}
+	q, less := f.narrow.q, linalg.NewGeneral(f.x.Cols, f.x.Cols)
+	for i := range f.x.Cols {
+		for j := range f.x.Cols {
+			less.Data[i*less.Stride+j] = -own(i, j)
+		}
+		less.Data[i*less.Stride+i]++
+	}
+	product := linalg.NewGeneral(q.Rows, q.Cols)
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, less, q, 0, product)
+	for j := range out {
+		out[j] = 1
+	}
+	for i := range q.Rows {
+		for j, v := range row(q, i) {
+			out[j] -= v * product.Data[i*product.Stride+j]
+		}
+	}
+	for j, v := range out {
+		out[j] = f.sigma * math.Sqrt(max(v, 0))
+	}
+	return out
+}
 
 // Summary has the amplitude, without class weights the log evidence, and the weights with their
 // posterior standard deviations: roots of the diagonal of σ²B⁻¹, the inverse of the Hessian of -Ψ,
@@ -507,12 +601,10 @@ func (f *weights) Summary() Summary {
 	if f.weighted {
 		s.LogEvidence = math.NaN()
 	}
+	w := f.spread()
 	for c := range f.processes {
-		own, errs := row(f.byProcess(f.w), c), make([]float64, f.x.Cols)
-		for j := range errs {
-			errs[j] = f.sigma * math.Sqrt(f.b.Data[(c*f.x.Cols+j)*(f.b.Stride+1)])
-		}
-		s.Coefficients, s.StandardErrors = append(s.Coefficients, own), append(s.StandardErrors, errs)
+		s.Coefficients = append(s.Coefficients, row(w, c))
+		s.StandardErrors = append(s.StandardErrors, f.deviations(c))
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -158,6 +159,90 @@ func TestWeightSpaceOfExtremes(t *testing.T) {
 		f := fitted(t, LogisticRegression{}.at(math.Exp(c.u)), d).(*weights)
 		if math.Abs(f.value-c.want) > 1e-11+1e-15*c.condition {
 			t.Errorf("log amplitude %v: log evidence %.14f, want %.14f", c.u, f.value, c.want)
+		}
+	}
+}
+
+// TestNarrow: with more than twice as many inputs as cases, in the span of the inputs, everything is as with all
+// weights, from memory, from its state, and without the cases; also where rows repeat and inputs are centred.
+func TestNarrow(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		for _, kind := range []string{"full rank", "repeated rows", "centred, without bias"} {
+			t.Run(fmt.Sprint(classes, " classes, ", kind), func(t *testing.T) {
+				const n, dim = 21, 60
+				d, z := blobs(n, classes, 3), blobs(9, classes, 4)
+				for k, of := range []*kernel.Inputs{d.X, z.X} {
+					narrow := of.X
+					r := rand.New(rand.NewPCG(5, uint64(k)))
+					of.X = mat.NewDense(of.N(), dim, nil)
+					for i := range of.N() {
+						for j := range dim {
+							of.X.Set(i, j, 0.3*r.NormFloat64())
+						}
+						copy(of.X.RawRowView(i), narrow.RawRowView(i))
+					}
+				}
+				l := LogisticRegression{}
+				switch kind {
+				case "repeated rows":
+					d.X.X.SetRow(1, d.X.X.RawRowView(0))
+				case "centred, without bias":
+					without := false
+					l.Bias = &without
+					for j := range dim {
+						mean := mat.Sum(d.X.X.ColView(j)) / n
+						for i := range n {
+							d.X.X.Set(i, j, d.X.X.At(i, j)-mean)
+						}
+					}
+				}
+				f := fitted(t, l, d).(*weights)
+				if f.narrow == nil {
+					t.Fatal("the inputs are not narrow")
+				}
+				whole := *f.regression // with all weights
+				whole.x, whole.narrow = extended(d.X, f.columns), nil
+				w, err := whole.tune(t.Context(), l.Params(dim, nil)[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				near := func(what string, got, want, scale float64) {
+					t.Helper()
+					if math.Abs(got-want) > 1e-6*max(scale, math.Abs(want)) {
+						t.Errorf("%s %v, with all weights %v", what, got, want)
+					}
+				}
+				near("log evidence", f.value, w.value, 1)
+				near("amplitude", f.sigma, w.sigma, 1)
+				s, of := f.Summary(), w.Summary()
+				for c := range of.Coefficients {
+					for j := range of.Coefficients[c] {
+						near("coefficient", s.Coefficients[c][j], of.Coefficients[c][j], 0.1)
+						near("standard error", s.StandardErrors[c][j], of.StandardErrors[c][j], 0.1)
+					}
+				}
+				p, q := predicted(f, z.X, classes), predicted(w, z.X, classes)
+				for i := range z.X.N() {
+					for c := range classes {
+						near("probability", p.At(i, c), q.At(i, c), 20)
+					}
+				}
+				again, err := l.Restore(d, f.State())
+				if err != nil || !mat.Equal(predicted(again, z.X, classes), p) {
+					t.Errorf("restored, it predicts differently: %v", err)
+				}
+				state := f.Condense()
+				expanded, err := l.Expand(dim, classes, state)
+				if err != nil || !mat.Equal(predicted(expanded, z.X, classes), p) {
+					t.Errorf("without its cases it predicts differently: %v", err)
+				}
+				for _, wrong := range []approx.State{state[1:], append(approx.State{-1}, state[1:]...),
+					append(approx.State{-1e9}, state[1:]...), append(approx.State{-1.5}, state[1:]...), state[:1]} {
+					if _, err := l.Expand(dim, classes, wrong); err == nil {
+						t.Error("a wrong state is no error")
+					}
+				}
+			})
 		}
 	}
 }
