@@ -36,35 +36,6 @@ func Parse(ctx context.Context, file string, text []byte, settings []string) (p 
 	return new(Reader).Parse(ctx, file, text, settings)
 }
 
-// Reader makes plans, and keeps the data that it has read for further ones.
-type Reader struct {
-	known map[string]*read
-}
-
-// read is what a data section was read as.
-type read struct {
-	ds    *data.Data
-	leaks []data.Leak
-	err   error
-}
-
-// load reads data once.
-func (r *Reader) load(s data.Spec, dir string, seed uint64) *read {
-	key := fmt.Sprintf("%+v %q %d", s, dir, seed)
-	if r.known[key] == nil {
-		ds, err := data.Load(s, dir, seed)
-		of := &read{ds: ds, err: err}
-		if err == nil {
-			of.leaks = ds.Leaks()
-		}
-		if r.known == nil {
-			r.known = map[string]*read{}
-		}
-		r.known[key] = of
-	}
-	return r.known[key]
-}
-
 // Parse is the function Parse.
 func (r *Reader) Parse(ctx context.Context, file string, text []byte, settings []string) (p *Plan, err error) {
 	thrown := panicked.Try(func() {
@@ -86,7 +57,8 @@ func New(ctx context.Context, s *spec.Spec) (*Plan, error) {
 
 // plan checks the correct parts of a section against the data.
 func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
-	p := &planner{Reader: r, Findings: found, declared: map[string]int{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
+	p := &planner{Reader: r, Findings: found, declared: map[string]int{}}
+	p.Plan = &Plan{Spec: s, Manifest: record.Manifest{
 		Schema:     journal.ManifestSchema,
 		Experiment: s.Name,
 		Source:     s.File,
@@ -100,7 +72,7 @@ func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Sp
 		Formats:    s.Report.Formats,
 		Figures:    s.Report.Figures,
 		Print:      s.Report.Figure.Print(),
-	}}}
+	}}
 	if s.Program != nil && found.Found() == 0 {
 		p.program()
 	}

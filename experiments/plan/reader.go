@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// Reader makes plans, and keeps the data that it has read for further ones.
+type Reader struct {
+	known map[string]*read
+}
+
+// read is what a data section was read as.
+type read struct {
+	ds    *data.Data
+	leaks []data.Leak
+	err   error
+}
+
+// load reads data once.
+func (r *Reader) load(s data.Spec, dir string, seed uint64) *read {
+	key := fmt.Sprintf("%+v %q %d", s, dir, seed)
+	if r.known[key] == nil {
+		ds, err := data.Load(s, dir, seed)
+		of := &read{ds: ds, err: err}
+		if err == nil {
+			of.leaks = ds.Leaks()
+		}
+		if r.known == nil {
+			r.known = map[string]*read{}
+		}
+		r.known[key] = of
+	}
+	return r.known[key]
+}
