@@ -209,8 +209,6 @@ func extended(x *kernel.Inputs, columns int) blas64.General {
 	return a
 }
 
-func row(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
-
 // byProcess is a vector of P as a matrix, a process a row.
 func (r *regression) byProcess(v []float64) blas64.General {
 	return blas64.General{Rows: r.processes, Cols: r.x.Cols, Stride: r.x.Cols, Data: v}

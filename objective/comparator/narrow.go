@@ -90,3 +90,5 @@ func (n *narrow) of(z blas64.General) (short blas64.General, rest []float64) {
 	}
 	return short, rest
 }
+
+func row(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
