@@ -17,6 +17,10 @@ type Answer struct {
 	High       Number `json:"high"`     // upper end of the 95 % interval of score; null: there is none
 	Cases      int    `json:"cases"`    // number of held-out cases that score is computed from
 	Competed   int    `json:"competed"` // number of configurations that competed
+	Different  int    `json:"-"`        // how many of Cases are different ones: repeats hold a case out again
+	// how many different cases the intervals are over, of inner folds if it is nested, or groups
+	Units   int  `json:"-"`
+	Grouped bool `json:"-"` // they are groups
 	// number of configurations that did not compete, by their worst status; Done: their folds are
 	// others
 	Absent map[Status]int `json:"-"`
@@ -32,8 +36,8 @@ type Answer struct {
 	// indices of the configurations that may be the best at 95 %, the best first: those whose
 	// simultaneous interval of the difference contains 0; by log evidence those within 1 nat
 	Set []int `json:"set"`
-	// number of cases with which at most half of the configurations would be in set, with the same
-	// differences; null: set has at most half of them, or it is not known
+	// number of cases, or of groups, with which at most half of the configurations would be in set,
+	// with the same differences; null: set has at most half of them, or it is not known
 	Needed *int `json:"needed_cases"`
 	// of the best, or with nested cross-validation of the selection procedure; null: not known
 	Skill *Skill `json:"skill"`

@@ -65,6 +65,12 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	return out
 }
 
+// Leak says that an input may give the label away: it alone predicts the class.
+func (a Answer) Leak() bool {
+	what, _, _, _ := cause.Leak.Explanation()
+	return slices.ContainsFunc(a.Trust, func(t Trust) bool { return t.Cause == what })
+}
+
 // leaks are inputs that give the label away, and scores that are too good to be true.
 func (d *doubts) leaks(r *Report, c Configuration, folds []*Study) {
 	for _, w := range r.Manifest.Warnings {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // Platt's calibration is advised where it was tried and helps, but not for predictions that know
@@ -51,5 +53,47 @@ func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 		if !a.Rivals[0].None {
 			t.Errorf("%s: equal scores have a margin", c.name)
 		}
+	}
+}
+
+// Where the base rate competes, the difference from it has one interval, in the line on skill and
+// in the table; the base rate itself has none.
+func TestSkillHasTheIntervalOfTheTable(t *testing.T) {
+	good := func(i int) float64 { return 0.2 + 0.5*float64(i%7)/7 }
+	m, lines := reporttest.Held(120, good, func(int) float64 { return 0 }, func(i int) float64 { return good(i) - 0.3 })
+	m.Configurations[1].Inference = reporttest.Declared("base_rate")
+	a := reporttest.Build(t, m, lines).Answer
+	found := false
+	for _, rival := range a.Rivals {
+		if rival.Configuration == 1 {
+			found = true
+			if s := a.Skill; s.Low != -rival.High || s.High != -rival.Low || s.Difference != -rival.Difference {
+				t.Errorf("%v – %v, in the table %v – %v", s.Low, s.High, rival.Low, rival.High)
+			}
+		}
+	}
+	if !found {
+		t.Error("the base rate did not compete")
+	}
+	bad := func(i int) float64 { return -good(i) }
+	m, lines = reporttest.Held(120, bad, func(int) float64 { return 0 })
+	m.Configurations[1].Inference = reporttest.Declared("base_rate")
+	if a := reporttest.Build(t, m, lines).Answer; a.Configuration != 1 || !a.Skill.Low.None() || a.Skill.Difference != 0 {
+		t.Errorf("#%d, skill %+v", a.Configuration, a.Skill)
+	}
+}
+
+// The conclusion begins with the doubt where an input gives the label away.
+func TestConclusionOfALeak(t *testing.T) {
+	m, lines := reporttest.Held(120, func(i int) float64 { return 0.3 + 0.1*float64(i%5) })
+	m.Warnings = []cause.Notice{cause.Leak.New("input %q alone predicts the class", "paid").In(m.Configurations[0].Dataset)}
+	r := reporttest.Build(t, m, lines)
+	for _, f := range table.Answered(r, 12) {
+		if f.Name == "conclusion" && (!f.Doubts() || !strings.HasPrefix(f.Text, "perhaps a leak: ")) {
+			t.Errorf("%q", f.Text)
+		}
+	}
+	if !r.Answer.Leak() {
+		t.Error("no leak")
 	}
 }

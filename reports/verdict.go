@@ -41,8 +41,22 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) (set cv.Best
 		a.Next, a.P = &all[1].index, a.Rivals[0].P
 		a.Margin = Number(of.better(all[0].score.Value - all[1].score.Value))
 	}
-	a.Needed = a.needed(set.Cases)
+	a.Units, a.Needed = set.Cases, a.needed(set.Cases)
+	a.Grouped = a.Units != different(all[0].folds)
 	return set
+}
+
+// different is how many cases the folds hold out: repeats hold the same ones out again.
+func different(folds []*Study) int {
+	cases := map[int]bool{}
+	for _, s := range folds {
+		if s.Predictions != nil {
+			for _, i := range s.Predictions.Cases {
+				cases[i] = true
+			}
+		}
+	}
+	return len(cases)
 }
 
 // contenders have the predictions of competitors.
@@ -111,9 +125,16 @@ func (r *Report) skill(of contested, all []competitor, folds []*Study, set cv.Be
 		all = []competitor{{index: all[0].index, folds: done}}
 	}
 	score, contenders := cv.BaseScore(len(c.Classes)), r.contenders(all)
-	gain := set.Gain
 	if of.nested != nil || of.by != score.Name {
-		gain = contenders.Set(score, 0).Gain
+		set = contenders.Set(score, 0)
+	}
+	gain := set.Gain
+	switch k := slices.IndexFunc(all, func(c competitor) bool { return c.base }); {
+	case k > 0: // the interval that the table of differences has
+		d := set.Differences[k]
+		gain.Lo, gain.Hi = -d.Hi, -d.Lo
+	case k == 0: // the best is the base rate itself
+		gain.Lo, gain.Hi = math.NaN(), math.NaN()
 	}
 	if math.IsNaN(gain.Value) {
 		return nil

@@ -154,7 +154,7 @@ var (
 	Columns = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
 	Leak    = kind("leak", "inputs alone predict the class almost perfectly",
 		"scores are too good if they were not known before the outcome",
-		"drop them unless they were known before the outcome")
+		"drop what was not known before the outcome")
 	Labels = kind("labels", "labels are written in several ways", "cases may be of another class than is meant",
 		"write each class in one way")
 	Coding = kind("encoding", "a file may have another encoding", "letters may be wrong",

@@ -138,15 +138,19 @@ func missing(r *reports.Report) []alert {
 
 // alerts are failures, warnings and notes by their causes.
 func alerts(r *reports.Report) (out []alert) {
+	const every = "of all fits, chosen or not"
 	warnings, failures := r.WarningCauses(), r.FailureCauses()
 	first := slices.IndexFunc(warnings, func(c reports.Cause) bool { return c.Note })
 	if first < 0 {
 		first = len(warnings)
 	}
 	for _, of := range []struct {
-		class, title string
-		causes       []reports.Cause
-	}{{"bad", "Failures", failures}, {"warn", "Warnings", warnings[:first]}, {"calm", "Notes", warnings[first:]}} {
+		class, title, hint string
+		causes             []reports.Cause
+	}{
+		{"bad", "Failures", table.RetryHint, failures}, {"warn", "Warnings", every, warnings[:first]},
+		{"calm", "Notes", every, warnings[first:]},
+	} {
 		a, all := alert{Class: of.class, Rest: "in results.json"}, 0
 		for _, c := range of.causes {
 			a.add(-1, table.CauseText(c))
@@ -160,10 +164,7 @@ func alerts(r *reports.Report) (out []alert) {
 				details.add(n.Configuration, n.String())
 			}
 		}
-		a.Title = fmt.Sprintf("%s: %d", of.title, all)
-		if of.class == "bad" {
-			a.Title += " (" + table.RetryHint + ")"
-		}
+		a.Title = fmt.Sprintf("%s: %d (%s)", of.title, all, of.hint)
 		if all > 0 {
 			out = append(out, a)
 		}

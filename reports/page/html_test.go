@@ -142,7 +142,7 @@ func TestHTML(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
 	p := parsePage(t, Render(t, "html", r))
-	want := []string{"toy", "Answer", "Results", "Failures: 3 (" + table.RetryHint + ")", "Warnings: 4", "Published figures", "Figures"}
+	want := []string{"toy", "Answer", "Results", "Failures: 3 (" + table.RetryHint + ")", "Warnings: 4 (of all fits, chosen or not)", "Published figures", "Figures"}
 	headings := slices.DeleteFunc(p.headings, func(h string) bool { return h == "where" })
 	if got := headings[:len(want)]; !slices.Equal(got, want) || !strings.Contains(p.text, "Incomplete: at least 2 jobs are missing; resume the run to complete it") {
 		t.Errorf("the page begins with %q", got)
@@ -198,7 +198,7 @@ func TestNotesAreNoWarnings(t *testing.T) {
 		warnings []cause.Notice
 		want     string
 	}{
-		{nil, "[]"}, {[]cause.Notice{cause.Damped.New("ep")}, "[calm Notes: 1]"}, {[]cause.Notice{cause.Unconverged.New("ep")}, "[warn Warnings: 1]"},
+		{nil, "[]"}, {[]cause.Notice{cause.Damped.New("ep")}, "[calm Notes: 1 (of all fits, chosen or not)]"}, {[]cause.Notice{cause.Unconverged.New("ep")}, "[warn Warnings: 1 (of all fits, chosen or not)]"},
 	} {
 		lines[0].Fit.Warnings = test.warnings
 		got := []string{}

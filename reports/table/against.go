@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -25,8 +26,12 @@ func against(a reports.Answer) Table {
 	if a.Evaluation != "" {
 		of = ", " + a.Evaluation
 	}
-	t := Table{Title: fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), below 0 is worse", a.Configuration,
-		a.Dataset, by, s.unit, of)}
+	sign := "below 0 is worse"
+	if score, err := cv.ScoreNamed(by); err == nil && !score.Greater {
+		sign = "with the sign for which below 0 is worse"
+	}
+	t := Table{Title: fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), %s", a.Configuration, a.Dataset, by,
+		s.unit, of, sign)}
 	t.Columns = []Column{{Name: "dataset", data: true}, {Name: "best", data: true}, {Name: "by", data: true},
 		numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
 		{Name: "verdict", Keep: true, Stays: true}}

@@ -113,8 +113,11 @@ func answered(r *reports.Report, a reports.Answer) []Fact {
 			out = append(out, Fact{"predicts", d.About})
 		}
 	}
-	out = append(out, []Fact{{"conclusion", conclusion(r, a)}, {"trust", trustText(r, a)}, {"keep it", a.Keep},
-		{"best", modelName(r, a.Configuration) + "; " + field(a)}, {"score", longScore(a)}}...)
+	out = append(out, Fact{"conclusion", conclusion(r, a)}, Fact{"trust", trustText(r, a)})
+	if doubtedSkill(a) != noSkill {
+		out = append(out, Fact{"keep it", a.Keep})
+	}
+	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(a)}, Fact{"score", longScore(a)})
 	if a.Next != nil {
 		out = append(out, Fact{"margin", marginText(a)}, Fact{"set", setText(a)})
 	}
@@ -133,7 +136,7 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 			best += fmt.Sprintf(", the best of %d,", a.Competed)
 		}
 		return doubt + ": " + map[string]string{
-			noSkill:  "even " + best + " predicts no better than " + base,
+			noSkill:  nothingBetter(r, a, best, base),
 			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what,
 			uncertain: best + " tells something about the " + what + ", but its probabilities score no better than " +
 				base,
@@ -141,6 +144,8 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 	}
 	text := "use " + best
 	switch s := a.Skill; {
+	case a.Leak():
+		text = leaked + ": see the reasons to doubt it before you use " + best
 	case s == nil:
 	case !s.Low.None() && !(s.Low > 0):
 		text += ": its predictions are better than chance, but " + base + " may score as well"
@@ -160,10 +165,19 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 			text += fmt.Sprintf(" %d", a.Competed-1)
 		}
 	}
-	if n := len(a.Trust); n > 0 {
-		text += fmt.Sprintf("; but see %s to doubt it", Counted(n, "reason", "reasons"))
+	if n := len(a.Trust); n > 0 && !a.Leak() {
+		text += hedge + fmt.Sprintf("%s to doubt it", Counted(n, "reason", "reasons"))
 	}
 	return text
+}
+
+// nothingBetter says that no configuration predicts better than the base rate, which may be the
+// best itself.
+func nothingBetter(r *reports.Report, a reports.Answer, best, base string) string {
+	if r.Configurations[a.Configuration].Inference.Name() == a.Skill.Against {
+		return fmt.Sprintf("no configuration predicts better than #%d, %s alone", a.Configuration, base)
+	}
+	return "even " + best + " predicts no better than " + base
 }
 
 // baseline names what predicts without inputs, and what is predicted.
@@ -251,7 +265,10 @@ func scoreText(a reports.Answer, beside string) string {
 func longScore(a reports.Answer) string {
 	beside := " of the training data"
 	if a.Cases > 0 {
-		beside = ", " + Counted(a.Cases, "held-out case", "held-out cases")
+		beside = ", " + Counted(a.Different, "held-out case", "held-out cases")
+		if a.Cases > a.Different {
+			beside = fmt.Sprintf(", %d predictions of %s", a.Cases, beside[2:])
+		}
 	}
 	text := scoreText(a, beside)
 	if s, err := cv.ScoreNamed(a.By); err == nil {
@@ -262,7 +279,7 @@ func longScore(a reports.Answer) string {
 		text += "; " + of
 	}
 	if !a.Corrected.None() {
-		text += "; corrected for the choice " + correctedText(a)
+		text += "; " + correctedText(a)
 	}
 	if n := a.Nested; n != nil {
 		text += fmt.Sprintf("; #%d was chosen in %d of %d outer folds", a.Configuration, n.Wins, n.Folds)
@@ -271,15 +288,18 @@ func longScore(a reports.Answer) string {
 }
 
 // correctedText is the score corrected for its selection, beside that of nested cross-validation if
-// there is one.
+// there is one. Its bootstrap may come out a little above the score.
 func correctedText(a reports.Answer) string {
 	of := selecting(a)
 	text := difference(of, float64(a.Corrected))
 	if n := a.Nested; n != nil {
-		return fmt.Sprintf("of #%d on the inner folds: %s (%s) instead of %s", a.Configuration, text, n.By,
-			difference(of, float64(n.Score)))
+		return fmt.Sprintf("corrected for the choice of #%d on the inner folds: %s (%s) instead of %s", a.Configuration,
+			text, n.By, difference(of, float64(n.Score)))
 	}
-	return fmt.Sprintf("of %d: %s", a.Competed, text)
+	if s, err := cv.ScoreNamed(a.By); err == nil && (a.Corrected > a.Score) == s.Greater {
+		return fmt.Sprintf("the choice of %d needs no correction", a.Competed)
+	}
+	return fmt.Sprintf("corrected for the choice of %d: %s", a.Competed, text)
 }
 
 // selecting is an answer with the score by which the best was selected.
@@ -293,16 +313,18 @@ func selecting(a reports.Answer) reports.Answer {
 // marginText is the margin of the best over the next.
 func marginText(a reports.Answer) string {
 	of, next := selecting(a), a.Rivals[0]
-	text := fmt.Sprintf("%s better than #%d, the next best", difference(of, float64(a.Margin)), *a.Next)
-	switch {
-	case next.None && math.Abs(float64(a.Margin)) < cv.Negligible:
-		text = fmt.Sprintf("none: #%d, the next best, scores the same", *a.Next)
-	case next.None:
-		text = fmt.Sprintf("none: %s better than #%d, the next best, but two single cases contribute more than that",
-			difference(of, float64(a.Margin)), *a.Next)
-	}
+	inner := ""
 	if a.Nested != nil && of.By != "log_evidence" {
-		text += " on the inner folds"
+		inner = " on the inner folds"
+	}
+	text := fmt.Sprintf("%s better than #%d, the next best%s", difference(of, float64(a.Margin)), *a.Next, inner)
+	switch {
+	case next.InSet && !next.None:
+		text += ", which may be as good"
+	case next.None && math.Abs(float64(a.Margin)) < cv.Negligible:
+		text = fmt.Sprintf("none: #%d, the next best, scores the same%s", *a.Next, inner)
+	case next.None:
+		text = "none: " + text + ", but two single cases contribute more than that"
 	}
 	if !next.Low.None() {
 		s := shown(of.By)
@@ -336,8 +358,12 @@ func setText(a reports.Answer) string {
 	case *a.Needed > hopeless*a.Cases:
 		text += "; they differ too little to be told apart"
 	default:
-		text += fmt.Sprintf("; too few cases to tell: about %s would leave half of them out",
-			reports.Readable(roughly(*a.Needed)))
+		what := "cases"
+		if a.Grouped {
+			what = "groups"
+		}
+		text += fmt.Sprintf("; %d %s are too few to tell them apart: with about %s, half of them would be out", a.Units,
+			what, reports.Readable(roughly(*a.Needed)))
 	}
 	return text
 }
@@ -359,19 +385,26 @@ func verdict(in bool) string {
 	return "not in the set"
 }
 
-// Doubts about the skill of the best, as titles of a fact.
+// Doubts about the best, as titles of a fact.
 const (
 	noSkill   = "no skill"
 	notShown  = "skill not shown"
 	uncertain = "scores no better"
+	leaked    = "perhaps a leak"
 )
 
 // Doubts says whether the fact is that there is no answer, or begins with a reason to doubt that
-// the best is better than the base rate.
+// the best is better than the base rate, or honestly so.
 func (f Fact) Doubts() bool {
 	doubt, _, _ := strings.Cut(f.Text, ":")
-	return f.Name == "no answer" || doubt == noSkill || doubt == notShown || doubt == uncertain
+	return f.Name == "no answer" || doubt == noSkill || doubt == notShown || doubt == uncertain || doubt == leaked
 }
+
+// Hedged says that the fact is a conclusion with reasons to doubt it.
+func (f Fact) Hedged() bool { return strings.Contains(f.Text, hedge) }
+
+// hedge begins the end of a conclusion that there are reasons to doubt.
+const hedge = "; but see "
 
 // doubtedSkill is the reason to doubt that the best is better than the base rate, empty if there is
 // none.
@@ -450,7 +483,7 @@ func trustText(r *reports.Report, a reports.Answer) string {
 		} else {
 			unchecked = append(unchecked, "calibration (no held-out cases)")
 		}
-		text := "no problem found; checked: " + series(checked)
+		text := fmt.Sprintf("no problem found with #%d as it was chosen; checked: %s", a.Configuration, series(checked))
 		if len(unchecked) > 0 {
 			text += "; not checked: " + series(unchecked)
 		}
