@@ -235,6 +235,9 @@ func (s *stream) end(t *Predicted) (*Predicted, error) {
 
 // labelled lists the cases with a known label, and their predictions.
 func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.Predictions, err error) {
+	if ds.Trials != nil {
+		return c.counted(ds, held)
+	}
 	for i := range ds.Rows {
 		if ds.Targets != nil && !math.IsNaN(ds.Targets[i]) || ds.Labels != nil && ds.Labels[i] >= 0 {
 			all = append(all, i)
@@ -248,16 +251,47 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		labels, proba, of := data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.fitted.Training
-		if of.Weights != nil {
-			p, err = cv.NewPredictions(rows, labels, proba, of.Weights)
-		} else {
-			p, err = cv.NewPredictions(rows, labels, proba, of.Counts)
-		}
+		p, err = c.beside(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all))
 		p.Ordered = c.file.Columns.Ordered
 		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
 		}
+	}
+	return all, p, err
+}
+
+// beside are predictions of labels, with the class frequencies of the training cases beside them.
+func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
+	if of := c.fitted.Training; of.Weights == nil {
+		return cv.NewPredictions(rows, labels, proba, of.Counts)
+	}
+	return cv.NewPredictions(rows, labels, proba, c.fitted.Training.Weights)
+}
+
+// counted lists the cases with known successes and failures, and their predictions: those of a case
+// are two rows, with their numbers as weights.
+func (c *Classifier) counted(ds *data.Data, held job.Outcome) (all []int, p cv.Predictions, err error) {
+	var cases, rows, labels []int
+	var weights []float64
+	for i, of := range ds.Trials {
+		if math.IsNaN(of[0]) || of[0]+of[1] == 0 {
+			continue
+		}
+		all = append(all, i)
+		for k, n := range of {
+			if n > 0 {
+				cases, labels, weights = append(cases, i), append(labels, k), append(weights, n)
+				rows = append(rows, 2*ds.Rows[i]+k)
+			}
+		}
+	}
+	if all == nil {
+		return nil, p, nil
+	}
+	p, err = c.beside(rows, labels, data.PickRows(held.Proba, cases))
+	p.Weight = weights
+	for _, t := range c.threshold {
+		p.Threshold = slices.Repeat([]float64{t}, len(rows))
 	}
 	return all, p, err
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,16 @@ func TestCounts(t *testing.T) {
 		p, err := d.Schema.Read(file(t, "new.csv", cases))
 		if err != nil || len(p.Rows) != 2 || p.Labels != nil || p.Weights != nil {
 			t.Errorf("%q: %v, %v", cases, p, err)
+		}
+	}
+	// What is known of them is there to compare predictions with.
+	p, err := d.Schema.Read(file(t, "later.csv", "dose,dead,n\n2,1,7\n3,,4\n4,5,3\n5,many,3\n6,0,0\n"))
+	if err != nil || fmt.Sprint(p.Trials) != "[[6 1] [NaN NaN] [NaN NaN] [NaN NaN] [0 0]]" {
+		t.Errorf("%v, %v", p.Trials, err)
+	}
+	for _, without := range []string{"dose,dead\n2,1\n", "dose,n\n2,1\n"} {
+		if p, err := d.Schema.Read(file(t, "without.csv", without)); err != nil || p.Trials != nil {
+			t.Errorf("%q: %v, %v", without, p, err)
 		}
 	}
 	// Without trials, successes are probabilities. Cases of one ward, or of equal inputs, may be the groups instead.

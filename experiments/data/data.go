@@ -26,9 +26,12 @@ type Data struct {
 	Targets     []float64  // n numeric labels; none for classes
 	Weights     []float64  // n, above 0; none: 1 each
 	Groups      []string   // n, or none; of test data for counts only
-	IDs         []IDColumn // columns that only identify cases
-	Rows        []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
-	Test        *Data      // the test cases, with the same columns and classes; may be nil
+	// Trials are failures and successes of each of n cases to predict, NaN where they are unknown,
+	// of data with counts; none: the file does not have them.
+	Trials [][2]float64
+	IDs    []IDColumn // columns that only identify cases
+	Rows   []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
+	Test   *Data      // the test cases, with the same columns and classes; may be nil
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth  func(x []float64) []float64
@@ -140,6 +143,7 @@ func (d *Data) subset(cases []int) *Data {
 	part.X = PickRows(d.X, cases)
 	part.Labels, part.Targets = Pick(d.Labels, cases), Pick(d.Targets, cases)
 	part.Groups, part.Rows, part.Weights = Pick(d.Groups, cases), Pick(d.Rows, cases), Pick(d.Weights, cases)
+	part.Trials = Pick(d.Trials, cases)
 	part.IDs = slices.Clone(d.IDs)
 	for k := range part.IDs {
 		part.IDs[k].Values = Pick(part.IDs[k].Values, cases)

@@ -203,23 +203,27 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		column *Column
 		role
 	}{{s.Weights, weighing}, {s.Trials, trying}} {
-		if of.column == nil || !labels {
+		if of.column == nil || !labels && of.role == weighing {
 			continue
 		}
 		c := *of.column
-		if find(&c); c.Index < 0 {
+		switch find(&c); {
+		case c.Index < 0 && labels:
 			absent = append(absent, c.Name)
-		} else {
+		case c.Index < 0: // without trials, successes say nothing
+			at.Label.Name = ""
+		default:
 			t.roles[c.Index] = of.role
 		}
 	}
-	find(&at.Label)
-	if s.Counts && !labels { // a number of successes is no label to compare a prediction with
+	if at.Label.Name == "" {
 		at.Label.Index = -1
+	} else {
+		find(&at.Label)
 	}
 	switch {
 	case at.Label.Index >= 0 && s.Counts:
-		t.roles[at.Label.Index], t.counted = succeeding, true
+		t.roles[at.Label.Index], t.counted = succeeding, labels
 	case at.Label.Index >= 0:
 		t.roles[at.Label.Index] = target
 	case labels:
@@ -405,7 +409,10 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	}) {
 		s.indicate(d, t, columns)
 	}
-	if s.Label.Index >= 0 {
+	switch {
+	case s.Counts && !labels:
+		d.Trials = t.trials
+	case s.Label.Index >= 0:
 		s.label(d, t, labels)
 	}
 	return d, t.faults.err()

@@ -146,6 +146,7 @@ type table struct {
 	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
 	known    map[string]string // texts seen before, to keep a single copy
 	weights  []float64         // of each case, where a column has them
+	trials   [][2]float64      // failures and successes of each case to predict, where columns have them
 	counted  bool              // a row is the successes and failures of trials
 	rows     []int             // of each case, its row from 0, not counting header, comments and blank lines
 	lines    []int             // of each case
@@ -229,6 +230,9 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			t.missing(want, role, line, at(j), j, "time of the day, which is an input")
 		}
 		if counts.set(role, v) {
+			if want.loose { // it is no input
+				continue
+			}
 			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
 				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
@@ -283,6 +287,15 @@ func (a *amounts) set(r role, v float64) bool {
 	return true
 }
 
+// outcome is the number of failures and successes, NaN unless both are numbers of 0 or more.
+func (a amounts) outcome() [2]float64 {
+	failures := a.trials - a.successes
+	if !(failures >= 0 && a.successes >= 0 && a.trials <= math.MaxFloat64) {
+		return [2]float64{math.NaN(), math.NaN()}
+	}
+	return [2]float64{failures, a.successes}
+}
+
 // amountNames are the roles of numbers of cases in messages.
 var amountNames = map[role]string{weighing: "weight", succeeding: "number of successes", trying: "number of trials"}
 
@@ -298,6 +311,9 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 		}
 		if !math.IsNaN(a.weight) {
 			t.weights = append(t.weights, a.weight)
+		}
+		if t.label >= 0 && t.roles[t.label] == succeeding {
+			t.trials = append(t.trials, a.outcome())
 		}
 		t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 		return true
@@ -467,7 +483,7 @@ func (t *table) passes(want request, f field) bool {
 func (t *table) missing(want request, r role, line, column, j int, what string) {
 	kind := fault{"missing", j}
 	switch {
-	case want.missing == "drop" || r == target && want.loose:
+	case want.missing == "drop" || want.loose && (r == target || r.counts()):
 	case r == target:
 		t.faults.once(kind, line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, "+
 			"or missing: drop", t.names[j])
