@@ -56,6 +56,10 @@ func Check(studies []Study, memoryLimit int64) error {
 		if err := s.Stop.Check(s.Strategy); err != nil {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: %w", s.Index, s.Configuration, err))
 		}
+		if s.Preliminary && s.Stop != (Stop{}) {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: its preliminary trials maximise another "+
+				"objective than its Stop is about; leave out one of the two", s.Index, s.Configuration))
+		}
 		if s.Value != nil && moves(s.Strategy) {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: its strategy climbs or samples from the "+
 				"points that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes",

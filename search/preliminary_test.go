@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -90,5 +91,17 @@ func TestPreliminaryTrials(t *testing.T) {
 		if ran[true]+ran[false] != 4 {
 			t.Errorf("%v ran, want three of the cheaper objective and one", ran)
 		}
+	}
+}
+
+// Criteria that end a search are about one objective.
+func TestPreliminaryTrialsWithoutStop(t *testing.T) {
+	s := preliminary(func(int) bool { return false }, map[bool]int{})
+	if err := Check([]Study{s}, 0); err != nil {
+		t.Error(err)
+	}
+	s.Stop = Stop{Patience: 1}
+	if err := Check([]Study{s}, 0); err == nil || !strings.Contains(err.Error(), "leave out one of the two") {
+		t.Errorf("a preliminary search that can stop: %v", err)
 	}
 }

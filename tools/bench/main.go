@@ -39,14 +39,22 @@ func main() {
 	var s settings
 	flag.StringVar(&s.digits, "digits", "../shared/data", "folder of data that do not come with gpc-tune: "+
 		"usps_3v5_train.csv.gz, usps_3v5_test.csv.gz, spam.csv.gz and, for ten, usps_resampled_train.csv.gz")
-	out := flag.String("o", "docs/performance.md", "the page to write; - for standard output")
+	out := flag.String("o", performance, "the page to write; - for standard output")
 	flag.StringVar(&s.python, "python", "/usr/bin/python3", "a Python with scikit-learn and, for tune, GPBoost")
 	flag.StringVar(&s.rscript, "rscript", "Rscript", "an R with kernlab")
 	flag.StringVar(&s.core, "core", "SKYLAKEX", "OPENBLAS_CORETYPE of the second way to run Python")
-	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten and large unless given")
+	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten and large unless "+
+		"given; search is a page of its own")
 	flag.IntVar(&b.stride, "stride", 4, "of the 17 x 23 grid, every so many values of each axis; 1 is all of it")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often the contenders take turns in the shorter sections")
 	flag.Parse()
+	if s.only == searchOnly {
+		if *out == performance {
+			*out = "docs/search-peers.md"
+		}
+		searches(*out)
+		return
+	}
 	if err := b.run(s); err != nil {
 		log.Fatal("bench: ", err)
 	}
@@ -54,6 +62,13 @@ func main() {
 		log.Fatal("bench: ", err)
 	}
 }
+
+// performance is the page of all sections, and searchOnly the name of a page of its own, which
+// needs no other programs.
+const (
+	performance = "docs/performance.md"
+	searchOnly  = "search"
+)
 
 // secondPage is the first section of the second page.
 const secondPage = "threads"
