@@ -1,4 +1,4 @@
-.PHONY: help lines test fuzz test-damages test-browser test-digits mutants lint bench bench-peers verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
+.PHONY: help lines test fuzz test-damages test-browser test-digits mutants lint bench bench-peers tables verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -93,6 +93,9 @@ bench: ## time the hot paths (compare two runs with benchstat)
 
 bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./tools/bench $(ARGS)
+
+tables: ## make thirty tables, and run the study that init writes of each; writes the end of docs/own-data.md (ARGS="-help" for more), ten minutes
+	go run ./tools/tables $(ARGS)
 
 verdicts: ## simulate how often the statements on the best configuration are wrong; writes the end of docs/answer.md (ARGS="-help" for more), minutes
 	go run ./tools/verdicts $(ARGS)

@@ -446,6 +446,11 @@ func (p *planner) compare(c *candidate) error {
 				Assess: j.Assess},
 			Times: func(r *Rates) (Times, bool) {
 				x := float64(len(set.Train))
+				if _, weights := m.Comparator.(comparator.Expander); weights { // it needs no matrix of cases
+					_, dim := set.Source.X.Dims()
+					p := min(float64(dim+1), x)
+					return Times{All: 3e-9*x*p*p + 1e-6*x}, r == Nominal
+				}
 				return Times{All: 1e-10*x*x*x + 2e-8*x*x + 1e-6*x}, r == Nominal
 			},
 		}, search.Budget{})

@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"experiments/gallery":              {},
 	"tools/gallery/ledger":             {"experiments/data", "experiments/gallery", "experiments/run", "experiments/record", "reports"},
 	"tools/gallery":                    {"experiments/gallery", "tools/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
+	"tools/tables":                     {"experiments/columns", "experiments/data"},
 	"tools/verdicts":                   {"cv"},
 	"tools/large":                      {"experiments", "internal/machine", "reports", "reports/figure"},
 	"experiments/live":                 {"experiments/classifier", "experiments/data", "experiments/run", "experiments/spec", "internal/panicked", "reports", "reports/page"},

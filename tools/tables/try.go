@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// command is the program.
+type command string
+
+// built builds the program in a folder.
+func built(dir string) (command, error) {
+	path := filepath.Join(dir, "gpc-tune")
+	out, err := exec.Command("go", "build", "-o", path, "./cmd/gpc-tune").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return command(path), nil
+}
+
+func (c command) does(args ...string) ([]byte, error) {
+	var out, messages bytes.Buffer
+	run := exec.Command(string(c), args...)
+	run.Stdout, run.Stderr = &out, &messages
+	if err := run.Run(); err != nil {
+		return nil, fmt.Errorf("gpc-tune %s: %w\n%s", strings.Join(args, " "), err, messages.String())
+	}
+	return out.Bytes(), nil
+}
+
+// result is what came of a table. Losses are mean log losses of 1000 rows that no study saw.
+type result struct {
+	name                string
+	columns             int
+	label               string // found: right, guessed (wrong, and named as a guess), or wrong
+	answer              string // inference of the best configuration
+	loss, plain, truest float64
+}
+
+// write writes rows of the sheet, with its header, and returns the mean log loss of their true
+// probabilities.
+func (s sheet) write(path string, rows int, r *rand.Rand, from int) (float64, error) {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	w.Comma = []rune(s.sign)[0]
+	var head []string
+	for _, c := range s.columns {
+		head = append(head, c.name)
+	}
+	w.Write(s.ordered(head, s.label)) // errors surface in w.Error
+	loss := 0.0
+	for i := range rows {
+		one := &row{Rand: r, at: from + i, logit: s.bias}
+		var fields []string
+		for _, c := range s.columns {
+			text := c.draw(one)
+			if s.sign == ";" { // with decimal commas
+				text = decimalPoint.ReplaceAllString(text, "$1,$2")
+			}
+			fields = append(fields, text)
+		}
+		p, k := 1/(1+math.Exp(-one.logit)), 0
+		if r.Float64() < p {
+			k, p = 1, 1-p
+		}
+		loss -= math.Log(1-p) / float64(rows)
+		w.Write(s.ordered(fields, s.classes[k]))
+	}
+	w.Flush()
+	return loss, cmp.Or(w.Error(), os.WriteFile(path, text.Bytes(), 0o666))
+}
+
+var decimalPoint = regexp.MustCompile(`^(\D{0,3}\d+)\.(\d+(?: \D.*)?)$`)
+
+// ordered puts the label where it stands.
+func (s sheet) ordered(fields []string, label string) []string {
+	if s.first {
+		return append([]string{label}, fields...)
+	}
+	return append(fields, label)
+}
+
+// tried makes the sheet in a folder, and has it learnt from and predicted.
+func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, error) {
+	out := result{name: s.name, columns: len(s.columns)}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return out, err
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	r := rand.New(rand.NewPCG(seed, 0))
+	if _, err := s.write(at("train.csv"), rows, r, 0); err != nil {
+		return out, err
+	}
+	var err error
+	if out.truest, err = s.write(at("new.csv"), 1000, r, rows); err != nil {
+		return out, err
+	}
+	if _, err = c.does("init", at("study.yaml"), "--data", at("train.csv")); err != nil {
+		return out, err
+	}
+	table, err := columns.Read(at("train.csv"), "")
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case table.Columns[table.Label].Name == s.label:
+		out.label = "right"
+	case strings.HasPrefix(table.Reason(), "guessed"):
+		out.label = "guessed"
+	default:
+		out.label = "wrong"
+	}
+	if out.label != "right" { // as a user does who reads the guess
+		os.Remove(at("study.yaml"))
+		if _, err = c.does("init", at("study.yaml"), "--data", at("train.csv"), "--label", s.label); err != nil {
+			return out, err
+		}
+		if table, err = columns.Read(at("train.csv"), s.label); err != nil {
+			return out, err
+		}
+	}
+	if _, err = c.does("run", at("study.yaml"), "-o", at("run")); err != nil {
+		return out, err
+	}
+	if out.loss, out.answer, err = c.scored(at, "study.yaml", "-o", at("run"), "--resume"); err != nil {
+		return out, err
+	}
+	if err = os.WriteFile(at("plain.yaml"), []byte(plain(table)), 0o666); err != nil {
+		return out, err
+	}
+	out.plain, _, err = c.scored(at, "plain.yaml")
+	return out, err
+}
+
+// scored is the log loss of the model that fit writes, for the new rows, and its inference.
+func (c command) scored(at func(string) string, study string, args ...string) (float64, string, error) {
+	model := at(study + ".json")
+	if _, err := c.does(append([]string{"fit", at(study), "-m", model}, args...)...); err != nil {
+		return 0, "", err
+	}
+	out, err := c.does("predict", model, at("new.csv"), "--format", "json")
+	if err != nil {
+		return 0, "", err
+	}
+	var predicted struct {
+		Scores map[string]struct{ Value float64 }
+	}
+	if err := json.Unmarshal(out, &predicted); err != nil {
+		return 0, "", err
+	}
+	text, err := os.ReadFile(model)
+	if err != nil {
+		return 0, "", err
+	}
+	var file struct{ Model struct{ Inference string } }
+	err = json.Unmarshal(text, &file)
+	return predicted.Scores["log_loss"].Value, file.Model.Inference, err
+}
+
+// plain is an experiment with logistic regression as one writes it in a minute: numbers are inputs,
+// texts of few values are one-hot, and everything else is left out.
+func plain(t *columns.Table) string {
+	drop, categories := slices.Concat(t.Spec.Drop, t.Spec.ID), slices.Clone(t.Spec.Categories)
+	if t.Spec.Group != "" {
+		drop = append(drop, t.Spec.Group)
+	}
+	for j, c := range t.Columns {
+		switch name := data.Name(t.Naming(j)); {
+		case c.Order != nil:
+			categories = append(categories, name)
+		case c.Date != nil || c.Unit != "" || c.Limits || c.Duration != "":
+			drop = append(drop, name)
+		}
+	}
+	quoted := func(names []data.Name) string {
+		var out []string
+		for _, n := range names {
+			out = append(out, fmt.Sprintf("%q", string(n)))
+		}
+		return strings.Join(out, ", ")
+	}
+	return fmt.Sprintf("version: 1\nname: plain\nseed: 1\ndata:\n  train: train.csv\n  label: %q\n  drop: [%s]\n"+
+		"  categories: [%s]\n  categorical: one_hot\n  missing: median\n  decimal: %s\n  missing_values: [%s]\n"+
+		"  preprocess: standardize\nmodel: {inference: logistic_regression}\n",
+		string(t.Spec.Label), quoted(drop), quoted(categories), cmp.Or(t.Spec.Decimal, "point"),
+		quoted(t.Spec.MissingValues))
+}
