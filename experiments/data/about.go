@@ -26,7 +26,7 @@ func (d *Data) about(s Spec) string {
 	inputs := len(d.Schema.Inputs)
 	text += fmt.Sprintf("; from %d input%s", inputs, map[bool]string{true: "", false: "s"}[inputs == 1])
 	if columns := len(d.ColumnNames); columns != inputs {
-		text += fmt.Sprintf(" in %d columns", columns)
+		text += fmt.Sprintf(", coded in %d columns", columns)
 	}
 	var left []string
 	leave := func(names []string, why string) {
@@ -37,7 +37,7 @@ func (d *Data) about(s Spec) string {
 	if s.Columns.Chosen != nil {
 		leave([]string{"columns that are not listed"}, "columns")
 	}
-	leave(written(s.Drop), "drop")
+	leave(written(s.Drop), "dropped by the file")
 	leave(written(s.ID), "id")
 	if s.Group != "" {
 		leave([]string{string(s.Group)}, "group")
