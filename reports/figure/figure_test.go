@@ -391,3 +391,21 @@ func TestPartsAndStacks(t *testing.T) {
 		t.Errorf("the second sample has %d lines of the second colour", n)
 	}
 }
+
+// Where points have titles SVG tells them, escaped; what is outside the axes has none.
+func TestTitlesOfPoints(t *testing.T) {
+	var b bytes.Buffer
+	f := Figure{Panels: []Panel{{X: Axis{Lo: 0, Hi: 2}, Y: Axis{Lo: 0, Hi: 2}, Layers: []Layer{
+		Points{X: []float64{1, 1.5, 9}, Y: []float64{1, 1, 1}, Titles: []string{"a < b", "second", "outside"}}}}}}
+	if err := SVG(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	for title, want := range map[string]bool{"<title>a &lt; b</title>": true, "<title>second</title>": true, "outside": false} {
+		if strings.Contains(b.String(), title) != want {
+			t.Errorf("%q: %v, want %v", title, !want, want)
+		}
+	}
+	if err := PNG(io.Discard, f); err != nil {
+		t.Error(err)
+	}
+}

@@ -106,6 +106,13 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
+// tell lets a canvas that can say it where a pointer is over a point.
+func (p *pane) tell(at point, radius vg.Length, title string) {
+	if c, can := p.Canvas.Canvas.(*svgCanvas); can {
+		c.tell(at, radius, title)
+	}
+}
+
 // rectangle is a rectangle around a point, given half its width and half its height.
 func rectangle(at point, half, high vg.Length) []point {
 	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high},

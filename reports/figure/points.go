@@ -12,6 +12,7 @@ type Points struct {
 	X      []float64 `json:"x"`
 	Y      []float64 `json:"y"`
 	Hollow bool      `json:"hollow,omitempty"`
+	Titles []string  `json:"titles,omitempty"` // of the points: what SVG tells where a pointer is over one
 }
 
 func (l Points) label() string       { return l.Name }
@@ -30,6 +31,11 @@ func (l Points) draw(p *pane, look look) {
 		}
 	}
 	p.markers(look, places, l.radius())
+	for i, title := range l.Titles {
+		if at, ok := p.at(l.X[i], l.Y[i]); ok && p.Contains(at) {
+			p.tell(at, l.radius()+1, title)
+		}
+	}
 }
 
 // radius is smaller if there are many points.

@@ -172,6 +172,13 @@ func (c *svgCanvas) flush() {
 	c.points, c.filled, c.stroked, c.over = "", "", "", false
 }
 
+// tell lays a circle that cannot be seen over a point, with a title for a pointer.
+func (c *svgCanvas) tell(at vg.Point, radius vg.Length, title string) {
+	c.flush()
+	fmt.Fprintf(&c.elements, `<circle cx="%s" cy="%s" r="%s" fill-opacity="0"><title>%s</title></circle>`+"\n",
+		digits(at.X.Points()), digits(at.Y.Points()), digits(radius.Points()), html.EscapeString(clean(title)))
+}
+
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 	c.flush()
 	var styles []string

@@ -28,6 +28,19 @@ func visitsOf(c reports.Configuration) (out []visit) {
 	return out
 }
 
+// told is what the point is, for a pointer over it.
+func (v visit) told(trial int) string {
+	text := fmt.Sprintf("trial %d: %.7g", trial, v.value)
+	for i, h := range v.at {
+		text += map[bool]string{true: " at ", false: ", "}[i == 0] + fmt.Sprintf("%s %.4g", reports.Spaced(h.Name),
+			float64(h.Value))
+	}
+	return text
+}
+
+// mostTitled is how many points of a search are told one by one.
+const mostTitled = 150
+
 // varied says whether a search evaluated points of different values.
 func varied(c reports.Configuration) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -63,6 +76,9 @@ func progressPictures(r shown) []figure.Figure {
 				if figure.Drawable(p.value) {
 					if len(all) <= mostPoints {
 						points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
+					}
+					if len(all) <= mostTitled {
+						points.Titles = append(points.Titles, p.told(i))
 					}
 					best = better(best, p.value)
 				}
