@@ -106,9 +106,11 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
-// tell lets a canvas that can say it where a pointer is over a point.
+// tell lets a canvas that can tell a title where a pointer is over a point.
 func (p *pane) tell(at point, radius vg.Length, title string) {
-	if c, can := p.Canvas.Canvas.(*svgCanvas); can {
+	if c, can := p.Canvas.Canvas.(interface {
+		tell(at point, radius vg.Length, title string)
+	}); can {
 		c.tell(at, radius, title)
 	}
 }
