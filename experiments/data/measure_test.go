@@ -1,6 +1,7 @@
 package data
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -193,14 +194,30 @@ func TestMeasures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := rows.Add([]any{json.Number("1.5"), json.Number("2.125"), json.Number("0.5")}); err != nil {
+		t.Fatal(err)
+	}
 	if cases, err = rows.Data(); err != nil {
 		t.Fatal(err)
 	}
+	same("numbers", cases.X.Slice(100, 101, 0, 7).(*mat.Dense), []float64{1.5, 0, 2.125, 0, 0, 0.5, 0})
 	same("a row", cases.X.Slice(99, 100, 0, 7).(*mat.Dense), []float64{1, 0, 1, -1, 0, 1, 0})
 
 	spec.Decimal, spec.MissingIndicators = "comma", false
 	if d, err = load(t, spec, "weight;crp;stay;y\n70,5 kg;<0,5;1,5 h;a\n1.850 g;3;2 days;b\n", ""); err != nil {
 		t.Fatal(err)
+	}
+	if rows, err = d.Schema.Rows(); err == nil {
+		err = rows.Add([]any{json.Number("1.850"), "2,5", json.Number("0.500")}) // numbers of a program have points
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cases, err = rows.Data(); err != nil {
+		t.Fatal(err)
+	}
+	if row := cases.X.RawRowView(0); !slices.Equal(row, []float64{1.85, 2.5, 0, 0.5}) {
+		t.Errorf("numbers %v", row)
 	}
 	same("with commas", mat.DenseCopyOf(d.X.Slice(0, 2, 0, 1)), []float64{70.5}, []float64{1.85})
 }
