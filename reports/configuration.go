@@ -212,6 +212,8 @@ type GridPoint struct {
 	Scores Values `json:"scores"`
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
+	// it has less than the whole budget, and cannot be the best
+	Preliminary bool `json:"preliminary,omitempty"`
 }
 
 // Objective is the tuning objective.

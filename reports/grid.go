@@ -22,7 +22,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
 			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
-				Chosen: whole.chosePoint(t, p), Own: t.Own > 0}
+				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary}
 			value := p.Value
 			if objective == "log_evidence" {
 				g.LogEvidence = &value
@@ -117,7 +117,7 @@ func (c Configuration) BestPoints() []Best {
 		found := Best{By: by, Point: -1}
 		for i, p := range c.Grid {
 			v, known := p.by(by, c.Objective)
-			if !known {
+			if !known || p.Preliminary {
 				continue
 			}
 			if b := float64(found.Value); found.Point < 0 || greater && v > b || !greater && v < b {

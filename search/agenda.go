@@ -56,6 +56,10 @@ func Check(studies []Study, memoryLimit int64) error {
 		if err := s.Stop.Check(s.Strategy); err != nil {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: %w", s.Index, s.Configuration, err))
 		}
+		if _, is := s.Strategy.(Hyperband); is && s.Value == nil {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: hyperband needs a Value that has its budget",
+				s.Index, s.Configuration))
+		}
 		if s.Preliminary && s.Stop != (Stop{}) {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: its preliminary trials maximise another "+
 				"objective than its Stop is about; leave out one of the two", s.Index, s.Configuration))

@@ -43,6 +43,13 @@ var decoders = map[string][]registry.Decode{
 			return nil
 		},
 	},
+	"hyperband": {
+		func(v any) error { v.(*search.Hyperband).Of = "length_scale"; return nil },
+		func(v any) error {
+			*v.(*search.Hyperband) = search.Hyperband{Of: "length_scale", Eta: 2, Brackets: 3}
+			return nil
+		},
+	},
 	"mcmc": {
 		nil,
 		func(v any) error { v.(*search.MCMC).Restarts = 1; return nil },

@@ -243,6 +243,10 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 			}
 		}
 	}
+	if h, is := s.Strategy.(Hyperband); is { // only the whole budget can win
+		of := s.Space.index(h.Of)
+		_, theta[of] = s.Space[of].ThetaBounds()
+	}
 	if j.refused == nil {
 		theta = s.Space.settle(theta)
 	}

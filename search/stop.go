@@ -61,6 +61,10 @@ func (s Stop) Check(strategy Strategy) error {
 	if _, samples := strategy.(Sampler); samples {
 		return errors.New("stop: Markov chains do not search for a maximum; bound them with samples")
 	}
+	if _, is := strategy.(Hyperband); is && s.Patience > 0 {
+		return errors.New("stop: patience does not go with hyperband, most of whose trials are of a small budget; " +
+			"use target or time")
+	}
 	if _, forecasts := strategy.(Forecaster); !forecasts && s.Improvement > 0 {
 		return errors.New("stop: improvement needs method: bayes, which expects an improvement of its proposals; " +
 			"use patience or target with other methods")

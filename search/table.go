@@ -33,6 +33,8 @@ var Table = registry.Table[Strategy]{
 	registry.Of[LatinHypercube, Strategy]("latin_hypercube",
 		"`trials` points; each hyperparameter takes evenly spread values (Latin hypercube), placed like those of "+
 			"random", LatinHypercube{design}),
+	registry.Of[Hyperband, Strategy]("hyperband",
+		"many points at a small `budget`, the best of them at more of it: for programs"),
 	registry.Of[MCMC, Strategy]("mcmc",
 		"samples of the log posterior by `restarts` Markov chains; predictions are averages over them",
 		MCMC{MultiStart: MultiStart{4}, Samples: objective.DefaultSamples, Thin: objective.DefaultThin}),

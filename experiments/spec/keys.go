@@ -300,6 +300,13 @@ var Sections = []Section{
 			"batches", "tune: {method: bayes, asynchronous: 8}"},
 		{"population", "number of points in a generation",
 			"4 + 3 ln d for d free hyperparameters", "tune: {method: cmaes, population: 20}"},
+		{"budget", "the hyperparameter of a program that makes a trial longer and its value better, such as a number " +
+			"of cases or of epochs; its upper bound is the whole budget",
+			"", "tune: {method: hyperband, budget: epochs}"},
+		{"brackets", "searches that begin at different budgets, at most",
+			"5", "tune: {method: hyperband, budget: epochs, brackets: 2}"},
+		{"eta", "one in so many points goes on, at so many times the budget",
+			"3", "tune: {method: hyperband, budget: epochs, eta: 2}"},
 		{"thin", "number of moves between samples that are kept", "2", "tune: {method: mcmc, thin: 5}"},
 		{"grid", "the axes of the grid, one for each hyperparameter",
 			"", "grid: {length_scale: {log: [-1, 4], points: 11}}"},

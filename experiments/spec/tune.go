@@ -45,6 +45,10 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			t, shared = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.Found.Place(way)},
 				tuning{}
 		}
+		if _, is := t.Strategy.(search.Hyperband); is {
+			d.At(valueOr(way, "method"), "hyperband needs a hyperparameter that is a budget, which no model has; "+
+				"it is for programs (gpc-tune search)")
+		}
 		tuned := models
 		if shared.Inference != nil {
 			tuned = d.tuneWith(shared.Inference, models)

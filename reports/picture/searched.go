@@ -20,7 +20,9 @@ type visit struct {
 // evaluated as they are, or where its restarts ended.
 func visitsOf(c reports.Configuration) (out []visit) {
 	for _, p := range c.Grid {
-		out = append(out, visit{p.Point, p.Objective()})
+		if !p.Preliminary {
+			out = append(out, visit{p.Point, p.Objective()})
+		}
 	}
 	for _, r := range c.Starts() {
 		out = append(out, visit{r.End, float64(r.Value)})
