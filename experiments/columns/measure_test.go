@@ -60,3 +60,17 @@ func TestMeasuresProposed(t *testing.T) {
 		}
 	}
 }
+
+// Where most numbers have no unit, it is for the reader to say that all have the same one.
+func TestUnitOfSome(t *testing.T) {
+	table, err := Read(file(t, rows(90, "weight,x,label", func(i int) string {
+		return fmt.Sprintf("%d%s,%d,%c", i, []string{"", "", " kg"}[i%3], i*i%59, 'p'+i*i%3%2)
+	})), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "60 numbers without a unit, and 30 in kg; columns: {weight: {unit: kg}} takes all to be in kg"
+	if c := table.Columns[0]; c.Use != Left || c.Found != want {
+		t.Errorf("%+v, want %q", c, want)
+	}
+}
