@@ -3,7 +3,6 @@ package approx
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
@@ -93,7 +92,7 @@ const (
 func (Schedule) Names() []string { return []string{"sequential", "parallel", "mixed"} }
 
 // UnmarshalText reads a schedule's name.
-func (s *Schedule) UnmarshalText(text []byte) error { return choose(s, "schedule", text) }
+func (s *Schedule) UnmarshalText(text []byte) error { return registry.Choose(s, "schedule", text) }
 
 // Unconverged is the treatment of a fit that has not converged after the maximum number of
 // iterations.
@@ -110,7 +109,7 @@ func (Unconverged) Names() []string { return []string{"error", "accept", "trust"
 
 // UnmarshalText reads one of the names.
 func (u *Unconverged) UnmarshalText(text []byte) error {
-	return choose(u, "value of unconverged", text)
+	return registry.Choose(u, "value of unconverged", text)
 }
 
 // NegativeSites is the treatment of negative site precisions in EP, which occur with likelihoods
@@ -137,7 +136,7 @@ func (NegativeSites) Names() []string { return []string{"floor", "error", "keep"
 
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {
-	return choose(p, "policy for negative sites", text)
+	return registry.Choose(p, "policy for negative sites", text)
 }
 
 // EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i corrects for the
@@ -159,21 +158,7 @@ func (EvidenceForm) Names() []string { return []string{"cavity", "posterior"} }
 
 // UnmarshalText reads a form's name.
 func (e *EvidenceForm) UnmarshalText(text []byte) error {
-	return choose(e, "form of the evidence", text)
-}
-
-// choose sets dst to the value with this name; what describes the type in errors.
-func choose[T interface {
-	~int
-	Names() []string
-}](dst *T, what string, text []byte) error {
-	have := (*dst).Names()
-	i := slices.Index(have, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown %s %q%s", what, text, registry.Suggest(string(text), have))
-	}
-	*dst = T(i)
-	return nil
+	return registry.Choose(e, "form of the evidence", text)
 }
 
 // Quadrature is Gauss-Hermite quadrature instead of exact averages.

@@ -1,5 +1,7 @@
 package approx
 
+import "github.com/gpc-tune/gpc-tune/internal/registry"
+
 // Structure is how a method has the prior covariance of the cases represented: an option of the
 // methods that work with every representation; nil: a matrix. Package objective has the table of
 // them, and makes the Cov that goes with each.
@@ -26,7 +28,9 @@ type Correction struct {
 func (c Correction) Reads() (texts []string, numbers bool) { return c.Form.Names(), false }
 
 // UnmarshalText reads a form's name.
-func (c *Correction) UnmarshalText(text []byte) error { return choose(&c.Form, "correction", text) }
+func (c *Correction) UnmarshalText(text []byte) error {
+	return registry.Choose(&c.Form, "correction", text)
+}
 
 // Word is the form's name, if it has one.
 func (c Correction) Word() string {

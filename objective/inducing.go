@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -106,12 +105,7 @@ func (Selection) Names() []string { return inducing.Table.Names() }
 
 // UnmarshalText reads a selection's name.
 func (s *Selection) UnmarshalText(text []byte) error {
-	i := slices.Index(s.Names(), string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown selection %q%s", text, registry.Suggest(string(text), s.Names()))
-	}
-	*s = Selection(i)
-	return nil
+	return registry.Choose(s, "selection", text)
 }
 
 // Choice is which inducing inputs a model has on a training set.

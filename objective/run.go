@@ -3,7 +3,6 @@ package objective
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -37,12 +36,7 @@ func (Gradients) Names() []string { return []string{"exact", "differences"} }
 
 // UnmarshalText reads one of the names.
 func (g *Gradients) UnmarshalText(text []byte) error {
-	i := slices.Index(g.Names(), string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown gradient %q%s", text, registry.Suggest(string(text), g.Names()))
-	}
-	*g = Gradients(i)
-	return nil
+	return registry.Choose(g, "gradient", text)
 }
 
 // threshold is the default of Settings.GradientThreshold.

@@ -50,12 +50,7 @@ func (Link) Names() []string { return []string{"probit", "logit"} }
 
 // UnmarshalText reads a link's name.
 func (l *Link) UnmarshalText(text []byte) error {
-	k := slices.Index(l.Names(), string(text))
-	if k < 0 {
-		return fmt.Errorf("unknown link %q%s", text, registry.Suggest(string(text), l.Names()))
-	}
-	*l = Link(k)
-	return nil
+	return registry.Choose(l, "link", text)
 }
 
 var (

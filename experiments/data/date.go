@@ -48,10 +48,7 @@ func (f *Form) UnmarshalText(text []byte) error {
 }
 
 func (f Form) check() error {
-	if !slices.Contains(f.Names(), string(f)) {
-		return fmt.Errorf("unknown form %q%s", string(f), registry.Suggest(string(f), f.Names()))
-	}
-	return nil
+	return registry.Known("form", string(f), f.Names())
 }
 
 // Part is the name of a number that a date or a time has.
@@ -96,10 +93,7 @@ func (p *Part) UnmarshalText(text []byte) error {
 }
 
 func (p Part) check() error {
-	if !slices.Contains(p.Names(), string(p)) {
-		return fmt.Errorf("unknown part %q%s", string(p), registry.Suggest(string(p), p.Names()))
-	}
-	return nil
+	return registry.Known("part", string(p), p.Names())
 }
 
 // Of is the number of the part; of a cycle the phase, from 0 to 1.

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -35,10 +34,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 }
 
 func (s Span) check() error {
-	if !slices.Contains(s.Names(), string(s)) {
-		return fmt.Errorf("unknown duration %q%s", string(s), registry.Suggest(string(s), s.Names()))
-	}
-	return nil
+	return registry.Known("duration", string(s), s.Names())
 }
 
 // Seconds is how many there are in one of the unit.

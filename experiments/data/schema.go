@@ -139,14 +139,19 @@ func (s *Schema) Check() error {
 		return fmt.Errorf("counts make the classes %q, and there are %q", classesOfCounts, s.Classes)
 	case s.Above != nil && len(classes) != 2:
 		return fmt.Errorf("above makes two classes, and there are %d", len(classes))
-	case s.Missing != "" && !slices.Contains(missingModes, s.Missing):
-		return fmt.Errorf("unknown missing %q%s", s.Missing, registry.Suggest(s.Missing, missingModes))
-	case s.Decimal != "" && !slices.Contains(decimalModes, s.Decimal):
-		return fmt.Errorf("unknown decimal %q%s", s.Decimal, registry.Suggest(s.Decimal, decimalModes))
-	case s.Encoding != "" && !slices.Contains(encodingModes(), s.Encoding):
-		return fmt.Errorf("unknown encoding %q%s", s.Encoding, registry.Suggest(s.Encoding, encodingModes()))
-	case s.Unlabelled != "" && !slices.Contains(unlabelledModes, s.Unlabelled):
-		return fmt.Errorf("unknown unlabelled %q%s", s.Unlabelled, registry.Suggest(s.Unlabelled, unlabelledModes))
+	}
+	for _, mode := range []struct {
+		what, is string
+		have     []string
+	}{
+		{"missing", s.Missing, missingModes}, {"decimal", s.Decimal, decimalModes},
+		{"encoding", s.Encoding, encodingModes()}, {"unlabelled", s.Unlabelled, unlabelledModes},
+	} {
+		if mode.is != "" {
+			if err := registry.Known(mode.what, mode.is, mode.have); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

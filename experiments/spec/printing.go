@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -81,8 +80,6 @@ func (titled) Names() []string { return []string{"shown", "none"} }
 
 // UnmarshalText reads one of them.
 func (t *titled) UnmarshalText(text []byte) error {
-	if *t = titled(text); !slices.Contains(t.Names(), string(text)) {
-		return fmt.Errorf("unknown title %q%s", string(text), registry.Suggest(string(text), t.Names()))
-	}
-	return nil
+	*t = titled(text)
+	return registry.Known("title", string(text), t.Names())
 }

@@ -84,7 +84,7 @@ func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 			return e, nil
 		}
 	}
-	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
+	return Entry[I]{}, Known(what, name, t.Names())
 }
 
 // Default is the component with this name without options. It panics if there is none.
@@ -220,6 +220,28 @@ func (t Table[I]) NameOf(v I) string {
 		}
 	}
 	return ""
+}
+
+// Known is an error with a suggestion if have lacks a name; what describes the names.
+func Known(what, name string, have []string) error {
+	if slices.Contains(have, name) {
+		return nil
+	}
+	return fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, have))
+}
+
+// Choose sets dst to the value with this name, which is its position among all names; what
+// describes the type in errors.
+func Choose[T interface {
+	~int
+	Names() []string
+}](dst *T, what string, text []byte) error {
+	have := (*dst).Names()
+	if err := Known(what, string(text), have); err != nil {
+		return err
+	}
+	*dst = T(slices.Index(have, string(text)))
+	return nil
 }
 
 // Suggest returns the end of an error message about an unknown name: the name used here for it, or

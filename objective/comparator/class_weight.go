@@ -1,9 +1,6 @@
 package comparator
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -24,12 +21,7 @@ func (ClassWeight) Names() []string { return []string{"none", "balanced"} }
 
 // UnmarshalText reads one of the names.
 func (w *ClassWeight) UnmarshalText(text []byte) error {
-	i := slices.Index(w.Names(), string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown class_weight %q%s", text, registry.Suggest(string(text), w.Names()))
-	}
-	*w = ClassWeight(i)
-	return nil
+	return registry.Choose(w, "class_weight", text)
 }
 
 // of is the weight of every class, from its number of cases; 0 where it has none.

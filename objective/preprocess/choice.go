@@ -3,8 +3,6 @@ package preprocess
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -32,13 +30,7 @@ func (Cases) Names() []string { return []string{"training", "all"} }
 
 // UnmarshalText reads a name of cases.
 func (c *Cases) UnmarshalText(text []byte) error {
-	for i, name := range c.Names() {
-		if name == string(text) {
-			*c = Cases(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown cases %q%s", text, registry.Suggest(string(text), c.Names()))
+	return registry.Choose(c, "cases", text)
 }
 
 // UnmarshalText reads the name of a method.
@@ -52,10 +44,7 @@ func (c Choice) Check() error {
 	if c.Standardize != nil && c.Whiten != nil {
 		return errors.New("standardize and whiten are both given; keep one")
 	}
-	if names := Table.Names(); !slices.Contains(names, c.Method()) {
-		return fmt.Errorf("unknown value %q%s", c.How, registry.Suggest(c.How, names))
-	}
-	return nil
+	return registry.Known("value", c.Method(), Table.Names())
 }
 
 // Method is the name of the method in Table.
