@@ -169,15 +169,9 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 		why string
 		is  func(p *profile) bool
 	}{
-		{"by its name", func(p *profile) bool {
-			return (p.classes() || p.manyClasses()) && surest.MatchString(p.name)
-		}},
-		{"the last column", func(p *profile) bool {
-			return p == last && (p.classes() || p.manyClasses()) && p.filled()
-		}},
-		{"by its name", func(p *profile) bool {
-			return (p.classes() || p.manyClasses()) && labelName.MatchString(p.name)
-		}},
+		{"by its name", func(p *profile) bool { return p.label() && surest.MatchString(p.name) }},
+		{"the last column", func(p *profile) bool { return p == last && p.label() && p.filled() }},
+		{"by its name", func(p *profile) bool { return p.label() && labelName.MatchString(p.name) }},
 		{"the first column", func(p *profile) bool { return p == first && p.classes() && p.filled() }},
 		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
 		{"the last column of few values", (*profile).classes},
@@ -211,10 +205,11 @@ func (p *profile) classes() bool {
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
 }
 
-// manyClasses says whether the values are texts that repeat often, of more than classes believes.
-func (p *profile) manyClasses() bool {
+// label says whether the values could be classes of a column that is the label by its name or
+// place: those of classes, or more texts that repeat often.
+func (p *profile) label() bool {
 	n := len(p.levels)
-	return n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
+	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
 }
 
 // filled says whether nearly all values are there, as those of a label are.

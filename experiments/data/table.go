@@ -229,30 +229,17 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			complete = false
 			t.missing(want, role, line, at(j), j, "time of the day, which is an input")
 		}
-		if counts.set(role, v) {
-			if want.loose { // it is no input
-				continue
-			}
-			if !(v >= 0 && v <= math.MaxFloat64) && !missing {
+		switch {
+		case counts.set(role, v):
+			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose: it is no input
 				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
-			continue
-		}
-		if role != number {
+		case role != number:
 			t.texts[j][n] = t.kept(want.folded(role, text))
-			continue
+		default:
+			t.addNumber(want, line, at(j), j, f, v, mark, missing)
 		}
-		if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
-			t.faults.once(kind, line, at(j), "column %q: %s", t.names[j], t.notValue(want, j, text))
-		}
-		if t.marked[j] {
-			t.texts[j][n] = mark
-		}
-		if t.meanings[j] == nil && !f.typed && !math.IsNaN(v) {
-			t.oneCurrency(want.decimal, line, at(j), j, text)
-		}
-		t.numbers.Set(n, t.place[j], v)
 	}
 	if !complete && want.missing == "drop" {
 		t.dropped++
@@ -263,6 +250,21 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		return false
 	}
 	return true
+}
+
+// addNumber sets the number of column j of the next case, and its mark.
+func (t *table) addNumber(want request, line, at, j int, f field, v float64, mark string, missing bool) {
+	n := len(t.rows)
+	if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
+		t.faults.once(kind, line, at, "column %q: %s", t.names[j], t.notValue(want, j, f.text))
+	}
+	if t.marked[j] {
+		t.texts[j][n] = mark
+	}
+	if t.meanings[j] == nil && !f.typed && !math.IsNaN(v) {
+		t.oneCurrency(want.decimal, line, at, j, f.text)
+	}
+	t.numbers.Set(n, t.place[j], v)
 }
 
 // classesOfCounts are the classes of the trials.

@@ -77,7 +77,11 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	_, dim := j.Set.Source.X.Dims()
 	tuned, ok1 := r.Times(j.Tuned, s, dim)
 	model, ok2 := r.Times(j.Model, s, dim)
-	if !ok1 || !ok2 {
+	starting, ok3 := tuned, true
+	if j.Starting.Inference != nil {
+		starting, ok3 = r.Times(j.Starting, s, dim)
+	}
+	if !ok1 || !ok2 || !ok3 {
 		return c, false
 	}
 	value := func(of FitTimes) float64 {
@@ -111,9 +115,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 			of := tuned
 			switch {
 			case b.preliminary:
-				if of, ok1 = r.Times(j.Starting, s, dim); !ok1 {
-					return c, false
-				}
+				of = starting
 				c.Preliminary += float64(b.trials) * (of.First + fits*(value(of)+of.Fit))
 			case j.Starting.Inference != nil:
 				fits *= near

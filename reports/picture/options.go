@@ -102,17 +102,22 @@ func optionPicture(r shown, section func(c *reports.Configuration) *record.Compo
 				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
 			default:
 				p.Title, p.X.Label = n.Heading, label
-				if n := series[0].trained(); strings.HasSuffix(path, "online.seen") && n > 0 {
-					p.Layers = append(p.Layers, seenOnce(float64(n), p))
-				}
-				if p = logarithmic(p); nominal(path) {
-					p = scattered(p)
-				}
-				f.Panels = append(f.Panels, p)
+				f.Panels = append(f.Panels, overOption(p, series[0], path))
 			}
 		}
 	}
 	return f
+}
+
+// overOption is a panel with the axis that the option needs.
+func overOption(p figure.Panel, first optionSeries, path string) figure.Panel {
+	if n := first.trained(); strings.HasSuffix(path, "online.seen") && n > 0 {
+		p.Layers = append(p.Layers, seenOnce(float64(n), p))
+	}
+	if p = logarithmic(p); nominal(path) {
+		p = scattered(p)
+	}
+	return p
 }
 
 // trained is the number of training cases of its smallest fold.

@@ -315,8 +315,26 @@ func regrets(s searcher, p searched, seed uint64, limit int) []float64 {
 // searches writes the page of searches beside those of gonum.
 func searches(out string) {
 	all, ways := problems(), searchers()
+	findLeast(all)
+	medians := measuredSearches(all, ways)
+	var page strings.Builder
+	page.WriteString(text("search title", len(all), seeds) + "\n\n")
+	for b, n := range budgets {
+		fmt.Fprintf(&page, "## After %d evaluations\n\n", n)
+		searchTable(&page, all, ways, medians, b)
+	}
+	if out == "-" {
+		fmt.Print(page.String())
+		return
+	}
+	must(os.WriteFile(out, []byte(page.String()), 0o666))
+}
+
+// findLeast finds the least values that are not known: of Branin with a whole number, by
+// enumeration.
+func findLeast(all []searched) {
 	for i := range all {
-		if math.IsNaN(all[i].least) { // of Branin with a whole number, by enumeration
+		if math.IsNaN(all[i].least) {
 			all[i].least = math.Inf(1)
 			for k := range 16 {
 				for x := -5.0; x <= 10; x += 1e-4 {
@@ -325,7 +343,11 @@ func searches(out string) {
 			}
 		}
 	}
-	medians := make([][][]float64, len(all)) // by problem, searcher and budget
+}
+
+// measuredSearches are the median regrets by problem, searcher and budget.
+func measuredSearches(all []searched, ways []searcher) [][][]float64 {
+	medians := make([][][]float64, len(all))
 	var wait sync.WaitGroup
 	for i, p := range all {
 		medians[i] = make([][]float64, len(ways))
@@ -351,47 +373,43 @@ func searches(out string) {
 		}
 	}
 	wait.Wait()
-	var page strings.Builder
-	page.WriteString(text("search title", len(all), seeds) + "\n\n")
-	for b, n := range budgets {
-		fmt.Fprintf(&page, "## After %d evaluations\n\n| problem |", n)
-		rule := "| --- |"
-		shown := []int{}
-		for k, s := range ways {
-			if slices.ContainsFunc(medians, func(of [][]float64) bool { return !math.IsNaN(of[k][b]) }) {
-				shown = append(shown, k)
-				fmt.Fprintf(&page, " %s |", s.name)
-				rule += " --: |"
+	return medians
+}
+
+// searchTable writes the medians of a budget, those in bold that are best or within 5 %.
+func searchTable(page *strings.Builder, all []searched, ways []searcher, medians [][][]float64, b int) {
+	page.WriteString("| problem |")
+	rule := "| --- |"
+	shown := []int{}
+	for k, s := range ways {
+		if slices.ContainsFunc(medians, func(of [][]float64) bool { return !math.IsNaN(of[k][b]) }) {
+			shown = append(shown, k)
+			fmt.Fprintf(page, " %s |", s.name)
+			rule += " --: |"
+		}
+	}
+	fmt.Fprintf(page, "\n%s\n", rule)
+	for i, p := range all {
+		fmt.Fprintf(page, "| %s |", p.name)
+		least := math.Inf(1)
+		for _, k := range shown {
+			if v := medians[i][k][b]; v < least {
+				least = v
 			}
 		}
-		fmt.Fprintf(&page, "\n%s\n", rule)
-		for i, p := range all {
-			fmt.Fprintf(&page, "| %s |", p.name)
-			least := math.Inf(1)
-			for _, k := range shown {
-				if v := medians[i][k][b]; v < least {
-					least = v
-				}
+		for _, k := range shown {
+			switch v := medians[i][k][b]; {
+			case math.IsNaN(v):
+				page.WriteString(" – |")
+			case v <= max(1.05*least, negligible):
+				fmt.Fprintf(page, " **%s** |", short(v))
+			default:
+				fmt.Fprintf(page, " %s |", short(v))
 			}
-			for _, k := range shown {
-				switch v := medians[i][k][b]; {
-				case math.IsNaN(v):
-					page.WriteString(" – |")
-				case v <= max(1.05*least, negligible):
-					fmt.Fprintf(&page, " **%s** |", short(v))
-				default:
-					fmt.Fprintf(&page, " %s |", short(v))
-				}
-			}
-			page.WriteString("\n")
 		}
 		page.WriteString("\n")
 	}
-	if out == "-" {
-		fmt.Print(page.String())
-		return
-	}
-	must(os.WriteFile(out, []byte(page.String()), 0o666))
+	page.WriteString("\n")
 }
 
 // negligible is less than is worth telling.
