@@ -192,7 +192,7 @@ func TestExperimentsOfPages(t *testing.T) {
 func TestProgramOfPage(t *testing.T) {
 	dir := t.TempDir()
 	found := map[string]string{}
-	for kind, of := range map[string]struct{ name, begins string }{"yaml": {"search.yaml", "program:"},
+	for kind, of := range map[string]struct{ name, begins string }{"yaml": {"search.yaml", "program:\n  command: [sh, train.sh, \"{rate}\", \"{layers}\""},
 		"sh": {"train.sh", "# train.sh"}} {
 		for _, b := range blocks(t, kind) {
 			if strings.HasPrefix(b.text, of.begins) {
