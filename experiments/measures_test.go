@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -53,28 +51,7 @@ func TestMeasures(t *testing.T) {
 				best -= math.Log(1-p) / n
 				fmt.Fprintf(&text, "%s,%.3f,%s\n", of.text(v), size, y)
 			}
-			path := filepath.Join(t.TempDir(), "cases.csv")
-			if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			const file = `
-data:
-  train: FILE
-  label: y
-  preprocess: standardize
-  MEANING
-model: {kernel: {se: {ard: true}}, likelihood: logit, inference: laplace}
-tune: {method: bfgs, restarts: 1}
-evaluate: {kfold: {k: 4}}
-`
-			loss := func(meaning string) float64 {
-				report := runs(t, strings.NewReplacer("FILE", path, "MEANING", meaning).Replace(file))
-				v, ok := report.Configurations[0].Scores.Value("log_loss")
-				if !ok {
-					t.Fatal("no log_loss")
-				}
-				return v.Value
-			}
+			loss := heldOutLoss(t, "cases.csv", text.String())
 			without, with := loss("drop: [what]"), loss("columns: {what: {"+of.meaning+"}}")
 			t.Logf("log loss %.3f without and %.3f with it, %.3f of the true probabilities", without, with, best)
 			if with > best+0.06 || without < best+0.1 {

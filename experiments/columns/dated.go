@@ -32,10 +32,7 @@ type dated struct {
 var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
 	regexp.MustCompile(`^\d{4}`)
 
-const (
-	daysOfYear = 365.25
-	mostTold   = 6 // zones, units or currencies that are told
-)
+const mostTold = 6 // zones, units or currencies that are told
 
 // cycle is a part of a date that init proposes, and after how many days it is the same again.
 type cycle struct {
@@ -43,7 +40,7 @@ type cycle struct {
 	days float64
 }
 
-var cycles = []cycle{{"year", math.Inf(1)}, {"month", daysOfYear}, {"weekday", 7}, {"hour", 1}}
+var cycles = []cycle{{"year", math.Inf(1)}, {"month", data.DaysOfYear}, {"weekday", 7}, {"hour", 1}}
 
 func newDates() (all []*dated) {
 	for _, f := range data.Form("").Names() {
@@ -120,7 +117,7 @@ func (d *dated) apart(from *dated, parts []data.Part) (differ, same []data.Part)
 	between := d.sum/float64(d.n) - from.sum/float64(from.n)
 	for _, p := range parts {
 		i := slices.IndexFunc(cycles, func(c cycle) bool { return c.part == p })
-		if between < min(cycles[i].days, daysOfYear)/10 {
+		if between < min(cycles[i].days, data.DaysOfYear)/10 {
 			same = append(same, p)
 		} else {
 			differ = append(differ, p)

@@ -47,7 +47,8 @@ type Lasting struct {
 	Named  bool // a unit is written as more than one letter, or as the standard has it
 }
 
-const daysOfYear = 365.25
+// DaysOfYear is the mean number of days of a year.
+const DaysOfYear = 365.25
 
 // spanOf has the seconds of units of time by their names in several languages, in lower case.
 var spanOf = func() map[string]float64 {
@@ -63,8 +64,8 @@ var spanOf = func() map[string]float64 {
 		{"h hr hrs hour hours std stunde stunden heure heures hora horas", 3600},
 		{"d day days tag tage tagen jour jours día días dia dias", secondsOfDay},
 		{"w wk wks week weeks woche wochen semaine semaines semana semanas", 7 * secondsOfDay},
-		{"mo mon mons month months monat monate monaten mois mes meses", daysOfYear / 12 * secondsOfDay},
-		{"y yr yrs year years jahr jahre jahren an ans année années año años", daysOfYear * secondsOfDay},
+		{"mo mon mons month months monat monate monaten mois mes meses", DaysOfYear / 12 * secondsOfDay},
+		{"y yr yrs year years jahr jahre jahren an ans année années año años", DaysOfYear * secondsOfDay},
 	} {
 		for _, name := range strings.Fields(of.names) {
 			all[name] = of.seconds
@@ -79,10 +80,10 @@ var (
 	lastingPart  = regexp.MustCompile(`^(?:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
 )
 
-// ParseDuration reads a duration in seconds: 1:30:00, 2h 15m, 3 days, 3 days, 4:05:06, P3DT4H, as
-// ISO 8601 has it. Decimals follow a point or, in the notation comma, a comma. Of a clock of two
-// fields the first are hours if unit is hours or days, and else minutes; a number alone is in the
-// unit. A year has 365.25 days, and a month is the twelfth part of it.
+// ParseDuration reads a duration in seconds, such as 1:30:00, 2h 15m, 3 days and P3DT4H (ISO 8601),
+// or days and a clock: 3 days, 4:05:06. Decimals follow a point or, in the notation comma, a comma.
+// Of a clock of two fields the first are hours if unit is hours or days, and else minutes; a number
+// alone is in the unit. A year has 365.25 days, and a month is the twelfth part of it.
 func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
 	const longest = 60
 	if len(text) > longest {

@@ -59,16 +59,7 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 // The lease of a process of this machine that does not exist ends at once, and what it has left is
 // removed at the end.
 func TestLeaseOfADeadProcess(t *testing.T) {
-	dir := t.TempDir()
-	j, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	if ours, err := j.Claim("mine"); !ours || err != nil {
-		t.Fatal(ours, err)
-	}
-	folder := filepath.Join(dir, "journal", "leases")
+	j, folder := claimed(t)
 	dead := hostname() + "-2147483646-0" // above the largest number of a process
 	for name, text := range map[string]string{"theirs": dead, "another": dead, dead + ".alive": ""} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
@@ -109,16 +100,7 @@ func TestLeasesBeginWhileOthersEnd(t *testing.T) {
 
 // A lease names its holder from the first moment on: a process that is killed leaves none without.
 func TestLeaseNamesItsHolderAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	j, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	if ours, err := j.Claim("mine"); !ours || err != nil {
-		t.Fatal(ours, err)
-	}
-	folder := filepath.Join(dir, "journal", "leases")
+	_, folder := claimed(t)
 	lease, err := os.Stat(filepath.Join(folder, "mine"))
 	if err != nil {
 		t.Fatal(err)
@@ -134,4 +116,19 @@ func TestLeaseNamesItsHolderAtOnce(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(folder, "mine")); string(text)+".alive" != filepath.Base(signs[0]) {
 		t.Errorf("the lease of %s names %q: %v", signs[0], text, err)
 	}
+}
+
+// claimed is a journal whose process has a lease, and the folder of leases.
+func claimed(t *testing.T) (j *Journal, folder string) {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	if ours, err := j.Claim("mine"); !ours || err != nil {
+		t.Fatal(ours, err)
+	}
+	return j, filepath.Join(dir, "journal", "leases")
 }

@@ -164,10 +164,10 @@ func TestWeightSpaceOfExtremes(t *testing.T) {
 }
 
 // TestNarrow: with more than twice as many inputs as cases, in the span of the inputs, everything is as with all
-// weights, from memory, from its state, and without the cases; also where rows repeat and inputs are centred.
+// weights, from memory, from its state, and without the cases; also where rows repeat, and inputs are centred or 0.
 func TestNarrow(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		for _, kind := range []string{"full rank", "repeated rows", "centred, without bias"} {
+		for _, kind := range []string{"full rank", "repeated rows", "centred, without bias", "zeros, without bias"} {
 			t.Run(fmt.Sprint(classes, " classes, ", kind), func(t *testing.T) {
 				const n, dim = 21, 60
 				d, z := blobs(n, classes, 3), blobs(9, classes, 4)
@@ -187,14 +187,17 @@ func TestNarrow(t *testing.T) {
 				case "repeated rows":
 					d.X.X.SetRow(1, d.X.X.RawRowView(0))
 				case "centred, without bias":
-					without := false
-					l.Bias = &without
+					l.Bias = new(false)
 					for j := range dim {
 						mean := mat.Sum(d.X.X.ColView(j)) / n
 						for i := range n {
 							d.X.X.Set(i, j, d.X.X.At(i, j)-mean)
 						}
 					}
+				}
+				if kind == "zeros, without bias" {
+					l.Bias = new(false)
+					d.X.X.Zero()
 				}
 				f := fitted(t, l, d).(*weights)
 				if f.narrow == nil {
@@ -224,7 +227,7 @@ func TestNarrow(t *testing.T) {
 				p, q := predicted(f, z.X, classes), predicted(w, z.X, classes)
 				for i := range z.X.N() {
 					for c := range classes {
-						near("probability", p.At(i, c), q.At(i, c), 20)
+						near("probability", p.At(i, c), q.At(i, c), 1)
 					}
 				}
 				again, err := l.Restore(d, f.State())
@@ -236,7 +239,7 @@ func TestNarrow(t *testing.T) {
 				if err != nil || !mat.Equal(predicted(expanded, z.X, classes), p) {
 					t.Errorf("without its cases it predicts differently: %v", err)
 				}
-				for _, wrong := range []approx.State{state[1:], append(approx.State{-1}, state[1:]...),
+				for _, wrong := range []approx.State{state[1:], append(approx.State{-float64(f.x.Cols + 1)}, state[1:]...),
 					append(approx.State{-1e9}, state[1:]...), append(approx.State{-1.5}, state[1:]...), state[:1]} {
 					if _, err := l.Expand(dim, classes, wrong); err == nil {
 						t.Error("a wrong state is no error")

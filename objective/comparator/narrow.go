@@ -63,7 +63,8 @@ func narrowed(x blas64.General) (a blas64.General, n *narrow) {
 			kept = append(kept, k)
 		}
 	}
-	a, t := linalg.NewGeneral(x.Rows, len(kept)), linalg.NewGeneral(x.Rows, len(kept))
+	columns := max(1, len(kept)) // of inputs that are all 0, a column that meets nothing
+	a, t := linalg.NewGeneral(x.Rows, columns), linalg.NewGeneral(x.Rows, columns)
 	for i := range x.Rows {
 		for l, k := range kept {
 			v, root := vectors.At(i, k), math.Sqrt(values[k])

@@ -483,7 +483,8 @@ func trustText(r *reports.Report, a reports.Answer) string {
 		} else {
 			unchecked = append(unchecked, "calibration (no held-out cases)")
 		}
-		text := fmt.Sprintf("no problem found with #%d as it was chosen; checked: %s", a.Configuration, series(checked))
+		text := fmt.Sprintf("no problem found with the chosen fits of #%d; checked: %s", a.Configuration,
+			series(checked))
 		if len(unchecked) > 0 {
 			text += "; not checked: " + series(unchecked)
 		}

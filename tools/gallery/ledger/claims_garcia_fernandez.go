@@ -116,7 +116,7 @@ func cellOf(row Row) Claim {
 		case math.Abs(m.here-published) <= 2*m.error && apart == "":
 			f.Cause, f.Why = otherFolds, units
 		case math.Abs(m.here-published) <= 2*m.error:
-			f.Cause, f.Why = unexplained, units+"; but "+apart
+			f.Cause, f.Why = unexplained, units+"; "+apart
 		case likelihood == "NT" && method == "PEP":
 			f.Cause, f.Why = otherMethod, units+": "+negativeSites
 		case likelihood == "Log" && method == "PEP" && slices.Contains(sets, "breast_cancer"):
@@ -239,7 +239,7 @@ func besideEP(r Runs, row Row, published float64, sets []string) (string, error)
 	rounding := 2*0.001*0.001/12 + 0.25/(all*all)
 	here, there = here/all, published-there
 	if sd := math.Sqrt(variance/(all*all) + rounding); math.Abs(here-there) > 2*sd {
-		return fmt.Sprintf("from EP %+.4f there, %+.4f here, standard error %.4f: not by other folds", there, here,
+		return fmt.Sprintf("the difference from EP is %+.4f there and %+.4f here, standard error %.4f", there, here,
 			sd), nil
 	}
 	return "", nil
