@@ -80,6 +80,26 @@ func TestSoftmaxTails(t *testing.T) {
 	}
 }
 
+// TestSoftmaxAverageOfNaNIsNaN: one value that is not finite, of the means or the covariance, makes every
+// probability NaN.
+func TestSoftmaxAverageOfNaNIsNaN(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		for place := range 4 {
+			mean, covariance := make([]float64, 3), mat.NewSymDense(3, []float64{2, 0.1, 0.2, 0.1, 1, 0.3, 0.2, 0.3, 3})
+			if place < 3 {
+				mean[place] = bad
+			} else {
+				covariance.SetSym(1, 1, bad)
+			}
+			for c, p := range average(mean, covariance) {
+				if !math.IsNaN(p) {
+					t.Errorf("%v at %d: probability %d is %v, want NaN", bad, place, c, p)
+				}
+			}
+		}
+	}
+}
+
 func average(mean []float64, covariance *mat.SymDense) []float64 {
 	pi := make([]float64, len(mean))
 	likelihood.Softmax{}.Average(pi, mean, covariance, 0)
