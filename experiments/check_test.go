@@ -182,6 +182,10 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 		if found.Passed != (c.want == "") || !strings.Contains(failures, c.want) || c.want == "" && failures != "" {
 			t.Errorf("%+v: passed %v, %q, want %q", c.method, found.Passed, failures, c.want)
 		}
+		// The error is relative to the largest derivative, or to more.
+		if e := float64(found.Rows[1].GradientError); c.method == (off{slope: 1e-4}) && !(e > 1e-6 && e <= 1.0001e-4) {
+			t.Errorf("%+v: gradient error %v", c.method, e)
+		}
 	}
 }
 

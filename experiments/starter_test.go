@@ -130,7 +130,7 @@ func TestStarterTime(t *testing.T) {
 	}
 }
 
-// TestStarterWide: where there are more inputs than cases, one length scale serves all.
+// TestStarterWide: where there are more inputs than cases, one length scale serves all. Sixty inputs are described.
 func TestStarterWide(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cases.csv")
 	var text strings.Builder
@@ -153,7 +153,8 @@ func TestStarterWide(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(started.Text, "{ard: true}") || strings.Count(started.Text, "\n    - {") != 2 ||
-		!strings.Contains(started.Text, "# 150 inputs for 40 cases: one length scale for all.") {
+		!strings.Contains(started.Text, "# 150 inputs for 40 cases: one length scale for all.") ||
+		!strings.Contains(started.Text, "#   and 90 more (gpc-tune data shows all)") {
 		t.Error(started.Text)
 	}
 }

@@ -1,6 +1,7 @@
 package splittertest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,12 @@ func TestHostile(t *testing.T) {
 
 // TestUnsorted: the parts may come in any order; Split sorts them.
 func TestUnsorted(t *testing.T) {
-	Check(t, hostile(func(f *cv.Fold, _ int, _ []int) {
+	swapped := hostile(func(f *cv.Fold, _ int, _ []int) {
 		f.Train[0], f.Train[1] = f.Train[1], f.Train[0]
-	}))
+	})
+	Check(t, swapped)
+	folds, err := cv.Split(swapped, 20, nil, nil, 1)
+	if err != nil || !slices.IsSorted(folds[0].Train) || !slices.IsSorted(folds[0].Test) {
+		t.Errorf("%v, %v", folds, err)
+	}
 }

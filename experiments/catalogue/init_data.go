@@ -157,13 +157,12 @@ func (w *starter) missing(t *columns.Table) {
 
 // inputs describes the inputs that are not categories, one line each.
 func (w *starter) inputs(t *columns.Table) {
-	told, more := 0, 0
+	told := 0
 	for _, c := range t.Columns {
 		if c.Use != columns.Input || c.Named() || c.Date != nil || c.Unit != "" || c.Limits || c.Duration != "" {
 			continue
 		}
 		if told++; told > mostTold {
-			more++
 			continue
 		}
 		if told == 1 {
@@ -171,8 +170,8 @@ func (w *starter) inputs(t *columns.Table) {
 		}
 		w.line("  #   %s: %s", comment(c.Name), comment(c.Found+absent(c)))
 	}
-	if more > 0 {
-		w.line("  #   and %d more (gpc-tune data shows all)", more)
+	if told > mostTold {
+		w.line("  #   and %d more (gpc-tune data shows all)", told-mostTold)
 	}
 }
 
