@@ -47,6 +47,7 @@ func run() error {
 	tests := flag.String("tests", "", "the packages whose tests run (default: all)")
 	match := flag.String("match", "", "run only mutants whose file:line has this in it")
 	least := flag.Float64("least", 0.92, "fail where a smaller part of the mutants is killed")
+	within := flag.Duration("within", time.Hour, "no further test of a mutant begins after this: it counts as alive")
 	out := flag.String("o", "", "write the figures to this Markdown file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -80,7 +81,7 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	t := &trial{temporary: temporary, reach: map[int][]test{}}
+	t := &trial{temporary: temporary, within: *within, reach: map[int][]test{}}
 	folders = named(*tests, tested)
 	fmt.Printf("%d mutants drawn with seed %d; building the tests of %d packages\n", len(drawn), *seed, len(folders))
 	if err := t.build(ctx, folders, text); err != nil {

@@ -38,6 +38,7 @@ type test struct {
 // trial has the test programs, which have all mutants.
 type trial struct {
 	temporary string
+	within    time.Duration  // after it no further test of a mutant begins
 	reach     map[int][]test // the tests that reach a mutant, by its number
 	failing   int            // tests that fail without a mutant; they are left out
 }
@@ -150,7 +151,7 @@ func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	away := slices.DeleteFunc(slices.Clone(tests), home)
 	tests = append(slices.DeleteFunc(tests, func(one test) bool { return !home(one) }), away...)
 	r = result{mutant: m, reached: len(tests)}
-	for len(tests) > 0 && r.by == "" && err == nil {
+	for started := time.Now(); len(tests) > 0 && r.by == "" && err == nil && time.Since(started) < t.within; {
 		n, took := 1, tests[0].took
 		for n < len(tests) && tests[n].folder == tests[0].folder && took+tests[n].took <= together {
 			took += tests[n].took
