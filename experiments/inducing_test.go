@@ -53,6 +53,19 @@ evaluate: training
 	}
 }
 
+// TestTunedInputs: the fit to all training cases has the inducing inputs that its search ended at.
+func TestTunedInputs(t *testing.T) {
+	c := runs(t, `
+data: {dataset: crabs, preprocess: standardize, subsample: 60}
+model: {kernel: se, likelihood: logit, inference: {laplace: {inducing: {points: 4, tune_inputs: true}}}}
+tune: {method: bfgs, restarts: 1, evaluations: 60}
+evaluate: training
+`).Configurations[0]
+	if got, want := float64(c.LogEvidence), float64(c.Restarts[0].Value); !(math.Abs(got-want) < 1e-6) {
+		t.Errorf("log evidence %v, that of the search %v", got, want)
+	}
+}
+
 // TestCostsOfATolerance: a tolerance is met by one climb with 64 inducing inputs and one with 128;
 // the second takes as long as the climb of the only trial, with as many evaluations.
 func TestCostsOfATolerance(t *testing.T) {
