@@ -79,12 +79,16 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	b = b.on(s)
-	own := slices.IndexFunc(done, func(t record.Trial) bool { return t.Own == 0 })
-	if own < 0 {
-		own = len(done)
+	return b.on(s).propose(s, done, seed, true)
+}
+
+// propose is Ask. Unless fresh, it goes on from a history that begins with another search's trials:
+// after one point of the Sobol sequence it uses the regression.
+func (b Bayes) propose(s Space, done []record.Trial, seed uint64, fresh bool) []Proposal {
+	if !fresh {
+		b.Initial = 1
 	}
-	first, last := len(done)-own, b.Initial
+	first, last := len(done)-owned(done), b.Initial
 	var model *regression
 	met, best := s.met(done)
 	if first >= b.Initial {
@@ -103,7 +107,7 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		var u []float64
 		var gain *float64
 		switch {
-		case i == 0:
+		case i == 0 && fresh:
 			u = s.unit(s.start())
 		case model == nil:
 			u = s.next(i, met, seed)
@@ -120,12 +124,20 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			model = model.believe(u)
 		}
 		theta := s.place(u)
-		if i == 0 {
+		if i == 0 && fresh {
 			theta = s.start()
 		}
 		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain})
 	}
 	return batch
+}
+
+// owned is the number of trials, at the beginning of a history, of points that a user has enqueued.
+func owned(done []record.Trial) int {
+	if n := slices.IndexFunc(done, func(t record.Trial) bool { return t.Own == 0 }); n >= 0 {
+		return n
+	}
+	return len(done)
 }
 
 // met returns the points of the trials in the unit cube, nil where theta is unknown, and which of
@@ -253,7 +265,7 @@ func expectedGain(mean, sd, unit float64) float64 {
 
 // apart is the least distance along some axis of the unit cube between two points that are
 // evaluated.
-const apart = 1e-3
+const apart = 1e-5
 
 // isNew reports whether u is apart from the points met.
 func isNew(u []float64, met [][]float64) bool {

@@ -95,12 +95,12 @@ func TestBayesNeverRepeats(t *testing.T) {
 		trials := maximise(Bayes{Trials: 45, Batch: 3}, s.space, s.at, 1)
 		for i, a := range trials {
 			for _, b := range trials[:i] {
-				apart := 0.
+				distance := 0.
 				for j, p := range s.space {
-					apart = max(apart, math.Abs(p.Unit(float64(a.Points[0].Theta[j]))-p.Unit(float64(b.Points[0].Theta[j]))))
+					distance = max(distance, math.Abs(p.Unit(float64(a.Points[0].Theta[j]))-p.Unit(float64(b.Points[0].Theta[j]))))
 				}
-				if apart < 1e-3-1e-9 {
-					t.Errorf("%s: trials %d and %d are %v apart", name, b.Index, a.Index, apart)
+				if distance < apart-1e-12 {
+					t.Errorf("%s: trials %d and %d are %v apart", name, b.Index, a.Index, distance)
 				}
 			}
 		}

@@ -43,6 +43,9 @@ var decoders = map[string][]registry.Decode{
 			return nil
 		},
 	},
+	"auto": {
+		func(v any) error { v.(*search.Auto).Trials = 58; return nil },
+	},
 	"hyperband": {
 		func(v any) error { v.(*search.Hyperband).Of = "length_scale"; return nil },
 		func(v any) error {

@@ -43,7 +43,7 @@ func enqueue(t *testing.T, dir string, c journal.Command) {
 func TestEnqueue(t *testing.T) {
 	for name, strategy := range map[string]Strategy{
 		"random": Random{Design{Trials: 12}}, "bayes": Bayes{Trials: 12}, "cmaes": CMAES{Evaluations: 12},
-		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "batches": Bayes{Trials: 12, Batch: 3},
+		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "batches": Bayes{Trials: 12, Batch: 3}, "auto": Auto{Trials: 12},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, tried := t.TempDir(), 0

@@ -19,22 +19,31 @@ func (s Space) mixed() bool {
 // its values, and one whose condition does not hold to its initial value, so that points that the
 // objective cannot tell apart are one point. It returns theta.
 func (s Space) settle(theta []float64) []float64 {
-	active := make([]bool, len(s))
 	for j, p := range s {
 		if p.Map.Discrete() {
 			lo, hi := p.ThetaBounds()
 			theta[j] = min(max(math.Round(theta[j]), lo), hi)
 		}
-		active[j] = true
-		if p.When != nil {
-			i := s.index(p.When.Name)
-			active[j] = active[i] && slices.Contains(p.When.Values, s[i].Map.Natural(theta[i]))
-		}
-		if !active[j] {
-			theta[j] = p.Map.Theta(p.Init)
+	}
+	for j, matters := range s.matter(theta) {
+		if !matters {
+			theta[j] = s[j].Map.Theta(s[j].Init)
 		}
 	}
 	return theta
+}
+
+// matter says which hyperparameters matter at theta: those whose conditions hold.
+func (s Space) matter(theta []float64) []bool {
+	matter := make([]bool, len(s))
+	for j, p := range s {
+		matter[j] = true
+		if p.When != nil {
+			i := s.index(p.When.Name)
+			matter[j] = matter[i] && slices.Contains(p.When.Values, s[i].Map.Natural(theta[i]))
+		}
+	}
+	return matter
 }
 
 // index is the number of the hyperparameter of this name, or -1.

@@ -50,7 +50,7 @@ func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	simplices := make([]simplex, n.Restarts)
 	for i := range simplices {
 		method := &optimize.NelderMead{SimplexSize: 1}
-		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(method, len(s), 10*(len(s)+1))}
+		simplices[i] = simplex{s.frame(param.Start(s, seed, i), 1), begin(method, len(s), 10*(len(s)+1))}
 		defer simplices[i].end()
 	}
 	for range n.Evaluations {
@@ -104,7 +104,7 @@ func begin(method optimize.Method, dim, patience int) *dialogue {
 func (d *dialogue) ask() []float64 {
 	for !d.ended {
 		switch d.task = <-d.operations; {
-		case d.task.Op == optimize.FuncEvaluation:
+		case d.task.Op&(optimize.FuncEvaluation|optimize.GradEvaluation) != 0:
 			return d.task.X
 		case d.task.Op == optimize.MajorIteration && d.progress.Converged(d.task.Location) == optimize.NotTerminated:
 			d.results <- d.task

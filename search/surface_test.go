@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -96,6 +97,7 @@ var adaptive = []struct {
 	{CMAES{Evaluations: 900}, 3, 1e-6},
 	{Bayes{Trials: 60}, 1, 0.05},
 	{Bayes{Trials: 60, Batch: 4}, 1, 0.2},
+	{Auto{Trials: 120}, 1, 1e-6},
 }
 
 func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
@@ -165,6 +167,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 		"nelder_mead":     {func(v any, d int) { v.(*NelderMead).Evaluations = 300 * d }, within(1e-6)},
 		"cmaes":           {func(v any, d int) { v.(*CMAES).Evaluations = 400 * d }, within(1e-8)},
 		"bayes":           {func(v any, d int) { v.(*Bayes).Trials = 10 + 6*d }, within(0.01)},
+		"auto":            {func(v any, d int) { v.(*Auto).Trials = 50 + 30*d }, within(1e-6)},
 		"random":          {func(v any, _ int) { design(&v.(*Random).Design) }, missed},
 		"sobol":           {func(v any, _ int) { design(&v.(*Sobol).Design) }, missed},
 		"latin_hypercube": {func(v any, _ int) { design(&v.(*LatinHypercube).Design) }, missed},
@@ -305,5 +308,44 @@ func TestNothingButFailures(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The trials of a longer search by auto begin with those of a shorter one, wherever that ended: in a round of Bayes,
+// or between the differences of a climb, which leave the choice alone. A hyperparameter that does not matter stays.
+func TestAutoIsExtended(t *testing.T) {
+	space := Space{param.Among("kind", "a", "b"), bounded("x", param.Identity, 1, -3, 3), bounded("y", param.Identity, 1, -3, 3)}
+	space[2].When = &param.Condition{Name: "kind", Values: []float64{1}}
+	f := func(theta []float64) float64 { return -math.Pow(theta[1]-0.3*theta[0], 2) - 0.1*theta[0] }
+	long := maximise(Auto{Trials: 60}, space, f, 2)
+	for _, n := range []int{3, 52} {
+		short := maximise(Auto{Trials: n}, space, f, 2)
+		same := func(a, b record.Trial) bool { return slices.Equal(a.Theta(), b.Theta()) }
+		if !slices.EqualFunc(short, long[:n], same) {
+			t.Errorf("%d trials are not the first of %d", len(short), len(long))
+		}
+	}
+	for i, trial := range long {
+		theta := trial.Theta()
+		if matters := theta[0] == 1; !matters && theta[2] != 1 || i >= firstRound && i < firstRound+3 && theta[0] != 0 {
+			t.Errorf("trial %d is at %v", i, theta)
+		}
+	}
+}
+
+// A climb on a plateau ends at once, and a search in which the best point fails to be better goes on by Bayes.
+func TestAutoLeavesPlateaus(t *testing.T) {
+	s := surfaces["bowl"]
+	trials := maximise(Auto{Trials: 60}, s.space, func(theta []float64) float64 { return math.Floor(s.at(theta)) }, 1)
+	near := 0
+	for _, trial := range trials[firstRound:] {
+		if _, best, err := Winner(trials[:firstRound]); err != nil {
+			t.Fatal(err)
+		} else if floats.Distance(record.Floats(best.Theta), trial.Theta(), math.Inf(1)) < 1e-4 {
+			near++
+		}
+	}
+	if near != 2 || len(trials) != 60 {
+		t.Errorf("%d of %d trials are beside the best of the first round, want the 2 of its slope", near, len(trials))
 	}
 }

@@ -45,6 +45,7 @@ func main() {
 	flag.StringVar(&s.core, "core", "SKYLAKEX", "OPENBLAS_CORETYPE of the second way to run Python")
 	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten and large unless "+
 		"given; search is a page of its own")
+	keep := flag.String("keep", "", "for search: a file that keeps what other programs find, for the next run")
 	flag.IntVar(&b.stride, "stride", 4, "of the 17 x 23 grid, every so many values of each axis; 1 is all of it")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often the contenders take turns in the shorter sections")
 	flag.Parse()
@@ -52,7 +53,7 @@ func main() {
 		if *out == performance {
 			*out = "docs/search-peers.md"
 		}
-		searches(*out)
+		searches(s.python, *keep, *out)
 		return
 	}
 	if err := b.run(s); err != nil {

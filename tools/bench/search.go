@@ -3,189 +3,28 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// searched is a problem for strategies: the least value of a function on a space, in natural units.
-type searched struct {
-	name  string
-	space search.Space
-	value func(x []float64) float64
-	least float64
-}
-
-// box is a space of d numbers between lo and hi.
-func box(d int, lo, hi float64) (space search.Space) {
-	for i := range d {
-		space = append(space, param.Between(fmt.Sprintf("x%d", i+1), param.Identity, lo, hi))
-	}
-	return space
-}
-
-// sum adds f at every number.
-func sum(x []float64, f func(v float64) float64) (total float64) {
-	for _, v := range x {
-		total += f(v)
-	}
-	return total
-}
-
-func rosenbrock(x []float64) (total float64) {
-	for i := range len(x) - 1 {
-		total += 100*math.Pow(x[i+1]-x[i]*x[i], 2) + math.Pow(1-x[i], 2)
-	}
-	return total
-}
-
-func branin(x []float64) float64 {
-	valley := x[1] - 5.1/(4*math.Pi*math.Pi)*x[0]*x[0] + 5/math.Pi*x[0] - 6
-	return valley*valley + 10*(1-1/(8*math.Pi))*math.Cos(x[0]) + 10
-}
-
-func levy(x []float64) float64 {
-	w := func(v float64) float64 { return 1 + (v-1)/4 }
-	first, last := w(x[0]), w(x[len(x)-1])
-	total := math.Pow(math.Sin(math.Pi*first), 2) + math.Pow(last-1, 2)*(1+math.Pow(math.Sin(2*math.Pi*last), 2))
-	return total + sum(x[:len(x)-1], func(v float64) float64 {
-		return math.Pow(w(v)-1, 2) * (1 + 10*math.Pow(math.Sin(math.Pi*w(v)+1), 2))
-	})
-}
-
-func ackley(x []float64) float64 {
-	n := float64(len(x))
-	squares := sum(x, func(v float64) float64 { return v * v })
-	waves := sum(x, func(v float64) float64 { return math.Cos(2 * math.Pi * v) })
-	return 20 + math.E - 20*math.Exp(-0.2*math.Sqrt(squares/n)) - math.Exp(waves/n)
-}
-
-// hartmann is the function of three or six numbers with these exponents and centres.
-func hartmann(a, p [4][]float64) func([]float64) float64 {
-	return func(x []float64) (total float64) {
-		for i, weight := range []float64{1, 1.2, 3, 3.2} {
-			exponent := 0.0
-			for j := range x {
-				exponent += a[i][j] * math.Pow(x[j]-p[i][j], 2)
-			}
-			total -= weight * math.Exp(-exponent)
-		}
-		return total
-	}
-}
-
-// problems are functions whose least values are known, and minus the log evidence of two bundled
-// sets, whose greatest value is that of ten climbs of bfgs.
-func problems() []searched {
-	number := func(name string, lo, hi float64) param.Spec { return param.Between(name, param.Identity, lo, hi) }
-	return []searched{
-		{"sphere, 5", box(5, -5, 5), func(x []float64) float64 {
-			return sum(x, func(v float64) float64 { return (v - 1) * (v - 1) })
-		}, 0},
-		{"Branin, 2", search.Space{number("x1", -5, 10), number("x2", 0, 15)}, branin, 0.39788735772973816},
-		{"six-hump camel, 2", search.Space{number("x1", -3, 3), number("x2", -2, 2)},
-			func(x []float64) float64 {
-				a, b := x[0]*x[0], x[1]*x[1]
-				return (4-2.1*a+a*a/3)*a + x[0]*x[1] + (4*b-4)*b
-			}, -1.031628453489877},
-		{"Rosenbrock, 2", box(2, -2, 2), rosenbrock, 0},
-		{"Rosenbrock, 5", box(5, -2, 2), rosenbrock, 0},
-		{"Levy, 8", box(8, -10, 10), levy, 0},
-		{"Ackley, 5", box(5, -10, 15), ackley, 0},
-		{"Rastrigin, 3", box(3, -4, 5), func(x []float64) float64 {
-			return sum(x, func(v float64) float64 { return v*v + 10 - 10*math.Cos(2*math.Pi*v) })
-		}, 0},
-		{"Hartmann, 3", box(3, 0, 1), hartmann(
-			[4][]float64{{3, 10, 30}, {0.1, 10, 35}, {3, 10, 30}, {0.1, 10, 35}},
-			[4][]float64{{0.3689, 0.1170, 0.2673}, {0.4699, 0.4387, 0.7470}, {0.1091, 0.8732, 0.5547},
-				{0.03815, 0.5743, 0.8828}}), -3.8627797869493365},
-		{"Hartmann, 6", box(6, 0, 1), hartmann(
-			[4][]float64{{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8},
-				{17, 8, 0.05, 10, 0.1, 14}},
-			[4][]float64{{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886},
-				{0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991}, {0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650},
-				{0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381}}),
-			-3.322368011391339},
-		{"mixed: Branin of 3 kinds with whole x2", search.Space{param.Among("kind", "a", "b", "c"),
-			number("x1", -5, 10), param.Between("x2", param.Whole, 0, 15)},
-			func(x []float64) float64 { return branin(x[1:]) + 5*x[0]*(2-x[0]) }, math.NaN()},
-		{"conditional: 2 numbers, one for each kind", conditional(), func(x []float64) float64 {
-			if x[0] == 0 {
-				return 1 + math.Pow(x[1]-2, 2)
-			}
-			return math.Pow(x[2]+1, 2) + math.Abs(math.Sin(3*(x[2]+1)))
-		}, 0},
-		evidence("crabs", false),
-		evidence("thyroid_binary", true),
-	}
-}
-
-// conditional is a choice, and a number that matters for each of its values.
-func conditional() search.Space {
-	space := search.Space{param.Among("kind", "a", "b")}
-	for i := range 2 {
-		h := param.Between(fmt.Sprintf("x%d", i+1), param.Identity, -5, 5)
-		h.When = &param.Condition{Name: "kind", Values: []float64{float64(i)}}
-		space = append(space, h)
-	}
-	return space
-}
-
-// evidence is minus the log evidence of a bundled set as a function of the hyperparameters.
-func evidence(name string, ard bool) searched {
-	set := newSet(name, standardized(data.Spec{Dataset: name}), [2]float64{})
-	within := param.Setting{Bounds: &[2]float64{math.Exp(-3), math.Exp(6)}}
-	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: ard, Amplitude: within, LengthScale: within}},
-		Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}
-	o := got(objective.New(m, objective.LogEvidence{}, objective.Data{X: &kernel.Inputs{X: set.x}, Y: set.y,
-		Scaled: true}))
-	specs := o.Layout.FreeSpecs()
-	p := searched{name: fmt.Sprintf("log evidence of %s, %d", name, len(specs)), least: math.Inf(1)}
-	for _, h := range specs {
-		p.space = append(p.space, param.Between(h.Name, param.Log, h.Lo, h.Hi))
-	}
-	p.value = func(x []float64) float64 {
-		theta := make([]float64, len(x))
-		for i, v := range x {
-			theta[i] = math.Log(v)
-		}
-		fit, err := o.Fit(context.Background(), theta, nil)
-		if err != nil {
-			return math.NaN()
-		}
-		return -fit.Value()
-	}
-	for i := range 10 {
-		best, err := objective.Optimize(context.Background(), o, param.Start(specs, 1, i), objective.Settings{})
-		if err == nil {
-			p.least = min(p.least, -best.Value)
-		}
-	}
-	return p
-}
-
-// most is the number of evaluations of a search, and mostBayes that of one that takes the longer
-// for a proposal the more it knows.
 const (
-	most      = 400
-	mostBayes = 40
-	seeds     = 20
+	most  = 400 // evaluations of a search
+	seeds = 20
 )
 
 // budgets are the numbers of evaluations after which searches are compared.
@@ -197,17 +36,27 @@ type searcher struct {
 	run  func(p searched, seed uint64, tell func(value float64))
 }
 
-func searchers() []searcher {
-	return []searcher{
-		{"bayes", ours(search.Bayes{Trials: mostBayes})},
+// searchers are ours, and after them those of other programs.
+func searchers(python chan *peer) (all []searcher, own int) {
+	all = []searcher{
+		{"auto", ours(search.Auto{Trials: most})},
 		{"cmaes", ours(search.CMAES{Evaluations: most})},
 		{"nelder_mead", ours(search.NelderMead{Evaluations: most})},
-		{"random", ours(search.Random{Design: search.Design{Trials: most}})},
-		{"gonum CmaEsChol", gonum(func(seed uint64) optimize.Method {
+	}
+	own = len(all)
+	for _, o := range []struct{ name, method string }{
+		{"Optuna TPE", "tpe"}, {"Optuna CMA-ES", "cmaes"},
+		{"SciPy differential evolution", "differential_evolution"}, {"SciPy dual annealing", "dual_annealing"},
+		{"SciPy Nelder-Mead", "nelder_mead"},
+	} {
+		all = append(all, searcher{o.name, asked(o.method, python)})
+	}
+	return append(all,
+		searcher{"gonum CmaEsChol", gonum(func(seed uint64) optimize.Method {
 			return &optimize.CmaEsChol{InitStepSize: 0.25, Src: rand.NewPCG(seed, 1)}
 		})},
-		{"gonum NelderMead", gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
-	}
+		searcher{"gonum NelderMead", gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
+	), own
 }
 
 // started is the space with starts drawn from it.
@@ -289,100 +138,276 @@ func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func
 	}
 }
 
-// regrets are how far the best value is above the least after each number of evaluations, NaN where
-// the search does not go so far.
-func regrets(s searcher, p searched, seed uint64, limit int) []float64 {
-	var best []float64
+// asked runs one of the methods of optimizers.py, in one of the processes that are free.
+func asked(method string, free chan *peer) func(searched, uint64, func(float64)) {
+	type hyperparameter struct {
+		Name   string    `json:"name"`
+		Kind   string    `json:"kind"`
+		Lo     float64   `json:"lo"`
+		Hi     float64   `json:"hi"`
+		Start  float64   `json:"start"`
+		Of     int       `json:"of"`
+		Values []float64 `json:"when"`
+	}
+	kinds := map[param.Transform]string{param.Log: "log", param.Identity: "linear", param.Whole: "whole",
+		param.Choice: "choice"}
+	return func(p searched, seed uint64, tell func(float64)) {
+		var space []hyperparameter
+		for _, h := range started(p.space, seed) {
+			next := hyperparameter{Name: h.Name, Kind: kinds[h.Map], Lo: h.Lo, Hi: h.Hi, Start: h.Init}
+			if h.When != nil {
+				next.Of = slices.IndexFunc(p.space, func(o param.Spec) bool { return o.Name == h.When.Name })
+				next.Values = h.When.Values
+			}
+			space = append(space, next)
+		}
+		process := <-free
+		defer func() { free <- process }()
+		request := string(got(json.Marshal(map[string]any{"method": method, "seed": seed, "evaluations": most,
+			"space": space})))
+		for {
+			var next struct{ X []float64 }
+			if must(process.ask(&next, "%s", request)); next.X == nil {
+				return
+			}
+			value := p.value(next.X)
+			tell(value)
+			request = strconv.FormatFloat(value, 'g', -1, 64)
+		}
+	}
+}
+
+// searches writes the page of searches beside those of other programs. What those find is kept in a
+// file if one is named, and read from there the next time.
+func searches(python, keep, out string) {
+	free := make(chan *peer, runtime.NumCPU())
+	for range cap(free) {
+		process := start("optimizers.py", []string{"OPENBLAS_NUM_THREADS=1"}, python,
+			filepath.Join(scripts(), "optimizers.py"))
+		defer process.stop()
+		free <- process
+	}
+	var versions struct{ Optuna, SciPy string }
+	process := <-free
+	must(process.ask(&versions, "versions"))
+	free <- process
+	all := problems()
+	for i := range all {
+		all[i].findLeast()
+	}
+	ways, own := searchers(free)
+	found := measuredSearches(all, ways, own, keep)
+	for i := range all { // the least that any search has found, if it is less
+		for _, of := range found[i] {
+			for _, v := range of[len(of)-1] {
+				if !math.IsNaN(float64(v)) {
+					all[i].least = min(all[i].least, float64(v))
+				}
+			}
+		}
+	}
+	page := text("search title", versions.Optuna, versions.SciPy, len(all), seeds) + "\n\n" +
+		searchPage(all, ways, own, found)
+	if out == "-" {
+		fmt.Print(page)
+		return
+	}
+	must(os.WriteFile(out, []byte(page), 0o666))
+}
+
+// findLeast finds the least value where it is not known, by climbs from each combination of the
+// discrete hyperparameters.
+func (p *searched) findLeast() {
+	if !math.IsNaN(p.least) {
+		return
+	}
+	p.least = math.Inf(1)
+	climb := ours(search.NelderMead{Evaluations: most})
+	for _, x := range combinations(p.space) {
+		part := searched{value: func(free []float64) float64 {
+			all, used := slices.Clone(x), 0
+			for i, h := range p.space {
+				if !h.Map.Discrete() {
+					all[i], used = free[used], used+1
+				}
+			}
+			return p.value(all)
+		}}
+		for _, h := range p.space {
+			if h.When = nil; !h.Map.Discrete() {
+				part.space = append(part.space, h)
+			}
+		}
+		for seed := range uint64(4) {
+			climb(part, seed, func(value float64) { p.least = min(p.least, value) })
+		}
+	}
+}
+
+// combinations are points with all combinations of the values of the discrete hyperparameters.
+func combinations(space search.Space) [][]float64 {
+	all := [][]float64{nil}
+	for _, h := range space {
+		values := []float64{h.Init}
+		if h.Map.Discrete() {
+			values = nil
+			for v := h.Lo; v <= h.Hi; v++ {
+				values = append(values, v)
+			}
+		}
+		var longer [][]float64
+		for _, x := range all {
+			for _, v := range values {
+				longer = append(longer, append(slices.Clone(x), v))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// measuredSearches are the best values after the budgets by problem, searcher, budget and seed; NaN
+// where a search does not go so far.
+func measuredSearches(all []searched, ways []searcher, own int, keep string) [][][][]record.Number {
+	kept := map[string][][]record.Number{}
+	if text, err := os.ReadFile(keep); err == nil {
+		must(json.Unmarshal(text, &kept))
+	}
+	found := make([][][][]record.Number, len(all))
+	free := make(chan bool, runtime.NumCPU())
+	var lock sync.Mutex
+	var wait sync.WaitGroup
+	for k, s := range ways {
+		for i, p := range all {
+			found[i] = append(found[i], kept[s.name+": "+p.name])
+			if found[i][k] != nil {
+				continue
+			}
+			found[i][k] = make([][]record.Number, len(budgets))
+			for b := range budgets {
+				found[i][k][b] = make([]record.Number, seeds)
+			}
+			left := seeds
+			for seed := range seeds {
+				free <- true
+				wait.Go(func() {
+					best := s.best(p, uint64(seed))
+					lock.Lock()
+					defer lock.Unlock()
+					for b, v := range best {
+						found[i][k][b][seed] = record.Number(v)
+					}
+					if left--; left == 0 && k >= own && keep != "" {
+						kept[s.name+": "+p.name] = found[i][k]
+						must(os.WriteFile(keep, got(json.Marshal(kept)), 0o666))
+					}
+					<-free
+				})
+			}
+		}
+	}
+	wait.Wait()
+	return found
+}
+
+// best are the best values of a search after the budgets.
+func (s searcher) best(p searched, seed uint64) []float64 {
+	var so []float64
 	least := math.Inf(1)
 	s.run(p, seed, func(value float64) {
 		if value < least {
 			least = value
 		}
-		best = append(best, least-p.least)
+		so = append(so, least)
 	})
 	at := make([]float64, len(budgets))
 	for i, n := range budgets {
-		switch {
-		case len(best) == 0 || n > limit:
-			at[i] = math.NaN()
-		default: // one that has ended stays where it is
-			at[i] = best[min(n, len(best))-1]
+		if at[i] = math.NaN(); len(so) > 0 { // one that has ended stays where it is
+			at[i] = so[min(n, len(so))-1]
 		}
 	}
 	return at
 }
 
-// searches writes the page of searches beside those of gonum.
-func searches(out string) {
-	all, ways := problems(), searchers()
-	findLeast(all)
-	medians := measuredSearches(all, ways)
+// searchPage is the text of the page. Of values it shows by how much their medians over the seeds
+// are above the least.
+func searchPage(all []searched, ways []searcher, own int, found [][][][]record.Number) string {
 	var page strings.Builder
-	page.WriteString(text("search title", len(all), seeds) + "\n\n")
-	for b, n := range budgets {
-		fmt.Fprintf(&page, "## After %d evaluations\n\n", n)
-		searchTable(&page, all, ways, medians, b)
-	}
-	if out == "-" {
-		fmt.Print(page.String())
-		return
-	}
-	must(os.WriteFile(out, []byte(page.String()), 0o666))
-}
-
-// findLeast finds the least values that are not known: of Branin with a whole number, by
-// enumeration.
-func findLeast(all []searched) {
-	for i := range all {
-		if math.IsNaN(all[i].least) {
-			all[i].least = math.Inf(1)
-			for k := range 16 {
-				for x := -5.0; x <= 10; x += 1e-4 {
-					all[i].least = min(all[i].least, all[i].value([]float64{0, x, float64(k)}))
-				}
+	regrets := make([][][]float64, len(budgets)) // by budget, problem and searcher
+	for b := range budgets {
+		for i, p := range all {
+			regrets[b] = append(regrets[b], nil)
+			for _, of := range found[i] {
+				v := record.Floats(of[b])
+				slices.Sort(v)
+				regrets[b][i] = append(regrets[b][i], middle(v)-p.least)
 			}
 		}
 	}
-}
-
-// measuredSearches are the median regrets by problem, searcher and budget.
-func measuredSearches(all []searched, ways []searcher) [][][]float64 {
-	medians := make([][][]float64, len(all))
-	var wait sync.WaitGroup
+	page.WriteString("| evaluations | `auto` | ahead | best of ours | ahead |\n| --: | --: | --: | --: | --: |\n")
+	for b, n := range budgets {
+		level, ahead := standing(regrets[b], 1, own)
+		bestLevel, bestAhead := standing(regrets[b], own, own)
+		fmt.Fprintf(&page, "| %d | %d | %d | %d | %d |\n", n, level, ahead, bestLevel, bestAhead)
+	}
+	page.WriteString("\n" + text("search seeds", seeds) + "\n\n| after |")
+	rule := "\n| --- |"
+	for _, n := range budgets {
+		fmt.Fprintf(&page, " %d |", n)
+		rule += " --: |"
+	}
+	page.WriteString(rule + "\n")
 	for i, p := range all {
-		medians[i] = make([][]float64, len(ways))
-		for k, s := range ways {
-			wait.Go(func() {
-				limit := most
-				if s.name == "bayes" {
-					limit = mostBayes
-				}
-				var of [][]float64
-				for seed := range uint64(seeds) {
-					of = append(of, regrets(s, p, seed, limit))
-				}
-				for b := range budgets {
-					var v []float64
-					for _, r := range of {
-						v = append(v, r[b])
-					}
-					slices.Sort(v)
-					medians[i][k] = append(medians[i][k], middle(v))
-				}
-			})
+		if strings.HasPrefix(p.name, "log evidence") {
+			fmt.Fprintf(&page, "| %s |", p.name)
+			for b := range budgets {
+				short := slices.DeleteFunc(record.Floats(found[i][0][b]),
+					func(v float64) bool { return v <= p.least+0.01 })
+				fmt.Fprintf(&page, " %d |", len(short))
+			}
+			page.WriteString("\n")
 		}
 	}
-	wait.Wait()
-	return medians
+	for b, n := range budgets {
+		fmt.Fprintf(&page, "\n## After %d evaluations\n\n", n)
+		searchTable(&page, all, ways, regrets[b])
+	}
+	return page.String()
 }
 
-// searchTable writes the medians of a budget, those in bold that are best or within 5 %.
-func searchTable(page *strings.Builder, all []searched, ways []searcher, medians [][][]float64, b int) {
+// standing is on how many problems the best of the first few searchers is level with the best from
+// own on, or better, and on how many it is better by more than that.
+func standing(regrets [][]float64, few, own int) (level, ahead int) {
+	for _, of := range regrets {
+		ours, others := least(of[:few]), least(of[own:])
+		if ours <= max(1.05*others, negligible) {
+			level++
+		}
+		if others > max(1.05*ours, negligible) {
+			ahead++
+		}
+	}
+	return level, ahead
+}
+
+// least is the smallest of numbers that may be NaN.
+func least(v []float64) float64 {
+	low := math.Inf(1)
+	for _, x := range v {
+		if x < low {
+			low = x
+		}
+	}
+	return low
+}
+
+// searchTable writes the regrets after a budget, those in bold that are best or within 5 %.
+func searchTable(page *strings.Builder, all []searched, ways []searcher, regrets [][]float64) {
 	page.WriteString("| problem |")
 	rule := "| --- |"
 	shown := []int{}
 	for k, s := range ways {
-		if slices.ContainsFunc(medians, func(of [][]float64) bool { return !math.IsNaN(of[k][b]) }) {
+		if slices.ContainsFunc(regrets, func(of []float64) bool { return !math.IsNaN(of[k]) }) {
 			shown = append(shown, k)
 			fmt.Fprintf(page, " %s |", s.name)
 			rule += " --: |"
@@ -391,17 +416,11 @@ func searchTable(page *strings.Builder, all []searched, ways []searcher, medians
 	fmt.Fprintf(page, "\n%s\n", rule)
 	for i, p := range all {
 		fmt.Fprintf(page, "| %s |", p.name)
-		least := math.Inf(1)
 		for _, k := range shown {
-			if v := medians[i][k][b]; v < least {
-				least = v
-			}
-		}
-		for _, k := range shown {
-			switch v := medians[i][k][b]; {
+			switch v := regrets[i][k]; {
 			case math.IsNaN(v):
 				page.WriteString(" – |")
-			case v <= max(1.05*least, negligible):
+			case v <= max(1.05*least(regrets[i]), negligible):
 				fmt.Fprintf(page, " **%s** |", short(v))
 			default:
 				fmt.Fprintf(page, " %s |", short(v))
@@ -409,7 +428,6 @@ func searchTable(page *strings.Builder, all []searched, ways []searcher, medians
 		}
 		page.WriteString("\n")
 	}
-	page.WriteString("\n")
 }
 
 // negligible is less than is worth telling.
