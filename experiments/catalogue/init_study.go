@@ -88,11 +88,12 @@ type study struct {
 }
 
 // Kernels of studies: one length scale for all inputs, one for each, the latter plus a linear
-// kernel, and one of rougher functions.
+// kernel, a sum of functions of one input each, and one of rougher functions.
 const (
 	same  = "{se: {ard: false}}"
 	each  = "{se: {ard: true}}"
 	trend = "{sum: [linear, {se: {ard: true}}]}"
+	apart = "{additive: {kernel: {se: {ard: true}}}}"
 	rough = "{matern32: {ard: true}}"
 )
 
@@ -103,7 +104,7 @@ const (
 	mostWhole = 100000
 )
 
-var everyKernel, laplace = []string{same, each, trend, rough}, []string{"laplace"}
+var everyKernel, laplace = []string{same, each, trend, apart, rough}, []string{"laplace"}
 
 // longer are studies for those who have more than patience, from the largest to the smallest.
 var longer = []study{
@@ -117,8 +118,8 @@ var longer = []study{
 
 // studies are the studies for classes, from the largest to the smallest.
 var studies = []study{
-	{kernels: []string{same, each, trend}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 10},
-	{kernels: []string{same, each, trend}, inference: []string{"ep"}, restarts: 2, folds: 10},
+	{kernels: []string{same, each, trend, apart}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 10},
+	{kernels: []string{same, each, trend, apart}, inference: []string{"ep"}, restarts: 2, folds: 10},
 	{kernels: []string{same, trend}, inference: []string{"ep"}, restarts: 2, folds: 5},
 	{kernels: []string{same, trend}, inference: laplace, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5},
@@ -180,14 +181,18 @@ func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
 // fewInputs may have a length scale each, however few the cases are.
 const fewInputs = 100
 
-// of is the study with one length scale for all inputs where there are too many.
+// of is the study with one length scale for all inputs where there are too many, and with functions
+// of one input each where there are several and not too many.
 func (s study) of(p problem) study {
-	if !p.wide() {
-		return s
-	}
 	var kernels []string
 	for _, k := range s.kernels {
-		if k = strings.ReplaceAll(k, "ard: true", "ard: false"); !slices.Contains(kernels, k) {
+		if k == apart && (p.inputs == 1 || p.inputs > fewInputs) {
+			continue
+		}
+		if p.wide() {
+			k = strings.ReplaceAll(k, "ard: true", "ard: false")
+		}
+		if !slices.Contains(kernels, k) {
 			kernels = append(kernels, k)
 		}
 	}

@@ -43,6 +43,7 @@ func ExperimentSchema() jsonschema.Schema {
 		"likelihood": part("likelihood"), "classes": jsonschema.Texts(declared.ClassModes...),
 	}}
 	model.parts["active"] = jsonschema.Required(model.structure(reflect.TypeFor[kernel.Active]()), "dims", "kernel")
+	model.parts["additive"] = jsonschema.Required(model.structure(reflect.TypeFor[kernel.Additive]()), "kernel")
 	inner := slices.DeleteFunc(slices.Clone(kinds["kernels"]), func(e Entry) bool {
 		return e.Options == reflect.TypeFor[kernel.PerClass]() // stands outermost
 	})

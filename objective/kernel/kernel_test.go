@@ -68,6 +68,8 @@ var (
 			{Kernel: kernel.Active{Dims: []int{2}, Named: kernel.Named{Kernel: kernel.Sum{dot, noise}}}},
 			{Kernel: kernel.Active{Dims: []int{1, 2}, Named: named("matern52", kernel.Matern52{})}},
 		},
+		"additive":           kernel.Sum{dot, {Kernel: kernel.Additive{Named: se}}},
+		"tied additive":      kernel.Tie(kernel.Additive{Named: named("matern32", kernel.Matern32{ARD: true})}, []int{1, 0, 1}),
 		"tied":               kernel.Tie(kernel.SE{ARD: true}, []int{1, 0, 1}),
 		"tied sum":           kernel.Tie(kernel.Sum{dot, named("matern32", kernel.Matern32{ARD: true})}, []int{5, 5, 2}),
 		"mixed":              mixed(kernel.Product{named("se", kernel.SE{ARD: true}), named("hamming", kernel.Hamming{ARD: true})}),

@@ -11,6 +11,9 @@ import (
 // keeps as many covariances of n cases with themselves and with m others as Remembered says, and is
 // not safe for concurrent use.
 func Remember(k Kernel) Kernel {
+	if _, ok := k.(Additive); ok { // its kernels share their options
+		return k
+	}
 	if c, ok := k.(combination); ok {
 		parts, _ := c.parts(0)
 		parts = slices.Clone(parts)

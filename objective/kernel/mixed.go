@@ -42,6 +42,7 @@ func (m *mixed) kernel(k Kernel) (Kernel, error) {
 	switch c := k.(type) {
 	case Active:
 		return m.active(c)
+	case Additive: // of numbers
 	case combination:
 		parts, _ := c.parts(len(m.categories))
 		out := make([]Named, len(parts))

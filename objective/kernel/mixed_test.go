@@ -71,6 +71,34 @@ func TestTiedNames(t *testing.T) {
 	}
 }
 
+// Additive is a sum over columns, or over groups of tied ones, without columns of categories.
+func TestAdditive(t *testing.T) {
+	se := kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}
+	on := func(dims ...int) kernel.Named { return kernel.Named{Kernel: kernel.Active{Dims: dims, Named: se}} }
+	numbers, err := kernel.Mixed(kernel.Sum{{Kernel: kernel.Additive{Named: se}}, {Kind: "hamming", Kernel: kernel.Hamming{}}},
+		[]bool{false, true, false, false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &kernel.Inputs{X: mat.NewDense(3, 4, []float64{0.1, 1, -0.7, 2, 1.4, 2, 0.3, 0.2, -0.5, 1, 0.9, -1})}
+	for name, c := range map[string]struct{ got, want kernel.Kernel }{
+		"columns": {kernel.Additive{Named: se}, kernel.Sum{on(1), on(2), on(3), on(4)}},
+		"groups":  {kernel.Tie(kernel.Additive{Named: se}, []int{3, 8, 3, 5}), kernel.Tie(kernel.Sum{on(1, 3), on(2), on(4)}, []int{3, 8, 3, 5})},
+		"numbers": {kernel.Tie(numbers, []int{0, 1, 2, 2}), kernel.Tie(kernel.Sum{on(1), on(3, 4),
+			{Kernel: kernel.Active{Dims: []int{2}, Named: kernel.Named{Kind: "hamming", Kernel: kernel.Hamming{}}}}}, []int{0, 1, 2, 2})},
+	} {
+		theta := make([]float64, len(c.want.Params(4)))
+		for i := range theta {
+			theta[i] = 0.3 * float64(i)
+		}
+		got, want := mat.NewSymDense(3, nil), mat.NewSymDense(3, nil)
+		kernel.Gram(c.want, want, theta, x)
+		if kernel.Gram(c.got, got, theta, x); !mat.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, mat.Formatted(got), mat.Formatted(want))
+		}
+	}
+}
+
 // Columns of categories that no kernel uses, and those that a kernel would take for numbers, are refused.
 func TestMixedRefuses(t *testing.T) {
 	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}

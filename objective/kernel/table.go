@@ -28,6 +28,9 @@ var Table = registry.Table[Kernel]{
 	registry.Composed[Active, Kernel]("active",
 		"active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1",
 		Active{Dims: []int{1}, Named: Named{"se", SE{}}}),
+	registry.Composed[Additive, Kernel]("additive",
+		"additive: {kernel: …}; the sum of a kernel on every input alone, each with hyperparameters of its own",
+		Additive{Named{"se", SE{}}}),
 	registry.Composed[PerClass, Kernel]("per_class",
 		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),
 }

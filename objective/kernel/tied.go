@@ -30,6 +30,8 @@ func Tie(k Kernel, group []int) Kernel {
 		}
 		c.Kernel = Tie(c.Kernel, own)
 		return c
+	case Additive:
+		return Tie(c.over(group), group)
 	case combination:
 		parts, _ := c.parts(len(group))
 		tied := make([]Named, len(parts))
