@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -67,8 +65,4 @@ func (a Additive) Memory(n, m, dim int) int64      { return a.sum(dim).Memory(n,
 func (a Additive) Fill(dst Block, theta []float64) { a.sum(dst.X.Dim()).Fill(dst, theta) }
 func (a Additive) Pull(grad, theta []float64, own, g Block) {
 	a.sum(g.X.Dim()).Pull(grad, theta, own, g)
-}
-
-func (a Additive) pullInputs(dst *mat.Dense, theta []float64, g Block) {
-	a.sum(g.X.Dim()).pullInputs(dst, theta, g)
 }

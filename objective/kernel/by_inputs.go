@@ -122,6 +122,10 @@ func (t Tied) pullInputs(dst *mat.Dense, theta []float64, g Block) {
 	pullInputs(t.Kernel, dst, t.untied(theta, g.X.Dim()), g)
 }
 
+func (a Additive) pullInputs(dst *mat.Dense, theta []float64, g Block) {
+	pullInputs(a.sum(g.X.Dim()), dst, theta, g)
+}
+
 // pullInputs implements inputPuller: with M = G∘K and u = 2πx/p, v = 2πz/p,
 // -(2π/p) Σ_j M_ij sin(u_ik - v_jk)/l_k².
 func (k Periodic) pullInputs(dst *mat.Dense, theta []float64, g Block) {

@@ -1,6 +1,6 @@
 // Tables makes thirty tables as exports of other programs are, with known truth, has init write a
 // study of each, runs it untouched, and compares the held-out log loss of its answer, on rows that
-// the study never saw, with a plain logistic regression and with the true probabilities. It writes
+// the study never saw, with classifiers of scikit-learn and with the true probabilities. It writes
 // the section Thirty tables of docs/own-data.md:
 //
 //	go run ./tools/tables
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -22,16 +23,27 @@ func main() {
 	rows := flag.Int("rows", 240, "rows of each table to learn from; 1000 more are predicted")
 	only := flag.String("only", "", "the table with this name alone, which is printed")
 	seed := flag.Uint64("seed", 1, "of all random numbers")
+	python := flag.String("python", "/usr/bin/python3", "a Python with scikit-learn and pandas; empty: none")
+	dir := flag.String("dir", "", "an empty folder for the files, which are kept; empty: a temporary one")
 	flag.Parse()
 	if flag.NArg() > 0 || *rows < 50 {
-		log.Fatal("usage: tables [-rows 240] [-o PAGE] [-only TABLE] [-seed 1]")
+		log.Fatal("usage: tables [-rows 240] [-o PAGE] [-only TABLE] [-seed 1] [-python PYTHON] [-dir FOLDER]")
 	}
-	dir, err := os.MkdirTemp("", "tables")
-	if err != nil {
-		log.Fatal(err)
+	if *python != "" {
+		if out, err := exec.Command(*python, "-c", "import pandas, sklearn").CombinedOutput(); err != nil {
+			log.Printf("without scikit-learn: %s: %v\n%s", *python, err, out)
+			*python = ""
+		}
 	}
-	defer os.RemoveAll(dir)
-	program, err := built(dir)
+	if *dir == "" {
+		temporary, err := os.MkdirTemp("", "tables")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.RemoveAll(temporary)
+		*dir = temporary
+	}
+	program, err := built(*dir, *python)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +53,7 @@ func main() {
 			continue
 		}
 		start := time.Now()
-		r, err := program.tried(s, filepath.Join(dir, fmt.Sprint(k)), *rows, *seed+uint64(k)<<32)
+		r, err := program.tried(s, filepath.Join(*dir, fmt.Sprint(k)), *rows, *seed+uint64(k)<<32)
 		if err != nil {
 			log.Fatalf("%s: %v", s.name, err)
 		}

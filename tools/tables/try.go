@@ -19,22 +19,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// command is the program.
-type command string
+// command is the program, with a Python for its peers unless that is empty.
+type command struct{ path, python string }
 
 // built builds the program in a folder.
-func built(dir string) (command, error) {
+func built(dir, python string) (command, error) {
 	path := filepath.Join(dir, "gpc-tune")
 	out, err := exec.Command("go", "build", "-o", path, "./cmd/gpc-tune").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
+		return command{}, fmt.Errorf("%w\n%s", err, out)
 	}
-	return command(path), nil
+	return command{path, python}, nil
 }
 
 func (c command) does(args ...string) ([]byte, error) {
 	var out, messages bytes.Buffer
-	run := exec.Command(string(c), args...)
+	run := exec.Command(c.path, args...)
 	run.Stdout, run.Stderr = &out, &messages
 	if err := run.Run(); err != nil {
 		return nil, fmt.Errorf("gpc-tune %s: %w\n%s", strings.Join(args, " "), err, messages.String())
@@ -44,11 +44,12 @@ func (c command) does(args ...string) ([]byte, error) {
 
 // result is what came of a table. Losses are mean log losses of 1000 rows that no study saw.
 type result struct {
-	name                string
-	columns             int
-	label               string // found: right, guessed (wrong, and named as a guess), or wrong
-	answer              string // inference of the best configuration
-	loss, plain, truest float64
+	name            string
+	columns         int
+	label           string // found: right, guessed (wrong, and named as a guess), or wrong
+	answer          string // inference of the best configuration
+	loss, truest    float64
+	peers, informed map[string]float64 // scikit-learn's, of the file and of the inputs of the study
 }
 
 // write writes rows of the sheet, with its header, and returns the mean log loss of their true
@@ -139,11 +140,55 @@ func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, erro
 	if out.loss, out.answer, err = c.scored(at, "study.yaml", "-o", at("run"), "--resume"); err != nil {
 		return out, err
 	}
-	if err = os.WriteFile(at("plain.yaml"), []byte(plain(table)), 0o666); err != nil {
+	if out.peers, err = c.peers(at("train.csv"), at("new.csv"), s.label); err != nil || out.peers == nil {
 		return out, err
 	}
-	out.plain, _, err = c.scored(at, "plain.yaml")
+	if err = coded(table.Spec, at); err != nil {
+		return out, err
+	}
+	out.informed, err = c.peers(at("coded.csv"), at("coded-new.csv"), s.label)
 	return out, err
+}
+
+// coded writes the inputs that the study has of both files, which have no texts.
+func coded(s data.Spec, at func(string) string) error {
+	s.Test = at("new.csv")
+	d, err := data.Load(s, "", 1)
+	if err != nil {
+		return err
+	}
+	for name, d := range map[string]*data.Data{"coded.csv": d, "coded-new.csv": d.Test} {
+		var text bytes.Buffer
+		w := csv.NewWriter(&text)
+		w.Write(append(slices.Clone(d.ColumnNames), string(s.Label))) // errors surface in w.Error
+		for i, label := range d.Labels {
+			var fields []string
+			for _, v := range d.X.RawRowView(i) {
+				fields = append(fields, strings.Replace(fmt.Sprint(v), "NaN", "", 1))
+			}
+			w.Write(append(fields, d.Classes[label]))
+		}
+		w.Flush()
+		if err := cmp.Or(w.Error(), os.WriteFile(at(name), text.Bytes(), 0o666)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// peers are the log losses of scikit-learn's classifiers, by their names.
+func (c command) peers(train, fresh, label string) (losses map[string]float64, err error) {
+	if c.python == "" {
+		return nil, nil
+	}
+	var messages bytes.Buffer
+	run := exec.Command(c.python, "tools/tables/peers.py", train, fresh, label)
+	run.Stderr = &messages
+	out, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", run, err, messages.String())
+	}
+	return losses, json.Unmarshal(out, &losses)
 }
 
 // scored is the log loss of the model that fit writes, for the new rows, and its inference.
@@ -169,33 +214,4 @@ func (c command) scored(at func(string) string, study string, args ...string) (f
 	var file struct{ Model struct{ Inference string } }
 	err = json.Unmarshal(text, &file)
 	return predicted.Scores["log_loss"].Value, file.Model.Inference, err
-}
-
-// plain is an experiment with logistic regression as one writes it in a minute: numbers are inputs,
-// texts of few values are one-hot, and everything else is left out.
-func plain(t *columns.Table) string {
-	drop, categories := slices.Concat(t.Spec.Drop, t.Spec.ID), slices.Clone(t.Spec.Categories)
-	if t.Spec.Group != "" {
-		drop = append(drop, t.Spec.Group)
-	}
-	for j, c := range t.Columns {
-		switch name := data.Name(t.Naming(j)); {
-		case c.Order != nil:
-			categories = append(categories, name)
-		case c.Date != nil || c.Unit != "" || c.Limits || c.Duration != "":
-			drop = append(drop, name)
-		}
-	}
-	quoted := func(names []data.Name) string {
-		var out []string
-		for _, n := range names {
-			out = append(out, fmt.Sprintf("%q", string(n)))
-		}
-		return strings.Join(out, ", ")
-	}
-	return fmt.Sprintf("version: 1\nname: plain\nseed: 1\ndata:\n  train: train.csv\n  label: %q\n  drop: [%s]\n"+
-		"  categories: [%s]\n  categorical: one_hot\n  missing: median\n  decimal: %s\n  missing_values: [%s]\n"+
-		"  preprocess: standardize\nmodel: {inference: logistic_regression}\n",
-		string(t.Spec.Label), quoted(drop), quoted(categories), cmp.Or(t.Spec.Decimal, "point"),
-		quoted(t.Spec.MissingValues))
 }
