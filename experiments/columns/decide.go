@@ -35,7 +35,7 @@ func Read(path, label string) (*Table, error) {
 	err := data.Scan(path, func(l data.Layout) {
 		t.Layout = l
 		for j, name := range l.Names {
-			profiles = append(profiles, newProfile(name, j))
+			profiles = append(profiles, newProfile(name, j, len(l.Names)))
 		}
 	}, func(fields []string) {
 		t.Rows++

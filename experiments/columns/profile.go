@@ -11,10 +11,13 @@ import (
 )
 
 const (
-	maxLevels = 2000 // different values that are counted one by one
-	point     = 0    // of profile.numbers
-	comma     = 1
-	plainly   = 2 // as Load reads them unless decimal says otherwise
+	// Different values of a column that are counted one by one: most, fewest in very wide tables,
+	// and those of all columns.
+	maxLevels, leastLevels, allLevels = 2000, 100, 10_000_000
+
+	point   = 0 // of profile.numbers
+	comma   = 1
+	plainly = 2 // as Load reads them unless decimal says otherwise
 
 	// In a column of numbers so many different texts at most, and one value of so many, may be
 	// texts that stand for missing ones.
@@ -30,8 +33,9 @@ type profile struct {
 	tokens         map[string]int // texts that stand for a missing value in a column of numbers
 	texts          int            // values that are neither numbers nor such tokens
 	odd            map[string]int // of these the first few that differ
-	levels         map[string]int // how often each value occurs; nil if there are more than maxLevels
-	repeats        bool           // some value occurs twice
+	levels         map[string]int // how often each value occurs; nil if there are more than most
+	most           int
+	repeats        bool // some value occurs twice
 	seen           map[uint64]bool
 	blanks, bytes  int      // values with a blank in them, and the length of all texts
 	dates          []*dated // in the forms that nearly all texts so far have
@@ -77,9 +81,11 @@ func isToken(text string) bool {
 
 var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
 
-func newProfile(name string, place int) *profile {
-	return &profile{name: name, place: place, tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{},
-		seen: map[uint64]bool{}, dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
+// newProfile is of one of so many columns.
+func newProfile(name string, place, columns int) *profile {
+	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
+		tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
+		dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
 }
 
 // add takes the next value.
@@ -181,7 +187,7 @@ func (p *profile) settle() {
 // one repeats, and of fractions not even that.
 func (p *profile) count(text string) {
 	if p.levels != nil {
-		if p.levels[text]++; len(p.levels) > maxLevels {
+		if p.levels[text]++; len(p.levels) > p.most {
 			p.levels = nil
 		}
 	}

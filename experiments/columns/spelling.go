@@ -38,8 +38,11 @@ func (p *profile) folded() map[string]int {
 // spellings lists the ways in which a category is spelt; empty if it is one, or if there are no
 // categories.
 func (p *profile) spellings() string {
+	if p.texts == 0 {
+		return ""
+	}
 	folded := p.folded()
-	if p.texts == 0 || len(folded) == len(p.levels) || len(folded) > mostCategories || p.there < 2*len(folded) {
+	if len(folded) == len(p.levels) || len(folded) > mostCategories || p.there < 2*len(folded) {
 		return ""
 	}
 	all, letters := map[string][]string{}, []string(nil)

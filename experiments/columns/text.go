@@ -15,7 +15,7 @@ var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
 	case p.unique():
 		return "texts that never repeat", true
 	case n == 0:
-		return fmt.Sprintf("more than %d different texts, too many for categories", maxLevels), true
+		return fmt.Sprintf("more than %d different texts, too many for categories", p.most), true
 	default:
 		return fmt.Sprintf("%d different texts, too many for categories", n), true
 	}

@@ -277,10 +277,12 @@ func wordsAbove(text string, comma rune) []string {
 			break
 		}
 		for j, f := range fields[:min(len(fields), len(first))] {
-			if f == first[j] {
+			switch {
+			case f == first[j]:
 				return nil
-			}
-			if seen[j] == nil {
+			case again:
+				continue
+			case seen[j] == nil:
 				seen[j] = map[string]bool{}
 			}
 			again, seen[j][f] = again || seen[j][f], true

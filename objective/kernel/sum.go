@@ -74,11 +74,21 @@ func (s Sum) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel: every term gets G itself.
+// Pull implements Kernel: every term gets G itself. The covariances of the terms, one after the
+// other, are in one block.
 func (s Sum) Pull(grad, theta []float64, own, g Block) {
 	grads := split(s, grad, g.X.Dim())
+	var kept Block
 	for i, t := range split(s, theta, g.X.Dim()) {
-		s[i].Kernel.Pull(grads[i], t, s.ownOf(i, t, own), g)
+		k, term := s[i].Kernel, s.ownOf(i, t, own)
+		if !term.known() && !isWhite(k) && len(Leaves(k, g.X.Dim())) == 1 {
+			if !kept.known() {
+				kept = g.like()
+			}
+			k.Fill(kept, t)
+			term = kept
+		}
+		k.Pull(grads[i], t, term, g)
 	}
 }
 
