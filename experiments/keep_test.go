@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"math"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -86,5 +87,34 @@ func TestFitPredictAndServe(t *testing.T) {
 	}
 	if err := Serve(t.Context(), model, "0.0.0.0:0", "", Deciding{}, nil, nil); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an address that others reach: %v", err)
+	}
+}
+
+// TestFitByLogEvidence: the classifier by log evidence is that of the largest, whatever the searches maximise. Here
+// leave-one-out prefers another model.
+func TestFitByLogEvidence(t *testing.T) {
+	const file = "name: by\ndata: {dataset: crabs, subsample: 40, preprocess: standardize}\n" +
+		"model: {kernel: [{se: {length_scale: {fixed: 0.5}}}, {se: {length_scale: {fixed: 40}}}, linear], likelihood: probit, " +
+		"inference: laplace}\ntune: {method: bfgs, restarts: 1, objective: loo_log_probability}\n"
+	p, err := Parse(t.Context(), ".", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := func(o FitOptions) float64 {
+		evidence, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return evidence
+	}
+	most := math.Inf(-1)
+	for k := range 3 {
+		most = max(most, kept(FitOptions{Configuration: &k}))
+	}
+	if by := kept(FitOptions{By: "log_evidence"}); by != most {
+		t.Errorf("log evidence %v, that of the best configuration %v", by, most)
+	}
+	if other := kept(FitOptions{}); other >= most {
+		t.Errorf("by leave-one-out the log evidence is %v too", other)
 	}
 }
