@@ -106,6 +106,7 @@ type Column struct {
 	Unit     string `json:"unit,omitempty"`
 	Limits   bool   `json:"limits,omitempty"`
 	Duration Span   `json:"duration,omitempty"`
+	Currency string `json:"currency,omitempty"` // that stands beside numbers of the training cases
 }
 
 // width is the number of columns of the input matrix made from a column of the file.

@@ -21,7 +21,7 @@ type Date struct {
 	Parts []Part `yaml:"parts" json:"parts,omitempty"`
 	// Since is another date; the days from it to this one are an input.
 	Since Name `yaml:"since" json:"since,omitempty"`
-	// Zone is utc or +01:00: the clock that all times with a zone are converted to.
+	// Zone is utc, +01:00 or Europe/Berlin: the clock that all times with a zone are converted to.
 	Zone Zone `yaml:"zone" json:"zone,omitempty"`
 }
 
@@ -176,10 +176,9 @@ func (d *Date) number(text string) (v float64, mark string, ok bool) {
 		mark = withoutTime
 	}
 	if ok && d.Zone != "" && how.Zone != "" {
-		var from, to float64
-		from, ok = zoneHours(how.Zone)
-		to, _ = zoneHours(string(d.Zone))
-		at = at.Add(time.Duration((to - from) * float64(time.Hour)))
+		var ahead float64
+		ahead, ok = zoneHours(how.Zone)
+		at = d.Zone.clock(at.Add(-time.Duration(ahead * float64(time.Hour))))
 	}
 	return secondsOf(at), mark, ok
 }

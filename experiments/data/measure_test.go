@@ -245,6 +245,17 @@ func TestHourMissing(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", zone, d, err, want)
 		}
 	}
+	summer := strings.ReplaceAll(train, "01-0", "07-0")
+	for text, want := range map[string]float64{train: 19725.75 + 1./24, summer: 19907.75 + 2./24} {
+		if d, err = load(t, date("Europe/Berlin"), text, ""); err != nil || math.Abs(d.X.At(2, 2)-want) > 1e-9 {
+			t.Errorf("%v, %v; want %v", d, err, want)
+		}
+	}
+	marked := date("")
+	marked.MissingIndicators = true
+	if d, err = load(t, marked, train, ""); err != nil || !slices.Equal(mat.Col(nil, 3, d.X), []float64{0, 1, 0}) {
+		t.Errorf("%v, %v", d, err)
+	}
 	spec := date("")
 	spec.Missing = "drop"
 	if d, err = load(t, spec, train, ""); err != nil || len(d.Rows) != 2 {
@@ -273,6 +284,7 @@ func TestMeasureMistakes(t *testing.T) {
 		{Meaning{}, "1\n2\n3", `it needs one of ordered, date, duration, and unit`},
 		{Meaning{Unit: "kg", Duration: "hours"}, "1\n2\n3", `it needs one of`},
 		{Meaning{Date: &Date{Form: YMD, Parts: []Part{"year"}, Zone: "CET"}}, "2024-01-01\n2\n3", `unknown zone "CET"`},
+		{Meaning{Date: &Date{Form: YMD, Parts: []Part{"year"}, Zone: "Europe/Nowhere"}}, "2024-01-01\n2\n3", `unknown zone "Europe/Nowhere"`},
 	} {
 		spec := Spec{Label: "y", Columns: Columns{Described: map[string]Meaning{"a": of.meaning}}}
 		lines := strings.Split(of.text, "\n")
@@ -286,6 +298,10 @@ func TestMeasureMistakes(t *testing.T) {
 		_, err := load(t, spec, "a,y\n$5,p\n7,q\n€6,p\nUSD 4,q\n", "")
 		if err == nil || !strings.Contains(err.Error(), `"€6" is in EUR, and others are in USD`) {
 			t.Errorf("two currencies: %v", err)
+		}
+		_, err = load(t, spec, "a,y\n$5,p\n7,q\n6,p\n", "a,y\n7,p\n€6,q\n")
+		if err == nil || !strings.Contains(err.Error(), `g.csv:3:1: column "a": "€6" is in EUR, and others are in USD`) {
+			t.Errorf("a test file in another currency: %v", err)
 		}
 	}
 	var s Schema

@@ -483,10 +483,24 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			}
 		}
 		if c.Gaps && !c.Coded {
-			d.gaps(column, c, mat.Col(nil, k, numbers))
+			d.gaps(column, c, t.given(k, c))
 		}
 		column += c.width()
 	}
+}
+
+// given are the numbers of input k; NaN where one is missing, or the time of a date whose hour is
+// an input.
+func (t *table) given(k int, c Column) []float64 {
+	values := mat.Col(nil, k, t.numbers.Slice(0, len(t.rows), 0, k+1))
+	if c.Date != nil && c.Index >= 0 {
+		for i := range values {
+			if t.marked[c.Index] && t.texts[c.Index][i] == withoutTime {
+				values[i] = math.NaN()
+			}
+		}
+	}
+	return values
 }
 
 // gaps sets the indicator after the columns of c, the first of which is the given one, to 1 where

@@ -349,6 +349,7 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 
 // interpret makes numbers of the values of an input that are not written as numbers.
 func (t *table) interpret(c Column, decimal string) {
+	t.money(c.Index, c.Currency)
 	m := c.meaning(decimal)
 	if m == nil || c.Index < 0 {
 		return
@@ -357,6 +358,16 @@ func (t *table) interpret(c Column, decimal string) {
 		t.meanings, t.unknown, t.marked = map[int]meaning{}, map[int]int{}, map[int]bool{}
 	}
 	t.meanings[c.Index], t.roles[c.Index], t.marked[c.Index] = m, number, c.marked()
+}
+
+// money keeps the currency of the numbers of column j.
+func (t *table) money(j int, of string) {
+	if t.currency == nil {
+		t.currency = map[int]string{}
+	}
+	if of != "" {
+		t.currency[j] = of
+	}
 }
 
 // oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
@@ -368,13 +379,11 @@ func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
 	if of == "" {
 		return
 	}
-	if t.currency == nil {
-		t.currency = map[int]string{}
-	}
-	if t.currency[j] == "" {
-		t.currency[j] = of
-	}
-	if first := t.currency[j]; first != of {
+	first, known := t.currency[j]
+	switch {
+	case !known:
+		t.money(j, of)
+	case first != of:
 		t.faults.once(fault{"currency", j}, line, at, "column %q: %q is in %s, and others are in %s; write all in one "+
 			"currency, or leave the column out (drop)", t.names[j], text, of, first)
 	}

@@ -46,6 +46,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	schema.IgnoreCase = s.IgnoreCase
 	schema.categories(t)
 	for k := range schema.Inputs {
+		schema.Inputs[k].Currency = t.currency[schema.Inputs[k].Index]
 		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
 	}
 	if s.MissingIndicators {
@@ -310,9 +311,7 @@ func (s *Schema) markGaps(t *table) {
 			c.Gaps = !c.Coded && slices.Contains(t.texts[c.Index], "")
 			continue
 		}
-		for i := range t.rows {
-			c.Gaps = c.Gaps || math.IsNaN(t.numbers.At(i, k))
-		}
+		c.Gaps = slices.ContainsFunc(t.given(k, *c), math.IsNaN)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
-// Zone is a zone of time: utc, or hours and minutes that its clock is ahead of that, as +01:00.
+// Zone is a zone of time: utc, hours and minutes that its clock is ahead of that, as +01:00, or a
+// name as Europe/Berlin, of the time zone database that the machine must then have.
 type Zone string
 
 // UnmarshalText reads a zone.
@@ -16,10 +19,42 @@ func (z *Zone) UnmarshalText(text []byte) error {
 }
 
 func (z Zone) check() error {
-	if _, ok := zoneHours(string(z)); !ok || z != "utc" && z[0] != '+' && z[0] != '-' {
-		return fmt.Errorf("unknown zone %q; write utc, or by how much its clock is ahead of that, as +01:00", string(z))
+	_, ok := zoneHours(string(z))
+	if ok = ok && (z == "utc" || z[0] == '+' || z[0] == '-'); !ok && strings.Contains(string(z), "/") {
+		_, err := z.location()
+		ok = err == nil
+	}
+	if !ok {
+		return fmt.Errorf("unknown zone %q; write utc, by how much its clock is ahead of that, as +01:00, or a name "+
+			"that this machine knows, as Europe/Berlin", string(z))
 	}
 	return nil
+}
+
+var locations sync.Map // that are known by name
+
+func (z Zone) location() (*time.Location, error) {
+	if known, ok := locations.Load(z); ok {
+		return known.(*time.Location), nil
+	}
+	l, err := time.LoadLocation(string(z))
+	if err == nil {
+		locations.Store(z, l)
+	}
+	return l, err
+}
+
+// clock is what the clock of the zone shows at a time of UTC, as UTC.
+func (z Zone) clock(utc time.Time) time.Time {
+	if hours, ok := zoneHours(string(z)); ok {
+		return utc.Add(time.Duration(hours * float64(time.Hour)))
+	}
+	l, err := z.location()
+	if err != nil {
+		panic(err) // check has found it
+	}
+	_, seconds := utc.In(l).Zone()
+	return utc.Add(time.Duration(seconds) * time.Second)
 }
 
 // zoneHours is how many hours the clock of a zone is ahead of UTC. The names are those of RFC 822,

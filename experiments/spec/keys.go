@@ -126,8 +126,8 @@ var Sections = []Section{
 			"parts: [year, month, weekday, hour]"},
 		{"since", "another date of columns; the days from it to this one are an input", "none",
 			"discharge: {date: {form: ymd, since: admission}}"},
-		{"zone", "clock to which times with a zone are converted: utc, or by how much it is ahead of that",
-			"the clock of each", "date: {form: ymd, parts: [hour], zone: +01:00}"},
+		{"zone", "clock to which times with a zone are converted: utc, by how much it is ahead of that, or a name as " +
+			"Europe/Berlin", "the clock of each", "date: {form: ymd, parts: [hour], zone: +01:00}"},
 	}},
 	{"preprocess", "which cases the preprocessing is fitted on", []string{"Choice"}, []Key{
 		{"standardize", "scales each input to mean 0 and variance 1, computed from the training cases " +
