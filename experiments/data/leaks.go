@@ -120,7 +120,10 @@ func (c *leakCheck) try(of Column) attempt {
 	levels := slices.Clone(c.value)
 	slices.Sort(levels)
 	t := attempt{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
-	wrong := c.heldOut(c.levels)
+	wrong := c.count // where no value occurs twice, none is known
+	if t.levels < len(c.value) {
+		wrong = c.heldOut(c.levels)
+	}
 	t.asLevels = c.balanced(wrong)
 	if of.Levels == nil && len(c.count) <= mostLeakClasses {
 		split := c.heldOut(c.intervals)
@@ -175,21 +178,23 @@ func (c *leakCheck) largest(counts []float64) (class int, share float64) {
 	return class, share
 }
 
-// levels decides for the class of each value; -1: the value is unknown.
+// levels decides for the class of each value; -1: the value is unknown. cases are in the order of
+// their values.
 func (c *leakCheck) levels(cases []int) func(float64) int {
-	counts := map[float64][]float64{}
+	var values, counts []float64 // counts of each class, value by value
+	classes := len(c.count)
 	for _, i := range cases {
-		v := c.value[i]
-		if counts[v] == nil {
-			counts[v] = make([]float64, len(c.count))
+		if v := c.value[i]; len(values) == 0 || v != values[len(values)-1] {
+			values, counts = append(values, v), append(counts, make([]float64, classes)...)
 		}
-		counts[v][c.label[i]]++
+		counts[len(counts)-classes+c.label[i]]++
 	}
 	return func(v float64) int {
-		if counts[v] == nil {
+		at, known := slices.BinarySearch(values, v)
+		if !known {
 			return -1
 		}
-		k, _ := c.largest(counts[v])
+		k, _ := c.largest(counts[at*classes : (at+1)*classes])
 		return k
 	}
 }
@@ -197,14 +202,15 @@ func (c *leakCheck) levels(cases []int) func(float64) int {
 // intervals decides for the class of the interval of a number. There are as many as classes; each
 // is the best division of the last ones. cases are in the order of their values.
 func (c *leakCheck) intervals(cases []int) func(float64) int {
-	before := make([][]float64, len(cases)+1) // cases of each class before the i-th
-	before[0] = make([]float64, len(c.count))
+	classes := len(c.count)
+	all := make([]float64, (len(cases)+1)*classes)
+	before := func(i int) []float64 { return all[i*classes : (i+1)*classes] } // cases of each class before the i-th
 	for i, k := range cases {
-		before[i+1] = slices.Clone(before[i])
-		before[i+1][c.label[k]]++
+		copy(before(i+1), before(i))
+		before(i + 1)[c.label[k]]++
 	}
-	counts := make([]float64, len(c.count))
-	within := func(a, b int) (int, float64) { return c.largest(floats.SubTo(counts, before[b], before[a])) }
+	counts := make([]float64, classes)
+	within := func(a, b int) (int, float64) { return c.largest(floats.SubTo(counts, before(b), before(a))) }
 	cuts := []int{0, len(cases)}
 	for range len(c.count) - 1 {
 		at, most := 0, 0.0
