@@ -33,8 +33,8 @@ func least(losses map[string]float64) float64 {
 	return slices.Min(slices.Collect(maps.Values(losses)))
 }
 
-// written is the section of the page.
-func written(all []result, rows int, seed uint64) string {
+// written is the section of the page, with the results of this seed and of the next one.
+func written(all, again []result, rows int, seed uint64) string {
 	var b strings.Builder
 	fmt.Fprint(&b, heading)
 	labels, gap := map[string]int{}, 0.0
@@ -52,14 +52,18 @@ The log loss is that of 1000 further rows, predicted by the model file of the an
 by %.3f on average. `, len(all), seed, rows, labels["right"], labels["guessed"], gap)
 	peers := all[0].peers != nil
 	if peers {
+		file := func(r result) map[string]float64 { return r.peers }
+		same := func(r result) map[string]float64 { return r.informed }
 		fmt.Fprintf(&b, `Beside it stand four classifiers of scikit-learn, each with a hyperparameter chosen by
 cross-validation. They have the numbers of the file, scaled, and its texts of few values, one-hot. The answer is
 compared with the best of the four, as found on the new rows: it is %s.
 
 The last but one column is the best of the same four with the inputs that the study of `+"`init`"+` has: parts of dates,
 units, ranks and the rest. The answer is %s.
-`, beside(all, func(r result) map[string]float64 { return r.peers }),
-			beside(all, func(r result) map[string]float64 { return r.informed }))
+
+With the next seed the answer is %s than the best of the four.
+Beside those with the inputs of `+"`init`"+` it is %s.
+`, beside(all, file), beside(all, same), beside(again, file), beside(again, same))
 	}
 	head := []string{"table", "columns", "label", "answer's inference", "answer"}
 	if peers {
