@@ -24,6 +24,7 @@ import (
 
 const (
 	most  = 400 // evaluations of a search
+	fewer = 100 // the same of one that takes some 10 ms or more for a proposal
 	seeds = 20
 )
 
@@ -32,30 +33,32 @@ var budgets = []int{20, 40, 100, 400}
 
 // searcher is a way of searching, ours or another's: it tells every value that it has.
 type searcher struct {
-	name string
-	run  func(p searched, seed uint64, tell func(value float64))
+	name  string
+	limit int // of evaluations
+	run   func(p searched, seed uint64, tell func(value float64))
 }
 
 // searchers are ours, and after them those of other programs.
 func searchers(python chan *peer) (all []searcher, own int) {
 	all = []searcher{
-		{"auto", ours(search.Auto{Trials: most})},
-		{"cmaes", ours(search.CMAES{Evaluations: most})},
-		{"nelder_mead", ours(search.NelderMead{Evaluations: most})},
+		{"auto", fewer, ours(search.Auto{Trials: fewer})},
+		{"cmaes", most, ours(search.CMAES{Evaluations: most})},
+		{"nelder_mead", most, ours(search.NelderMead{Evaluations: most})},
 	}
 	own = len(all)
+	all = append(all, searcher{"Optuna TPE", fewer, asked("tpe", fewer, python)})
 	for _, o := range []struct{ name, method string }{
-		{"Optuna TPE", "tpe"}, {"Optuna CMA-ES", "cmaes"},
+		{"Optuna CMA-ES", "cmaes"},
 		{"SciPy differential evolution", "differential_evolution"}, {"SciPy dual annealing", "dual_annealing"},
 		{"SciPy Nelder-Mead", "nelder_mead"},
 	} {
-		all = append(all, searcher{o.name, asked(o.method, python)})
+		all = append(all, searcher{o.name, most, asked(o.method, most, python)})
 	}
 	return append(all,
-		searcher{"gonum CmaEsChol", gonum(func(seed uint64) optimize.Method {
+		searcher{"gonum CmaEsChol", most, gonum(func(seed uint64) optimize.Method {
 			return &optimize.CmaEsChol{InitStepSize: 0.25, Src: rand.NewPCG(seed, 1)}
 		})},
-		searcher{"gonum NelderMead", gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
+		searcher{"gonum NelderMead", most, gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
 	), own
 }
 
@@ -139,7 +142,7 @@ func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func
 }
 
 // asked runs one of the methods of optimizers.py, in one of the processes that are free.
-func asked(method string, free chan *peer) func(searched, uint64, func(float64)) {
+func asked(method string, evaluations int, free chan *peer) func(searched, uint64, func(float64)) {
 	type hyperparameter struct {
 		Name   string    `json:"name"`
 		Kind   string    `json:"kind"`
@@ -163,7 +166,7 @@ func asked(method string, free chan *peer) func(searched, uint64, func(float64))
 		}
 		process := <-free
 		defer func() { free <- process }()
-		request := string(got(json.Marshal(map[string]any{"method": method, "seed": seed, "evaluations": most,
+		request := string(got(json.Marshal(map[string]any{"method": method, "seed": seed, "evaluations": evaluations,
 			"space": space})))
 		for {
 			var next struct{ X []float64 }
@@ -322,7 +325,7 @@ func (s searcher) best(p searched, seed uint64) []float64 {
 	})
 	at := make([]float64, len(budgets))
 	for i, n := range budgets {
-		if at[i] = math.NaN(); len(so) > 0 { // one that has ended stays where it is
+		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // one that has ended stays where it is
 			at[i] = so[min(n, len(so))-1]
 		}
 	}
