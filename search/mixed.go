@@ -128,7 +128,7 @@ func (s Space) checkOrdered() error {
 	for _, p := range s {
 		if len(p.Choices) > 2 {
 			errs = append(errs, fmt.Errorf("%s: the %d choices have no order, and this method moves along one; "+
-				"use method: bayes, sobol or random", p.Name, len(p.Choices)))
+				"use method: auto, sobol or random", p.Name, len(p.Choices)))
 		}
 	}
 	return errors.Join(errs...)
@@ -145,6 +145,6 @@ func (s Space) checkContinuous() error {
 	if names == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: the values are discrete, and this method moves in small steps; use method: bayes, cmaes, "+
+	return fmt.Errorf("%s: the values are discrete, and this method moves in small steps; use method: auto, cmaes, "+
 		"sobol or random", strings.Join(names, ", "))
 }

@@ -258,7 +258,7 @@ var Sections = []Section{
 			"bfgs", "tune: {method: bayes, trials: 40}"},
 		{"objective", "what is maximised: a criterion of the training cases, or a cross-validated " +
 			"score within them",
-			"log_evidence", "tune: {method: bayes, objective: {cv: {score: log_loss}}}"},
+			"log_evidence", "tune: {method: auto, objective: {cv: {score: log_loss}}}"},
 		{"inference", "inference method used while tuning, if another one predicts",
 			"that of the model", "tune: {inference: laplace}"},
 		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +

@@ -114,7 +114,7 @@ func Kinds() []Kind {
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}",
 		"model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",
 		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s",
-		"tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}",
+		"tune: {method: auto, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}",
 		"report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "",
 		"illustrate: %s", "program: {command: [./train, \"{rate}\"], hyperparameters: {rate: %s}}"} {
 		all[i].In = in

@@ -152,7 +152,7 @@ func (d *decoder) scored(n *strictyaml.Node) bool {
 	if _, err := cv.ScoreNamed(name); err != nil || slices.Contains(objective.Criteria.Names(), n.Value) {
 		return false
 	}
-	d.At(n, "objective %q is a score of held-out cases, which has no gradient; write {method: bayes, objective: "+
+	d.At(n, "objective %q is a score of held-out cases, which has no gradient; write {method: auto, objective: "+
 		"{cv: {score: %s, kfold: {k: 5}}}}", n.Value, name)
 	return true
 }
@@ -203,7 +203,7 @@ func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 	}
 	if whole && needs != "" && t.Cross != nil {
 		d.Found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune "+
-			"with method: bayes, nelder_mead or cmaes", needs)
+			"with method: auto, nelder_mead or cmaes", needs)
 	}
 	if _, samples := t.Strategy.(search.Sampler); !samples {
 		return

@@ -20,6 +20,7 @@ import (
 )
 
 // searched is a problem for strategies: the least value of a function on a space, in natural units.
+// If it is not known, it is the least that any of them has found.
 type searched struct {
 	name  string
 	space search.Space

@@ -195,16 +195,15 @@ func searches(python, keep, out string) {
 	must(process.ask(&versions, "versions"))
 	free <- process
 	all := problems()
-	for i := range all {
-		all[i].findLeast()
-	}
 	ways, own := searchers(free)
 	found := measuredSearches(all, ways, own, keep)
-	for i := range all { // the least that any search has found, if it is less
+	for i := range all {
 		for _, of := range found[i] {
-			for _, v := range of[len(of)-1] {
-				if !math.IsNaN(float64(v)) {
-					all[i].least = min(all[i].least, float64(v))
+			for _, best := range of {
+				for _, v := range best {
+					if v := float64(v); v < all[i].least || math.IsNaN(all[i].least) {
+						all[i].least = v
+					}
 				}
 			}
 		}
@@ -216,57 +215,6 @@ func searches(python, keep, out string) {
 		return
 	}
 	must(os.WriteFile(out, []byte(page), 0o666))
-}
-
-// findLeast finds the least value where it is not known, by climbs from each combination of the
-// discrete hyperparameters.
-func (p *searched) findLeast() {
-	if !math.IsNaN(p.least) {
-		return
-	}
-	p.least = math.Inf(1)
-	climb := ours(search.NelderMead{Evaluations: most})
-	for _, x := range combinations(p.space) {
-		part := searched{value: func(free []float64) float64 {
-			all, used := slices.Clone(x), 0
-			for i, h := range p.space {
-				if !h.Map.Discrete() {
-					all[i], used = free[used], used+1
-				}
-			}
-			return p.value(all)
-		}}
-		for _, h := range p.space {
-			if h.When = nil; !h.Map.Discrete() {
-				part.space = append(part.space, h)
-			}
-		}
-		for seed := range uint64(4) {
-			climb(part, seed, func(value float64) { p.least = min(p.least, value) })
-		}
-	}
-}
-
-// combinations are points with all combinations of the values of the discrete hyperparameters.
-func combinations(space search.Space) [][]float64 {
-	all := [][]float64{nil}
-	for _, h := range space {
-		values := []float64{h.Init}
-		if h.Map.Discrete() {
-			values = nil
-			for v := h.Lo; v <= h.Hi; v++ {
-				values = append(values, v)
-			}
-		}
-		var longer [][]float64
-		for _, x := range all {
-			for _, v := range values {
-				longer = append(longer, append(slices.Clone(x), v))
-			}
-		}
-		all = longer
-	}
-	return all
 }
 
 // measuredSearches are the best values after the budgets by problem, searcher, budget and seed; NaN
@@ -351,11 +299,16 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	for b, n := range budgets {
 		level, ahead := standing(regrets[b], 1, own)
 		bestLevel, bestAhead := standing(regrets[b], own, own)
-		fmt.Fprintf(&page, "| %d | %d | %d | %d | %d |\n", n, level, ahead, bestLevel, bestAhead)
+		of := fmt.Sprintf("%d | %d", level, ahead)
+		if n > ways[0].limit {
+			of = "– | –"
+		}
+		fmt.Fprintf(&page, "| %d | %s | %d | %d |\n", n, of, bestLevel, bestAhead)
 	}
 	page.WriteString("\n" + text("search seeds", seeds) + "\n\n| after |")
 	rule := "\n| --- |"
-	for _, n := range budgets {
+	shown := slices.DeleteFunc(slices.Clone(budgets), func(n int) bool { return n > ways[0].limit })
+	for _, n := range shown {
 		fmt.Fprintf(&page, " %d |", n)
 		rule += " --: |"
 	}
@@ -363,7 +316,7 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	for i, p := range all {
 		if strings.HasPrefix(p.name, "log evidence") {
 			fmt.Fprintf(&page, "| %s |", p.name)
-			for b := range budgets {
+			for b := range shown {
 				short := slices.DeleteFunc(record.Floats(found[i][0][b]),
 					func(v float64) bool { return v <= p.least+0.01 })
 				fmt.Fprintf(&page, " %d |", len(short))
