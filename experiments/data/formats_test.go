@@ -149,6 +149,7 @@ func TestReaderAgainstReader(t *testing.T) {
 		for format, content := range map[string]string{
 			"JSON lines":            asJSON(names, rows),
 			"a JSON array":          array,
+			"a sheet of Excel":      asXLSX("", map[string][][]string{"s": cellsOf(names, rows)}),
 			"zstd":                  asZstd(asCSV(names, rows)),
 			"zstd of JSON lines":    asZstd(asJSON(names, rows)),
 			"Parquet":               pq(1000, nil, &parquetgo.Uncompressed, 2),
