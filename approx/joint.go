@@ -201,9 +201,14 @@ func (p *joint) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged && !p.options.accepts() {
 		return nil, p.evidence.err
 	}
+	return p.leaveOut(p.sites.Classes, p.blockSites(), p.index, nil)
+}
+
+// blockSites are the sites of the latent values of the classes.
+func (p *joint) blockSites() classSites {
 	b := p.slopes()
 	f := make([]float64, len(b))
 	p.sites.Multiply(f, b)
 	floats.Sub(f, p.mean)
-	return p.leaveOut(p.sites.Classes, classSites{p.tau, f, b, p.sites.Total(), true}, p.index, nil)
+	return classSites{p.tau, f, b, p.sites.Total(), true}
 }

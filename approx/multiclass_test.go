@@ -24,7 +24,10 @@ import (
 // classData reads a bundled data set, standardised, with classes numbered by first appearance.
 func classData(t testing.TB, name string) (x [][]float64, y []int, classes int) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "experiments", "data", "sets", name+".csv"))
+	if filepath.Ext(name) == "" {
+		name = filepath.Join("..", "experiments", "data", "sets", name+".csv")
+	}
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,14 @@ type Classes interface {
 	Posterior(b []float64) ClassesPosterior
 }
 
+// Paired Classes can form all covariances.
+type Paired interface {
+	// Covariances calls visit for every class a and every c ≥ a, one after the other, with the
+	// posterior covariances s_ij of f_a - Σ_d π_d/S f_d at case i and f_c - Σ_d π_d/S f_d at case
+	// j ≠ i, and s_ii = 0, in a matrix that visit may keep.
+	Covariances(visit func(a, c int, s blas64.General))
+}
+
 // Preconditioner is a prior K̃ with sites.
 type Preconditioner interface {
 	// Factorise sets π, and reports whether rounding permits that.

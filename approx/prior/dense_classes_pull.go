@@ -79,8 +79,8 @@ func (p *denseClasses) contrasts() contrasts {
 	return k
 }
 
-// Squares implements Classes, with n² numbers for every pair of classes.
-func (p *denseClasses) Squares() func(dst, x []float64) {
+// Covariances implements Paired.
+func (p *denseClasses) Covariances(visit func(a, c int, s blas64.General)) {
 	n, k := p.n, p.contrasts()
 	own := func(c, i, j int) float64 { // [V_c]_ij
 		r := p.of(c, p.root)[i]
@@ -94,8 +94,7 @@ func (p *denseClasses) Squares() func(dst, x []float64) {
 			}
 		}
 	})
-	pairs := make([][]blas64.General, p.classes) // of a and c ≥ a
-	for a := range pairs {
+	for a := range p.classes {
 		for c := a; c < p.classes; c++ {
 			s := linalg.NewGeneral(n, n)
 			linalg.Gemm(blas.Trans, blas.NoTrans, 1, k.y[a], k.y[c], 0, s)
@@ -105,13 +104,22 @@ func (p *denseClasses) Squares() func(dst, x []float64) {
 					if a == c {
 						v += own(a, i, j)
 					}
-					s.Data[i*n+j] = v * v
+					s.Data[i*n+j] = v
 				}
 				s.Data[i*n+i] = 0
 			})
-			pairs[a] = append(pairs[a], s)
+			visit(a, c, s)
 		}
 	}
+}
+
+// Squares implements Classes, with n² numbers for every pair of classes.
+func (p *denseClasses) Squares() func(dst, x []float64) {
+	pairs := make([][]blas64.General, p.classes) // of a and c ≥ a
+	p.Covariances(func(a, c int, s blas64.General) {
+		floats.Mul(s.Data, s.Data)
+		pairs[a] = append(pairs[a], s)
+	})
 	return func(dst, x []float64) {
 		clear(dst)
 		for a, of := range pairs {

@@ -39,6 +39,8 @@ func evidenceCommand() *cobra.Command {
 	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (one binary classifier for each class)")
 	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false,
 		"add the mean leave-one-out log probability, nats per case, computed from the same fit")
+	f.BoolVar(&q.Corrected, "corrected", false,
+		"add the log evidence of ep with the leading term that EP leaves out, in the time of some fits")
 	_ = c.MarkFlagRequired("data") // cannot fail: the flag exists
 	return c
 }

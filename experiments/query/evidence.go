@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -33,7 +34,14 @@ type Answer struct {
 	Iterations    int                      `json:"iterations"`
 	Warnings      []string                 `json:"warnings"`
 	LeaveOneOut   *reports.LeaveOneOut     `json:"leave_one_out,omitempty"`
+	Corrected     *CorrectedAnswer         `json:"corrected,omitempty"`
 	Test          *TestAnswer              `json:"test,omitempty"`
+}
+
+// CorrectedAnswer is approx.Corrected.
+type CorrectedAnswer struct {
+	LogEvidence record.Number `json:"log_evidence"` // nats
+	Next        record.Number `json:"next_term"`    // what the correction leaves out, nats
 }
 
 // TestAnswer has the scores of the predictions for the test cases: for classes, or for numeric
@@ -153,6 +161,12 @@ func (q Query) answer(
 			a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
 		}
 	}
+	if q.Corrected {
+		c, err := corrected(fit.Posterior)
+		if a.Corrected = c; err != nil {
+			a.Warnings = append(a.Warnings, "no corrected log evidence: "+err.Error())
+		}
+	}
 	if p.Held == nil {
 		return a, nil
 	}
@@ -184,4 +198,17 @@ func (q Query) answer(
 		}
 	}
 	return a, nil
+}
+
+// corrected is the corrected log evidence of a posterior.
+func corrected(p approx.Posterior) (*CorrectedAnswer, error) {
+	of, ok := p.(approx.Corrector)
+	if !ok {
+		return nil, errors.New("the inference has none; use ep")
+	}
+	c, err := of.Corrected()
+	if err != nil {
+		return nil, err
+	}
+	return &CorrectedAnswer{record.Number(c.LogEvidence), record.Number(c.Next)}, nil
 }

@@ -30,6 +30,7 @@ type Query struct {
 	Classes                                 string // joint (default), or one_vs_rest
 	Theta                                   map[string]string
 	LeaveOneOut                             bool // compute leave-one-out
+	Corrected                               bool // correct the log evidence
 }
 
 // load reads the data of the flags and checks that they fit the model.

@@ -1,0 +1,116 @@
+package approx_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+func corrected(t *testing.T, p approx.Posterior) approx.Corrected {
+	t.Helper()
+	c, err := p.(approx.Corrector).Corrected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCorrectedOfOneCase: the corrected log evidence of one case of several classes, or of several independent cases,
+// is the logarithm of the average of its likelihood over the prior, exactly.
+func TestCorrectedOfOneCase(t *testing.T) {
+	for _, lik := range []likelihood.RandomUtility{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+		for _, variances := range [][]float64{{1e-6, 1e-6, 1e-6, 1e-6}, {0.3, 1, 2, 0.7}, {30, 4, 9, 20}} {
+			const classes = 4
+			y := []int{1, 3, 0, 1, 2}
+			var cov []approx.Cov
+			spread := mat.NewSymDense(classes, nil)
+			for c, v := range variances {
+				k := mat.NewSymDense(len(y), nil)
+				for i := range y {
+					k.SetSym(i, i, v)
+				}
+				cov = append(cov, approx.Cov{K: k})
+				spread.SetSym(c, c, v)
+			}
+			want, pi := 0.0, make([]float64, classes)
+			lik.Average(pi, make([]float64, classes), spread, 0)
+			for _, label := range y {
+				want += math.Log(pi[label])
+			}
+			post := fitJoint(t, approx.EP{}, cov, y, classes, lik)
+			got := corrected(t, post)
+			if math.Abs(got.LogEvidence-want) > 1e-4 || got.Next != 0 {
+				t.Errorf("%T, variances %v: %+v, want %v; without correction %v", lik, variances, got, want,
+					post.Evidence().Value())
+			}
+		}
+	}
+}
+
+// TestCorrectedOfTwoCases: for two cases and two classes the exact log evidence, an orthant probability, is nearer to
+// the corrected one than to that of EP.
+func TestCorrectedOfTwoCases(t *testing.T) {
+	for _, variance := range []float64{0.5, 2, 8} {
+		for _, rho := range []float64{-0.9, -0.5, 0.3, 0.8} {
+			k := mat.NewSymDense(2, []float64{variance, rho * variance, rho * variance, variance})
+			exact := math.Log(0.25 + math.Asin(rho*variance/(1+variance))/(2*math.Pi))
+			post := fitOnce(t, approx.EP{}, k, []float64{1, 1}, likelihood.Probit{})
+			ep, c := post.Evidence().Value(), corrected(t, post)
+			if off := math.Abs(c.LogEvidence - exact); !(off < math.Abs(ep-exact)/2) {
+				t.Errorf("variance %v, correlation %v: exact %v, EP %v, corrected %+v", variance, rho, exact, ep, c)
+			}
+		}
+	}
+}
+
+// TestCorrectedOfWeights: a case of weight 3 counts as three equal cases.
+func TestCorrectedOfWeights(t *testing.T) {
+	x := [][]float64{{-1}, {0.5}, {2}}
+	k, _, _ := seGram(x, 0, 1.5)
+	weighted, err := approx.EP{}.Fit(t.Context(), []approx.Cov{{K: k}},
+		approx.Targets{Value: []float64{1, -1, 1}, Weight: []float64{1, 3, 1}}, likelihood.Probit{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, _ := seGram([][]float64{x[0], x[1], x[1], x[1], x[2]}, 0, 1.5)
+	want := corrected(t, fitOnce(t, approx.EP{}, all, []float64{1, -1, -1, -1, 1}, likelihood.Probit{}))
+	got := corrected(t, weighted)
+	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-9 || math.Abs(got.Next-want.Next) > 1e-9 {
+		t.Errorf("%+v, with repeated cases %+v", got, want)
+	}
+}
+
+// TestCorrectedInAnyOrder: the order of cases and classes does not matter, and other methods have no correction.
+func TestCorrectedInAnyOrder(t *testing.T) {
+	x, y := planeClasses(12, 3)
+	cov, _ := priors(x, 0, 1.5, 3, false)
+	whole := corrected(t, fitJoint(t, approx.EP{}, cov, y, 3, likelihood.Softmax{}))
+	rng := rand.New(rand.NewPCG(3, 4))
+	order, names := rng.Perm(len(y)), []int{2, 0, 1}
+	again := make([]approx.Cov, 3)
+	labels := make([]int, len(y))
+	for c := range again {
+		k := mat.NewSymDense(len(y), nil)
+		for i, from := range order {
+			labels[i] = names[y[from]]
+			for j, other := range order[:i+1] {
+				k.SetSym(i, j, cov[c].K.At(from, other))
+			}
+		}
+		again[names[c]] = approx.Cov{K: k}
+	}
+	other := corrected(t, fitJoint(t, approx.EP{}, again, labels, 3, likelihood.Softmax{}))
+	if math.Abs(whole.LogEvidence-other.LogEvidence) > 1e-5 || math.Abs(whole.Next-other.Next) > 1e-8 {
+		t.Errorf("%+v, in another order %+v", whole, other)
+	}
+	for _, m := range []approx.Approximation{approx.PL{}, approx.Variational{}, approx.EP{Alpha: 0.5}} {
+		if c, err := fitJoint(t, m, cov, y, 3, likelihood.Softmax{}).(approx.Corrector).Corrected(); err == nil {
+			t.Errorf("%T has the correction %+v", m, c)
+		}
+	}
+}
