@@ -412,27 +412,6 @@ func (p *planner) finish(c *candidate) {
 	p.Models = append(p.Models, c.declared.Model)
 }
 
-// comparing is the nominal time of a fit of a comparator to so many cases, in seconds of processor
-// time.
-func comparing(c comparator.Comparator, cases, dim, classes int) float64 {
-	n, each := float64(cases), 1.0
-	if classes > 2 {
-		each = float64(classes)
-	}
-	switch c.(type) {
-	case comparator.BaseRate:
-		return 0
-	case comparator.P1NN:
-		return 2e-8 * n * n
-	case comparator.LogisticRegression:
-		p := min(float64(dim+1), n)
-		return each * (1.5e-9*(each+1)*n*p*p + 1e-5*n)
-	case comparator.LeastSquares:
-		return each * 1.2e-9 * n * n * n
-	}
-	return each * 5e-10 * n * n * n
-}
-
 // compare makes the configuration of a comparator: one study per training set, with an assessment
 // only.
 func (p *planner) compare(c *candidate) error {
@@ -467,7 +446,8 @@ func (p *planner) compare(c *candidate) error {
 				Assess: j.Assess},
 			Times: func(r *Rates) (Times, bool) {
 				_, dim := set.Source.X.Dims()
-				return Times{All: comparing(m.Comparator, len(set.Train), dim, len(c.Classes))}, r == Nominal
+				size := approx.Size{Cases: len(set.Train), Distinct: len(set.Train), Classes: len(c.Classes)}
+				return Times{All: m.Comparator.Seconds(size, dim)}, r == Nominal
 			},
 		}, search.Budget{})
 	}

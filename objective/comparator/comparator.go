@@ -36,6 +36,8 @@ type Comparator interface {
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
+	// Seconds is about how much processor time a fit takes on a usual machine.
+	Seconds(s approx.Size, dim int) float64
 	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
 	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
 	// and the log evidence. It is an error if the state has another length, a number that is not
@@ -99,6 +101,23 @@ func (optionless) Check() error { return nil }
 
 // Memory is next to nothing.
 func (optionless) Memory(approx.Size, int) int64 { return 0 }
+
+// Seconds implements Comparator.
+func (optionless) Seconds(approx.Size, int) float64 { return 0 }
+
+// models is the number of binary models for so many classes.
+func models(classes int) float64 {
+	if classes <= 2 {
+		return 1
+	}
+	return float64(classes)
+}
+
+// cubic is n³ times so many seconds for each model.
+func cubic(s approx.Size, seconds float64) float64 {
+	n := float64(s.Cases)
+	return models(s.Classes) * seconds * n * n * n
+}
 
 // learn calls fit with the class 0 … C-1 of every case and the number of cases of every class, and
 // ends as soon as ctx does. An error of fit is told with the comparator's name.

@@ -62,6 +62,13 @@ func (l LogisticRegression) columns(dim int) int {
 	return dim
 }
 
+// Seconds implements Comparator.
+func (LogisticRegression) Seconds(s approx.Size, dim int) float64 {
+	n, k := float64(s.Cases), models(s.Classes)
+	p := min(float64(dim+1), n)
+	return k * (1.5e-9*(k+1)*n*p*p + 1e-5*n)
+}
+
 // Memory is B at two amplitudes, each replaced by its factor and then its inverse, the inputs
 // twice, and what is kept of every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {

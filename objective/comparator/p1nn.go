@@ -28,6 +28,9 @@ import (
 // those whose neighbour is near.
 type P1NN struct{ optionless }
 
+// Seconds implements Comparator.
+func (P1NN) Seconds(s approx.Size, _ int) float64 { return 2e-8 * float64(s.Cases) * float64(s.Cases) }
+
 // Params lists π.
 func (P1NN) Params(int, []string) []param.Spec {
 	return []param.Spec{{Name: "pi", Map: param.Logit, Hi: 1}}

@@ -95,6 +95,9 @@ func (s SVM) Params(dim int, _ []string) []param.Spec {
 	return append(specs, cost)
 }
 
+// Seconds implements Comparator.
+func (SVM) Seconds(s approx.Size, _ int) float64 { return cubic(s, 5e-10) }
+
 // Memory is the covariance, what the kernel keeps, the outputs of every cost, and a block of new
 // cases.
 func (s SVM) Memory(size approx.Size, dim int) int64 {
