@@ -85,6 +85,31 @@ func TestCorrectedOfWeights(t *testing.T) {
 	}
 }
 
+// TestCorrectedOneVsRest: it is the sum over the classes.
+func TestCorrectedOneVsRest(t *testing.T) {
+	x, y := planeClasses(15, 3)
+	cov, _ := priors(x, 0, 1, 3, true)
+	want := 0.0
+	for class := range 3 {
+		labels := make([]float64, len(y))
+		for i, c := range y {
+			labels[i] = -1
+			if c == class {
+				labels[i] = 1
+			}
+		}
+		want += corrected(t, fitOnce(t, approx.EP{}, cov[0].K, labels, likelihood.Probit{})).LogEvidence
+	}
+	got := corrected(t, fitJoint(t, approx.OneVsRest{Binary: approx.EP{}}, cov, y, 3, likelihood.Probit{})).LogEvidence
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, the sum of three is %v", got, want)
+	}
+	if _, err := fitJoint(t, approx.OneVsRest{Binary: approx.Laplace{}}, cov, y, 3,
+		likelihood.Probit{}).(approx.Corrector).Corrected(); err == nil {
+		t.Error("one against the rest by Laplace's method is corrected")
+	}
+}
+
 // TestCorrectedInAnyOrder: the order of cases and classes does not matter, and other methods have no correction.
 func TestCorrectedInAnyOrder(t *testing.T) {
 	x, y := planeClasses(12, 3)

@@ -142,6 +142,22 @@ func (p *oneVsRest) LeaveOneOut() (Functional, error) {
 	return p.sum(func(c Posterior) (Functional, error) { return c.(LeaveOneOuter).LeaveOneOut() })
 }
 
+// Corrected is the sum of the classes' corrected log evidences.
+func (p *oneVsRest) Corrected() (sum Corrected, err error) {
+	for _, class := range p.classes {
+		of, ok := class.(Corrector)
+		if !ok {
+			return sum, errCorrection
+		}
+		c, err := of.Corrected()
+		if err != nil {
+			return sum, err
+		}
+		sum.LogEvidence, sum.Next = sum.LogEvidence+c.LogEvidence, sum.Next+c.Next
+	}
+	return sum, nil
+}
+
 func (p *oneVsRest) sum(term func(c Posterior) (Functional, error)) (Functional, error) {
 	sum := sumOfClasses{shared: p.shared}
 	for _, c := range p.classes {
