@@ -2,6 +2,7 @@ package approx
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -23,14 +24,19 @@ type Corrector interface {
 //
 //	log p(y) ≈ L + Σ_i<j s_i s_j ρ_ij³/3! + Σ_i<j k_i k_j ρ_ij⁴/4! + …
 //
-// A weighted case counts as its copies. Several classes have a site for each class of a case, and
-// L first gets what is exact for one case: with N(m, C) the posterior of its latent values without
-// its sites, and t its sites, which Contrasts describe, each times exp(h) as term has it,
+// A weighted case counts as its copies. No site may be floored: its tilted distribution then has
+// another variance than the posterior. The correction is small where EP is accurate.
+//
+// With several classes a case has a site for each of them, see Contrasts. Let t(f) be the product
+// of the sites of case i, each scaled by the exp(h) of its term, and N(f; m, C) the posterior of
+// its latent values without t. The exact average of the likelihood takes the place of that of t,
 //
 //	log R_i = log ∫ p(y_i|f) N(f; m, C) df - log ∫ t(f) N(f; m, C) df
 //
-// The sums are then over sites of different cases. The correction is small where EP is accurate. It
-// has no derivative; it takes O(C² n³) time and, for several classes, O(C n²) memory.
+// is added for every case, and the sums are over pairs of sites of different cases.
+//
+// There is no derivative. The time is O(C² n³), and for several classes the memory O(C n²), see
+// CorrectionMemory.
 type Corrected struct {
 	LogEvidence float64 // with the first sum
 	Next        float64 // the second sum, which is left out: what the series may lack
@@ -39,8 +45,17 @@ type Corrected struct {
 // errCorrection says what can be corrected.
 var errCorrection = errors.New("only the log evidence of ep, with alpha: 1 and exact averages, has a correction")
 
-// shapes are the skewness and the excess kurtosis of the tilted distribution of every site, of one
-// copy.
+// CorrectionMemory is how many bytes Corrected takes for a while: 2C matrices of the contrasts, and
+// two more.
+func CorrectionMemory(s Size) int64 {
+	if s.Classes <= 2 {
+		return 0
+	}
+	return 8 * int64(2*s.Classes+2) * int64(s.Cases) * int64(s.Cases)
+}
+
+// shapes are the skewness and the excess kurtosis of the tilted distribution that belongs to each
+// site, or to one copy of it.
 func (p *siteState) shapes() (skewness, kurtosis []float64, err error) {
 	rule, ok := p.rule.(epRule)
 	if !ok || rule.alpha != 1 || p.nodes != nil || isRule(p.moments) {
@@ -48,6 +63,10 @@ func (p *siteState) shapes() (skewness, kurtosis []float64, err error) {
 	}
 	if !p.diagnostics.Converged {
 		return nil, nil, p.evidence.err
+	}
+	if p.diagnostics.Floors > 0 {
+		return nil, nil, fmt.Errorf("site precisions were raised to 0 (%d), so that the series does not begin at EP's "+
+			"moments; use {ep: {negative_sites: keep}}", p.diagnostics.Floors)
 	}
 	for i, v := range p.sigma {
 		c := p.cavity(i, p.weight.copyShare(i))
@@ -58,7 +77,7 @@ func (p *siteState) shapes() (skewness, kurtosis []float64, err error) {
 	return skewness, kurtosis, nil
 }
 
-// add adds what pairs of sites have, given the products of their skewness and kurtosis.
+// add adds the terms of a pair of sites, given the products of their skewness and of their kurtosis.
 func (c *Corrected) add(skewness, kurtosis, correlation float64) {
 	cube := correlation * correlation * correlation
 	c.LogEvidence += skewness * cube / 6

@@ -3,6 +3,7 @@ package approx_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -82,6 +83,19 @@ func TestCorrectedOfWeights(t *testing.T) {
 	got := corrected(t, weighted)
 	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-9 || math.Abs(got.Next-want.Next) > 1e-9 {
 		t.Errorf("%+v, with repeated cases %+v", got, want)
+	}
+}
+
+// TestCorrectedOfFlooredSites: where EP has raised a site precision to 0 there is no correction.
+func TestCorrectedOfFlooredSites(t *testing.T) {
+	k, _, _ := seGram([][]float64{{0}, {0.1}, {0.2}, {0.3}, {0.15}}, 0, 1)
+	y := []float64{1, 1, 1, 1, -1}
+	floored := fitOnce(t, approx.EP{}, k, y, noisyThreshold)
+	if floored.Diagnostics().Floors == 0 {
+		t.Fatal("no site is floored")
+	}
+	if c, err := floored.(approx.Corrector).Corrected(); err == nil || !strings.Contains(err.Error(), "negative_sites: keep") {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -81,7 +81,7 @@ func isToken(text string) bool {
 
 var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
 
-// newProfile is of one of so many columns.
+// newProfile begins the profile of a column, given its place and the number of all columns.
 func newProfile(name string, place, columns int) *profile {
 	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
 		tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},

@@ -349,7 +349,7 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 
 // interpret makes numbers of the values of an input that are not written as numbers.
 func (t *table) interpret(c Column, decimal string) {
-	t.money(c.Index, c.Currency)
+	t.keepCurrency(c.Index, c.Currency)
 	m := c.meaning(decimal)
 	if m == nil || c.Index < 0 {
 		return
@@ -360,8 +360,8 @@ func (t *table) interpret(c Column, decimal string) {
 	t.meanings[c.Index], t.roles[c.Index], t.marked[c.Index] = m, number, c.marked()
 }
 
-// money keeps the currency of the numbers of column j.
-func (t *table) money(j int, of string) {
+// keepCurrency keeps the currency of the numbers of column j, unless it is empty.
+func (t *table) keepCurrency(j int, of string) {
 	if t.currency == nil {
 		t.currency = map[int]string{}
 	}
@@ -382,7 +382,7 @@ func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
 	first, known := t.currency[j]
 	switch {
 	case !known:
-		t.money(j, of)
+		t.keepCurrency(j, of)
 	case first != of:
 		t.faults.once(fault{"currency", j}, line, at, "column %q: %q is in %s, and others are in %s; write all in one "+
 			"currency, or leave the column out (drop)", t.names[j], text, of, first)

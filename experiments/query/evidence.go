@@ -92,6 +92,9 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	size := approx.Size{Cases: p.Data.X.N(), Distinct: p.Data.X.N(), New: held, Classes: len(ds.Classes)}
 	memory := m.On(size.Classes).Memory(size, p.Data.X.Dim(), objective.LogEvidence{}, true)
+	if q.Corrected {
+		memory += approx.CorrectionMemory(size)
+	}
 	if err := admit(ds.Name, memory); err != nil {
 		return nil, err
 	}

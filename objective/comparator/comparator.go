@@ -36,7 +36,8 @@ type Comparator interface {
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
-	// Seconds is about how much processor time a fit takes on a usual machine.
+	// Seconds is about how much processor time a fit takes: a formula whose factors are those of fits
+	// that were timed on one machine, good to about a factor of two.
 	Seconds(s approx.Size, dim int) float64
 	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
 	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
@@ -105,7 +106,7 @@ func (optionless) Memory(approx.Size, int) int64 { return 0 }
 // Seconds implements Comparator.
 func (optionless) Seconds(approx.Size, int) float64 { return 0 }
 
-// models is the number of binary models for so many classes.
+// models is the number of binary models: one for two classes, else one for each class.
 func models(classes int) float64 {
 	if classes <= 2 {
 		return 1
@@ -113,10 +114,10 @@ func models(classes int) float64 {
 	return float64(classes)
 }
 
-// cubic is n³ times so many seconds for each model.
-func cubic(s approx.Size, seconds float64) float64 {
+// cubic is the time of the binary models if each takes unit n³ seconds for n cases.
+func cubic(s approx.Size, unit float64) float64 {
 	n := float64(s.Cases)
-	return models(s.Classes) * seconds * n * n * n
+	return models(s.Classes) * unit * n * n * n
 }
 
 // learn calls fit with the class 0 … C-1 of every case and the number of cases of every class, and
