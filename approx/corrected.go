@@ -77,7 +77,7 @@ func (p *siteState) shapes() (skewness, kurtosis []float64, err error) {
 	return skewness, kurtosis, nil
 }
 
-// add adds the terms of a pair of sites, given the products of their skewness and of their kurtosis.
+// add adds the terms of a pair of sites, given the products of their skewness and kurtosis.
 func (c *Corrected) add(skewness, kurtosis, correlation float64) {
 	cube := correlation * correlation * correlation
 	c.LogEvidence += skewness * cube / 6

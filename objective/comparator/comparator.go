@@ -36,8 +36,8 @@ type Comparator interface {
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
-	// Seconds is about how much processor time a fit takes: a formula whose factors are those of fits
-	// that were timed on one machine, good to about a factor of two.
+	// Seconds is about how much processor time a fit takes: a formula whose factors are from fits
+	// timed on one machine, good to about a factor of two.
 	Seconds(s approx.Size, dim int) float64
 	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
 	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
