@@ -69,7 +69,7 @@ const (
 	// startTolerance the one at which that is near enough.
 	startRank      = 96
 	startWithin    = 0.1
-	startTolerance = 2e-4
+	startTolerance = 1e-5
 )
 
 // startNearby returns the sites of a fit with covariances of lower rank, in a fraction of the time;
