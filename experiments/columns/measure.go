@@ -25,18 +25,21 @@ var measure = Kind{Name: "measure", Use: Input, is: func(p *profile) (string, bo
 		found = fmt.Sprintf("numbers, %.6g to %.6g", min(t.min, n.min), max(t.max, n.max))
 	}
 	if unit != "" {
-		found += " " + unit
-		if bare := p.tally().n; bare > 0 {
-			found += fmt.Sprintf("; %d without a unit, taken to be in %s", bare, unit)
-		}
 		var converted []string
 		for other := range p.units {
 			if times, _ := data.Convert(other, unit); other != "" && times != 1 {
 				converted = append(converted, other)
 			}
 		}
+		if converted != nil { // the range is of several units
+			found += " as they are written, in"
+		}
+		found += " " + unit
+		if bare := p.tally().n; bare > 0 {
+			found += fmt.Sprintf("; %d without a unit, taken to be in %s", bare, unit)
+		}
 		if slices.Sort(converted); converted != nil {
-			found += fmt.Sprintf(", as it is written; %s converted", strings.Join(converted, ", "))
+			found += fmt.Sprintf("; %s converted", strings.Join(converted, ", "))
 		}
 	}
 	for _, side := range []struct{ limit, what string }{{"<", "below"}, {">", "above"}} {

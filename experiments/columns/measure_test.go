@@ -22,7 +22,7 @@ func TestMeasuresProposed(t *testing.T) {
 		{"weight", func(i int) string { return fmt.Sprintf("%d%s", i, word(i, " kg", " kg", "")) }, data.Meaning{Unit: "kg"}, "",
 			"20 without a unit, taken to be in kg"},
 		{"height", func(i int) string { return fmt.Sprintf("%d%s", i, word(i, " cm", "cm", " m")) }, data.Meaning{Unit: "cm"}, "",
-			", as it is written; m converted"},
+			"numbers, 0 to 59 as they are written, in cm; m converted"},
 		{"weight", func(i int) string { return word(min(i, 2), "n/a", "unknown", fmt.Sprintf("%d kg", i)) }, data.Meaning{Unit: "kg"},
 			"n/a unknown", "numbers, 2 to 59 kg"},
 		{"crp", func(i int) string { return word(i%3, "<5", fmt.Sprintf("%d.5", 5+i), ">100") }, data.Meaning{Limits: true}, "",
