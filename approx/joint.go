@@ -117,11 +117,16 @@ func newJoint(
 // memoryOfSites is that of a joint posterior, with the covariances of x of every case, and, unless
 // its evidence is stationary in the sites, of all pairs of them for its derivative.
 func memoryOfSites(s Size, stationary bool) Memory {
-	m := memoryOfClasses(s, 0)
-	if n2 := s.Cases * s.Cases; !stationary {
+	m, n2 := memoryOfClasses(s, 0), s.Cases*s.Cases
+	each := 2*s.Classes + 10 // per value
+	if s.Cases >= 4*startRank {
+		each += 4 * startRank // what is like K, of lower rank
+	}
+	m.Fit = m.Fit.And(words(s.Classes*n2, s.Classes*s.Cases*each))
+	m.Evidence, m.LeaveOneOut = words(s.Kernels*n2, 0), Bytes{}
+	if !stationary {
 		m.Evidence = m.Evidence.And(words(0, (2*s.Classes+s.Classes*(s.Classes+1)/2+4)*n2))
 	}
-	m.Fit = m.Fit.And(words(0, s.Classes*s.Cases*(min(prior.InputsAtOnce, s.Cases)+2*s.Classes+40)))
 	return m
 }
 

@@ -101,8 +101,8 @@ func memoryOfClasses(s Size, points int) Memory {
 	n2 := s.Cases * s.Cases
 	return Memory{
 		Fit:         words((s.Classes+2)*n2, s.Classes*(s.Cases*min(prior.InputsAtOnce, s.New)+points)),
-		Evidence:    words(s.Kernels*n2, s.Classes*n2),
-		LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(prior.InputsAtOnce, s.Cases)),
+		Evidence:    words((s.Kernels+s.Classes)*n2, 0),
+		LeaveOneOut: words((s.Kernels+s.Classes)*n2, 0),
 	}
 }
 

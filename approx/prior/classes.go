@@ -110,13 +110,28 @@ func (p ClassesPosterior) Latent(mean, variance []float64, c int, cross *mat.Den
 func (p ClassesPosterior) Covariances(
 	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
 ) {
-	project := func(q []float64, x blas64.General, c, from, to int) {
-		k := share(cross, c)
-		known, _ := k.Dims()
-		p.project(q, x, c, k.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
+	count, known := len(diag[0]), cross[0].RawMatrix().Rows
+	block := min(InputsAtOnce, count)
+	all, q := linalg.NewGeneral(p.rows(), p.classes*block), make([][]float64, p.classes)
+	x := make([]blas64.General, p.classes) // the columns of all side by side
+	for from := 0; from < count; from += block {
+		to := min(from+block, count)
+		m := to - from
+		all.Cols = p.classes * m
+		for c := range p.classes {
+			q[c], x[c] = make([]float64, m), all
+			x[c].Data, x[c].Cols = all.Data[min(c*m, len(all.Data)):], m
+			k := share(cross, c).Slice(0, known, from, to).(*mat.Dense)
+			p.project(q[c], x[c], c, k, share(diag, c)[from:to])
+		}
+		p.couple(all)
+		eachGram(x, m, differences, func(j int, s *mat.SymDense) {
+			for c := range p.classes {
+				s.SetSym(c, c, s.At(c, c)+q[c][j])
+			}
+			visit(from+j, s)
+		})
 	}
-	covariances(p, p.classes, len(diag[0]), differences, project,
-		func(j int, _ []float64, s *mat.SymDense) { visit(j, s) })
 }
 
 // ofClass adds to an error which covariance it refers to, if there are several.
@@ -140,52 +155,25 @@ type projector interface {
 	rows() int
 }
 
-// projection is project for the inputs from to to-1 of those that covariances goes through.
-type projection func(q []float64, x blas64.General, c, from, to int)
-
 // InputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
 // triangle is read twice for all of them. Threads take inputsEach of them.
 const InputsAtOnce, inputsEach = 384, 64
 
-// covariances calls visit with the covariance of the latent values at every one of count inputs,
-// and with the q_c of its diagonal; calls for several inputs may be concurrent.
-func covariances(
-	p projector, classes, count int, differences bool, project projection,
-	visit func(j int, q []float64, s *mat.SymDense),
-) {
-	block := min(InputsAtOnce, count)
-	all, q := linalg.NewGeneral(p.rows(), classes*block), make([][]float64, classes)
-	for from := 0; from < count; from += block {
-		to := min(from+block, count)
-		m := to - from
-		x := all // x_c in columns c·m to (c+1)·m
-		x.Cols = classes * m
-		for c := range classes {
-			q[c] = make([]float64, m)
-			own := x
-			own.Data, own.Cols = x.Data[min(c*m, len(x.Data)):], m
-			project(q[c], own, c, from, to)
+// eachGram calls visit with the C×C products of columns j of x_c and x_d, for each of m columns,
+// possibly concurrently. With differences the mean over the classes is subtracted from every
+// number.
+func eachGram(x []blas64.General, m int, differences bool, visit func(j int, s *mat.SymDense)) {
+	linalg.Parallel((m+inputsEach-1)/inputsEach, func(job int) {
+		first := job * inputsEach
+		for j, s := range gram(x, first, min(first+inputsEach, m), differences) {
+			visit(first+j, s)
 		}
-		p.couple(x)
-		linalg.Parallel((m+inputsEach-1)/inputsEach, func(job int) {
-			first := job * inputsEach
-			end := min(first+inputsEach, m)
-			own := make([]float64, classes)
-			for j, s := range gram(x, m, first, end, differences) {
-				for c := range classes {
-					own[c] = q[c][first+j]
-					s.SetSym(c, c, s.At(c, c)+own[c])
-				}
-				visit(from+first+j, own, s)
-			}
-		})
-	}
+	})
 }
 
-// gram returns, for inputs first to end of m, the products x_cᵀx_d, where x_c are the columns from
-// c·m on. With differences the mean over the classes is subtracted from every number.
-func gram(x blas64.General, m, first, end int, differences bool) []*mat.SymDense {
-	classes, count := x.Cols/m, end-first
+// gram returns the products of eachGram for columns first to end.
+func gram(x []blas64.General, first, end int, differences bool) []*mat.SymDense {
+	classes, count := len(x), end-first
 	at, mean, pairs := make([][]float64, classes), make([]float64, count), make([][]float64, classes*classes)
 	for c := range at {
 		at[c] = make([]float64, count)
@@ -193,11 +181,11 @@ func gram(x blas64.General, m, first, end int, differences bool) []*mat.SymDense
 			pairs[c*classes+d] = make([]float64, count)
 		}
 	}
-	for i := range x.Rows {
+	for i := range x[0].Rows {
 		clear(mean)
 		for c, own := range at {
-			from := i*x.Stride + c*m + first
-			copy(own, x.Data[from:from+count])
+			from := i*x[c].Stride + first
+			copy(own, x[c].Data[from:from+count])
 			if differences {
 				floats.Add(mean, own)
 			}

@@ -35,6 +35,9 @@ type denseClasses struct {
 	inner      blas64.Triangular // n×n, temporary
 	e, z       []float64         // Cn and n, temporary
 
+	multiplied  bool               // whether the factor has these:
+	q           []blas64.General   // Q_c = M⁻ᵀ E_c K_c
+	own         []float64          // q_c = diag(K_c - K_c E_c K_c)
 	known       bool               // whether the factor has these:
 	information []blas64.Symmetric // -½ F_cc, summed over the classes that share a covariance
 	variances   []float64          // π_c q_c
@@ -100,7 +103,7 @@ func (p *denseClasses) symmetric(u blas64.Triangular) blas64.Symmetric {
 // Factorise implements Classes: GPML Algorithm 3.3 lines 4-8.
 func (p *denseClasses) Factorise(pi []float64) error {
 	copy(p.pi, pi)
-	p.known = false
+	p.known, p.multiplied = false, false
 	n := p.n
 	eachRow(n, func(i int) { clear(p.m.Data[i*n : (i+1)*n]) })
 	for c, u := range p.u {
@@ -187,93 +190,141 @@ func (p *denseClasses) Shrink(dst, x, kx []float64) {
 	}
 }
 
+// products returns the Q_c, which it computes once per factor in C n³ operations.
+func (p *denseClasses) products() []blas64.General {
+	if p.multiplied {
+		return p.q
+	}
+	p.multiplied = true
+	if p.q == nil {
+		p.own = make([]float64, p.classes*p.n)
+		for range p.classes {
+			p.q = append(p.q, p.work.General(p.n, p.n))
+		}
+	}
+	for c, q := range p.q {
+		p.multiplyPrior(q, c)
+		linalg.SolveTri(blas.Trans, p.m, q)
+	}
+	return p.q
+}
+
+// multiplyPrior sets x to E_c K_c, and the q_c of the class:
+//
+//	E_c K_c = D_c^½ (I - B_c⁻¹) D_c^-½,   q_c = [K_c - K_c E_c K_c]_ii = (1 - [B_c⁻¹]_ii) / π_c
+//
+// and 1 - [B_c⁻¹]_ii, which may cancel, is from row i of B_c B_c⁻¹ = I.
+func (p *denseClasses) multiplyPrior(x blas64.General, c int) {
+	n, k, root, bInverse, own := p.n, share(p.k, c), p.of(c, p.root), p.u[c].Data, p.of(c, p.own)
+	reciprocal := make([]float64, n)
+	for i, r := range root {
+		reciprocal[i] = 1 / r
+	}
+	linalg.Reflect(blas.Upper, x, p.square(bInverse))
+	clear(own)
+	linalg.SumRows(n, own, func(sum []float64, i0, i1 int) { // Σ_{j≠i} K_ij D_j^½ [B_c⁻¹]_ji
+		for i := i0; i < i1; i++ {
+			row, r, s := x.Data[i*n:(i+1)*n], root[i], 0.0
+			copy(row[:i], bInverse[i*n:])
+			right, below, after := row[i+1:], sum[i+1:n], root[i+1:n]
+			for j, v := range k.Data[i*k.Stride+i+1 : i*k.Stride+n] {
+				v *= right[j]
+				s += v * after[j]
+				below[j] += v * r
+			}
+			sum[i] += s
+			for j, b := range row {
+				row[j] = -r * b * reciprocal[j]
+			}
+		}
+	})
+	for i, sum := range own {
+		variance, pi := k.Data[i*k.Stride+i], root[i]*root[i]
+		own[i] = max((variance+sum*reciprocal[i])/(1+pi*variance), 0)
+		x.Data[i*n+i] = pi * own[i]
+	}
+}
+
 // differentiate computes what derivatives need, once per factor: the variances π_c q_c, and
 //
 //	F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c
 //
-// in (2C + ⅓) n³ operations and temporarily C n² numbers. With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½
-// (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
+// in (2C + ⅓) n³ operations, C n³ less after Marginals. With Q_c = M⁻ᵀ E_c K_c and
+// V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
 //
-//	D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d,   M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c) D_c^½
+//	D_c^½ Σ_cd D_d^½ = δ_cd V_c + D_c^½ Q_cᵀQ_d D_d^½,   M⁻ᵀ E_c = (M⁻ᵀ - Q_c) D_c
 func (p *denseClasses) differentiate() {
 	if p.known {
 		return
 	}
-	p.known = true
-	n := p.n
-	p.information = make([]blas64.Symmetric, len(p.k))
-	for j := range p.information {
-		p.information[j] = blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: p.work.Take(n * n)}
-		eachRow(n, func(i int) { clear(p.information[j].Data[i*n : (i+1)*n]) })
+	n, q := p.n, p.products()
+	for j := len(p.information); j < len(p.k); j++ {
+		p.information = append(p.information,
+			blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: p.work.Take(n * n)})
 	}
-	defer p.work.Release(p.work.Mark())
-	z := make([]blas64.General, p.classes)
-	for c := range z {
-		z[c] = p.work.General(n, n)
-		root, left, bInverse, zc := p.of(c, p.root), p.of(c, p.left), p.u[c].Data, z[c].Data
-		g := share(p.information, c)
-		linalg.Reflect(blas.Upper, z[c], p.square(bInverse))
+	for _, g := range p.information {
+		eachRow(n, func(i int) { clear(g.Data[i*n : (i+1)*n]) })
+	}
+	for c := range q {
+		root, left, g := p.of(c, p.root), p.of(c, p.left), share(p.information, c)
+		bInverse := p.square(p.inner.Data)
+		linalg.Reflect(blas.Upper, bInverse, p.square(p.u[c].Data))
 		eachRow(n, func(i int) {
-			r := root[i]
-			copy(zc[i*n:i*n+i], bInverse[i*n:])
-			row := zc[i*n : (i+1)*n]
-			row[i] = left[i]
-			for j := i; j < n; j++ {
-				g.Data[i*n+j] -= r * row[j] * root[j] / 2
-			}
+			row, to := bInverse.Data[i*n+i:(i+1)*n], g.Data[i*n+i:(i+1)*n]
+			row[0] = left[i]
 			for j, b := range row {
-				row[j] = -r * b
+				to[j] -= root[i] * b * root[i+j] / 2
 			}
-			row[i] = r * (1 - left[i])
 		})
-		linalg.SolveTri(blas.Trans, p.m, z[c])
 	}
-	p.variances = p.measure(z)
-	for c := range z {
-		linalg.Syrk(blas.Trans, 0.5, z[c], 1, share(p.information, c))
+	p.variances = p.measure(q)
+	for c := range q {
+		linalg.Syrk(blas.Trans, 0.5, q[c], 1, share(p.information, c))
 	}
+	p.known, p.multiplied = true, false
 }
 
-// measure returns the π_c q_c, whose terms are summed without cancellation, and replaces Z_c by M⁻ᵀ
+// measure returns the π_c q_c, whose terms are summed without cancellation, and replaces Q_c by M⁻ᵀ
 // E_c.
-func (p *denseClasses) measure(z []blas64.General) []float64 {
+func (p *denseClasses) measure(products []blas64.General) []float64 {
 	n := p.n
 	mInverse := p.inner.Data // M⁻¹ above the diagonal and M⁻ᵀ below
 	eachRow(n, func(i int) { copy(mInverse[i*n+i:(i+1)*n], p.m.Data[i*n+i:(i+1)*n]) })
 	linalg.InverseTri(p.inner)
 	linalg.Reflect(blas.Lower, p.square(mInverse), p.square(mInverse))
-	s := make([]float64, p.classes*n)
+	s, pis := make([]float64, p.classes*n), make([]float64, p.classes*n) // D, at least that of p.root
+	floats.MulTo(pis, p.root, p.root)
 	const strip = 256
 	linalg.Parallel((n+strip-1)/strip, func(job int) {
 		from, to := job*strip, min(n, (job+1)*strip)
-		common := make([]float64, to-from) // of Σ_c Z_c D_c^½
+		common := make([]float64, to-from) // of Σ_c Q_c D_c
 		for i := range n {
 			clear(common)
-			for c := range z {
-				root := p.of(c, p.root)[from:to]
-				for j, v := range z[c].Data[i*n+from : i*n+to] {
-					common[j] += v * root[j]
+			for c, x := range products {
+				pi := p.of(c, pis)[from:to]
+				for j, v := range x.Data[i*n+from : i*n+to] {
+					common[j] += v * pi[j]
 				}
 			}
 			p.normalise(common, from)
 			below := min(max(i+1-from, 0), to-from) // columns in which M⁻ᵀ is nonzero
-			for c := range z {
-				root, q, row := p.of(c, p.root)[from:to], p.of(c, s)[from:to], z[c].Data[i*n+from:i*n+to]
-				for j, r := range root {
-					d := row[j] - r*common[j]
-					q[j] += d * d
+			for c, x := range products {
+				pi, q, row := p.of(c, pis)[from:to], p.of(c, s)[from:to], x.Data[i*n+from:i*n+to]
+				for j, d := range pi {
+					v := row[j] - common[j]
+					q[j] += d * v * v
 				}
 				for j, m := range mInverse[i*n+from : i*n+from+below] {
-					row[j] = (m*root[j] - row[j]) * root[j]
+					row[j] = (m - row[j]) * pi[j]
 				}
 				for j := below; j < len(row); j++ {
-					row[j] *= -root[j]
+					row[j] *= -pi[j]
 				}
 			}
 		}
 	})
 	shared, mean := make([]float64, n), slices.Clone(p.pi) // Σ_c π_c V_c
-	for c := range z {
+	for c := range p.classes {
 		p.normalise(p.of(c, mean), 0)
 	}
 	for j, pi := range mean {

@@ -64,52 +64,14 @@ func (p *denseClasses) project(q []float64, x blas64.General, c int, cross *mat.
 	scale(x)
 }
 
+// Marginals implements Classes.
 func (p *denseClasses) Marginals(visit func(i int, own, cavityShare []float64, sigma *mat.SymDense)) {
-	covariances(p, p.classes, p.n, true, p.projectCases, func(i int, q []float64, s *mat.SymDense) {
-		left := make([]float64, p.classes)
-		for c := range left {
-			left[c] = p.left[c*p.n+i]
+	eachGram(p.products(), p.n, true, func(i int, s *mat.SymDense) {
+		own, left := make([]float64, p.classes), make([]float64, p.classes)
+		for c := range own {
+			own[c], left[c] = p.own[c*p.n+i], p.left[c*p.n+i]
+			s.SetSym(c, c, s.At(c, c)+own[c])
 		}
-		visit(i, q, left, s)
+		visit(i, own, left, s)
 	})
-}
-
-// projectCases is project for the cases themselves, in n operations for each instead of 2 n²:
-//
-//	E_c K_c = D_c^½ (I - B_c⁻¹) D_c^-½,   q_c = [K_c - K_c E_c K_c]_ii = (1 - [B_c⁻¹]_ii) / π_c
-//
-// and 1 - [B_c⁻¹]_ii, which may cancel, is from row i of B_c B_c⁻¹ = I.
-func (p *denseClasses) projectCases(q []float64, x blas64.General, c, from, to int) {
-	n, k, root, bInverse := p.n, share(p.k, c), p.of(c, p.root), p.u[c].Data
-	clear(q)
-	reciprocal := make([]float64, to-from)
-	for column, r := range root[from:to] {
-		reciprocal[column] = 1 / r
-	}
-	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
-		const together = 8 // rows, for which a line of the cache is read once
-		for j0 := i0; j0 < i1; j0 += together {
-			j1 := min(j0+together, i1)
-			for column, r := range reciprocal {
-				i, s := from+column, sum[column]
-				for j := j0; j < min(j1, i); j++ {
-					v := -root[j] * bInverse[i*n+j] * r
-					x.Data[j*x.Stride+column] = v
-					s += k.Data[j*k.Stride+i] * v
-				}
-				for j := max(j0, i+1); j < j1; j++ {
-					v := -root[j] * bInverse[j*n+i] * r
-					x.Data[j*x.Stride+column] = v
-					s += k.Data[i*k.Stride+j] * v
-				}
-				sum[column] = s
-			}
-		}
-	})
-	for column, sum := range q {
-		i := from + column
-		variance, pi := k.Data[i*k.Stride+i], root[i]*root[i]
-		q[column] = max((variance-sum)/(1+pi*variance), 0)
-		x.Data[i*x.Stride+column] = pi * q[column]
-	}
 }

@@ -56,12 +56,10 @@ func (p *denseClasses) contrasts() contrasts {
 	n, size := p.n, p.classes*p.n
 	k := contrasts{denseClasses: p, p: make([]float64, size)}
 	shares(k.p, p.pi, n)
-	q := make([]float64, n)
-	for c := range p.classes {
+	for c, q := range p.products() {
 		x, y := linalg.NewGeneral(n, n), linalg.NewGeneral(n, n)
-		p.projectCases(q, x, c, 0, n)
-		copy(y.Data, x.Data)
-		linalg.SolveTri(blas.Trans, p.m, y)
+		p.multiplyPrior(x, c)
+		copy(y.Data, q.Data)
 		k.x, k.y = append(k.x, x), append(k.y, y)
 	}
 	eachRow(n, func(r int) {
