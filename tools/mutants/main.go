@@ -6,7 +6,8 @@
 // All mutants of a draw are compiled into the test programs at once, each behind a condition, with
 // go test's -overlay: the sources are unchanged, and nothing is recompiled for the next mutant.
 // First every test runs alone without a mutant, to record which mutants it reaches and how long it
-// takes. Then each mutant is tested with the tests that reach it, up to the first that fails.
+// takes. Then each mutant is tested with the tests that reach it, up to the first that fails, two
+// mutants at a time.
 //
 // A mutant is killed by a test that fails or takes far longer than without it, and alive otherwise.
 // equivalent.txt lists mutants with the same results as the original, each with the reason; they
@@ -25,9 +26,12 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sourcegraph/conc/pool"
 )
 
 //go:embed equivalent.txt
@@ -90,20 +94,26 @@ func run() error {
 	if err := t.trace(ctx, folders); err != nil {
 		return err
 	}
-	var results []result
-	for _, m := range drawn {
-		if !strings.Contains(fmt.Sprintf("%s:%d", m.file, m.line), *match) {
-			continue
-		}
-		r, err := t.judge(ctx, m)
-		if err != nil {
+	drawn = slices.DeleteFunc(drawn, func(m mutant) bool {
+		return !strings.Contains(fmt.Sprintf("%s:%d", m.file, m.line), *match)
+	})
+	results := make([]result, len(drawn))
+	workers := pool.New().WithMaxGoroutines(atOnce).WithErrors().WithFirstError()
+	for i, m := range drawn {
+		workers.Go(func() error {
+			r, err := t.judge(ctx, m)
+			if r.reason = reasons[r.key()]; r.reason != "" && r.end == alive {
+				r.end = equivalent
+			}
+			results[i] = r
+			if err == nil {
+				fmt.Println(r)
+			}
 			return err
-		}
-		if r.reason = reasons[r.key()]; r.reason != "" && r.end == alive {
-			r.end = equivalent
-		}
-		results = append(results, r)
-		fmt.Println(r)
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return err
 	}
 	page, rate := summary(results, *seed, *each)
 	fmt.Print(page)

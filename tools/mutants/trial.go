@@ -25,6 +25,7 @@ import (
 )
 
 const (
+	atOnce   = 2               // test programs that run at the same time
 	memory   = 12 << 20        // KiB of address space that a test program may take; a mutant may ask for all there is
 	together = 2 * time.Second // how long tests may take, without a mutant, that run in one process
 )
@@ -86,7 +87,7 @@ func (t *trial) command(ctx context.Context, folder, environment string, argumen
 	return c
 }
 
-// trace runs every test alone, without a mutant, two at a time, and notes which mutants it reaches.
+// trace runs every test alone, without a mutant, and notes which mutants it reaches.
 func (t *trial) trace(ctx context.Context, folders []string) error {
 	var tests []test
 	for _, f := range folders {
@@ -99,7 +100,7 @@ func (t *trial) trace(ctx context.Context, folders []string) error {
 		}
 	}
 	var mu sync.Mutex
-	workers := pool.New().WithMaxGoroutines(2)
+	workers := pool.New().WithMaxGoroutines(atOnce)
 	for _, one := range tests {
 		workers.Go(func() {
 			started := time.Now()
