@@ -36,6 +36,15 @@ func sum(n numbers, limit int) (total float64) {
 	}
 	return total
 }
+
+func first(a []int) (int, error) {
+	if len(a) == 0 {
+		return 0, fail()
+	}
+	return a[0], nil
+}
+
+func fail() error { return error(nil) }
 `
 
 func loaded(t *testing.T, text string) *source {
@@ -80,6 +89,8 @@ func TestSites(t *testing.T) {
 		"if ok {: condition negated",
 		"n.a = make([]float64, 1, 16): left out: n.a = make([]float64, 1, 16)",
 		"n.a = make([]float64, 1, 16): ]float64, [1], 16) + 1",
+		"if len(a) == 0 {: if len(a) == 0 { becomes !=",
+		"if len(a) == 0 {: len(a) == [0] { + 1",
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -184,5 +195,21 @@ func TestSummary(t *testing.T) {
 	}
 	if err := verdict(results[:4], 0, rate, 0.75); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPattern: tests of a package share a process, and so do subtests of one test.
+func TestPattern(t *testing.T) {
+	a, b := test{folder: "p", name: "TestA"}, test{folder: "p", name: "TestB"}
+	x, y := test{folder: "p", name: "TestA", sub: "x+1"}, test{folder: "p", name: "TestA", sub: "y"}
+	if got := pattern([]test{a, b}); got != "^(TestA|TestB)$" || !a.joins(b) {
+		t.Error(got)
+	}
+	if got := pattern([]test{x, y}); got != `^TestA$/^(x\+1|y)$` || !x.joins(y) {
+		t.Error(got)
+	}
+	other := test{folder: "p", name: "TestB", sub: "y"}
+	if a.joins(x) || x.joins(other) || a.joins(test{folder: "q", name: "TestA"}) {
+		t.Error("joined what runs apart")
 	}
 }

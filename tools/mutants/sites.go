@@ -71,7 +71,8 @@ type finder struct {
 //   - a whole number in the source one larger
 //   - an assignment or a call left out
 //
-// Not changed are: what the language wants constant; the texts of panics and errors; the sign given
+// Not changed are: what the language wants constant; the texts of panics and errors, and the zeros
+// that are returned with an error; the sign given
 // to math.Inf, which any positive number says; the capacity given to make; the step of a loop,
 // which would never end; calls of package sync, since races show by chance; and methods named
 // Memory, whose estimates the tests hold within a factor.
@@ -156,6 +157,11 @@ func (f *finder) visit(n ast.Node) bool {
 		return false
 	case *ast.IfStmt:
 		f.condition(n.Cond)
+	case *ast.ReturnStmt:
+		if last := len(n.Results) - 1; last > 0 && f.fails(n.Results[last]) {
+			ast.Inspect(n.Results[last], f.visit)
+			return false
+		}
 	case *ast.ForStmt:
 		for _, part := range []ast.Node{n.Init, n.Cond, n.Body} {
 			if part != nil {
@@ -194,6 +200,13 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// fails reports whether e is a call that makes an error.
+func (f *finder) fails(e ast.Expr) bool {
+	_, calls := e.(*ast.CallExpr)
+	t := f.info.TypeOf(e)
+	return calls && t != nil && t.String() == "error"
 }
 
 // condition finds the negation of a condition, unless operator changes it.

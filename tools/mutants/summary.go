@@ -25,13 +25,17 @@ type result struct {
 	end
 	by      string // the test that detected it
 	reached int    // number of tests that reach it
+	left    int    // those that were not run: there was no time, or another one had detected it
 	reason  string // why it is listed as equivalent; "" if not
 }
 
 func (r result) String() string {
 	what := [ends]string{"ALIVE", "equivalent", "killed: " + r.by, "killed by time: " + r.by}[r.end]
-	if r.reached == 0 {
+	switch {
+	case r.reached == 0:
 		what += " (no test reaches it)"
+	case r.end == alive && r.left > 0:
+		what += fmt.Sprintf(" (%d of %d tests not run)", r.left, r.reached)
 	}
 	return fmt.Sprintf("%s:%d: %s\n\t%s\n\t%s", r.file, r.line, what, r.text, r.change)
 }
@@ -76,7 +80,9 @@ tools/mutants.
 		end   end
 		note  func(result) string
 	}{
-		{"Alive", alive, func(r result) string { return fmt.Sprintf("; reached by %d tests", r.reached) }},
+		{"Alive", alive, func(r result) string {
+			return fmt.Sprintf("; reached by %d tests, %d of them not run", r.reached, r.left)
+		}},
 		{"Equivalent", equivalent, func(r result) string { return ": " + r.reason }},
 	} {
 		if all[part.end] > 0 {

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,12 +30,31 @@ const (
 	atOnce   = 2               // test programs that run at the same time
 	memory   = 12 << 20        // KiB of address space that a test program may take; a mutant may ask for all there is
 	together = 2 * time.Second // how long tests may take, without a mutant, that run in one process
+	apart    = 5 * time.Second // a test that takes longer is run by subtests
 )
 
-// test is one test function.
+// test is one test function, or one subtest of it.
 type test struct {
-	folder, name string
-	took         time.Duration
+	folder, name, sub string
+	took              time.Duration
+}
+
+// pattern is the regular expression of tests that run in one process.
+func pattern(tests []test) string {
+	var names, subs []string
+	for _, one := range tests {
+		names, subs = append(names, one.name), append(subs, regexp.QuoteMeta(one.sub))
+	}
+	if tests[0].sub != "" {
+		return "^" + names[0] + "$/^(" + strings.Join(subs, "|") + ")$"
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// joins says whether a test can run in one process with another.
+func (one test) joins(other test) bool {
+	whole := one.sub == ""
+	return one.folder == other.folder && whole == (other.sub == "") && (whole || one.name == other.name)
 }
 
 // trial has the test programs, which have all mutants.
@@ -87,7 +108,8 @@ func (t *trial) command(ctx context.Context, folder, environment string, argumen
 	return c
 }
 
-// trace runs every test alone, without a mutant, and notes which mutants it reaches.
+// trace runs every test alone, a long one by its subtests, without a mutant, and notes which
+// mutants it reaches.
 func (t *trial) trace(ctx context.Context, folders []string) error {
 	var tests []test
 	for _, f := range folders {
@@ -100,20 +122,36 @@ func (t *trial) trace(ctx context.Context, folders []string) error {
 		}
 	}
 	var mu sync.Mutex
+	note := func(one test, reached []int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil { // what it reaches says nothing
+			fmt.Println(err)
+			t.failing++
+		}
+		for _, k := range reached {
+			t.reach[k] = append(t.reach[k], one)
+		}
+	}
 	workers := pool.New().WithMaxGoroutines(atOnce)
 	for _, one := range tests {
 		workers.Go(func() {
-			started := time.Now()
-			reached, err := t.alone(ctx, one)
-			one.took = time.Since(started)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil { // what it reaches says nothing
-				fmt.Println(err)
-				t.failing++
+			reached, subs, err := t.alone(ctx, &one)
+			if err != nil || one.took < apart || len(reached) == 0 || len(subs) < 2 {
+				note(one, reached, err)
+				return
 			}
-			for _, k := range reached {
-				t.reach[k] = append(t.reach[k], one)
+			parts, reaches := make([]test, len(subs)), make([][]int, len(subs))
+			for i, sub := range subs {
+				parts[i] = one
+				parts[i].sub = sub
+				if reaches[i], _, err = t.alone(ctx, &parts[i]); err != nil { // it needs the subtests before it
+					note(one, reached, nil)
+					return
+				}
+			}
+			for i, part := range parts {
+				note(part, reaches[i], nil)
 			}
 		})
 	}
@@ -121,26 +159,40 @@ func (t *trial) trace(ctx context.Context, folders []string) error {
 	return ctx.Err()
 }
 
-// alone runs one test without a mutant: the numbers of the mutants that it reaches.
-func (t *trial) alone(ctx context.Context, one test) (reached []int, err error) {
-	file := t.program(one.folder) + "." + one.name
+// passed is the line of a subtest that passed.
+var passed = regexp.MustCompile(`(?m)^    --- PASS: [^/]+/(\S+) \(`)
+
+// alone runs one test without a mutant: the numbers of the mutants that it reaches, and its
+// subtests, unless one of these cannot be run alone.
+func (t *trial) alone(ctx context.Context, one *test) (reached []int, subs []string, err error) {
+	file := t.program(one.folder) + "." + one.name + "." + url.PathEscape(one.sub)
 	defer os.Remove(file)
-	c := t.command(ctx, one.folder, "MUTANT_TRACE="+file, "-test.run", "^"+one.name+"$", "-test.timeout", "10m")
-	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s of %s fails without a mutant, run alone: %w\n%s", one.name, one.folder, err, out)
+	started := time.Now()
+	out, err := t.command(ctx, one.folder, "MUTANT_TRACE="+file, "-test.v", "-test.run", pattern([]test{*one}),
+		"-test.timeout", "10m").CombinedOutput()
+	one.took = time.Since(started)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s of %s fails without a mutant, run alone: %w\n%s", one.name, one.sub,
+			one.folder, err, out)
+	}
+	for _, line := range passed.FindAllSubmatch(out, -1) {
+		subs = append(subs, string(line[1]))
+	}
+	if slices.ContainsFunc(subs, func(sub string) bool { return strings.Contains(sub, "/") }) {
+		subs = nil
 	}
 	list, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for k := range strings.FieldsSeq(string(list)) {
 		n, err := strconv.Atoi(k)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		reached = append(reached, n)
 	}
-	return reached, err
+	return reached, subs, err
 }
 
 // judge runs the tests that reach a mutant, up to the first that fails: those of its own package
@@ -154,31 +206,28 @@ func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	r = result{mutant: m, reached: len(tests)}
 	for started := time.Now(); len(tests) > 0 && r.by == "" && err == nil && time.Since(started) < t.within; {
 		n, took := 1, tests[0].took
-		for n < len(tests) && tests[n].folder == tests[0].folder && took+tests[n].took <= together {
+		for n < len(tests) && tests[n].joins(tests[0]) && took+tests[n].took <= together {
 			took += tests[n].took
 			n++
 		}
 		r.end, r.by, err = t.notices(ctx, m.number, tests[:n], 20*time.Second+10*took)
 		tests = tests[n:]
 	}
+	r.left = len(tests)
 	return r, err
 }
 
 // notices runs tests of one package with a mutant and returns the first test that fails or exceeds
 // its time; "" if all pass.
 func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Duration) (end, string, error) {
-	names := make([]string, len(tests))
-	for i, one := range tests {
-		names[i] = one.name
-	}
 	inTime, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, failed := t.command(inTime, tests[0].folder, fmt.Sprintf("MUTANT=%d", k), "-test.failfast",
-		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.timeout", limit.String()).CombinedOutput()
+		"-test.run", pattern(tests), "-test.timeout", limit.String()).CombinedOutput()
 	if ctx.Err() != nil || failed == nil {
 		return alive, "", ctx.Err()
 	}
-	by := names[0]
+	by := tests[0].name
 	if _, after, told := strings.Cut(string(out), "--- FAIL: "); told {
 		by, _, _ = strings.Cut(after, " ")
 	}
