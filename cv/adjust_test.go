@@ -43,6 +43,23 @@ func TestCalibrationOfOverconfidence(t *testing.T) {
 	}
 }
 
+// Calibration needs cases of a class and of others.
+func TestCalibrationNeedsBothSides(t *testing.T) {
+	proba := [][]float64{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}, {0.1, 0.8, 0.1}}
+	for _, labels := range [][]int{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 1, 1}} {
+		for _, c := range Calibrations {
+			if _, err := c.Calibrate(predict(t, labels, proba, 1, 1, 1)); err == nil {
+				t.Errorf("%s of labels %v", c.Name, labels)
+			}
+		}
+	}
+	for _, c := range Calibrations {
+		if of, err := c.Calibrate(predict(t, []int{0, 2, 1}, proba, 1, 1, 1)); err != nil || len(of) != 3 {
+			t.Errorf("%s: %v, %v", c.Name, of, err)
+		}
+	}
+}
+
 // The gradient of Platt's objective is 0 at the learnt parameters, also for probabilities that are
 // all near 1. There the second derivative by a is h = 14, so that the objective, 4.0, changes by no
 // more than its rounding, 4e-16, where the gradient is below √(2 · 14 · 4e-16) = 1e-7.

@@ -29,6 +29,10 @@ func TestAhead(t *testing.T) {
 	if got := Ahead(done, mean); !slices.Equal(got, []int{2, 1, 0, 3}) {
 		t.Errorf("got %v", got)
 	}
+	scores[0][0] = 2.5 // better than #2 there, which has more folds
+	if got := Ahead(done, mean); !slices.Equal(got, []int{2, 1, 0, 3}) {
+		t.Errorf("got %v", got)
+	}
 	scores[0][0] = 7 // the best on what all have
 	if got := Ahead(done, mean); got[0] != 0 || got[3] != 3 {
 		t.Errorf("got %v", got)
