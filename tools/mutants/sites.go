@@ -73,7 +73,8 @@ type finder struct {
 //
 // Not changed are: what the language wants constant; the texts of panics and errors, and the zeros
 // that are returned with an error; the sign given
-// to math.Inf, which any positive number says; the capacity given to make; the step of a loop,
+// to math.Inf, which any positive number says, and the bits given to strconv.ParseFloat, of which
+// any number but 32 says 64; the number of threads, which changes the time only; the capacity given to make; the step of a loop,
 // which would never end; calls of package sync, since races show by chance; and methods named
 // Memory, whose estimates the tests hold within a factor.
 func (f *finder) sites(file *ast.File) []mutant {
@@ -142,6 +143,10 @@ func (f *finder) visit(n ast.Node) bool {
 	case *ast.ArrayType: // its length is constant
 		return false
 	case *ast.CallExpr:
+		if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "ParseFloat" {
+			ast.Inspect(n.Args[0], f.visit)
+			return false
+		}
 		if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) == 3 {
 			ast.Inspect(n.Args[1], f.visit)
 			return false
@@ -289,7 +294,7 @@ func (f *finder) statements(list []ast.Stmt) {
 }
 
 // unchanged are the functions whose calls stay.
-var unchanged = []string{"errors.New", "fmt.Errorf", "math.Inf"}
+var unchanged = []string{"errors.New", "fmt.Errorf", "math.Inf", module + "internal/linalg.SetThreads"}
 
 // silent reports whether a call and its arguments stay unchanged: panics, texts of errors, signs of
 // infinity, package sync.
