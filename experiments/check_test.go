@@ -102,6 +102,7 @@ func TestCheckSaysWhatItLeavesOut(t *testing.T) {
 		{"data: {dataset: housing, subsample: 20}\nmodel: {kernel: se, likelihood: gaussian, inference: [exact, ep]}\ntune: none\n", "sampling is not checked: sampling is for two classes"},
 		// methods without a log evidence; the one that tunes them has one
 		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{online: {sweeps: 2}}, {sampling: {temperatures: 20}}]}\ntune: {inference: ep}\n", "{online: {sweeps: 2}} is not checked: objective: this inference method has no log evidence"},
+		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [ep, logistic_regression]}\n", ": not checked: a comparator has no gradient with respect to hyperparameters of the file"},
 	} {
 		found := checkPlan(t, plantest.Planned(t, c.text), check.CheckOptions{})
 		if !found.Passed || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], c.note) {

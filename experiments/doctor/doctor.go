@@ -92,29 +92,37 @@ func speed() (product, cholesky float64) {
 }
 
 // agreement compares the instruction sets on a product and a factorisation.
-func agreement() (err error) {
-	const n = 150
-	a := linalg.NewGeneral(n, n)
+func agreement() error {
+	var inverses []blas64.Symmetric
+	for _, path := range linalg.Paths() {
+		inverses = append(inverses, inverse(path, 150))
+	}
+	return differ(linalg.Paths(), inverses)
+}
+
+// inverse is that of A Aᵀ + n I, for n×n numbers A, by an instruction set.
+func inverse(path string, n int) blas64.Symmetric {
+	a, s := linalg.NewGeneral(n, n), linalg.NewSym(n)
 	for i := range a.Data {
 		a.Data[i] = math.Sin(float64(i))
 	}
-	var first []float64
-	for _, path := range linalg.Paths() {
-		s := linalg.NewSym(n)
-		linalg.With(path, func() {
-			linalg.Syrk(blas.NoTrans, 1, a, 0, s)
-			for i := range n {
-				s.Data[i*n+i] += n
-			}
-			linalg.InverseCholesky(must(linalg.Cholesky(s)))
-		})
-		if first == nil {
-			first = s.Data
-		}
+	linalg.With(path, func() {
+		linalg.Syrk(blas.NoTrans, 1, a, 0, s)
 		for i := range n {
-			for j := i; j < n; j++ {
-				if d := s.Data[i*n+j] - first[i*n+j]; !(math.Abs(d) < 1e-12) {
-					return fmt.Errorf("an inverse by %s and one by %s differ by %.2g", linalg.Paths()[0], path, d)
+			s.Data[i*n+i] += float64(n)
+		}
+		linalg.InverseCholesky(must(linalg.Cholesky(s)))
+	})
+	return s
+}
+
+// differ returns an error if matrices differ from the first by more than rounding.
+func differ(paths []string, of []blas64.Symmetric) error {
+	for k, s := range of {
+		for i := range s.N {
+			for j := i; j < s.N; j++ {
+				if d := s.Data[i*s.Stride+j] - of[0].Data[i*s.Stride+j]; !(math.Abs(d) < 1e-12) {
+					return fmt.Errorf("an inverse by %s and one by %s differ by %.2g", paths[0], paths[k], d)
 				}
 			}
 		}

@@ -4,22 +4,34 @@ package doctor
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
 func TestDoctor(t *testing.T) {
-	dir := t.TempDir()
+	dir, memory := t.TempDir(), "unknown on this system"
+	if _, known := machine.Available(); known {
+		memory = "iB available"
+	}
 	t.Chdir(dir)
 	found := map[string]string{}
 	if err := Doctor(t.Context(), func(what, text string) { found[what] = text }); err != nil {
 		t.Fatal(err)
 	}
 	for what, want := range map[string]string{
-		"gpc-tune": "go1.", "processor": " core", "log evidence of crabs, laplace with logit": "yes",
-		"log evidence of crabs, ep with probit": "yes", "vector instructions give correct results": "yes",
+		"gpc-tune": "go1.", "memory": memory, "processor": fmt.Sprintf(", %d cores", runtime.GOMAXPROCS(0)),
+		"log evidence of crabs, laplace with logit": "yes",
+		"log evidence of crabs, ep with probit":     "yes", "vector instructions give correct results": "yes",
 		"run folders can be created here": "yes", "generic: products, Cholesky (n = 512)": "GFLOP/s on one core",
 	} {
 		if !strings.Contains(found[what], want) {
@@ -61,5 +73,45 @@ func TestDoctorFindsFaults(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "run folders can be created here: ") || told < 8 {
 		t.Errorf("%d findings, and %v", told, err)
+	}
+}
+
+// The inverse is that of gonum, and a difference in any entry is found.
+func TestInstructionSetsAgree(t *testing.T) {
+	const n = 20
+	a := mat.NewDense(n, n, nil)
+	a.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(i*n + j)) }, a)
+	var b, want mat.Dense
+	b.Mul(a, a.T())
+	for i := range n {
+		b.Set(i, i, b.At(i, i)+n)
+	}
+	if err := want.Inverse(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range linalg.Paths() {
+		for i := range n {
+			for j := i; j < n; j++ {
+				if got := inverse(path, n).Data[i*n+j]; math.Abs(got-want.At(i, j)) > 1e-14 {
+					t.Fatalf("%s: %d, %d: %v, want %v", path, i, j, got, want.At(i, j))
+				}
+			}
+		}
+	}
+	one := func() blas64.Symmetric { return inverse("generic", 3) }
+	for i := range 3 {
+		for j := i; j < 3; j++ {
+			for _, off := range []float64{-1e-11, 1e-11, math.NaN()} {
+				changed := one()
+				changed.Data[3*i+j] += off
+				if err := differ([]string{"one", "two", "three"}, []blas64.Symmetric{one(), one(), changed}); err == nil ||
+					!strings.Contains(err.Error(), "by one and one by three differ by ") {
+					t.Errorf("%d, %d, %v: %v", i, j, off, err)
+				}
+			}
+		}
+	}
+	if err := differ([]string{"one", "two"}, []blas64.Symmetric{one(), one()}); err != nil {
+		t.Error(err)
 	}
 }
