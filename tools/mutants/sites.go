@@ -72,11 +72,11 @@ type finder struct {
 //   - an assignment or a call left out
 //
 // Not changed are: what the language wants constant; the texts of panics and errors, and the zeros
-// that are returned with an error; the sign given
-// to math.Inf, which any positive number says, and the bits given to strconv.ParseFloat, of which
-// any number but 32 says 64; the number of threads, which changes the time only; the capacity given to make; the step of a loop,
-// which would never end; calls of package sync, since races show by chance; and methods named
-// Memory, whose estimates the tests hold within a factor.
+// that are returned with an error; the sign given to math.Inf, which any positive number says, and
+// the bits given to strconv.ParseFloat, where any number but 32 says 64; the number of threads,
+// which changes the time only; the capacity given to make; the step of a loop, which would never
+// end; calls of package sync, since races show by chance; and methods named Memory, whose estimates
+// the tests hold within a factor.
 func (f *finder) sites(file *ast.File) []mutant {
 	for _, d := range file.Decls {
 		if function, is := d.(*ast.FuncDecl); !is || function.Name.Name != "Memory" {
