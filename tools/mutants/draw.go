@@ -21,8 +21,6 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-const module = "github.com/gpc-tune/gpc-tune/"
-
 // source is a package without its tests.
 type source struct {
 	*packages.Package

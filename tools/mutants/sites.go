@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// module is the start of the paths of its packages.
+const module = "github.com/gpc-tune/gpc-tune/"
+
 // mutant is one change of one place.
 type mutant struct {
 	path   string // of the file
