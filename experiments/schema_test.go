@@ -69,9 +69,9 @@ func everything() map[string]any {
 		}
 		return out
 	}
-	kernels := append(both("kernels", "sum", "product", "active", "additive", "per_class"),
+	kernels := append(both("kernels", "sum", "product", "active", "additive", "choice", "per_class"),
 		map[string]any{"sum": []any{"se", map[string]any{"product": []any{"linear", map[string]any{"periodic": map[string]any{"period": []any{1, map[string]any{"fixed": 2}}, "ard": true}}}}}},
-		map[string]any{"active": map[string]any{"dims": []any{1, 2}, "kernel": "se"}}, map[string]any{"additive": map[string]any{"kernel": "se"}}, map[string]any{"per_class": []any{"se", "noise"}})
+		map[string]any{"active": map[string]any{"dims": []any{1, 2}, "kernel": "se"}}, map[string]any{"additive": map[string]any{"kernel": "se"}}, map[string]any{"choice": []any{"se", map[string]any{"matern32": map[string]any{"ard": []any{true, false}}}}}, map[string]any{"per_class": []any{"se", "noise"}})
 	for _, prior := range both("priors") {
 		kernels = append(kernels, map[string]any{"se": map[string]any{"amplitude": map[string]any{"init": []any{1, 2}, "bounds": []any{0.1, 10}, "prior": prior}}})
 	}

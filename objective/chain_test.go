@@ -56,10 +56,12 @@ func TestGradientsOverTheTables(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for _, p := range [][2]float64{{0, 0}, {-5, -5}, {-5, 5}, {5, -5}, {5, 5}, {2.3, 0.4}} {
+					for at, p := range [][2]float64{{0, 0}, {-5, -5}, {-5, 5}, {5, -5}, {5, 5}, {2.3, 0.4}} {
 						free := o.Layout.Pick(o.Layout.Start())
 						for i, s := range o.Layout.FreeSpecs() {
 							switch {
+							case s.Map == param.Choice:
+								free[i] = float64(at % 2)
 							case strings.HasSuffix(s.Name, "amplitude") && k.Name == "product": // of two parts
 								free[i] = p[0] / 2
 							case strings.HasSuffix(s.Name, "amplitude"):

@@ -16,8 +16,8 @@ import (
 
 // Curvature is Laplace's approximation over the free hyperparameters at a maximum θ̂ of an
 // objective f: with f the log posterior density of theta, or the log evidence under a flat prior,
-// theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f. Hyperparameters that are at a bound, or on
-// which f does not depend there, are held where they are.
+// theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f. Hyperparameters that are discrete or at a
+// bound, or on which f does not depend there, are held where they are.
 type Curvature struct {
 	Inside         []int            // the others: indices into the free hyperparameters
 	Hessian        *mat.SymDense    // over those Inside
@@ -51,7 +51,11 @@ func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, 
 	c, specs := &Curvature{}, o.Layout.FreeSpecs()
 	var rows [][]float64
 	var atBound, flat []string
+	matters := param.InForce(specs, free)
 	for i, s := range specs {
+		if s.Map.Discrete() || !matters[i] {
+			continue
+		}
 		if lo, hi := s.ThetaBounds(); free[i] <= lo || free[i] >= hi {
 			atBound = append(atBound, s.ThetaName())
 			continue

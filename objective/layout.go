@@ -41,6 +41,24 @@ func (l Layout) Start() []float64 {
 	return l.each(func(_ int, s param.Spec) float64 { return s.Map.Theta(s.Init) })
 }
 
+// choices are Start and, for every value of every discrete hyperparameter, Start with that value
+// where it matters.
+func (l Layout) choices() [][]float64 {
+	all := [][]float64{l.Start()}
+	for j, s := range l.Specs {
+		for v := s.Lo; s.Map.Discrete() && v <= s.Hi; v++ {
+			theta := l.Start()
+			theta[j] = v
+			for c := s.When; c != nil; {
+				i := slices.IndexFunc(l.Specs, func(o param.Spec) bool { return o.Name == c.Name })
+				theta[i], c = c.Values[0], l.Specs[i].When
+			}
+			all = append(all, theta)
+		}
+	}
+	return all
+}
+
 // Natural converts theta to natural units.
 func (l Layout) Natural(theta []float64) []float64 {
 	return l.each(func(j int, s param.Spec) float64 { return s.Map.Natural(theta[j]) })
@@ -96,6 +114,18 @@ func (l Layout) LogPrior(grad, theta []float64) float64 {
 	return sum
 }
 
+// checkPriors says which prior is of a hyperparameter that does not always matter: densities of
+// different hyperparameters have no common scale, by which one choice could be better than another.
+func (l Layout) checkPriors() error {
+	for _, s := range l.FreeSpecs() {
+		if s.When != nil && s.Prior != nil {
+			return fmt.Errorf("%s has a prior and matters for one %s only; the densities of two choices do not "+
+				"compare: take the log evidence, or leave out the priors of what is chosen among", s.Name, s.When.Name)
+		}
+	}
+	return nil
+}
+
 // Set sets the entry of theta whose theta name ("log_amplitude") is given, fixed or free.
 func (l Layout) Set(theta []float64, name string, value float64) error {
 	names := make([]string, len(l.Specs))
@@ -108,6 +138,11 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	}
 	if !finite(value) {
 		return fmt.Errorf("%s = %v must be finite", name, value)
+	}
+	if s := l.Specs[j]; s.Map.Discrete() {
+		if err := s.Admits(value); err != nil {
+			return err
+		}
 	}
 	theta[j] = value
 	return nil
@@ -123,15 +158,18 @@ func (l Layout) checkFinite(theta []float64) error {
 	return nil
 }
 
-// describe writes the free entries of theta for an error message: "log_amplitude=1.15,
+// describe writes the free entries of theta that matter for an error message: "log_amplitude=1.15,
 // log_length_scale=0".
 func (l Layout) describe(theta []float64) string {
 	if len(l.Free) == 0 {
 		return "the fixed hyperparameters"
 	}
-	parts := make([]string, len(l.Free))
-	for i, j := range l.Free {
-		parts[i] = fmt.Sprintf("%s=%.6g", l.Specs[j].ThetaName(), theta[j])
+	var parts []string
+	matters := param.InForce(l.Specs, theta)
+	for _, j := range l.Free {
+		if matters[j] {
+			parts = append(parts, fmt.Sprintf("%s=%.6g", l.Specs[j].ThetaName(), theta[j]))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

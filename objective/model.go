@@ -118,7 +118,7 @@ func (m Model) Layout(dim int, classes []string, scale float64) Layout {
 	l := Layout{cut: []int{0}}
 	add := func(prefix string, specs []param.Spec) {
 		for _, s := range specs {
-			s.Name = prefix + s.Name
+			s = s.Within(prefix)
 			if s.FromData && !math.IsNaN(scale) {
 				s.Init, s.FromData = min(max(scale, s.Lo), s.Hi), false
 			}

@@ -54,6 +54,11 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	o.Layout = m.LayoutOn(d)
+	if c != nil && c.AddsPrior() {
+		if err := o.Layout.checkPriors(); err != nil {
+			return nil, fmt.Errorf("objective: %w", err)
+		}
+	}
 	apart, err := o.weigh()
 	if err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
@@ -129,11 +134,13 @@ func (o *Objective) induction() *induction {
 func (o *Objective) MergesEqual() bool {
 	first := o.data.X.X.RawRowView(0)
 	twice := mat.NewDense(2, len(first), slices.Repeat(first, 2))
-	k, theta := mat.NewSymDense(2, nil), o.Layout.Start()
-	for j, kernelOf := range o.model.Kernels {
-		kernel.Gram(kernelOf, k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
-		if k.At(0, 1) != k.At(0, 0) {
-			return false
+	k := mat.NewSymDense(2, nil)
+	for _, theta := range o.Layout.choices() {
+		for j, kernelOf := range o.model.Kernels {
+			kernel.Gram(kernelOf, k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
+			if k.At(0, 1) != k.At(0, 0) {
+				return false
+			}
 		}
 	}
 	return true

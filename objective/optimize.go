@@ -90,7 +90,8 @@ const mostMoved = 5000
 // f rises out of the box; the next round starts at the best point, so that what ended at an edge
 // without need is released. The box of a round is the bounds, but at most 10 to either side of its
 // start. Rounds end when the point is stationary or at its bounds, when a whole round finds nothing
-// better, or at the limit. With no free hyperparameter there is one evaluation.
+// better, or at the limit. With no free hyperparameter there is one evaluation. Discrete ones, such
+// as which kernel of a Choice, stay as they are.
 //
 // The error is one of: an unknown method, or one that needs a gradient that o does not have; a
 // start that cannot be evaluated; the end of ctx. The Optimum holds what was reached, if anything

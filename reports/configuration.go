@@ -419,24 +419,27 @@ func (p GridPoint) by(name, objective string) (v float64, known bool) {
 // input are named by input: "length_scale[age]".
 func (c Configuration) Named(values Values) Values {
 	out := slices.Clone(values)
-	if len(out) != len(c.Record.Hyperparameters) {
-		return out
-	}
-	for i, h := range c.Record.Hyperparameters {
+	for i, h := range c.behind(values) {
 		out[i].Name = h.Shown()
 	}
 	return out
+}
+
+// behind are the hyperparameters that have these values.
+func (c Configuration) behind(values Values) (all []record.Hyperparameter) {
+	for _, v := range values {
+		i := slices.IndexFunc(c.Record.Hyperparameters, func(h record.Hyperparameter) bool { return h.Name == v.Name })
+		all = append(all, c.Record.Hyperparameters[i])
+	}
+	return all
 }
 
 // ByInput returns the hyperparameters for readers: named by input, with length scales in ascending
 // order, so that the most relevant input is first.
 func (c Configuration) ByInput(values Values) Values {
 	out := c.Named(values)
-	if len(out) != len(c.Record.Hyperparameters) {
-		return out
-	}
 	first, of := 0, ""
-	for i, h := range c.Record.Hyperparameters {
+	for i, h := range c.behind(values) {
 		name, _, each := strings.Cut(h.Name, "[")
 		if !each || h.Column == "" {
 			of = ""

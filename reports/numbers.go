@@ -132,21 +132,32 @@ func values(names []string, x []record.Number) Values {
 	return v
 }
 
-// natural names hyperparameters in natural units.
+// natural names the hyperparameters that matter, in natural units.
 func natural(c record.Configuration, x []record.Number) Values { return chosen(c, values(names(c), x)) }
 
-// onTheta names the free hyperparameters on the theta scale.
+// onTheta names the free hyperparameters that matter, on the theta scale.
 func onTheta(c record.Configuration, x []record.Number) Values {
 	return chosen(c, values(ThetaNames(c), x))
 }
 
-// chosen gives the values of choices their texts.
-func chosen(c record.Configuration, v Values) Values {
-	for _, h := range c.Hyperparameters {
-		i := slices.IndexFunc(v, func(n record.Named) bool { return h.Choices != nil && n.Name == h.Name })
-		if i >= 0 && v[i].Value >= 0 && int(v[i].Value) < len(h.Choices) {
-			v[i].Text = h.Choices[int(v[i].Value)]
+// chosen leaves out the values of hyperparameters that do not matter beside the others, and gives
+// those of choices their texts.
+func chosen(c record.Configuration, all Values) Values {
+	v := Values{}
+	for _, n := range all {
+		i := slices.IndexFunc(c.Hyperparameters, func(h record.Hyperparameter) bool {
+			return n.Name == h.Name || n.Name == h.Theta
+		})
+		h := c.Hyperparameters[i]
+		if h.When != nil { // what it is conditional on stands before
+			if of, matters := v.Get(h.When.Name); !matters || !slices.Contains(h.When.Values, of) {
+				continue
+			}
 		}
+		if h.Choices != nil && n.Value >= 0 && int(n.Value) < len(h.Choices) {
+			n.Text = h.Choices[int(n.Value)]
+		}
+		v = append(v, n)
 	}
 	return v
 }

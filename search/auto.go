@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Auto searches in rounds, the first of 50 trials of Bayes and the later ones of 25. If one of them
@@ -130,7 +131,7 @@ func (s Space) climb(from record.Trial, done []record.Trial) (next []Proposal, n
 // smooth is the space of the hyperparameters that matter at theta and are not discrete, with theta
 // as their initial values; free has their numbers.
 func (s Space) smooth(theta []float64) (part Space, free []int) {
-	for j, matters := range s.matter(theta) {
+	for j, matters := range param.InForce(s, theta) {
 		if p := s[j]; matters && !p.Map.Discrete() {
 			p.Init, p.When = p.Map.Natural(theta[j]), nil
 			part, free = append(part, p), append(free, j)

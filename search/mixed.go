@@ -25,25 +25,12 @@ func (s Space) settle(theta []float64) []float64 {
 			theta[j] = min(max(math.Round(theta[j]), lo), hi)
 		}
 	}
-	for j, matters := range s.matter(theta) {
+	for j, matters := range param.InForce(s, theta) {
 		if !matters {
 			theta[j] = s[j].Map.Theta(s[j].Init)
 		}
 	}
 	return theta
-}
-
-// matter says which hyperparameters matter at theta: those whose conditions hold.
-func (s Space) matter(theta []float64) []bool {
-	matter := make([]bool, len(s))
-	for j, p := range s {
-		matter[j] = true
-		if p.When != nil {
-			i := s.index(p.When.Name)
-			matter[j] = matter[i] && slices.Contains(p.When.Values, s[i].Map.Natural(theta[i]))
-		}
-	}
-	return matter
 }
 
 // index is the number of the hyperparameter of this name, or -1.

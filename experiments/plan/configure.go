@@ -85,7 +85,7 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 				"of its prior, must be finite numbers: %v", c.Dataset, s.Name, err)
 		}
 	}
-	c.hyperparameters(specs)
+	c.Hyperparameters = recorded(specs)
 	c.Versions = versionsOf(m, p.Spec.Average, whole.How.Method(), len(src.sets) > 1 || whole.Held() > 0)
 	identity := identityOf(c.Configuration, specs, m.Tune, p.predicting(c.Data, p.Spec.Averaging.Text))
 	origins := src.Schema.Origins()
@@ -225,7 +225,7 @@ func (p *planner) tunable(c *candidate) error {
 			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, fix "+
 				"it with {fixed: %.6g}, or give it bounds: [lo, hi]",
 				c.Dataset, h.Name, h.Init, h.Lo, h.Hi, h.Init)
-		case h.Init == h.Lo || h.Init == h.Hi:
+		case !h.Map.Discrete() && (h.Init == h.Lo || h.Init == h.Hi):
 			p.warn(cause.StartsAtBound.New("%s starts at its bound %.6g; standardise the inputs, or give it an init "+
 				"and bounds", h.Name, h.Init).In(c.Dataset))
 		}
@@ -240,12 +240,16 @@ func (p *planner) tunable(c *candidate) error {
 	return nil
 }
 
-// hyperparameters adds the hyperparameters to the configuration.
-func (c *candidate) hyperparameters(specs []param.Spec) {
+// recorded are hyperparameters as in the manifest.
+func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	for _, h := range specs {
-		c.Hyperparameters = append(c.Hyperparameters,
-			record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
+		of := record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed, Choices: h.Choices}
+		if h.When != nil {
+			of.When = &record.When{Name: h.When.Name, Values: h.When.Values}
+		}
+		all = append(all, of)
 	}
+	return all
 }
 
 // starts are the hyperparameters at which the search of each training set starts; nil: those of the
@@ -429,7 +433,7 @@ func (p *planner) compare(c *candidate) error {
 	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
 		p.warn(cause.NoEffect.New("the priors have no effect").In(c.String()))
 	}
-	c.hyperparameters(specs)
+	c.Hyperparameters = recorded(specs)
 	c.Versions = versionsOf(m, nil, whole.How.Method(), false)
 	identity := mustMarshal(configurationKey(c.Configuration))
 	if predicting := p.predicting(c.Data, ""); predicting != "" {

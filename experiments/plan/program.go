@@ -46,10 +46,7 @@ func (p *planner) program() {
 		f.Strategy, f.Stop, f.Space = t.Strategy, t.Stop, of.Space
 		c := record.Configuration{Dataset: p.Spec.Name, DataHash: fmt.Sprintf("%x", content.Sum(nil)),
 			Classes: []string{}, Tune: t.Method, Objective: "value", Program: &of.Program}
-		for _, h := range of.Space {
-			c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(),
-				Choices: h.Choices})
-		}
+		c.Hyperparameters = recorded(of.Space)
 		if t.StartFrom != "" {
 			var err error
 			if f.Space, err = p.startedFrom(t.StartFrom, c, of.Space); err != nil {

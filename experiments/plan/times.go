@@ -174,9 +174,10 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 		for _, leaf := range kernel.Leaves(k, dim) {
 			d := float64(leaf.Dim)
 			// kernels share what they compute once
-			t.First += s.rest * n * known * (1e-10*d + 1e-9) / float64(len(m.Kernels))
-			t.Gram += s.rest * n * known * 1e-8
-			t.Pullback += s.rest * n * known * (1e-9*min(d, float64(len(leaf.Kernel.Params(leaf.Dim)))) + 1e-9)
+			each := leaf.Share * s.rest * n * known
+			t.First += each * (1e-10*d + 1e-9) / float64(len(m.Kernels))
+			t.Gram += each * 1e-8
+			t.Pullback += each * (1e-9*min(d, float64(len(leaf.Kernel.Params(leaf.Dim)))) + 1e-9)
 		}
 	}
 	classes, pairs := float64(likelihood.Processes(m.Likelihood, size.Classes)), 1.0

@@ -189,6 +189,14 @@ type Hyperparameter struct {
 	Column string `json:"column,omitempty"` // the input column, if there is one value per column
 	// what the values 0, 1, … stand for, if they have no order
 	Choices []string `json:"choices,omitempty"`
+	// the other hyperparameter, and its values, with which this one matters; nil: it always does
+	When *When `json:"when,omitempty"`
+}
+
+// When is the condition that a hyperparameter has one of these values, in natural units.
+type When struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
 }
 
 // Shown is the name in reports, with the name of the input in place of its number.

@@ -119,7 +119,7 @@ func distinct(models []Model) (out []Model) {
 
 // Lists whose elements may be alternatives but which are not lists of alternatives themselves.
 var (
-	modelLists = []string{"sum", "product", "dims", "bounds", "costs", "length_scales"}
+	modelLists = []string{"sum", "product", "choice", "dims", "bounds", "costs", "length_scales"}
 	dataLists  = []string{"columns", "ordered", "parts", "drop", "id", "classes", "order", "categories",
 		"missing_values"}
 )

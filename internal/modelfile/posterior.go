@@ -403,6 +403,11 @@ func thetaOf(values map[string]float64, l objective.Layout) ([]float64, error) {
 		if !is {
 			return nil, fmt.Errorf("no %s", names[i])
 		}
+		if s.Map.Discrete() {
+			if err := s.Admits(v); err != nil {
+				return nil, err
+			}
+		}
 		theta[i] = v
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -53,6 +53,19 @@ type KernelUser interface {
 	With(k kernel.Kernel) Comparator
 }
 
+// oneKernel refuses choices, which no comparator makes.
+func oneKernel(what string, k kernel.Kernel) error {
+	if k != nil {
+		for _, s := range k.Params(1) {
+			if s.Map.Discrete() {
+				return fmt.Errorf("%s does not choose a kernel; write a list, as in kernel: [se, matern32], to "+
+					"compare one with each", what)
+			}
+		}
+	}
+	return nil
+}
+
 // Fitted is a fitted Comparator.
 type Fitted interface {
 	objective.Fitted

@@ -37,7 +37,7 @@ func (l LeastSquares) Check() error {
 	if l.Restarts < 0 {
 		return fmt.Errorf("least_squares: restarts: %d; it takes 1 or more", l.Restarts)
 	}
-	return l.Noise.Check("noise", param.Log)
+	return errors.Join(l.Noise.Check("noise", param.Log), oneKernel("least_squares", l.kernel))
 }
 
 // With sets the kernel.

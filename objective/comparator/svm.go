@@ -78,7 +78,7 @@ func (s SVM) Check() error {
 		errs = append(errs,
 			errors.New("svm: the kernel has no free length_scale that length_scales could set; leave it out"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, oneKernel("svm", s.kernel))...)
 }
 
 // With sets the kernel.

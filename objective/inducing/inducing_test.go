@@ -196,13 +196,17 @@ func TestCentresAreMeansOfTheirCases(t *testing.T) {
 	}
 }
 
-// Each column's length scale is found anywhere in the kernel; a column without one has 1.
+// Each column's length scale is found anywhere in the kernel that is chosen; a column without one has 1.
 func TestScalesOfColumns(t *testing.T) {
 	sum := kernel.Sum{{Kind: "se", Kernel: kernel.SE{ARD: true}}, {Kind: "linear", Kernel: kernel.Linear{}},
 		{Kind: "active", Kernel: kernel.Active{Dims: []int{3}, Named: kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}}}}
 	got := scales(sum, []float64{0, 1, 2, 3, 0, 5, -1}, 3)
 	if want := []float64{math.Exp(1), math.Exp(2), math.Exp(-1)}; !floats.EqualApprox(got, want, 1e-15) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	choice := kernel.Choice{{Kind: "linear", Kernel: kernel.Linear{}}, {Kind: "sum", Kernel: sum}, {Kind: "se", Kernel: kernel.SE{ARD: true}}}
+	if got := scales(choice, []float64{1, 0, 0, 1, 2, 3, 0, 5, -1, 0, -3, -3, -3}, 3); !floats.EqualApprox(got, []float64{math.Exp(1), math.Exp(2), math.Exp(-1)}, 1e-15) {
+		t.Errorf("of a choice %v", got)
 	}
 	if got := scales(kernel.Linear{}, []float64{2}, 2); !slices.Equal(got, []float64{1, 1}) {
 		t.Errorf("a linear kernel has the length scales %v", got)

@@ -56,8 +56,10 @@ func scales(k kernel.Kernel, theta []float64, dim int) []float64 {
 	for j := range scale {
 		scale[j] = math.Inf(1)
 	}
-	for i, h := range k.Params(dim) {
-		if !strings.HasPrefix(h.Component(), "length_scale") {
+	specs := k.Params(dim)
+	matters := param.InForce(specs, theta)
+	for i, h := range specs {
+		if !matters[i] || !strings.HasPrefix(h.Component(), "length_scale") {
 			continue
 		}
 		for j := range scale {

@@ -183,6 +183,11 @@ func (p Product) pullInputs(dst *mat.Dense, theta []float64, g Block) {
 	p.each(theta, g, func(i int, t []float64, _, others Block) { pullInputs(p[i].Kernel, dst, t, others) })
 }
 
+func (c Choice) pullInputs(dst *mat.Dense, theta []float64, g Block) {
+	k, own, _ := c.chosen(theta, g.X.Dim())
+	pullInputs(k, dst, own, g)
+}
+
 // pullInputs implements inputPuller: the other columns have no derivative.
 func (a Active) pullInputs(dst *mat.Dense, theta []float64, g Block) {
 	seen := a.seen(g)

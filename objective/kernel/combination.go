@@ -20,38 +20,58 @@ type combination interface {
 	checkDim(dim int) error
 }
 
+// isChoice says whether k is one of its parts, and has a hyperparameter which one.
+func isChoice(k Kernel) bool {
+	_, is := k.(interface{ chooses() })
+	return is
+}
+
 // Leaf is a kernel that combinations are made of, with the number of columns that it sees.
 type Leaf struct {
 	Kernel
-	Dim int
+	Dim   int
+	Share float64 // 1, or of a choice among n kernels 1/n: how often it is evaluated
 }
 
 // Leaves lists the kernels that k is made of, k itself if it is no combination.
 func Leaves(k Kernel, dim int) (all []Leaf) {
 	c, ok := k.(combination)
 	if !ok {
-		return []Leaf{{k, dim}}
+		return []Leaf{{k, dim, 1}}
 	}
+	share := 1.0
 	parts, dim := c.parts(dim)
+	if isChoice(k) {
+		share /= float64(len(parts))
+	}
 	for _, p := range parts {
-		all = append(all, Leaves(p.Kernel, dim)...)
+		for _, leaf := range Leaves(p.Kernel, dim) {
+			leaf.Share *= share
+			all = append(all, leaf)
+		}
 	}
 	return all
 }
 
 // count is the number of k's hyperparameters on inputs with dim columns.
 func count(k Kernel, dim int) (n int) {
-	for _, leaf := range Leaves(k, dim) {
-		c, ok := leaf.Kernel.(Configurable)
-		if !ok {
-			n += len(leaf.Params(leaf.Dim))
-			continue
+	switch c := k.(type) {
+	case combination:
+		parts, dim := c.parts(dim)
+		for _, p := range parts {
+			n += count(p.Kernel, dim)
 		}
+		if isChoice(k) {
+			n++
+		}
+	case Configurable:
 		for _, s := range c.Settings() {
 			if n++; s.PerColumn {
-				n += leaf.Dim - 1
+				n += dim - 1
 			}
 		}
+	default:
+		n = len(k.Params(dim))
 	}
 	return n
 }
@@ -86,10 +106,15 @@ func (n Named) path() string {
 // "1.2.se.length_scale".
 func params(parts []Named, dim int) (all []param.Spec) {
 	for i, p := range parts {
-		for _, s := range p.Kernel.Params(dim) {
-			s.Name = strconv.Itoa(i+1) + "." + p.path() + s.Name
-			all = append(all, s)
-		}
+		all = append(all, p.params(i, dim)...)
+	}
+	return all
+}
+
+// params are those of part i of a combination.
+func (n Named) params(i, dim int) (all []param.Spec) {
+	for _, s := range n.Kernel.Params(dim) {
+		all = append(all, s.Within(strconv.Itoa(i+1)+"."+n.path()))
 	}
 	return all
 }

@@ -31,6 +31,9 @@ var Table = registry.Table[Kernel]{
 	registry.Composed[Additive, Kernel]("additive",
 		"additive: {kernel: …}; the sum of a kernel on every input alone, each with hyperparameters of its own",
 		Additive{Named{"se", SE{}}}),
+	registry.Composed[Choice, Kernel]("choice",
+		"choice: [kernel, …]; one of them, and which one is a hyperparameter, for method: auto, bayes and the like",
+		Choice{{"se", SE{}}, {"matern32", Matern32{}}}),
 	registry.Composed[PerClass, Kernel]("per_class",
 		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),
 }

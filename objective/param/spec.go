@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -40,6 +41,30 @@ type Spec struct {
 type Condition struct {
 	Name   string
 	Values []float64
+}
+
+// Within is the hyperparameter as part of something whose hyperparameters have this prefix, as the
+// one of its condition has too.
+func (s Spec) Within(prefix string) Spec {
+	s.Name = prefix + s.Name
+	if s.When != nil {
+		s.When = &Condition{prefix + s.When.Name, s.When.Values}
+	}
+	return s
+}
+
+// InForce says which hyperparameters matter at theta: those whose conditions hold. The one that a
+// condition names stands before.
+func InForce(specs []Spec, theta []float64) []bool {
+	in := make([]bool, len(specs))
+	for j, s := range specs {
+		in[j] = true
+		if s.When != nil {
+			i := slices.IndexFunc(specs, func(o Spec) bool { return o.Name == s.When.Name })
+			in[j] = in[i] && slices.Contains(s.When.Values, specs[i].Map.Natural(theta[i]))
+		}
+	}
+	return in
 }
 
 // Component is the last component of the name's path, "length_scale[2]" of "1.se.length_scale[2]".
@@ -193,7 +218,7 @@ func Proper(free []Spec) error {
 	}
 	var errs []error
 	for _, s := range free {
-		if s.Prior == nil {
+		if s.Prior == nil && !s.Map.Discrete() {
 			errs = append(errs, fmt.Errorf("%s has no prior, and a flat one over %s is improper; "+
 				"add for example {prior: %s}, or hold it with {fixed: %.6g}",
 				s.Name, s.ThetaName(), example[s.Map], s.Init))

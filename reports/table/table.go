@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -164,10 +165,11 @@ func (t *Table) Spread() {
 		}
 		t.replace(c, by, func(cell Cell, k int) Cell {
 			v, _ := cell.Value.(reports.Values)
-			if x, found := v.Get(all[k]); found {
-				return Row(x)[0]
+			i := slices.IndexFunc(v, func(n record.Named) bool { return n.Name == all[k] })
+			if i < 0 {
+				return Cell{}
 			}
-			return Cell{}
+			return written(v[i].Text, v[i].Value)
 		})
 	}
 }

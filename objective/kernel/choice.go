@@ -1,0 +1,77 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Choice is one of several kernels, and which one is a hyperparameter too, the first: a
+// param.Choice with the name "choice" and a value for every kernel, its position and kind
+// ("2.matern32"). After it come the kernels' own, named as in a sum, each under the condition that
+// its kernel is chosen. Every theta chooses the nearest, so that the derivative by the choice is 0.
+type Choice []Named
+
+func (c Choice) parts(dim int) ([]Named, int) { return c, dim }
+func (c Choice) with(parts []Named) Kernel    { return Choice(parts) }
+func (c Choice) path() string                 { return "" }
+func (c Choice) checkDim(dim int) error       { return checkParts("choice", c, dim) }
+func (c Choice) chooses()                     {}
+
+func (c Choice) checkOptions() error {
+	if n := len(c); n < 2 || n > maxParts {
+		return fmt.Errorf("choice needs a list of 2 to %d kernels, as in {choice: [se, matern32]}; found %d",
+			maxParts, n)
+	}
+	return nil
+}
+
+// Params implements Kernel.
+func (c Choice) Params(dim int) []param.Spec {
+	var names []string
+	var all []param.Spec
+	for i, p := range c {
+		name := strconv.Itoa(i + 1)
+		if p.Kind != "" {
+			name += "." + p.Kind
+		}
+		names = append(names, name)
+		for _, s := range p.params(i, dim) {
+			if s.When == nil {
+				s.When = &param.Condition{Name: "choice", Values: []float64{float64(i)}}
+			}
+			all = append(all, s)
+		}
+	}
+	return append([]param.Spec{param.Among("choice", names...)}, all...)
+}
+
+// chosen is the number of the kernel, its part of theta, and from where on in theta that is.
+func (c Choice) chosen(theta []float64, dim int) (k Kernel, own []float64, from int) {
+	i := int(min(max(math.Round(theta[0]), 0), float64(len(c)-1)))
+	from = 1
+	for _, p := range c[:i] {
+		from += count(p.Kernel, dim)
+	}
+	return c[i].Kernel, theta[from:][:count(c[i].Kernel, dim)], from
+}
+
+// Memory implements Kernel: that of the one with most.
+func (c Choice) Memory(n, m, dim int) (most int64) {
+	for _, p := range c {
+		most = max(most, p.Kernel.Memory(n, m, dim))
+	}
+	return most
+}
+
+func (c Choice) Fill(dst Block, theta []float64) {
+	k, own, _ := c.chosen(theta, dst.X.Dim())
+	k.Fill(dst, own)
+}
+
+func (c Choice) Pull(grad, theta []float64, own, g Block) {
+	k, theta, from := c.chosen(theta, g.X.Dim())
+	k.Pull(grad[from:][:len(theta)], theta, own, g)
+}
