@@ -17,19 +17,16 @@ func At(place string, err error) error { return placed{place, err} }
 // Failed is the notice of an error. Its kind is that of the outermost error that has one: a Notice,
 // or another error with a method Cause; else it is Failure.
 func Failed(err error) Notice {
-	n := Notice{Kind: Failure}
+	switch of := err.(type) {
+	case placed:
+		return Failed(of.err).In(of.at)
+	case Notice:
+		return of
+	}
+	n := Notice{Kind: Failure, Text: err.Error()}
 	var known interface{ Cause() Kind }
 	if errors.As(err, &known) {
 		n.Kind = known.Cause()
 	}
-	switch of := err.(type) {
-	case placed:
-		inner := Failed(of.err)
-		inner.Kind = n.Kind
-		return inner.In(of.at)
-	case Notice:
-		return of
-	}
-	n.Text = err.Error()
 	return n
 }

@@ -2,9 +2,11 @@ package machine
 
 import (
 	"errors"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 func TestAvailable(t *testing.T) {
@@ -78,6 +80,51 @@ func TestAdmit(t *testing.T) {
 	}
 	if err := Admit(1<<20, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// The footprint is what is in use, what the collector may leave behind it, and 8 MiB.
+func TestFootprint(t *testing.T) {
+	for _, c := range []struct {
+		bytes, want int64
+		percent     int
+	}{{0, 8 << 20, 100}, {1000, 8<<20 + 1250, Slack}, {1000, 8<<20 + 2000, 100}, {1 << 40, 8<<20 + 1<<40, 0}} {
+		if got := Footprint(c.bytes, c.percent); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	before := debug.SetGCPercent(40)
+	if got := Percent(); got != 40 {
+		t.Errorf("%d %%, want 40", got)
+	}
+	debug.SetGCPercent(300)
+	if got := Percent(); got != 100 {
+		t.Errorf("%d %%, want 100", got)
+	}
+	debug.SetGCPercent(before)
+}
+
+// Sleeping takes no processor time, and work does.
+func TestProcessorTime(t *testing.T) {
+	if s := Seconds(func() { time.Sleep(60 * time.Millisecond) }); s > 0.03 {
+		t.Errorf("a sleep of 60 ms takes %v s", s)
+	}
+	spin := func() {
+		for began := ProcessTime(); ProcessTime()-began < 20*time.Millisecond; {
+		}
+	}
+	if s := Seconds(spin); !(s >= 0.02 && s < 1) {
+		t.Errorf("work of 20 ms takes %v s", s)
+	}
+}
+
+// A name is followed by a colon or blanks: others begin like it.
+func TestField(t *testing.T) {
+	files := fstest.MapFS{"f": {Data: []byte("ab 1\nabc:2\nabd\n ab 3\na:\t4 5\na 6\n")}}
+	for name, want := range map[string]string{"a": "4 5", "ab": "1", "abc": "2", "abd": "", "b": "", "": "ab 3"} {
+		if got := field(files, "f", name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
 	}
 }
 
