@@ -33,6 +33,19 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		{"é: \"\\q\"\n", "1:5: found unknown escape"},
 		{"a: é\x02\n", "1:5: control character"},
 		{"a: 1\r\nb: \xff\r\n", "2:4: byte 0xff"},
+		{"a: 1\rb: \xff\r\n", "2:4: byte 0xff"},
+		{"a: [1, 2", "1:9: "},
+		{"a: 1\né: {b: 2", "2:9: "},
+		{"\xff\xfea", "1:1: UTF-16 text"},
+		{"\xfe\xffa", "1:1: UTF-16 text"},
+		{"\ufeffa: \x01\n", "1:4: control character U+0001"},
+		{"a: \x7f\n", "1:4: control character U+007F"},
+		{"a: b\ufeff\n", "1:5: control character U+FEFF"},
+		{"", "1:1: the file is empty"},
+		{"a: 1\n---\nb: 2\n", "2:1: a second document"},
+		{"a: 1\n<<: {b: 2}\n", "2:1: merge keys"},
+		{"a: !!str 1\n", "1:4: tags (!!str) are not supported"},
+		{strings.Repeat("#", MaxBytes+1), " 1048577 bytes"},
 	} {
 		ps := problems(c.text)
 		if len(ps) != 1 || !strings.HasPrefix(ps[0].Error(), "f.yaml:"+c.want) {
@@ -73,12 +86,13 @@ func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	if _, err := Natural(scalar("-1"), 64); err == nil {
 		t.Error("-1 is natural")
 	}
-	for text, want := range map[string]bool{"true": true, "False": false} {
+	for text, want := range map[string]bool{"true": true, "True": true, "TRUE": true, "false": false, "False": false} {
 		if v, err := Bool(scalar(text)); err != nil || v != want {
 			t.Errorf("%s is %v, %v", text, v, err)
 		}
 	}
-	for text, wayOut := range map[string]string{"yes": "write true", "off": "write false", "1": "expected true or false", "'true'": "expected true or false"} {
+	for text, wayOut := range map[string]string{"yes": "write true", "Yes": "write true", "on": "write true", "y": "write true", "off": "write false",
+		"no": "write false", "n": "write false", "N": "write false", "o": "expected true or false", "[true]": "expected true or false", "1": "expected true or false", "'true'": "expected true or false"} {
 		if _, err := Bool(scalar(text)); err == nil || !strings.Contains(err.Error(), wayOut) {
 			t.Errorf("%s: %v, want %q", text, err, wayOut)
 		}
@@ -114,6 +128,26 @@ func TestHostileTextsAreRefused(t *testing.T) {
 				t.Errorf("%d MiB were allocated", took>>20)
 			}
 		})
+	}
+}
+
+// What is at a limit is read, and one more is not.
+func TestLimitsOfTexts(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) + "\n" }
+	for _, c := range []struct {
+		name, text, refused string
+	}{
+		{"bytes", strings.Repeat("#", MaxBytes-5) + "\na: 1", strings.Repeat("#", MaxBytes-4) + "\na: 1"},
+		{"depth", nested(MaxDepth), nested(MaxDepth + 1)},
+		{"entries", "[" + strings.Repeat("1,", maxNodes-2) + "1]", "[" + strings.Repeat("1,", maxNodes-1) + "1]"},
+		{"entries of aliases", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2-4) + "1]", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2) + "1]"},
+	} {
+		if ps := problems(c.text); len(ps) != 0 {
+			t.Errorf("%s: %v", c.name, ps)
+		}
+		if ps := problems(c.refused); len(ps) != 1 {
+			t.Errorf("one too many %s: %v", c.name, ps)
+		}
 	}
 }
 
