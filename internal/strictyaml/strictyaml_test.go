@@ -29,6 +29,8 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		{"a:\n  b: 1\n c: 2\n", "3:2: "},
 		{"a: 1\nb: *c\n", "2:4: unknown anchor 'c'"},
 		{"a: 1 # *c\nb: [1, *c]\n", "2:8: unknown anchor 'c'"},
+		{"a: é*cd\nb: [*c, 2]\n", "2:5: unknown anchor 'c' referenced (an alias *name repeats what &name stands before)"},
+		{"b: *c", "1:4: unknown anchor 'c'"},
 		{"a: 1\n---\nb: [\n", "4:1: "},
 		{"é: \"\\q\"\n", "1:5: found unknown escape"},
 		{"a: é\x02\n", "1:5: control character"},
@@ -83,8 +85,27 @@ func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	if v, err := Natural(scalar("18446744073709551615"), 64); err != nil || v != 1<<64-1 {
 		t.Error(v, err)
 	}
-	if _, err := Natural(scalar("-1"), 64); err == nil {
-		t.Error("-1 is natural")
+	for _, c := range []struct {
+		text    string
+		bits    int
+		natural bool
+		whole   bool
+		value   uint64
+	}{
+		{"-1", 64, false, true, 0}, {"0", 8, true, true, 0}, {"0.0", 8, true, true, 0}, {"5.0", 8, true, true, 5}, {"+7", 8, true, true, 7},
+		{"127", 8, true, true, 127}, {"128", 8, true, false, 128}, {"128.0", 8, true, false, 128}, {"127.0", 8, true, true, 127},
+		{"255", 8, true, false, 255}, {"255.0", 8, true, false, 255}, {"256", 8, false, false, 0}, {"256.0", 8, false, false, 0},
+		{"-128", 8, false, true, 0}, {"9007199254740991.0", 64, true, true, 1<<53 - 1}, {"9007199254740992.0", 64, false, false, 0},
+		{"9007199254740992", 64, true, true, 1 << 53}, {"1.5", 64, false, false, 0}, {"1e400", 64, false, false, 0}, {"a", 64, false, false, 0},
+	} {
+		n, err := Natural(scalar(c.text), c.bits)
+		if (err == nil) != c.natural || n != c.value && c.natural {
+			t.Errorf("%s of %d bits: %d, %v", c.text, c.bits, n, err)
+		}
+		w, err := Whole(scalar(c.text), c.bits)
+		if (err == nil) != c.whole || c.whole && c.natural && w != int64(c.value) {
+			t.Errorf("%s of %d bits: %d, %v", c.text, c.bits, w, err)
+		}
 	}
 	for text, want := range map[string]bool{"true": true, "True": true, "TRUE": true, "false": false, "False": false} {
 		if v, err := Bool(scalar(text)); err != nil || v != want {
@@ -147,6 +168,40 @@ func TestLimitsOfTexts(t *testing.T) {
 		}
 		if ps := problems(c.refused); len(ps) != 1 {
 			t.Errorf("one too many %s: %v", c.name, ps)
+		}
+	}
+}
+
+// Frequent mistakes come with the remedy.
+func TestRemedies(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: @b\n": "quote what begins with @", "a: 1\nb:\n\tc: 1\n": "indent with blanks, not with tabs",
+		"a: 1\nb: c: d\n": "quote a text that has", "a: {b: 1\nc: 2\n": "close the brace", "a: [b\nc: 2\n": "close the bracket",
+		"a:\n  b: 1\n c: 2\n": "keys of one mapping begin in the same column",
+	} {
+		ps := problems(text)
+		if len(ps) != 1 || !strings.Contains(ps[0].Message, want) || strings.Count(ps[0].Message, " (") != 1 {
+			t.Errorf("%q: %v, want %s", text, ps, want)
+		}
+	}
+}
+
+// As many alternatives as are allowed are expanded, and more are refused once.
+func TestTooManyAlternatives(t *testing.T) {
+	expand := func(text string) (int, Problems) {
+		found := NewFindings("f.yaml")
+		n := len(Expand(Parse([]byte(text), found), nil, found))
+		ps, _ := found.Err().(Problems)
+		return n, ps
+	}
+	list := func(key string, n int) string { return key + ": [" + strings.Repeat("1, ", n-1) + "1]\n" }
+	if n, ps := expand(list("a", MaxAlternatives)); n != MaxAlternatives || len(ps) != 0 {
+		t.Errorf("%d alternatives, %v", n, ps)
+	}
+	for _, text := range []string{list("a", MaxAlternatives+1), list("a", MaxAlternatives) + list("b", 2),
+		list("a", MaxAlternatives/2) + list("b", 3), list("a", 400) + list("b", 400) + list("c", 400)} {
+		if n, ps := expand(text); n != 0 || len(ps) != 1 {
+			t.Errorf("%.40s…: %d alternatives, %v", text, n, ps)
 		}
 	}
 }

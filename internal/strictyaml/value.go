@@ -96,7 +96,7 @@ func Number(n *Node) (float64, error) {
 		return 0, err
 	}
 	v, err := strconv.ParseFloat(n.Value, 64)
-	if err != nil || math.IsInf(v, 0) {
+	if err != nil {
 		return 0, fmt.Errorf("%s is beyond the range of numbers", n.Value)
 	}
 	return v, nil
