@@ -243,8 +243,7 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	heading := "\noptions:\n"
 	registry.Options(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
 		if !slices.Contains(names, name) {
-			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of),
-				describeDefault(f))
+			fmt.Fprintf(w, "%s  %s\t%s%s\n", heading, name, describeField(of), describeDefault(f))
 			names, heading = append(names, name), ""
 		}
 	})
@@ -271,12 +270,13 @@ func describeDefault(v reflect.Value) string {
 	return ""
 }
 
-// describeInterval describes the range of a number, if it is limited.
-func describeInterval(of reflect.StructField) string {
+// describeField describes the possible values of an option: their type and the range of a number.
+func describeField(of reflect.StructField) string {
+	text := describeType(of.Type)
 	if i, ok := declared.Within(of); ok {
-		return ", " + i.String()
+		return strings.TrimSuffix(text, ", 0 or more") + ", " + i.String()
 	}
-	return ""
+	return text
 }
 
 // describeType describes the possible values in words.
@@ -303,8 +303,8 @@ func describeType(t reflect.Type) string {
 			return "a kernel"
 		}
 		var parts []string
-		registry.Options(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
-			parts = append(parts, name+": "+describeType(f.Type())+describeInterval(of))
+		registry.Options(reflect.New(t).Elem(), func(name string, _ reflect.Value, of reflect.StructField) {
+			parts = append(parts, name+": "+describeField(of))
 		})
 		if parts == nil {
 			return "a number or a name"
