@@ -1,0 +1,194 @@
+package catalogue
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+func counts(n ...int) (all []data.Count) {
+	for i, n := range n {
+		all = append(all, data.Count{Class: string(rune('a' + i)), N: n})
+	}
+	return all
+}
+
+// Cases are held out as their number, and that of the smallest class, allows.
+func TestEvaluationOfStudies(t *testing.T) {
+	folds, part := study{folds: 10}, study{}
+	for _, c := range []struct {
+		s    study
+		p    problem
+		want string
+	}{
+		{folds, problem{cases: 200, classes: counts(100, 100)}, "{kfold: {k: 10}}"},
+		{folds, problem{cases: 200, classes: counts(193, 7)}, "{kfold: {k: 7}}"},
+		{folds, problem{cases: 200, classes: counts(199, 1)}, "{kfold: {k: 2}}"},
+		{folds, problem{cases: 24, classes: counts(12, 12)}, "{kfold: {k: 6}}"}, {folds, problem{cases: 200}, "{kfold: {k: 10}}"},
+		{study{folds: 10, repeats: 3}, problem{cases: 200}, "{repeated_kfold: {k: 10, repeats: 3}}"},
+		{study{folds: 10, repeats: 1}, problem{cases: 200}, "{kfold: {k: 10}}"},
+		{part, problem{cases: 200, classes: counts(100, 100)}, "{hold_out: {test_size: 0.2}}"},
+		{part, problem{cases: 200, classes: counts(101, 99)}, "{kfold: {k: 5}}"}, {part, problem{cases: 99}, "{kfold: {k: 5}}"},
+		{study{subsample: 100}, problem{cases: 1000, classes: counts(400, 600)}, "{kfold: {k: 5}}"},
+		{study{subsample: 500}, problem{cases: 1000, classes: counts(200, 800)}, "{hold_out: {test_size: 0.2}}"},
+		{study{subsample: 500}, problem{cases: 1000, classes: counts(198, 802)}, "{kfold: {k: 5}}"},
+		{folds, problem{cases: 200, grouped: true}, "{group_kfold: {k: 5}}"},
+		{folds, problem{cases: 200, grouped: true, classes: counts(100, 100)}, "{group_kfold: {k: 5, stratified: true}}"},
+		{part, problem{cases: 200, grouped: true}, "{group_kfold: {k: 2}}"}, {study{folds: 3}, problem{cases: 200, grouped: true}, "{group_kfold: {k: 3}}"},
+		{folds, problem{cases: 200, grouped: true, test: &data.Summary{}}, "test"},
+	} {
+		if got := c.s.evaluation(c.p); got != c.want {
+			t.Errorf("%+v, %+v: %s, want %s", c.s, c.p, got, c.want)
+		}
+	}
+}
+
+// The likelihood is that of the label, and the comparators are for classes.
+func TestModelsOfStudies(t *testing.T) {
+	both := study{inference: []string{"laplace", "ep"}}
+	for _, c := range []struct {
+		s                     study
+		p                     problem
+		likelihood, inference string
+	}{
+		{both, problem{classes: counts(5, 5)}, "probit", "laplace, ep, base_rate, logistic_regression"},
+		{both, problem{classes: counts(5, 5, 5)}, "softmax", "laplace, base_rate, logistic_regression"},
+		{both, problem{classes: counts(5, 5, 5), ordered: true}, "[softmax, ordinal]", "laplace, base_rate, logistic_regression"},
+		{both, problem{}, "{gaussian: {noise: {init: 1}}}", "exact"},
+		{both, problem{target: columns.Spread{SD: 30}}, "{gaussian: {noise: {init: 15}}}", "exact"},
+		{study{inference: laplace, inducing: 50}, problem{classes: counts(5, 5)}, "probit", "{laplace: {inducing: 50}}, base_rate, logistic_regression"},
+		{study{inducing: 50}, problem{}, "{gaussian: {noise: {init: 1}}}", "{exact: {inducing: 50}}"},
+	} {
+		likelihood, inference := c.s.model(c.p)
+		if got := strings.Join(inference, ", "); likelihood != c.likelihood || got != c.inference {
+			t.Errorf("%+v, %+v: %s, %s", c.s, c.p, likelihood, got)
+		}
+	}
+	if !slices.Equal(both.inference, []string{"laplace", "ep"}) {
+		t.Errorf("the study has changed: %v", both.inference)
+	}
+}
+
+// What a smaller study leaves out is told: kernels, methods, restarts, folds, inducing inputs and
+// cases.
+func TestWhatStudiesLack(t *testing.T) {
+	p := problem{cases: 1000, classes: counts(500, 500)}
+	large := study{kernels: []string{same, trend}, inference: []string{"laplace", "ep"}, restarts: 2, folds: 10}
+	for _, c := range []struct {
+		s, than study
+		want    string
+	}{
+		{large, large, ""},
+		{study{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5}, large,
+			"kernel " + same + "; inference ep; restarts: 2 rather than 1; evaluate: {kfold: {k: 10}} rather than {kfold: {k: 5}}"},
+		{study{inducing: 50}, study{inducing: 100}, "inference {laplace: …; 100 inducing inputs rather than 50"},
+		{study{inducing: 50, subsample: 200}, study{inducing: 50}, "all 1000 cases rather than 200"},
+		{study{subsample: 200}, study{subsample: 300}, "300 cases rather than 200"}, {study{subsample: 300}, study{subsample: 200}, ""},
+		{study{inducing: 50}, study{inducing: 50}, ""}, {study{restarts: 2}, study{restarts: 1}, ""}, {study{}, study{inducing: 50}, ""},
+	} {
+		want := strings.TrimPrefix(c.want, "inference {laplace: …; ")
+		if got := strings.Join(c.s.lacks(c.than, p), "; "); got != want {
+			t.Errorf("%+v beside %+v: %s, want %s", c.s, c.than, got, want)
+		}
+	}
+}
+
+// Many inputs share a length scale, and functions of one input each need several and not too many.
+func TestKernelsOfStudies(t *testing.T) {
+	s := study{kernels: []string{same, each, trend, apart}}
+	shared := strings.NewReplacer("ard: true", "ard: false")
+	for _, c := range []struct {
+		cases, inputs int
+		want          []string
+	}{
+		{50, 1, []string{same, each, trend}}, {50, 2, s.kernels}, {50, 100, s.kernels},
+		{50, 101, []string{same, shared.Replace(trend)}}, {101, 101, []string{same, each, trend}}, {500, 501, []string{same, shared.Replace(trend)}},
+	} {
+		p := problem{cases: c.cases, inputs: c.inputs}
+		if got := s.of(p).kernels; !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
+		if wide := c.inputs > max(c.cases, 100); p.wide() != wide {
+			t.Errorf("%+v: wide %v", c, p.wide())
+		}
+	}
+}
+
+// Targets far from mean 0 and standard deviation 1 get starting values, and bounds where those are
+// far too.
+func TestUnitsOfTargets(t *testing.T) {
+	for _, c := range []struct {
+		mean, sd float64
+		scaled   bool
+	}{{0, 1, false}, {0, 5, false}, {0, 5.1, true}, {0, 0.2, false}, {0, 0.19, true}, {5, 1, false}, {5.1, 1, true}, {-5.1, 1, true},
+		{0, 0, false}, {0, 1e-201, false}, {0, 1e-199, true}, {0, 1e201, false}, {0, 1e199, true}} {
+		if got := (problem{target: columns.Spread{Mean: c.mean, SD: c.sd}}).scaled(); got != c.scaled {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	for _, c := range []struct {
+		sd, value float64
+		want      string
+	}{{30, 15, "{init: 15}"}, {0.1, 0.05, "{init: 0.05}"}, {1e4, 1e4, "{init: 10000}"}, {0.05, 0.05, "{init: 0.05, bounds: [5e-06, 500]}"},
+		{2e4, 12345, "{init: 12000, bounds: [1.2, 1.2e+08]}"}} {
+		if got := (problem{target: columns.Spread{SD: c.sd}}).start(c.value); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	for _, c := range []struct {
+		mean, sd float64
+		want     string
+	}{{123.456, 9, "123.5"}, {123.456, 10, "123"}, {123.456, 99, "123"}, {123.456, 100, "120"}, {-0.012345, 0.001, "-0.0123"}, {5e12, 1e6, "5e+12"}} {
+		if got := (problem{target: columns.Spread{Mean: c.mean, SD: c.sd}}).mean(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	for v, want := range map[float64]string{0: "0", 1: "1", 0.0123: "0.012", 12345: "12000", 1.25e-7: "1.2e-07", 99.9: "100"} {
+		if got := twoDigits(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	if n := (problem{cases: 9, classes: counts(4, 2, 3)}).smallest(); n != 2 {
+		t.Errorf("%d cases in the smallest class", n)
+	}
+	if n := (problem{cases: 9}).smallest(); n != 9 {
+		t.Errorf("%d cases without classes", n)
+	}
+}
+
+// A study is written with what it lacks, its limits, and what its data ask for.
+func TestWrittenStudies(t *testing.T) {
+	s := study{kernels: []string{trend, rough}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 5}
+	p := problem{cases: 200, inputs: 3, classes: counts(100, 100)}
+	has := func(text string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains("\n"+text, "\n"+w) {
+				t.Errorf("%s\nlacks %q", text, w)
+			}
+		}
+	}
+	text := s.write(p, []string{"kernel a", "restarts"}, 2*time.Minute, 200)
+	has(text, "  preprocess: standardize #", "model: #", "    - "+trend+"\n    - "+rough+"\n", "  likelihood: probit\n",
+		"  inference: [laplace, ep, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 3, start_inference: laplace} #",
+		"evaluate: {kfold: {k: 5}} # gpc-tune list splitters\n", "# left out to take at most about 2m0s:\n#   kernel a\n#   restarts\n# the next larger study takes about 3m20s: ")
+	for _, no := range []string{"subsample", "mean:", "skewed", "inducing", "one length scale for all", "evaluations:"} {
+		if strings.Contains(text, no) {
+			t.Errorf("%s\nhas %q", text, no)
+		}
+	}
+	if text := s.write(p, nil, time.Minute, 0); strings.Contains(text, "left out") {
+		t.Errorf("nothing is left out:\n%s", text)
+	}
+	s = study{kernels: []string{trend, rough, same}, inference: laplace, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
+	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
+	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true}}]}\n",
+		"    - {matern32: {amplitude: {init: 50}, ard: true}}\n", "    - {se: {amplitude: {init: 50}, ard: false}}\n",
+		"  # 9001 inputs for 9000 cases: one length scale for all.", "  mean: {constant: {fixed: 1000}} # the label has mean 1000 and standard deviation 50\n",
+		"  likelihood: {gaussian: {noise: {init: 25}}}\n  # the label is skewed", "  inference: [{exact: {inducing: 50}}] #", "  # inducing inputs: a covariance of lower rank",
+		"tune: {method: bfgs, restarts: 1, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
+}
