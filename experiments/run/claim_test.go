@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -74,6 +75,60 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 		case errors.As(err, &extends) || strings.Count(err.Error(), c.want) != 1:
 			t.Errorf("%s: error %v, want %s", c.is, err, c.want)
 		}
+	}
+}
+
+// A lost evaluation is named beside those of the configuration that has most in common with the old
+// one.
+func TestWhatIsMostAlike(t *testing.T) {
+	study := func(evaluations ...string) (all []record.Study) {
+		for _, e := range evaluations {
+			all = append(all, record.Study{Evaluation: e})
+		}
+		return all
+	}
+	of := func(kernel, inference string, evaluations ...string) record.Configuration {
+		return record.Configuration{Studies: study(evaluations...),
+			Label: record.Label{Kernel: record.Plain(kernel), Inference: record.Plain(inference)}}
+	}
+	if got := others(of("se", "ep", "train", "kfold 1", "kfold 2", "test", "kfold 3")); got != "kfold, test" {
+		t.Error(got)
+	}
+	all := []record.Configuration{of("linear", "laplace", "1"), of("se", "laplace", "2"), of("se", "ep", "3"), of("se", "ep", "4")}
+	for want, other := range map[string]record.Configuration{"3": of("se", "ep"), "2": of("se", "pl"), "1": of("linear", "pl")} {
+		if got := mostLike(all, other).Studies[0].Evaluation; got != want {
+			t.Errorf("%+v: %s, want %s", other, got, want)
+		}
+	}
+	const model = crabs30 + "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
+	for _, c := range []struct{ was, is, want string }{
+		{"evaluate: {kfold: {k: 2}}\n", "evaluate: training\n", "evaluate: kfold"},
+		{"evaluate: {kfold: {k: 2}}\n", "evaluate: {kfold: {k: 3}}\n", "cases held out in repeat 0 fold 0 in the folder, other cases here"},
+		{"seed: 1\n", "seed: 2\n", "seed: 1 in the folder, 2 here"},
+		{"predict: {average: map}\n", "", "predict.average: map in the folder, averaged here"},
+		{"", "predict: {average: map}\n", "predict.average: averaged in the folder, map here"},
+	} {
+		dir := t.TempDir()
+		if _, err := LayOut(plantest.Planned(t, model+c.was), dir, LayOutOptions{Blocks: 1}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LayOut(plantest.Planned(t, model+c.is), dir, LayOutOptions{})
+		if !errors.Is(err, ErrOtherConfiguration) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q then %q: %v, want %s", c.was, c.is, err, c.want)
+		}
+	}
+}
+
+// Expected times are measured if every rate is.
+func TestEstimates(t *testing.T) {
+	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n")
+	nominal, measured := estimate(p, plan.Nominal)
+	if !measured || len(nominal) != len(p.Studies) || !(nominal[0].Later > 0) {
+		t.Errorf("%+v, measured %v", nominal, measured)
+	}
+	unknown, measured := estimate(p, nil)
+	if measured || !slices.Equal(unknown, nominal) {
+		t.Errorf("%+v, measured %v", unknown, measured)
 	}
 }
 

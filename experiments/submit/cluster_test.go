@@ -227,6 +227,37 @@ func TestSlurmSendsWaves(t *testing.T) {
 	}
 }
 
+// The time of a job is the one asked for, or twice the expected one and ten minutes, or the default
+// of the cluster where times are unknown, which is told.
+func TestSlurmTimes(t *testing.T) {
+	for _, c := range []struct {
+		time     string
+		measured bool
+		want     []string // of a block of each wave and the rest; "": none
+	}{{"2:00:00", true, []string{"2:00:00", "2:00:00", "2:00:00"}}, {"90", false, []string{"90", "90", "90"}},
+		{"", true, []string{"30", "13", "12"}}, {"", false, []string{"", "", ""}}} {
+		dir := slurmed(t, "exit 1")
+		r := twoWaves(t)
+		var log strings.Builder
+		r.Measured, r.Log = c.measured, &log
+		if _, err := (&slurm{time: c.time}).Submit(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, line := range sent(t, dir, "sent") {
+			_, after, _ := strings.Cut(line, "--time=")
+			time, _, _ := strings.Cut(after, " ")
+			got = append(got, time)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+		if told := strings.Contains(log.String(), "warning: times are unknown"); told != (c.time == "" && !c.measured) {
+			t.Errorf("%+v: %s", c, &log)
+		}
+	}
+}
+
 // If blocks of an earlier wave are missing in the queue, what waits for that wave is cancelled and sent again; what
 // runs stays.
 func TestSlurmWithdrawsWhatWouldNotWait(t *testing.T) {
