@@ -302,3 +302,31 @@ func TestCommandsAreChecked(t *testing.T) {
 		t.Error(v, err)
 	}
 }
+
+// What is learnt from predictions goes into a model file as it is in the record.
+func TestAdjustmentsOfAFit(t *testing.T) {
+	threshold := record.Number(0.3)
+	f := &record.Fit{Calibration: record.Matrix{{1, 2}, {3, 4}}, Threshold: &threshold}
+	var none *Adjust
+	if name, parameters, at := none.Corrected(f); name != "" || parameters != nil || at != nil {
+		t.Errorf("%q, %v, %v", name, parameters, at)
+	}
+	if name, parameters, at := (&Adjust{}).Corrected(f); name != "" || parameters != nil || !slices.Equal(at, []float64{0.3}) {
+		t.Errorf("without calibration: %q, %v, %v", name, parameters, at)
+	}
+	platt, err := cv.CalibrationNamed("platt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, parameters, at := (&Adjust{Calibration: &platt}).Corrected(f)
+	if name != "platt" || len(parameters) != 2 || !slices.Equal(parameters[1], []float64{3, 4}) || !slices.Equal(at, []float64{0.3}) {
+		t.Errorf("%q, %v, %v", name, parameters, at)
+	}
+	parameters[0][0] = 9
+	if f.Threshold = nil; f.Calibration[0][0] != 1 {
+		t.Error("the record has changed")
+	}
+	if _, _, at := (&Adjust{Calibration: &platt}).Corrected(f); at != nil {
+		t.Errorf("threshold %v", at)
+	}
+}

@@ -276,3 +276,24 @@ func TestRankingOfConfigurations(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// Two times give the two speeds; if one of them were negative, the other explains the larger time.
+func TestSpeedOf(t *testing.T) {
+	cubic, rest := [2]float64{1, 64}, [2]float64{2, 32}
+	for _, want := range []speed{{2, 3}, {1e-9, 4}, {0.5, 1e-9}} {
+		seconds := [2]float64{}
+		for i := range seconds {
+			seconds[i] = want.cubic*cubic[i] + want.rest*rest[i]
+		}
+		got := speedOf(cubic, rest, seconds)
+		if math.Abs(got.cubic-want.cubic) > 1e-12 || math.Abs(got.rest-want.rest) > 1e-12 {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if got := speedOf(cubic, rest, [2]float64{1, 128}); got != (speed{cubic: 2}) {
+		t.Errorf("faster than cubic: %+v", got)
+	}
+	if got := speedOf(cubic, rest, [2]float64{8, 64}); got != (speed{rest: 2}) {
+		t.Errorf("slower than the rest: %+v", got)
+	}
+}

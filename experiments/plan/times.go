@@ -89,7 +89,7 @@ const mostClasses = 5
 
 // measure times the log evidence and its gradient on two small sets of data, and returns the speed
 // with which the nominal times are those.
-func measure(ctx context.Context, m objective.Model, classes, dim int) (s speed, err error) {
+func measure(ctx context.Context, m objective.Model, classes, dim int) (_ speed, err error) {
 	m.Inference, _ = approx.With(m.Inference, nil)
 	if a, ok := m.Inference.(approx.Abridger); ok {
 		m.Inference, _ = a.Abridged()
@@ -98,23 +98,27 @@ func measure(ctx context.Context, m objective.Model, classes, dim int) (s speed,
 	var seconds, cubic, rest [2]float64
 	for i, n := range []int{128, 512} {
 		if seconds[i], err = evaluation(ctx, m, synthetic(n, dim, classes)); err != nil {
-			return s, err
+			return speed{}, err
 		}
 		size := approx.Size{Cases: n, Distinct: n, Classes: classes, Kernels: len(m.Kernels)}
 		cubic[i] = speed{cubic: 1}.times(m, size, dim).Evaluation()
 		rest[i] = speed{rest: 1}.times(m, size, dim).Evaluation()
 	}
-	// seconds = s.cubic cubic + s.rest rest at both sizes, neither below 0
+	return speedOf(cubic, rest, seconds), nil
+}
+
+// speedOf is the speed for which seconds = s.cubic cubic + s.rest rest at both sizes, with neither
+// below 0.
+func speedOf(cubic, rest, seconds [2]float64) speed {
 	det := cubic[0]*rest[1] - cubic[1]*rest[0]
-	s.cubic = (seconds[0]*rest[1] - seconds[1]*rest[0]) / det
-	s.rest = (cubic[0]*seconds[1] - cubic[1]*seconds[0]) / det
+	s := speed{(seconds[0]*rest[1] - seconds[1]*rest[0]) / det, (cubic[0]*seconds[1] - cubic[1]*seconds[0]) / det}
 	switch {
 	case s.rest < 0:
 		s = speed{cubic: seconds[1] / cubic[1]}
 	case s.cubic < 0:
 		s = speed{rest: seconds[1] / rest[1]}
 	}
-	return s, nil
+	return s
 }
 
 // evaluation is the processor time of a log evidence with its gradient.
