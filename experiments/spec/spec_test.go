@@ -1,0 +1,196 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+const (
+	head  = "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"
+	shell = "program: {command: [sh, a.sh, '{x}'], hyperparameters: {x: {linear: {from: 0, to: 1}}}}\n"
+)
+
+// mistakes are the messages of the problems of a file, without their places.
+func mistakes(t *testing.T, text string) (all []string) {
+	t.Helper()
+	_, err := Parse("f.yaml", []byte(text), nil)
+	if err == nil {
+		return nil
+	}
+	problems, is := err.(Problems)
+	if !is {
+		t.Fatalf("%s: %v", text, err)
+	}
+	for _, p := range problems {
+		all = append(all, p.Message)
+	}
+	return all
+}
+
+// Each of these files has one mistake, which is reported once.
+func TestOneMistakeEach(t *testing.T) {
+	for text, want := range map[string]string{
+		head + "tune: {method: none, restarts: 3}\n":                                                       `method none takes no "restarts"`,
+		head + "tune: {method: none, stop: {patience: 3}}\n":                                               `method none takes no "stop"`,
+		head + "tune: {method: none, inference: ep}\n":                                                     `method none takes no "inference"`,
+		head + "tune: []\n":                                                                                "an empty list; give one way of tuning or more",
+		head + "tune: {method: hyperband}\n":                                                               "hyperband needs a hyperparameter that is a budget",
+		head + "tune: {method: bfg}\n":                                                                     `unknown method "bfg"; did you mean "bfgs"?`,
+		head + "tune: {method: bfgs, objective: auc}\n":                                                    `objective "auc" is a score of held-out cases`,
+		head + "tune: {method: bfgs, objective: accuracy}\n":                                               "score: error_rate, kfold: {k: 5}",
+		head + "tune: {method: bfgs, objective: log_evidenc}\n":                                            `unknown objective "log_evidenc"; did you mean "log_evidence"?`,
+		head + "tune: {method: nelder_mead, objective: {cv: {}}}\n":                                        "cv needs a score, as in",
+		head + "tune: {method: nelder_mead, objective: {cw: {score: auc}}}\n":                              `unknown objective "cw" with options`,
+		head + "tune: {method: nelder_mead, objective: {cv: {score: auk}}}\n":                              `unknown score "auk"`,
+		head + "tune: {method: nelder_mead, objective: {cv: {score: auc, kfold: {k: 3}, hold_out: {}}}}\n": "both kfold and hold_out; keep one splitter",
+		head + "tune: {method: nelder_mead, objective: {cv: {score: auc, kfolds: {k: 3}}}}\n":              `unknown key "kfolds"; did you mean "kfold"?`,
+		head + "tune: {method: bfgs, objective: {cv: {score: auc}}}\n":                                     "method: bfgs needs a gradient, which a score of held-out cases does not have",
+		head + "tune: {method: mcmc}\n":                                                                    "method mcmc samples the posterior density",
+		head + "tune: {method: cmaes, start_inference: ep}\n":                                              "start_inference is for methods that follow gradients",
+		head + "tune: {method: bfgs, start_inference: ep, stop: {target: 3}}\n":                            "start_inference cannot be combined with stop",
+		head + "evaluate: {kfolds: {}}\n":                                                                  `unknown evaluation "kfolds"; did you mean "kfold"?`,
+		head + "evaluate: {training: {k: 2}}\n":                                                            "training takes no options",
+		head + "evaluate: {kfold: {k: 1}}\n":                                                               "k = 1 must be at least 2",
+		head + "evaluate: {nested: {score: auk}}\n":                                                        `unknown score "auk"`,
+		head + "evaluate: {nested: {score: log_evidence, inner: {kfold: {k: 3}}}}\n":                       "score: log_evidence needs no inner folds",
+		head + "evaluate: {nested: {outer: {kfoldd: {}}}}\n":                                               `unknown splitter "kfoldd"`,
+		head + "race: paired_t\n":                                                                          "a race needs folds; add evaluate",
+		head + "evaluate: training\nrace: paired_t\n":                                                      "a race needs folds; add evaluate",
+		head + "evaluate: {nested: {score: log_evidence}}\nrace: paired_t\n":                               "a race needs folds; add evaluate",
+		head + "evaluate: kfold\nrace: {paired_t: {}, score: auk}\n":                                       `unknown score "auk"`,
+		head + "evaluate: kfold\nrace: paired\n":                                                           `unknown race "paired"; did you mean "paired_t"?`,
+		head + "predict: {threshold: f1}\n":                                                                `expected {maximise: f1}, or another of`,
+		head + "predict: {calibrate: plat}\n":                                                              `unknown calibrate "plat"; did you mean "platt"?`,
+		head + "published: {source: a}\n":                                                                  "published has no figures; add for example",
+		head + "published: {source: a, figures: [{auc: {uncertainty: 1}}]}\n":                              "a figure with an uncertainty needs a value",
+		head + "published: {source: a, figures: [{auc: {value: 1, uncertainty: -1}}]}\n":                   "an uncertainty must not be negative, found -1",
+		head + "published: {source: a, figures: [{auc: much}]}\n":                                          `expected a number, found "much"`,
+		head + "illustrate: prior\n":                                                                       "illustrate shows models without data, and cannot be combined with data; leave out one of the two",
+		"illustrate: []\nmodel: {kernel: se}\n":                                                            "an empty list; illustrate for example prior",
+		"data: {dataset: crabs}\n":                                                                         "no model; add model:",
+		"data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit}\n":                                "model has no inference; add for example inference: laplace",
+		"data: {dataset: crabs}\nmodel: {likelihood: probit, inference: ep}\n":                             "model has no kernel; add for example kernel: se",
+		strings.Replace(shell, "command: [sh, a.sh, '{x}'], ", "", 1):                                      "no command; add for example command",
+		strings.Replace(shell, "'{x}'", "x", 1):                                                            "no argument of the command has {x}; add it there, or write input: json",
+		strings.Replace(shell, "x: {", "1x: {", 1):                                                         `"1x" names no hyperparameter`,
+		strings.Replace(shell, "to: 1", "to: 0", 1):                                                        "from",
+		strings.Replace(shell, "linear", "linar", 1):                                                       `unknown range "linar"; did you mean "linear"?`,
+		"program: {command: [sh, a.sh]}\n":                                                                 "no hyperparameters; add for example",
+		shell + "tune: none\n":                                                                             "method none searches nothing; take for example bayes",
+		shell + "tune: bfgs\n":                                                                             "method bfgs follows gradients, which a program does not give",
+		shell + "tune: {method: bayes, inference: ep}\n":                                                   `a program takes no "inference"`,
+		shell + "data: {dataset: crabs}\n":                                                                 "cannot be combined with data",
+	} {
+		got := mistakes(t, text)
+		if n := len(got); n == 0 || !strings.Contains(got[0], want) ||
+			n > 1 && !strings.Contains(text, "1x") && !strings.Contains(text, "linear: {from: 0, to: 0}") {
+			t.Errorf("%s%q\nwant one with %q", text, got, want)
+		}
+	}
+}
+
+// What is correct but unusual is read.
+func TestUnusualFiles(t *testing.T) {
+	for _, text := range []string{
+		head, head + "tune:\n", head + "tune: none\n", head + "tune: {method: none, objective: log_evidence}\n", head + "evaluate:\n",
+		head + "evaluate: {training: {}, test: }\n", head + "evaluate: {nested: }\nrace: paired_t\n", head + "predict: {threshold: }\n",
+		head + "tune: {method: nelder_mead, objective: {cv: {score: auc, hold_out: }}}\n", head + "tune: {method: bfgs, start_inference: ep}\n",
+		head + "evaluate: {nested: {score: log_evidence}}\n", shell, shell + "tune: grid\n", strings.Replace(shell, "'{x}'", "'--x={x}'", 1),
+		strings.Replace(shell, "'{x}']", "b], input: json", 1), "illustrate: prior\nmodel: {kernel: se}\n",
+	} {
+		if got := mistakes(t, text); got != nil && !strings.Contains(text, "tune: grid") {
+			t.Errorf("%s%q", text, got)
+		}
+	}
+}
+
+// The uncertainty of a published figure is half a unit of its last digit, unless it is given.
+func TestUncertaintyOfFigures(t *testing.T) {
+	for text, want := range map[string]float64{"21": 0.5, "0.17": 0.005, "-1.250": 0.0005, "2e3": 500, "1.5e-4": 0.5e-5, "{value: 21, uncertainty: 1}": 1, "{value: 3}": 0} {
+		s, err := Parse("f.yaml", []byte(head+"published: {source: a, figures: [{inference: laplace, evaluation: kfold, note: n, auc: "+text+"}]}\n"), nil)
+		if err != nil || len(s.Published) != 1 {
+			t.Fatal(text, err)
+		}
+		p := s.Published[0]
+		if len(p.Figures) != 1 || float64(p.Figures[0].Uncertainty) != want || p.Figures[0].Name != "auc" || p.Evaluation != "kfold" || p.Note != "n" || p.Source != "a" {
+			t.Errorf("%s: %+v, want ± %v", text, p, want)
+		}
+		c := record.Configuration{}
+		if c.Inference = record.Plain("laplace"); !p.Matches(c) {
+			t.Errorf("%s: it is of laplace", text)
+		}
+		if c.Inference = record.Plain("ep"); p.Matches(c) {
+			t.Errorf("%s: it is not of ep", text)
+		}
+	}
+}
+
+// A setting of the command line takes the place of a value, and makes what is missing.
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ setting, want string }{
+		{"model.likelihood=logit", ""}, {"tune.restarts=3", ""}, {"evaluate.kfold.k=3", ""}, {"name=ab", ""}, {"seed=", ""},
+		{"model", "expected path=value"}, {"=3", "expected path=value"}, {"name.a=3", "name is not a mapping in the file"},
+		{"model.kernel={", "--set"}, {strings.Repeat("a.", 100) + "a=1", "101 keys within each other, more than 100"},
+		{"tune.restart=3", `unknown key "restart"`},
+	} {
+		s, err := Parse("f.yaml", []byte("name: n\n"+head), []string{c.setting})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%.40s: %v, want %q", c.setting, err, c.want)
+		}
+		if c.want != "" {
+			continue
+		}
+		switch path, value, _ := strings.Cut(c.setting, "="); path {
+		case "model.likelihood":
+			if s.Models[0].Written.Likelihood.Text != value {
+				t.Errorf("%+v", s.Models[0].Written)
+			}
+		case "tune.restarts":
+			if b, is := s.Models[0].Tune.Strategy.(search.BFGS); !is || b.Restarts != 3 {
+				t.Errorf("%+v", s.Models[0].Tune)
+			}
+		case "evaluate.kfold.k":
+			if len(s.Evaluate) != 1 || s.Evaluate[0].Name != "kfold" {
+				t.Errorf("%+v", s.Evaluate)
+			}
+		case "name":
+			if s.Name != value {
+				t.Errorf("%q", s.Name)
+			}
+		}
+	}
+}
+
+// The size of an experiment in one line.
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: a\n" + head + "tune: [{method: bfgs}, {method: cmaes}, {method: bfgs, restarts: 2}]\n": "a: data sets 1, models 3, tuned by bfgs, cmaes",
+		"name: a\n" + shell + "tune: [bayes, random]\n":                                               "a: 1 hyperparameters of a program, searched by bayes, random",
+		"name: a\nillustrate: [prior, surface]\nmodel: {kernel: [se, linear, matern32]}\n":            "a: 2 illustration(s) × 3 model(s)",
+	} {
+		s, err := Parse("f.yaml", []byte(text), nil)
+		if err != nil || s.String() != want {
+			t.Errorf("%s%v, %v", text, s, err)
+		}
+	}
+}
+
+// The arguments of a program have the texts of its hyperparameters, and its files are found from the
+// folder of the experiment.
+func TestArgumentsOfPrograms(t *testing.T) {
+	text := "program: {command: [run, '{a}-{b}', '{a}', '{c}'], input: arguments, files: [f.sh, /g.sh], hyperparameters: {a: {linear: {from: 0, to: 1}}, b: {choice: {values: [red, green]}}}}\n"
+	s, err := Parse("f.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Program.Arguments([]float64{0.25, 1}); !slices.Equal(got, []string{"run", "0.25-green", "0.25", "{c}"}) {
+		t.Errorf("%q", got)
+	}
+	if got := s.Program.Paths("dir"); !slices.Equal(got, []string{"dir/f.sh", "/g.sh"}) {
+		t.Errorf("%q", got)
+	}
+}
