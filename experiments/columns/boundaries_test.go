@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
 // profiled is the profile of a column of these values.
@@ -232,6 +234,36 @@ func TestBoundsOfTables(t *testing.T) {
 		s := table.Target
 		if got := fmt.Sprintf("%.4g %.4g %v", s.Mean, s.SD, s.Skewed); got != want {
 			t.Errorf("%s: %s, want %s", values, got, want)
+		}
+	}
+}
+
+// A column makes as many inputs as it has categories, parts of a date, or one, another for limits,
+// and one that says what is missing where something is.
+func TestNumberOfInputs(t *testing.T) {
+	date := &data.Date{Form: "ymd", Parts: []data.Part{"year", "month"}} // month is a cycle of two numbers
+	for _, c := range []struct {
+		column     Column
+		plain, all int // all: with indicators of missing values
+	}{
+		{Column{Use: Input}, 1, 1}, {Column{Use: Input, Missing: 1}, 1, 2}, {Column{Use: Input, Levels: 3}, 3, 3},
+		{Column{Use: Input, Limits: true}, 2, 2}, {Column{Use: Input, Date: date, Missing: 2}, 3, 4}, {Column{Use: Left, Missing: 1}, 0, 0},
+		{Column{Use: Label, Levels: 2}, 0, 0},
+	} {
+		table := &Table{Columns: []Column{c.column}}
+		if n := table.Inputs(); n != c.plain {
+			t.Errorf("%+v: %d inputs, want %d", c.column, n, c.plain)
+		}
+		if table.Spec.MissingIndicators = true; table.Inputs() != c.all {
+			t.Errorf("%+v: %d inputs with indicators, want %d", c.column, table.Inputs(), c.all)
+		}
+	}
+	for _, c := range []struct {
+		column Column
+		want   bool
+	}{{Column{Use: Input, names: true}, true}, {Column{Use: Input}, false}, {Column{Use: Left, names: true}, false}, {Column{Use: Left}, false}} {
+		if c.column.Named() != c.want {
+			t.Errorf("%+v: named %v", c.column, !c.want)
 		}
 	}
 }
