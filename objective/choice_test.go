@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestChoiceRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Maximize(context.Background(), o, Restarts{Count: 2}, Settings{}); err == nil || !strings.Contains(err.Error(), "choice has no gradient") {
+	if _, err := Maximize(context.Background(), o, Restarts{}, Settings{}); err == nil || !strings.Contains(err.Error(), "write restarts: 2, or more") {
 		t.Error(err)
 	}
 	if err := o.Layout.Set(o.Layout.Start(), "choice", 0.5); err == nil || !strings.Contains(err.Error(), "whole number") {
@@ -97,6 +98,38 @@ func TestChoiceRefusals(t *testing.T) {
 	m.Mean = Constant{param.Setting{Prior: param.Normal{SD: 1}}}
 	if _, err := New(m, LogPosterior{}, ring(9, 1)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The restarts of a climb have each kernel in turn, and end where those of each kernel alone do.
+func TestRestartsOfAChoice(t *testing.T) {
+	kernels := []kernel.Kernel{kernel.Linear{}, kernel.SE{}, kernel.Matern12{}}
+	o, err := New(chosenAmong(kernels...), LogEvidence{}, ring(40, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Maximize(context.Background(), o, Restarts{Count: 5, Seed: 3}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := math.Inf(-1)
+	for i, k := range kernels {
+		m := Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}
+		alone, err := New(m, LogEvidence{}, ring(40, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Maximize(context.Background(), alone, Restarts{}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best = max(best, want.Value)
+		if of := got.All[i].Optimum; of.Theta[0] != float64(i) || math.Abs(of.Value-want.Value) > 1e-6 || len(of.AtBound) != len(want.AtBound) {
+			t.Errorf("%d: %v at %v, %v; alone %v", i, of.Value, of.Theta, of.AtBound, want.Value)
+		}
+	}
+	if got.Theta[0] != 1 || math.Abs(got.Value-best) > 1e-6 || got.All[3].Start[0] != 0 || got.All[4].Start[0] != 1 {
+		t.Errorf("%v at %v, the best alone is %v", got.Value, got.Theta, best)
 	}
 }
 

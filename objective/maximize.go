@@ -35,14 +35,11 @@ type Tuning struct {
 // Maximize optimises from param.Start(free hyperparameters, Seed, i) for i = 0 … Count-1 and
 // chooses by value, the earlier restart on a tie. A restart that fails is kept, with its error, and
 // cannot win; only if all fail, or ctx ends, there is an error. Every restart's end point is in
-// All. Free hyperparameters with discrete values are an error.
+// All. A Count with which a choice would not be tried is an error.
 func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning, error) {
 	specs := o.Layout.FreeSpecs()
-	for _, s := range specs {
-		if s.Map.Discrete() {
-			return Tuning{}, fmt.Errorf("objective: %s has no gradient; train with each of its values and compare, or "+
-				"search with a method for discrete values, as package search has them", s.Name)
-		}
+	if err := param.CheckStarts(specs, max(1, r.Count)); err != nil {
+		return Tuning{}, fmt.Errorf("objective: %w", err)
 	}
 	t := Tuning{Chosen: -1, All: make([]Restart, max(1, r.Count))}
 	t.Value = math.NaN() // unless a restart has one

@@ -231,6 +231,9 @@ func (c climb) optimum(status Status) Optimum {
 	}
 	warn := func(w approx.Warning) { m.Warnings = append(m.Warnings, w) }
 	for i, p := range c.objective.Layout.FreeSpecs() {
+		if p.Map.Discrete() {
+			continue
+		}
 		b := AtBound{Name: p.Name, Side: "lower", Value: p.Lo}
 		switch m.Theta[i] {
 		case c.lo[i]:

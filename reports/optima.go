@@ -32,9 +32,18 @@ func (c Configuration) Starts() (out []Restart) {
 	return out
 }
 
-// Optima counts the distinct optima that the restarts reached.
+// Optima counts the distinct optima that the restarts reached, those with the choices of the best.
 func (c Configuration) Optima() Optima {
-	restarts := c.Starts()
+	restarts, highest := slices.Clone(c.Starts()), math.Inf(-1)
+	var best Values
+	for _, r := range restarts {
+		if v := float64(r.Value); v > highest && !math.IsInf(v, 0) {
+			highest, best = v, choices(r.Start)
+		}
+	}
+	if best != nil {
+		restarts = slices.DeleteFunc(restarts, func(r Restart) bool { return !slices.Equal(choices(r.Start), best) })
+	}
 	o := Optima{Restarts: len(restarts)}
 	var ends []float64
 	for _, r := range restarts {
@@ -56,4 +65,14 @@ func (c Configuration) Optima() Optima {
 		o.Lo, o.Hi = ends[0], ends[len(ends)-1]
 	}
 	return o
+}
+
+// choices are the values that are choices.
+func choices(v Values) (all Values) {
+	for _, n := range v {
+		if n.Text != "" {
+			all = append(all, n)
+		}
+	}
+	return all
 }

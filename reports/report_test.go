@@ -162,6 +162,18 @@ func TestOptima(t *testing.T) {
 	}
 }
 
+// Only restarts with the choices of the best count: others tune another model.
+func TestOptimaOfAChoice(t *testing.T) {
+	var c reports.Configuration
+	for i, v := range []float64{-9, -5, -7, -5, -8, math.NaN(), math.NaN()} {
+		start := reports.Values{{Name: "choice", Value: reports.Number(i % 2), Text: []string{"1.se", "2.linear"}[i%2]}, {Name: "amplitude", Value: reports.Number(i)}}
+		c.Restarts = append(c.Restarts, reports.Restart{Start: start, Value: reports.Number(v)})
+	}
+	if got, want := c.Optima(), (reports.Optima{Restarts: 3, Failed: 1, Distinct: 1, AtBest: 2, Lo: -5, Hi: -5, Second: -5}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for text, want := range map[string]string{
 		"se":   "se",

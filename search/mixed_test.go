@@ -171,7 +171,7 @@ func TestMixedSpacesAreChecked(t *testing.T) {
 		{Sobol{}, short, "one less than its 2 choices"},
 		{Grid{Axes: map[string]Axis{"k": {Values: []float64{0, 1.5}}}}, Space{whole("k", 0, 4)}, "k = 1.5 must be a whole number"},
 		{Grid{Axes: map[string]Axis{"x": {Values: []float64{1}}}}, late, "slope is conditional on shape"},
-		{BFGS{}, mixedSpace(), "shape, degree: the values are discrete"},
+		{BFGS{}, mixedSpace(), "1 starts do not try every choice, and a climb stays with its own; write restarts: 25, or more"},
 		{NelderMead{}, mixedSpace(), "shape, degree: the values are discrete"},
 		{CMAES{}, mixedSpace(), "the 3 choices have no order"},
 	} {

@@ -13,7 +13,7 @@ import (
 // depends only on the seed and its index, so more restarts extend the same list, and the best value
 // cannot decrease.
 //
-// If no hyperparameter is free, all starts are the same point and only one is proposed.
+// A climb stays with the discrete values of its start. If no hyperparameter is free, all starts are the same point and only one is proposed.
 type MultiStart struct {
 	Restarts int `yaml:"restarts" within:"[1,100000]"` // number of start points; 0 means 1
 }
@@ -55,7 +55,8 @@ type (
 
 // Check implements Strategy.
 func (m MultiStart) Check(s Space) error {
-	return errors.Join(s.checkContinuous(), checkSearch(s, count{"restarts", m.Restarts, 1, 0}))
+	return errors.Join(param.CheckStarts(s, max(1, m.Restarts)), s.checkConditions(),
+		checkSearch(s, count{"restarts", m.Restarts, 1, 0}))
 }
 
 // Ask implements Strategy: all starts in one batch.

@@ -132,6 +132,10 @@ func (s *Study) ask(done []record.Trial) []Proposal {
 		start := s.Space.start()
 		if _, best, err := winner(done, true); err == nil {
 			for j, u := range best.Theta {
+				if s.Space[j].Map.Discrete() {
+					start[j] = float64(u)
+					continue
+				}
 				start[j] = min(max(float64(u), start[j]-param.SearchBox), start[j]+param.SearchBox)
 			}
 		}

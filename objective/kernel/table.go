@@ -32,7 +32,7 @@ var Table = registry.Table[Kernel]{
 		"additive: {kernel: …}; the sum of a kernel on every input alone, each with hyperparameters of its own",
 		Additive{Named{"se", SE{}}}),
 	registry.Composed[Choice, Kernel]("choice",
-		"choice: [kernel, …]; one of them, and which one is a hyperparameter, for method: auto, bayes and the like",
+		"choice: [kernel, …]; one of them, and which one is tuned too: by restarts in turn, or without gradients",
 		Choice{{"se", SE{}}, {"matern32", Matern32{}}}),
 	registry.Composed[PerClass, Kernel]("per_class",
 		"per_class: kernel; outermost: every class has the kernel with hyperparameters of its own", PerClass{SE{}}),

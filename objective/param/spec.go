@@ -186,20 +186,62 @@ func (s Spec) Scale() float64 {
 
 // Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init;
 // every other start is uniform on Init ± SearchBox, as far as that lies within the bounds,
-// independently in each coordinate. It depends on specs, seed and i alone, so that whoever
-// searches, in whatever order, starts at the same points.
+// independently in each coordinate. The combinations of discrete hyperparameters take turns, and
+// the first start of each has the others at Init, as is always what does not matter. It depends on
+// specs, seed and i alone, so that whoever searches, in whatever order, starts at the same points.
 func Start(specs []Spec, seed uint64, i int) []float64 {
 	rng := rand.New(Source(seed, uint64(i)))
-	theta := make([]float64, len(specs))
+	theta, turn := make([]float64, len(specs)), i
 	for j, s := range specs {
 		lo, hi := s.ThetaBounds()
 		theta[j] = min(max(s.Map.Theta(s.Init), lo), hi)
-		if i > 0 {
+		if s.Map.Discrete() && InForce(specs[:j+1], theta)[j] {
+			n := int(hi-lo) + 1
+			theta[j] = lo + float64((int(theta[j]-lo)+turn%n)%n)
+			turn /= n
+		}
+	}
+	for j, matters := range InForce(specs, theta) {
+		if s := specs[j]; turn > 0 && matters && !s.Map.Discrete() {
+			lo, hi := s.ThetaBounds()
 			lo, hi = max(lo, theta[j]-SearchBox), min(hi, theta[j]+SearchBox)
 			theta[j] = min(lo+(hi-lo)*rng.Float64(), hi)
 		}
 	}
 	return theta
+}
+
+// CheckStarts says which value of a discrete hyperparameter none of so many starts has, and how
+// many it takes.
+func CheckStarts(specs []Spec, starts int) error {
+	if !slices.ContainsFunc(specs, func(s Spec) bool { return s.Map.Discrete() }) {
+		return nil
+	}
+	const most = 10_000
+	type value struct{ of, is int }
+	met, all := map[value]bool{}, 0
+	for _, s := range specs {
+		if s.Map.Discrete() {
+			all += int(s.Hi-s.Lo) + 1
+		}
+	}
+	needed := 0
+	for ; needed < most && len(met) < all; needed++ {
+		theta := Start(specs, 0, needed)
+		for j, matters := range InForce(specs, theta) {
+			if matters && specs[j].Map.Discrete() {
+				met[value{j, int(theta[j])}] = true
+			}
+		}
+	}
+	switch {
+	case len(met) < all:
+		return errors.New("there are too many choices for a start with each; take a method without gradients")
+	case starts < needed:
+		return fmt.Errorf("%d starts do not try every choice, and a climb stays with its own; write restarts: %d, or "+
+			"more", starts, needed)
+	}
+	return nil
 }
 
 // Source is a source of random numbers: each stream of a seed has its own.

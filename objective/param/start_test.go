@@ -103,3 +103,41 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// Of discrete hyperparameters each combination that matters is met, first with the others at their initial values; what
+// does not matter is at its initial value always.
+func TestStartsOfChoices(t *testing.T) {
+	one := []float64{1}
+	all := []Spec{
+		Among("a", "x", "y"),
+		{Name: "b", Map: Choice, Init: 1, Hi: 2, Given: true, Choices: []string{"p", "q", "r"}, When: &Condition{"a", one}},
+		{Name: "c", Map: Identity, Lo: -9, Hi: 9, Init: 4, When: &Condition{"b", one}},
+		Between("d", Identity, -9, 9),
+	}
+	first := map[[2]float64]bool{}
+	for i := range 24 {
+		theta := Start(all, 5, i)
+		at := [2]float64{theta[0], theta[1]}
+		if i == 0 && at != [2]float64{0, 1} {
+			t.Errorf("start 0 is %v", theta)
+		}
+		if theta[0] == 0 && theta[1] != 1 || (theta[0] == 0 || theta[1] != 1) && theta[2] != 4 {
+			t.Errorf("%d: %v moves what does not matter", i, theta)
+		}
+		if !first[at] != (theta[3] == 0 && theta[2] == 4) && theta[0] == 1 {
+			t.Errorf("%d: %v, met before: %v", i, theta, first[at])
+		}
+		first[at] = true
+	}
+	if len(first) != 4 {
+		t.Errorf("combinations %v, want 4", first)
+	}
+	for n, want := range map[int]string{5: "5 starts do not try every choice, and a climb stays with its own; write restarts: 6, or more", 6: ""} {
+		if err := CheckStarts(all, n); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%d starts: %v", n, err)
+		}
+	}
+	if err := CheckStarts(all[3:], 1); err != nil {
+		t.Error(err)
+	}
+}

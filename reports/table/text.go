@@ -229,6 +229,9 @@ func Restarts(c reports.Configuration) string {
 	if start := c.Starts()[0].Preliminary; start != "" {
 		of = " of " + start
 	}
+	if len(c.Starts()) > o.Restarts {
+		of += " with this choice"
+	}
 	text := fmt.Sprintf("%s%s%s (%d failed)", Counted(o.Restarts, "restart", "restarts"), of, c.SoFar(), o.Failed)
 	switch {
 	case o.Distinct == 0:
