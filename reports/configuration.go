@@ -440,11 +440,12 @@ func (c Configuration) ByInput(values Values) Values {
 	out := c.Named(values)
 	first, of := 0, ""
 	for i, h := range c.behind(values) {
-		name, _, each := strings.Cut(h.Name, "[")
-		if !each || h.Column == "" {
+		at := strings.LastIndexByte(h.Name, '[')
+		if at < 0 || h.Column == "" {
 			of = ""
 			continue
 		}
+		name := h.Name[:at]
 		if name != of {
 			first, of = i, name
 		}

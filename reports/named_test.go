@@ -27,6 +27,24 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// Of a kernel for each class, brackets of the class are no number of an input. Values that do not matter are left out.
+func TestNamedByClass(t *testing.T) {
+	var c Configuration
+	for _, class := range []string{"a", "b"} {
+		choice := "class[" + class + "].choice"
+		c.Record.Hyperparameters = append(c.Record.Hyperparameters, record.Hyperparameter{Name: choice, Theta: choice, Choices: []string{"1.linear", "2.se"}})
+		for i, h := range []record.Hyperparameter{{Name: "1.linear.amplitude"}, {Name: "2.se.length_scale[1]", Column: "age"}, {Name: "2.se.length_scale[2]", Column: "dose"}} {
+			h.Name = "class[" + class + "]." + h.Name
+			h.When = &record.When{Name: choice, Values: []float64{float64(min(i, 1))}}
+			c.Record.Hyperparameters = append(c.Record.Hyperparameters, h)
+		}
+	}
+	got := Assignments(c.ByInput(natural(c.Record, []record.Number{0, 7, 1, 1, 1, 1, 3, 2})), Exact)
+	if want := "class[a].choice=1.linear class[a].1.linear.amplitude=7 class[b].choice=2.se class[b].2.se.length_scale[dose]=2 class[b].2.se.length_scale[age]=3"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A fold is named with its repeat, unless that is the first.
 func TestFolded(t *testing.T) {
 	for _, of := range []struct {

@@ -13,7 +13,8 @@ import (
 // depends only on the seed and its index, so more restarts extend the same list, and the best value
 // cannot decrease.
 //
-// A climb stays with the discrete values of its start. If no hyperparameter is free, all starts are the same point and only one is proposed.
+// A climb stays with the discrete values of its start. If no hyperparameter is free, all starts are
+// the same point and only one is proposed.
 type MultiStart struct {
 	Restarts int `yaml:"restarts" within:"[1,100000]"` // number of start points; 0 means 1
 }

@@ -201,8 +201,8 @@ type When struct {
 
 // Shown is the name in reports, with the name of the input in place of its number.
 func (h Hyperparameter) Shown() string {
-	if name, _, each := strings.Cut(h.Name, "["); each && h.Column != "" {
-		return name + "[" + h.Column + "]"
+	if at := strings.LastIndexByte(h.Name, '['); at >= 0 && h.Column != "" {
+		return h.Name[:at+1] + h.Column + "]"
 	}
 	return h.Name
 }
