@@ -102,6 +102,12 @@ func (l Contours) sample(p *pane, at point, look look) { Line{Dashed: l.Dashed}.
 
 // place is the position of a node on the page.
 func (l Contours) place(p *pane, n node, level float64) point {
+	at, _ := p.at(l.crossing(n, level))
+	return at
+}
+
+// crossing is where a node of a level is.
+func (l Contours) crossing(n node, level float64) (x, y float64) {
 	x, y, from := l.X[n.j], l.Y[n.i], l.Z[n.i][n.j]
 	switch n.along {
 	case 'j':
@@ -109,8 +115,7 @@ func (l Contours) place(p *pane, n node, level float64) point {
 	case 'i':
 		y += (level - from) / (l.Z[n.i+1][n.j] - from) * (l.Y[n.i+1] - y)
 	}
-	at, _ := p.at(x, y)
-	return at
+	return x, y
 }
 
 // room returns the point of a line that is farthest from the busy places; ok reports whether a

@@ -140,3 +140,41 @@ func TestShade(t *testing.T) {
 		}
 	}
 }
+
+// The level lines of a plane are straight, on any lattice, and enclose what is above them.
+func TestLevelsOfAPlane(t *testing.T) {
+	l := Contours{X: []float64{0, 1, 3, 4.5}, Y: []float64{-2, 0, 0.5}}
+	for _, y := range l.Y {
+		var row []float64
+		for _, x := range l.X {
+			row = append(row, 2*x-3*y+1)
+		}
+		l.Z = append(l.Z, row)
+	}
+	for _, level := range []float64{-0.25, 2.2, 7, 11} {
+		crossings := 0
+		for _, loop := range outlines(l.Z, level) {
+			for _, n := range loop {
+				x, y := l.crossing(n, level)
+				if n.along == 0 && l.Z[n.i][n.j] < level {
+					t.Errorf("level %v: the corner (%v, %v) is below it", level, x, y)
+				}
+				if n.along == 0 {
+					continue
+				}
+				crossings++
+				if v := 2*x - 3*y + 1; math.Abs(v-level) > 1e-12 {
+					t.Errorf("level %v: (%v, %v) has %v", level, x, y, v)
+				}
+			}
+		}
+		if crossings < 2 {
+			t.Errorf("level %v: %d crossings", level, crossings)
+		}
+	}
+	for _, level := range []float64{-100, 100} {
+		if loops := outlines(l.Z, level); (len(loops) == 1) != (level < 0) || len(loops) > 1 {
+			t.Errorf("level %v: %d outlines", level, len(loops))
+		}
+	}
+}
