@@ -1,0 +1,164 @@
+package param
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
+
+func to(v float64) *float64 { return &v }
+
+// A search starts in the middle of a range, on its own scale, or where it is told to.
+func TestRanges(t *testing.T) {
+	flag := Among("flag", "off", "on")
+	layers := Between("layers", Whole, 1, 4)
+	for _, c := range []struct {
+		of     Range
+		before []Spec
+		want   Spec   // name, bounds, start
+		bad    string // what the error has
+	}{
+		{LogRange{ends(1e-2, 1)}, nil, Spec{Lo: 0.01, Hi: 1, Init: 0.1, Map: Log}, ""}, {LinearRange{ends(-1, 3)}, nil, Spec{Lo: -1, Hi: 3, Init: 1, Map: Identity}, ""},
+		{WholeRange{ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
+		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1)}}, nil, Spec{Lo: 0, Hi: 1, Init: 1, Map: Identity}, ""}, {LinearRange{Ends{From: to(0), To: to(1), Init: to(0)}}, nil, Spec{Lo: 0, Hi: 1, Map: Identity}, ""},
+		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1.1)}}, nil, Spec{}, "init = 1.1 must be from 0 to 1"},
+		{LinearRange{Ends{From: to(0), To: to(1), Init: to(-0.1)}}, nil, Spec{}, "init = -0.1 must be from 0 to 1"},
+		{LinearRange{ends(1, 1)}, nil, Spec{}, "two numbers finite, the smaller first"}, {LinearRange{ends(2, 1)}, nil, Spec{}, "the smaller first"},
+		{LinearRange{ends(0, math.Inf(1))}, nil, Spec{}, "from = 0 and to = +Inf"}, {LogRange{ends(0, 1)}, nil, Spec{}, "two numbers greater than 0"},
+		{LogRange{ends(-1, 1)}, nil, Spec{}, "two numbers greater than 0"}, {LinearRange{Ends{From: to(0)}}, nil, Spec{}, "write from and to"},
+		{LinearRange{Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
+		{WholeRange{ends(1, 4.5)}, nil, Spec{}, "must be whole numbers"}, {WholeRange{Ends{From: to(1), To: to(4), Init: to(2.5)}}, nil, Spec{}, "init = 2.5 must be whole numbers"},
+		{ChoiceRange{Values: []string{"a", "b", "c"}}, nil, Spec{Hi: 2, Map: Choice}, ""}, {ChoiceRange{Values: []string{"a", "b", "c"}, Init: "c"}, nil, Spec{Hi: 2, Init: 2, Map: Choice}, ""},
+		{ChoiceRange{Values: []string{"a", "b"}, Init: "d"}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: []string{"a"}}, nil, Spec{}, "two different texts or more"},
+		{ChoiceRange{Values: []string{"a", "b", "a"}}, nil, Spec{}, "each once"}, {ChoiceRange{}, nil, Spec{}, "two different texts"},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"flag": {"on"}}}}}, []Spec{layers, flag},
+			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{"flag", []float64{1}}}, ""},
+		{ChoiceRange{Values: []string{"a", "b"}, Conditional: Conditional{When: map[string][]string{"layers": {"4", "2"}}}}, []Spec{layers, flag},
+			Spec{Hi: 1, Map: Choice, When: &Condition{"layers", []float64{4, 2}}}, ""},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"5"}}}}}, []Spec{layers}, Spec{}, `when: "5" is no value of layers`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"0"}}}}}, []Spec{layers}, Spec{}, `"0" is no value`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"2.5"}}}}}, []Spec{layers}, Spec{}, `"2.5" is no value`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"flag": {"up"}}}}}, []Spec{flag}, Spec{}, `"up" is no value of flag`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"other": {"on"}}}}}, []Spec{flag}, Spec{}, `when names "other"`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"r": {"on"}}}}}, []Spec{{Name: "r"}}, Spec{}, `when names "r"`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"a": {"1"}, "b": {"1"}}}}}, nil, Spec{}, "when has 2 hyperparameters"},
+	} {
+		s, err := c.of.Spec("x", c.before)
+		if c.bad != "" {
+			if err == nil || !strings.Contains(err.Error(), c.bad) || !strings.HasPrefix(err.Error(), "x: ") {
+				t.Errorf("%+v: %v, want %s", c.of, err, c.bad)
+			}
+			continue
+		}
+		when := c.want.When == nil && s.When == nil || c.want.When != nil && s.When != nil && s.When.Name == c.want.When.Name && slices.Equal(s.When.Values, c.want.When.Values)
+		if err != nil || s.Name != "x" || !s.Given || s.Map != c.want.Map || s.Lo != c.want.Lo || s.Hi != c.want.Hi || math.Abs(s.Init-c.want.Init) > 1e-15 || !when {
+			t.Errorf("%+v: %+v, %v", c.of, s, err)
+		}
+	}
+}
+
+// The text of a value is the shortest that says it.
+func TestTextsOfValues(t *testing.T) {
+	choice := Among("c", "red", "green")
+	for v, want := range map[float64]string{1: "1", -3: "-3", 0: "0", 0.25: "0.25", 1e15: "1000000000000000", 1e-7: "1e-07", 0.1: "0.1"} {
+		if got := (Spec{}).Text(v); got != want {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
+	if got := choice.Text(1); got != "green" {
+		t.Error(got)
+	}
+	layers := Between("layers", Whole, 1, 4)
+	for v, ok := range map[float64]bool{1: true, 4: true, 2: true, 0: false, 5: false, 2.5: false, math.NaN(): false} {
+		if err := layers.Admits(v); (err == nil) != ok {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+	if err := (Spec{Name: "l", Lo: 1, Hi: 2}).Admits(1.5); err != nil {
+		t.Error(err)
+	}
+}
+
+// A hyperparameter matters if its condition holds, and that of its condition does.
+func TestConditionsInForce(t *testing.T) {
+	specs := []Spec{Among("a", "x", "y", "z"), Between("b", Whole, 1, 3), {Name: "c"}, {Name: "d"}}
+	specs[1].When = &Condition{"a", []float64{1, 2}}
+	specs[2].When = &Condition{"b", []float64{3}}
+	for _, c := range []struct {
+		a, b float64
+		want []bool
+	}{{0, 3, []bool{true, false, false, true}}, {1, 3, []bool{true, true, true, true}}, {2, 2, []bool{true, true, false, true}}} {
+		if got := InForce(specs, []float64{c.a, c.b, 0, 0}); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	s := specs[1].Within("1.")
+	if s.Name != "1.b" || s.When.Name != "1.a" || specs[1].When.Name != "a" || specs[1].Name != "b" {
+		t.Errorf("%+v, %+v", s, specs[1])
+	}
+	if s = specs[3].Within("2."); s.Name != "2.d" || s.When != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The first step of a search is a quarter of given bounds, a whole step at least, or half of the
+// box around the start.
+func TestScales(t *testing.T) {
+	for _, c := range []struct {
+		s    Spec
+		want float64
+	}{
+		{Between("x", Identity, 0, 8), 2}, {Between("x", Log, 1, math.Exp(2)), 0.5}, {Between("x", Whole, 1, 3), 1}, {Between("x", Whole, 0, 20), 5},
+		{Spec{Map: Log, Init: 1, Lo: DefaultLo, Hi: DefaultHi}, 1}, {Among("x", "a", "b"), 1},
+	} {
+		if got := c.s.Scale(); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%+v: %v, want %v", c.s, got, c.want)
+		}
+	}
+}
+
+// A bound at which a search ended has a cause, if it means something.
+func TestEndsOfSearches(t *testing.T) {
+	for _, c := range []struct {
+		s     Spec
+		upper bool
+		want  cause.Kind
+		text  string
+	}{
+		{Spec{Name: "l", Lo: 1, Hi: 9, Column: 2}, true, cause.NoInfluence, "l ended at its upper bound 9, where its input has no influence"},
+		{Spec{Name: "l", Lo: 1, Hi: 9, Column: 2}, false, cause.AtBound, "l ended at its lower bound 1: wider bounds"},
+		{Spec{Name: "a", Lo: DefaultLo, Hi: 9, Term: true}, false, cause.SwitchedOff, "where its part of the kernel adds nothing"},
+		{Spec{Name: "a", Lo: 2 * DefaultLo, Hi: 9, Term: true}, false, cause.AtBound, "hold it there with {fixed: "},
+		{Spec{Name: "a", Lo: DefaultLo, Hi: 9, Term: true}, true, cause.AtBound, "a ended at its upper bound 9: "},
+		{Spec{Name: "a", Lo: DefaultLo, Hi: 9}, false, cause.AtBound, "a ended at its lower bound 4.53999e-05: "},
+	} {
+		if n := c.s.Ended(c.upper); n.Kind != c.want || !strings.Contains(n.Text, c.text) {
+			t.Errorf("%+v, upper %v: %v, %s", c.s, c.upper, n.Kind, n.Text)
+		}
+	}
+}
+
+// Place and Unit are inverse to each other, and reach the bounds; discrete values have equal parts.
+func TestPlacesOfSearches(t *testing.T) {
+	for _, s := range []Spec{Between("x", Identity, -1, 3), Between("x", Log, 0.01, 10), {Map: Log, Init: 2, Lo: DefaultLo, Hi: DefaultHi}} {
+		lo, hi := s.ThetaBounds()
+		if a, b := s.Place(0), s.Place(1); math.Abs(a-lo) > 1e-12 || math.Abs(b-hi) > 1e-12 {
+			t.Errorf("%+v: from %v to %v", s, a, b)
+		}
+		for u := 0.05; u < 1; u += 0.1 {
+			if got := s.Unit(s.Place(u)); math.Abs(got-u) > 1e-12 {
+				t.Errorf("%+v: %v comes back as %v", s, u, got)
+			}
+		}
+	}
+	whole, counts := Between("x", Whole, 2, 4), map[float64]int{}
+	for k := range 300 {
+		counts[whole.Place((float64(k)+0.5)/300)]++
+	}
+	if counts[2] != 100 || counts[3] != 100 || counts[4] != 100 || whole.Place(1) != 4 || math.Abs(whole.Unit(3)-0.5) > 1e-15 {
+		t.Errorf("%v, %v, %v", counts, whole.Place(1), whole.Unit(3))
+	}
+}
