@@ -88,3 +88,18 @@ func TestChoiceFindsTheKernelOfTheData(t *testing.T) {
 		}
 	}
 }
+
+// Without bounds too, whatever the data: each kernel is first tried at its initial values.
+func TestChoiceWithoutBounds(t *testing.T) {
+	for seed := range uint64(6) {
+		file := fmt.Sprintf("data: {train: %q}\nmodel: {kernel: {choice: [linear, se]}, likelihood: probit, inference: laplace}\n",
+			drawnLabels(t, 90, seed, func(x, z [2]float64) float64 {
+				return 25 * math.Exp(-(math.Pow(x[0]-z[0], 2)+math.Pow(x[1]-z[1], 2))/2)
+			}))
+		climbed := runs(t, file+"tune: {method: bfgs, restarts: 4}\n").Configurations[0]
+		got := runs(t, file+"tune: {method: bayes, trials: 30}\n").Configurations[0]
+		if got.Hyperparameters[0].Text != climbed.Hyperparameters[0].Text || got.LogEvidence < climbed.LogEvidence-1 {
+			t.Errorf("%d: %v at %v, by bfgs %v at %v", seed, got.LogEvidence, got.Hyperparameters, climbed.LogEvidence, climbed.Hyperparameters)
+		}
+	}
+}

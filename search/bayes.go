@@ -102,13 +102,17 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, fresh bool) []
 	} else if b.Asynchronous > 0 {
 		last = first + 1
 	}
+	starts := 0
+	if fresh {
+		starts = s.starts()
+	}
 	var batch []Proposal
 	for i := first; i < last; i++ {
 		var u []float64
 		var gain *float64
 		switch {
-		case i == 0 && fresh:
-			u = s.unit(s.start())
+		case i < starts && model == nil:
+			u = s.unit(param.Start(s, seed, i))
 		case model == nil:
 			u = s.next(i, met, seed)
 		default:
@@ -124,12 +128,24 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, fresh bool) []
 			model = model.believe(u)
 		}
 		theta := s.place(u)
-		if i == 0 && fresh {
-			theta = s.start()
+		if i < starts && model == nil {
+			theta = param.Start(s, seed, i) // to the last bit
 		}
 		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain})
 	}
 	return batch
+}
+
+// starts is how many points at initial values a search begins with: one, or where what matters for
+// some choices only has no bounds, one with every choice. Within the default bounds the few other
+// first points of a choice may all be poor.
+func (s Space) starts() int {
+	for _, p := range s {
+		if p.When != nil && !p.Given {
+			return max(1, param.Turns(s))
+		}
+	}
+	return 1
 }
 
 // owned is the number of trials, at the beginning of a history, of points that a user has enqueued.

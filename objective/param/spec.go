@@ -211,13 +211,9 @@ func Start(specs []Spec, seed uint64, i int) []float64 {
 	return theta
 }
 
-// CheckStarts says which value of a discrete hyperparameter none of so many starts has, and how
-// many it takes.
-func CheckStarts(specs []Spec, starts int) error {
-	if !slices.ContainsFunc(specs, func(s Spec) bool { return s.Map.Discrete() }) {
-		return nil
-	}
-	const most = 10_000
+// Turns is how many starts it takes until each value of each discrete hyperparameter has been in
+// one where it matters: 1 without discrete ones; 0 if that takes more than 10 000.
+func Turns(specs []Spec) int {
 	type value struct{ of, is int }
 	met, all := map[value]bool{}, 0
 	for _, s := range specs {
@@ -225,17 +221,24 @@ func CheckStarts(specs []Spec, starts int) error {
 			all += int(s.Hi-s.Lo) + 1
 		}
 	}
-	needed := 0
-	for ; needed < most && len(met) < all; needed++ {
-		theta := Start(specs, 0, needed)
+	for i := range 10_000 {
+		theta := Start(specs, 0, i)
 		for j, matters := range InForce(specs, theta) {
 			if matters && specs[j].Map.Discrete() {
 				met[value{j, int(theta[j])}] = true
 			}
 		}
+		if len(met) == all {
+			return i + 1
+		}
 	}
-	switch {
-	case len(met) < all:
+	return 0
+}
+
+// CheckStarts says that so many starts do not have each choice, and how many it takes.
+func CheckStarts(specs []Spec, starts int) error {
+	switch needed := Turns(specs); {
+	case needed == 0:
 		return errors.New("there are too many choices for a start with each; take a method without gradients")
 	case starts < needed:
 		return fmt.Errorf("%d starts do not try every choice, and a climb stays with its own; write restarts: %d, or "+
