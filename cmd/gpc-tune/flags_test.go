@@ -110,3 +110,14 @@ func TestEndsOfRuns(t *testing.T) {
 		}
 	}
 }
+
+// The time that a study may take is a duration of a second or more, or a night.
+func TestTimeOfStudies(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "overnight": 8 * time.Hour, "30m": 30 * time.Minute, "1s": time.Second, "1h30m": 90 * time.Minute,
+		"0.9s": -1, "-1m": -1, "long": -1, "30": -1} {
+		limit, err := timeOf(text)
+		if want < 0 && code(err) != exitUsage || want >= 0 && (err != nil || limit != want) {
+			t.Errorf("%q: %v, %v", text, limit, err)
+		}
+	}
+}

@@ -267,3 +267,17 @@ func TestNumberOfInputs(t *testing.T) {
 		}
 	}
 }
+
+// A comma may stand first, as in ,5.
+func TestNumbersThatBeginWithACommaOrAPoint(t *testing.T) {
+	for _, form := range []string{",%d5", ".%d5", "0,%d5", "0.%d5"} {
+		p := profiled("x", 40, func(i int) string { return fmt.Sprintf(form, i%9) })
+		want := point
+		if strings.Contains(form, ",") {
+			want = comma
+		}
+		if n := p.numbers[want]; n.n != 40 || n.min != 0.05 || n.max != 0.85 {
+			t.Errorf("%s: %d numbers from %v to %v", form, n.n, n.min, n.max)
+		}
+	}
+}

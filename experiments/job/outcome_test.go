@@ -290,6 +290,11 @@ func TestCommandsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, want := range map[string]bool{"./job/outcome_test.go": true, "./outcome_test.go": false} { // from the folder of the file
+		if err := (Command{Program: &spec.Program{Program: record.Program{Command: []string{name}}}, Dir: ".."}).Check(); (err == nil) != want {
+			t.Errorf("%s in the folder above: %v", name, err)
+		}
+	}
 	var c Command
 	c.Program = &spec.Program{Program: record.Program{Command: []string{"sh", "-c", "cat; pwd >&2; exit 3"}}}
 	c.Input, c.Dir = "json", "/"
