@@ -77,7 +77,7 @@ func TestTextsThatAreNoNumbers(t *testing.T) {
 		}
 	}
 	var v Vector
-	if err := json.Unmarshal([]byte(`"2:`+strings.Repeat("A", 21)+`="`), &v); err == nil {
+	if err := json.Unmarshal([]byte(`"2:`+strings.Repeat("A", 22)+`=="`), &v); err == nil {
 		t.Error("rows of two are a list")
 	}
 }
