@@ -39,12 +39,12 @@ func sum(n numbers, limit int) (total float64) {
 
 func first(a []int) (int, error) {
 	if len(a) == 0 {
-		return 0, fail()
+		return 0, fail("none of %d", len(a)+1)
 	}
 	return a[0], nil
 }
 
-func fail() error { return error(nil) }
+func fail(format string, args ...any) error { return error(nil) }
 `
 
 func loaded(t *testing.T, text string) *source {

@@ -302,6 +302,9 @@ var unchanged = []string{"errors.New", "fmt.Errorf", "math.Inf", module + "inter
 // silent reports whether a call and its arguments stay unchanged: panics, texts of errors, signs of
 // infinity, package sync.
 func (f *finder) silent(call *ast.CallExpr) bool {
+	if s, is := f.info.TypeOf(call.Fun).(*types.Signature); is && s.Variadic() && f.fails(call) { // as fmt.Errorf
+		return true
+	}
 	switch called := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
 		return called.Name == "panic"
