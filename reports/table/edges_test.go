@@ -95,3 +95,34 @@ func TestStandingsOfRaces(t *testing.T) {
 		t.Errorf("more is better: %v", got)
 	}
 }
+
+// Up to Widest classes have a table of all decisions, more the most frequent wrong ones.
+func TestDecisionsOfManyClasses(t *testing.T) {
+	for _, n := range []int{2, Widest, Widest + 1} {
+		c := reports.Configuration{}
+		e := reports.Evaluation{Name: "kfold", Confusion: make([][]int, n)}
+		for k := range n {
+			c.Classes, e.Confusion[k] = append(c.Classes, fmt.Sprint("class", k)), make([]int, n)
+			e.Confusion[k][(k+1)%n] = k + 1
+		}
+		c.Evaluations = []reports.Evaluation{e}
+		all := decisions(c)
+		if len(all) != 1 || (len(all[0].Columns) == n+1) != (n <= Widest) || n > Widest && len(all[0].Rows) != Widest {
+			t.Errorf("%d classes: %d columns, %d rows", n, len(all[0].Columns), len(all[0].Rows))
+		}
+	}
+}
+
+// Columns with a spare are left out, those with the largest first, until the rows fit.
+func TestColumnsThatDoNotFit(t *testing.T) {
+	table := func() *Table {
+		return &Table{Columns: []Column{{Name: "aaaa"}, {Name: "bbbb", spare: 1}, {Name: "cccc", spare: 3}, {Name: "dddd", spare: 2}}, Rows: [][]Cell{{{}, {}, {}, {}}}}
+	}
+	for most, want := range map[int]string{100: "", 22: "", 21: "cccc", 16: "cccc", 15: "cccc dddd", 10: "cccc dddd", 9: "bbbb cccc dddd", 1: "bbbb cccc dddd"} {
+		left := table().Fit(most)
+		slices.Sort(left)
+		if got := strings.Join(left, " "); got != want {
+			t.Errorf("%d characters: %q left out, want %q", most, got, want)
+		}
+	}
+}
