@@ -114,13 +114,14 @@ func newJoint(
 	return p.siteState, nil
 }
 
-// memoryOfSites is that of a joint posterior, with the covariances of x of every case, and, unless
-// its evidence is stationary in the sites, of all pairs of them for its derivative.
+// memoryOfSites is that of a joint posterior: the products of its marginals, which are kept for the
+// gradient, the covariances of x of every case, and, unless its evidence is stationary in the
+// sites, those of all pairs of them for its derivative.
 func memoryOfSites(s Size, stationary bool) Memory {
 	m, n2 := memoryOfClasses(s, 0), s.Cases*s.Cases
-	each := 2*s.Classes + 10 // per value
+	each := 2*s.Classes + 10 // numbers for each value x
 	if s.Cases >= 4*startRank {
-		each += 4 * startRank // what is like K, of lower rank
+		each += 4 * startRank // of the fit with covariances of lower rank, which comes first
 	}
 	m.Fit = m.Fit.And(words(s.Classes*n2, s.Classes*s.Cases*each))
 	m.Evidence, m.LeaveOneOut = words(s.Kernels*n2, 0), Bytes{}

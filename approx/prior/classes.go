@@ -155,7 +155,7 @@ type projector interface {
 	rows() int
 }
 
-// InputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
+// InputsAtOnce is how many new inputs Covariances takes at a time, C n numbers for each: every
 // triangle is read twice for all of them. Threads take inputsEach of them.
 const InputsAtOnce, inputsEach = 384, 64
 
