@@ -3,7 +3,9 @@ package record_test
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -95,5 +97,124 @@ func TestUsable(t *testing.T) {
 		if err != nil || string(text) != want || json.Unmarshal(text, &back) != nil || back != v && !math.IsNaN(float64(v)) || math.IsNaN(float64(v)) != math.IsNaN(float64(back)) {
 			t.Errorf("%s, %v, back %v", text, err, back)
 		}
+	}
+}
+
+// Numbers of JSON are decimals, null, or the infinities as texts; anything else is none.
+func TestNumbersInJSON(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "9": 9, "-1.5e3": -1500, `"+Inf"`: math.Inf(1), `"-Inf"`: math.Inf(-1), "null": math.NaN()} {
+		var n record.Number
+		if err := n.UnmarshalJSON([]byte(text)); err != nil || float64(n) != want && !(n.None() && math.IsNaN(want)) {
+			t.Errorf("%s is %v, %v", text, n, err)
+		}
+		again, err := json.Marshal(n)
+		if first, _ := json.Marshal(record.Number(want)); err != nil || string(again) != string(first) || text[0] == '"' && string(again) != text {
+			t.Errorf("%s becomes %s, %v", text, again, err)
+		}
+	}
+	for _, text := range []string{`"Inf"`, `"NaN"`, `"1"`, "true", "[1]", "{}", "NaN", "+1", "01", "1e999", ""} {
+		var n record.Number
+		if err := n.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("%s is the number %v", text, n)
+		}
+	}
+	for _, text := range []string{`"+Inf"`, "2"} { // also where NaN is spelled
+		var s record.Spelled
+		if back, err := json.Marshal(&s); json.Unmarshal([]byte(text), &s) != nil || err != nil || string(back) != "0" {
+			t.Errorf("%s is %v, %v", text, s, err)
+		}
+		if back, _ := json.Marshal(s); string(back) != text {
+			t.Errorf("%s becomes %s", text, back)
+		}
+	}
+	if x := record.Floats(record.Numbers([]float64{1, 2, 3})); !slices.Equal(x, []float64{1, 2, 3}) {
+		t.Errorf("%v", x)
+	}
+}
+
+// Messages name a configuration by what distinguishes it: of methods, those that are not the one
+// that predicts.
+func TestNamesOfConfigurations(t *testing.T) {
+	of := func(predicts, tunes, starts string) (c record.Configuration) {
+		c.Dataset, c.Tune, c.Kernel, c.Likelihood = "iris", "bfgs", record.Plain("se"), record.Plain("probit")
+		c.Inference, c.TuneInference = record.Plain(predicts), record.Plain(tunes)
+		if starts != "" {
+			c.StartInference = record.Plain(starts)
+		}
+		return c
+	}
+	for _, c := range []struct {
+		c    record.Configuration
+		want string
+	}{
+		{of("ep", "ep", ""), "iris, se, probit, ep"}, {of("ep", "laplace", ""), "iris, se, probit, ep, tuned with laplace"},
+		{of("ep", "ep", "laplace"), "iris, se, probit, ep, started from laplace"},
+		{of("ep", "vb", "laplace"), "iris, se, probit, ep, tuned with vb, started from laplace"},
+		{record.Configuration{Dataset: "program", Tune: "random", Program: &record.Program{}}, "program, random"},
+	} {
+		if got := c.c.String(); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if got := (record.Build{Version: "v1", Go: "go1.26", Arch: "linux"}).String(); got != "v1 go1.26 linux" {
+		t.Error(got)
+	}
+}
+
+// A manifest that went through JSON has texts only; its table gives every component its meaning
+// again, and a parser those that the table lacks, each text once.
+func TestLinkedManifests(t *testing.T) {
+	long := func(text string) record.Component { return record.Plain("se").Within(text) }
+	whole := func() *record.Manifest {
+		approximations := []record.Approximated{{Inference: long("u")}, {Inference: long("v")}}
+		c := record.Configuration{StartInference: long("f")}
+		c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference = long("a"), long("b"), long("c"), long("d"), long("e")
+		other := record.Configuration{StartInference: long("f")}
+		other.Kernel, other.Mean = long("g"), record.Plain("zero")
+		return &record.Manifest{Average: long("average"), Configurations: []record.Configuration{c, other},
+			Illustrations: []record.Illustration{{Kernel: long("p"), Mean: long("q"), Likelihood: long("r"), Approximations: approximations},
+				{Kernel: record.Plain("se"), Likelihood: long("s")}}}
+	}
+	m := whole()
+	m.Components = []record.Declared{{Text: "of an earlier list"}}
+	m.List()
+	if len(m.Components) != 14 || m.Components[0].Text != "{average: se}" {
+		t.Errorf("%d are listed, the first %+v", len(m.Components), m.Components[0])
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range []bool{true, false} {
+		var back record.Manifest
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		var parsed []string
+		parse := func(text string) record.Component {
+			parsed = append(parsed, text)
+			if text[0] != '{' {
+				return record.Plain(text)
+			}
+			return long(text[1:strings.IndexByte(text, ':')])
+		}
+		if back.Components = m.Components; !listed {
+			back.Components = nil
+		}
+		back.Link(parse)
+		if slices.Sort(parsed); listed && !slices.Equal(parsed, []string{"se", "zero"}) || !listed && (len(parsed) != 16 || len(slices.Compact(parsed)) != 16) {
+			t.Errorf("listed %v, parsed %q", listed, parsed)
+		}
+		want := whole()
+		if want.Components = back.Components; !reflect.DeepEqual(&back, want) {
+			t.Errorf("listed %v: %+v, want %+v", listed, back, want)
+		}
+	}
+	var back record.Manifest
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Link(nil); back.Configurations[0].Kernel.Name() != "a" || back.Configurations[1].Mean.Name() != "zero" {
+		t.Errorf("without a parser: %+v", back.Configurations)
 	}
 }
