@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -140,6 +141,85 @@ func TestLinksStayAndTheirFilesAreReplaced(t *testing.T) {
 	}
 }
 
+// As many links in a row are followed as the system itself follows.
+func TestAllLinksAreFollowed(t *testing.T) {
+	dir := t.TempDir()
+	target, followed := filepath.Join(dir, "0"), 0
+	if err := Write(target, text("old")); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; ; i++ {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.Symlink(filepath.Join(dir, fmt.Sprint(i-1)), name); err != nil {
+			t.Fatal(err)
+		}
+		_, refused := os.Stat(name)
+		err := Write(name, text(name))
+		if (err == nil) != (refused == nil) {
+			t.Fatalf("%d links: %v, though the system says %v", i, err, refused)
+		}
+		if refused != nil {
+			break
+		}
+		if got, err := os.ReadFile(target); err != nil || string(got) != name {
+			t.Fatalf("%d links: %q, %v", i, got, err)
+		}
+		followed++
+	}
+	if followed < 8 { // what POSIX guarantees
+		t.Errorf("%d links were followed", followed)
+	}
+}
+
+// An open pipe has a name, in a folder that takes no files: no temporary file may be needed there.
+func TestAnOpenPipeIsWrittenTo(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", w.Fd())
+	if err := Check(name); err != nil {
+		t.Error(err)
+	}
+	if err := Write(name, text("through")); err != nil {
+		t.Error(err)
+	}
+	w.Close()
+	if got, err := io.ReadAll(r); err != nil || string(got) != "through" {
+		t.Errorf("%q came through, %v", got, err)
+	}
+}
+
+// Whatever has been written, no file is still open, and none is still noted as a temporary one.
+func TestNothingStaysOpen(t *testing.T) {
+	next := func() uintptr { // the number of the next file to be opened
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return f.Fd()
+	}
+	failure := errors.New("no")
+	name := filepath.Join(t.TempDir(), "file")
+	before := next()
+	for i, err := range []error{
+		Create(name, text("a")), Write(name, text("b")), Check(name), Write(os.DevNull, text("c")),
+		Write(name, func(io.Writer) error { return failure }),
+	} {
+		if err != nil && !errors.Is(err, failure) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if after := next(); after != before {
+		t.Errorf("the next file is number %d, before it was %d", after, before)
+	}
+	if len(open.names) > 0 {
+		t.Errorf("%v is noted", open.names)
+	}
+}
+
 func TestDevicesAndPipesAreWrittenTo(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "fifo")
@@ -179,6 +259,12 @@ func TestWhatCannotBeWrittenIsToldBefore(t *testing.T) {
 	for _, err := range []error{Check(absent), Write(absent, text("x")), Create(absent, text("x"))} {
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) || strings.Contains(err.Error(), Prefix) {
 			t.Error(err)
+		}
+	}
+	long := filepath.Join(dir, strings.Repeat("n", 256))
+	for _, err := range []error{Check(long), Write(long, text("x")), Create(long, text("x"))} {
+		if !errors.Is(err, syscall.ENAMETOOLONG) {
+			t.Errorf("a name that is too long: %v", err)
 		}
 	}
 	name := filepath.Join(dir, "file")

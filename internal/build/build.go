@@ -2,6 +2,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -12,13 +13,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
+// running is what Go recorded in the running program; empty if there is nothing.
+func running() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return cmp.Or(info, &debug.BuildInfo{})
+}
+
 // Version is the module version that Go stamped into the program, "(devel)" in a checkout.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range append(info.Deps, &info.Main) {
-			if strings.HasPrefix(m.Path, "github.com/gpc-tune/gpc-tune") && m.Version != "" {
-				return m.Version
-			}
+func Version() string { return version(running()) }
+
+func version(info *debug.BuildInfo) string {
+	for _, m := range append(info.Deps, &info.Main) {
+		if strings.HasPrefix(m.Path, "github.com/gpc-tune/gpc-tune") && m.Version != "" {
+			return m.Version
 		}
 	}
 	return "(devel)"
@@ -27,12 +34,7 @@ func Version() string {
 // Commit is the commit that Go recorded in the program, the time of the commit (RFC 3339), and
 // whether the sources had uncommitted changes. All are empty in a program that was not built in a
 // clone: by go install of a version, or in a test.
-func Commit() (revision, time string, changed bool) {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return Stamp(info)
-	}
-	return "", "", false
-}
+func Commit() (revision, time string, changed bool) { return Stamp(running()) }
 
 // Stamp is Commit for any program.
 func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
@@ -52,13 +54,12 @@ func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
 // This is the running program.
 func This() record.Build {
 	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
-		linalg.SIMD(), Program: program()}
+		linalg.SIMD(), Program: program(running())}
 }
 
 // program is the main package, if it is not one of this module.
-func program() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Path == "" || strings.HasPrefix(info.Main.Path, "github.com/gpc-tune/gpc-tune") {
+func program(info *debug.BuildInfo) string {
+	if info.Main.Path == "" || strings.HasPrefix(info.Main.Path, "github.com/gpc-tune/gpc-tune") {
 		return ""
 	}
 	return strings.TrimSuffix(info.Path, ".test")

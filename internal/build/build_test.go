@@ -32,3 +32,32 @@ func TestThis(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The version is that of this module, wherever it stands: as the module of the program, or among those that the
+// program of somebody else uses.
+func TestVersionAndProgram(t *testing.T) {
+	const here = "github.com/gpc-tune/gpc-tune"
+	own, other := debug.Module{Path: here, Version: "v1.2.3"}, debug.Module{Path: "example.org/app", Version: "v9.0.0"}
+	for _, c := range []struct {
+		info             debug.BuildInfo
+		version, program string
+	}{
+		{debug.BuildInfo{Path: here + "/cmd/gpc-tune", Main: own, Deps: []*debug.Module{&other}}, "v1.2.3", ""},
+		{debug.BuildInfo{Path: "example.org/app/cmd", Main: other, Deps: []*debug.Module{&other, &own}}, "v1.2.3",
+			"example.org/app/cmd"},
+		{debug.BuildInfo{Path: "example.org/app.test", Main: other, Deps: []*debug.Module{{Path: here}}}, "(devel)",
+			"example.org/app"},
+		{debug.BuildInfo{Path: here + "/cmd/gpc-tune", Main: debug.Module{Path: here}}, "(devel)", ""},
+		{debug.BuildInfo{Path: "command-line-arguments"}, "(devel)", ""},
+	} {
+		if got := version(&c.info); got != c.version {
+			t.Errorf("%+v: version %q, want %q", c.info, got, c.version)
+		}
+		if got := program(&c.info); got != c.program {
+			t.Errorf("%+v: program %q, want %q", c.info, got, c.program)
+		}
+	}
+	if info := running(); info.GoVersion != runtime.Version() || info.Main.Path != here {
+		t.Errorf("this program: %+v", info)
+	}
+}

@@ -76,7 +76,7 @@ func (e *expander) product(n *Node, parts [][]*Node) []*Node {
 			return e.refuse(n)
 		}
 	}
-	if e.left -= cells * (1 + len(parts)); e.refused || e.left < 0 {
+	if e.left -= cells * (1 + len(parts)); e.left < 0 {
 		return e.refuse(n)
 	}
 	all := make([]*Node, cells)

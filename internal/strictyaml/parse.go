@@ -10,7 +10,6 @@ import (
 	"io"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -32,17 +31,19 @@ func Parse(text []byte, found *Findings) *Node {
 		return nil
 	}
 	if len(text) > MaxBytes {
-		return fail(0, 0, fmt.Sprintf("%d bytes, more than the %d that will be read; "+
-			"take repeated parts out of the file", len(text), MaxBytes))
+		found.At(nil, "%d bytes, more than the %d that will be read; take repeated parts out of the file",
+			len(text), MaxBytes)
+		return nil
 	}
-	if line, column, message := notText(text); message != "" {
-		return fail(line, column, message)
-	}
-	if line, column := tooDeep(text); line > 0 {
-		return fail(line, column, fmt.Sprintf("lists and mappings within each other, deeper than %d levels", MaxDepth))
+	for _, check := range []func([]byte) (int, string){notText, tooDeep} {
+		if at, message := check(text); message != "" {
+			line, column := placeAt(text, at)
+			return fail(line, column, message)
+		}
 	}
 	if n := bytes.Count(text, []byte(",")); n > maxNodes {
-		return fail(0, 0, fmt.Sprintf("%d commas, and so more than the %d entries that will be read", n, maxNodes))
+		found.At(nil, "%d commas, and so more than the %d entries that will be read", n, maxNodes)
+		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, second Node
@@ -66,70 +67,64 @@ func Parse(text []byte, found *Findings) *Node {
 	return root
 }
 
+const byteOrder = "\ufeff" // a byte-order mark, which occupies no column
+
+// placeAt is the position of a byte.
+func placeAt(text []byte, at int) (line, column int) {
+	before := strings.TrimPrefix(string(text[:at]), byteOrder)
+	before = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(before)
+	last := before[1+strings.LastIndexByte(before, '\n'):]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(last)
+}
+
 // notText finds the first byte that YAML does not allow.
-func notText(text []byte) (line, column int, message string) {
+func notText(text []byte) (at int, message string) {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return 1, 1, "UTF-16 text; save it as UTF-8"
+		return at, "UTF-16 text; save it as UTF-8"
 	}
-	line, column = 1, 1
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRune(text[i:])
+	at = len(text) - len(bytes.TrimPrefix(text, []byte(byteOrder)))
+	for at < len(text) {
+		c, size := utf8.DecodeRune(text[at:])
 		switch {
 		case c == utf8.RuneError && size == 1:
-			return line, column, fmt.Sprintf("byte %#02x is not UTF-8 text; save the file as UTF-8", text[i])
-		case c == '\ufeff' && i == 0: // a byte-order mark, which occupies no column
-			column = 0
+			return at, fmt.Sprintf("byte %#02x is not UTF-8 text; save the file as UTF-8", text[at])
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == '\ufeff':
 			const way = `control character U+%04X; remove it, or write it in double quotes as "\u%04X"`
-			return line, column, fmt.Sprintf(way, c, c)
+			return at, fmt.Sprintf(way, c, c)
 		}
-		if column++; c == '\n' || c == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")) {
-			line, column = line+1, 1
-		}
-		i += size
+		at += size
 	}
-	return 0, 0, ""
+	return at, ""
 }
 
 // tooDeep finds brackets that are nested too deeply, because the library's time grows with the
 // square of their depth. It also counts brackets in quotes and comments, which are mostly closed
 // there again, so the limit is a multiple of MaxDepth.
-func tooDeep(text []byte) (line, column int) {
+func tooDeep(text []byte) (at int, message string) {
 	depth := 0
 	for i, c := range text {
 		switch c {
 		case '[', '{':
 			if depth++; depth > 10*MaxDepth {
-				return 1 + bytes.Count(text[:i], []byte("\n")), i - bytes.LastIndexByte(text[:i], '\n')
+				return i, fmt.Sprintf("lists and mappings within each other, deeper than %d levels", MaxDepth)
 			}
 		case ']', '}':
 			depth = max(0, depth-1)
 		}
 	}
-	return 0, 0
+	return at, ""
 }
 
 // place finds the position of a syntax error. The library's message counts the lines of some errors
 // from 0, and may name the line where the current element begins rather than that of the error. Its
 // parser has both positions, which are read by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
-	message = strings.TrimPrefix(err.Error(), "yaml: ")
-	line, column = 1, 1
-	if m := lineOf.FindStringSubmatch(message); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		message = m[2]
-	}
-	parser := reflect.ValueOf(dec).Elem().FieldByName("parser")
-	if parser.Kind() == reflect.Pointer && !parser.IsNil() {
-		parser = parser.Elem().FieldByName("parser")
-	}
+	message = lineOf.ReplaceAllString(err.Error(), "")
 	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no position
 		line, column = placeOf(text, "*"+m[1])
 		return line, column, explain(message)
 	}
-	if parser.Kind() != reflect.Struct || !strings.Contains(err.Error(), parser.FieldByName("problem").String()) {
-		return line, column, explain(message)
-	}
+	parser := reflect.ValueOf(dec).Elem().FieldByName("parser").Elem().FieldByName("parser")
 	mark := func(name string) (line, column int) {
 		m := parser.FieldByName(name)
 		return int(m.FieldByName("line").Int()) + 1, int(m.FieldByName("column").Int()) + 1
@@ -169,7 +164,7 @@ func placeOf(text []byte, word string) (line, column int) {
 
 var anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
-var lineOf = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+var lineOf = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
 // explain adds a remedy to the library's message.
 func explain(message string) string {
@@ -209,7 +204,7 @@ func (r *resolver) resolve(n *Node, depth int) *Node {
 
 func (r *resolver) copy(n *Node, depth int) *Node {
 	if n.Kind == yaml.AliasNode {
-		return r.resolve(n.Alias, depth+1)
+		return r.resolve(n.Alias, depth)
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
 		r.found.At(n, "tags (%s) are not supported; write numbers plainly and quote texts", n.Tag)

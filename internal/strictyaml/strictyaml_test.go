@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // problems returns the problems that Parse finds.
@@ -26,11 +28,15 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		{"a: 1\nb: [1, 2\nd: 2\n", "3:2: "},
 		{"a: 1\nb: 'c\nd: 2\n", "4:1: "},
 		{"a: 1\nb: c: d\n", "2:5: "},
+		{"a: 1\nb: c: d", "2:5: "},
 		{"a:\n  b: 1\n c: 2\n", "3:2: "},
 		{"a: 1\nb: *c\n", "2:4: unknown anchor 'c'"},
 		{"a: 1 # *c\nb: [1, *c]\n", "2:8: unknown anchor 'c'"},
 		{"a: é*cd\nb: [*c, 2]\n", "2:5: unknown anchor 'c' referenced (an alias *name repeats what &name stands before)"},
 		{"b: *c", "1:4: unknown anchor 'c'"},
+		{"# d\n*c\n", "2:1: unknown anchor 'c'"},
+		{"b: [*c , 1]\n", "1:5: unknown anchor 'c'"},
+		{"\"a #\": *c\n", "1:1: unknown anchor 'c'"}, // is not found behind what could be a comment
 		{"a: 1\n---\nb: [\n", "4:1: "},
 		{"é: \"\\q\"\n", "1:5: found unknown escape"},
 		{"a: é\x02\n", "1:5: control character"},
@@ -42,16 +48,40 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		{"\xfe\xffa", "1:1: UTF-16 text"},
 		{"\ufeffa: \x01\n", "1:4: control character U+0001"},
 		{"a: \x7f\n", "1:4: control character U+007F"},
+		{"a: b\u00a0\u0085\u0084", "1:7: control character U+0084"}, // what is before it is allowed
+		{"a: \u0086", "1:4: control character U+0086"},
+		{"a: \u009f", "1:4: control character U+009F"},
 		{"a: b\ufeff\n", "1:5: control character U+FEFF"},
 		{"", "1:1: the file is empty"},
 		{"a: 1\n---\nb: 2\n", "2:1: a second document"},
 		{"a: 1\n<<: {b: 2}\n", "2:1: merge keys"},
 		{"a: !!str 1\n", "1:4: tags (!!str) are not supported"},
 		{strings.Repeat("#", MaxBytes+1), " 1048577 bytes"},
+		{"# é" + strings.Repeat(",", maxNodes+1), " 200001 commas"},
+		{"\ufeffa: 1\n# é" + strings.Repeat("[", 10*MaxDepth+1), "2:1004: lists and mappings within each other"},
 	} {
 		ps := problems(c.text)
 		if len(ps) != 1 || !strings.HasPrefix(ps[0].Error(), "f.yaml:"+c.want) {
 			t.Errorf("%q: %v, want one at %s", c.text, ps, c.want)
+		}
+	}
+}
+
+// A message says where the part with the mistake begins, if that is elsewhere.
+func TestBeginningsOfPartsWithMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"b: [1, 2":                "1:4",
+		"a: 1\nb:\n  [1,\n   2\n": "3:3",
+		"'c\n":                    "1:1", // and its end is missing at 2:1
+		"\ta: 1\n":                "",    // the tab is the mistake and the part
+	} {
+		ps := problems(text)
+		if len(ps) != 1 {
+			t.Errorf("%q: %v", text, ps)
+			continue
+		}
+		if _, begins, _ := strings.Cut(ps[0].Message, " that begins at "); begins != want {
+			t.Errorf("%q: %v, want %q", text, ps, want)
 		}
 	}
 }
@@ -113,7 +143,7 @@ func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 		}
 	}
 	for text, wayOut := range map[string]string{"yes": "write true", "Yes": "write true", "on": "write true", "y": "write true", "off": "write false",
-		"no": "write false", "n": "write false", "N": "write false", "o": "expected true or false", "[true]": "expected true or false", "1": "expected true or false", "'true'": "expected true or false"} {
+		"no": "write false", "n": "write false", "N": "write false", "o": "expected true or false", "[true]": "expected true or false", "1": "expected true or false", "'true'": "write true", "'False'": "write false"} {
 		if _, err := Bool(scalar(text)); err == nil || !strings.Contains(err.Error(), wayOut) {
 			t.Errorf("%s: %v, want %q", text, err, wayOut)
 		}
@@ -154,12 +184,17 @@ func TestHostileTextsAreRefused(t *testing.T) {
 
 // What is at a limit is read, and one more is not.
 func TestLimitsOfTexts(t *testing.T) {
-	nested := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) + "\n" }
+	within := func(n int, what string) string { return strings.Repeat("[", n) + what + strings.Repeat("]", n) + "\n" }
+	nested := func(n int) string { return within(n, "1, 1") }
+	closed := func(n int) string { return "a: 1\n# ]]{[}" + strings.Repeat("[", n-1) }
 	for _, c := range []struct {
 		name, text, refused string
 	}{
 		{"bytes", strings.Repeat("#", MaxBytes-5) + "\na: 1", strings.Repeat("#", MaxBytes-4) + "\na: 1"},
 		{"depth", nested(MaxDepth), nested(MaxDepth + 1)},
+		{"depth of an alias", "a: &a 1\nb: " + within(MaxDepth-1, "*a"), "a: &a 1\nb: " + within(MaxDepth, "*a")},
+		{"open brackets", closed(10 * MaxDepth), closed(10*MaxDepth + 1)},
+		{"commas", "# " + strings.Repeat(",", maxNodes) + "\na: 1", "# " + strings.Repeat(",", maxNodes+1) + "\na: 1"},
 		{"entries", "[" + strings.Repeat("1,", maxNodes-2) + "1]", "[" + strings.Repeat("1,", maxNodes-1) + "1]"},
 		{"entries of aliases", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2-4) + "1]", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2) + "1]"},
 	} {
@@ -198,7 +233,14 @@ func TestTooManyAlternatives(t *testing.T) {
 	if n, ps := expand(list("a", MaxAlternatives)); n != MaxAlternatives || len(ps) != 0 {
 		t.Errorf("%d alternatives, %v", n, ps)
 	}
-	for _, text := range []string{list("a", MaxAlternatives+1), list("a", MaxAlternatives) + list("b", 2),
+	// Their nodes: each cell has one for itself and two for each key.
+	keys := strings.Repeat("k: 1\n", 60)
+	if n, ps := expand(list("a", 200) + list("b", maxExpanded/200/125) + keys); n != maxExpanded/125 || len(ps) != 0 {
+		t.Errorf("%d alternatives with 62 keys, %v", n, ps)
+	}
+	for _, text := range []string{list("a", 200) + list("b", maxExpanded/200/125+1) + keys,
+		"x:\n " + list("a", 400) + " " + list("b", 400) + "y:\n " + list("c", 400) + " " + list("d", 400),
+		list("a", MaxAlternatives+1), list("a", MaxAlternatives) + list("b", 2),
 		list("a", MaxAlternatives/2) + list("b", 3), list("a", 400) + list("b", 400) + list("c", 400)} {
 		if n, ps := expand(text); n != 0 || len(ps) != 1 {
 			t.Errorf("%.40s…: %d alternatives, %v", text, n, ps)
@@ -218,6 +260,110 @@ func TestAlikeProblemsAreCounted(t *testing.T) {
 	ps := f.Err().(Problems)
 	if len(ps) != maxAlike+2 || ps[5].Message != "another kind" || ps[len(ps)-1].Error() != "f.yaml: and at least 980 more like these" || f.Found() != 2001 {
 		t.Errorf("%d problems, of %d found: %v", len(ps), f.Found(), ps)
+	}
+}
+
+// A mistake at one place is told once; one with other words, or at another place, is another mistake.
+func TestProblemsAreToldOnce(t *testing.T) {
+	f, n := NewFindings("f.yaml"), &Node{Line: 2, Column: 3}
+	f.At(n, "key %q", "b")
+	f.At(n, "key %q", "a")
+	f.At(n, "key %q", "b")
+	f.At(n, "key %s", `"a"`)
+	f.At(&Node{Line: 1, Column: 9}, "key %q", "a")
+	f.At(&Node{Line: 2, Column: 1}, "key %q", "a")
+	f.At(nil, "whole")
+	want := `f.yaml: whole
+f.yaml:1:9: key "a"
+f.yaml:2:1: key "a"
+f.yaml:2:3: key "b"
+f.yaml:2:3: key "a"`
+	if got := f.Err().Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What is told of a long text, and of many problems, is cut where it becomes too long, and nothing before.
+func TestMessagesAreCut(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{strings.Repeat("a", maxMessage), strings.Repeat("a", maxMessage)},
+		{strings.Repeat("a", maxMessage+1), strings.Repeat("a", maxMessage) + "…"},
+		{strings.Repeat("a", maxMessage-1) + "é", strings.Repeat("a", maxMessage-1) + "…"},
+	} {
+		f := NewFindings("")
+		f.At(nil, "%s", c.text)
+		if got := f.Err().(Problems)[0].Message; got != c.want {
+			t.Errorf("%d bytes, with the end %q", len(got), got[maxMessage-3:])
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{strings.Repeat("a", 60), `"` + strings.Repeat("a", 60) + `"`},
+		{strings.Repeat("a", 61), `"` + strings.Repeat("a", 60) + `"…`},
+		{strings.Repeat("a", 59) + "é", `"` + strings.Repeat("a", 59) + `"…`},
+	} {
+		if got := Describe(&Node{Kind: ScalarNode, Value: c.text}); got != c.want {
+			t.Errorf("%s is described as %s", c.text, got)
+		}
+	}
+	digits := &Node{Kind: ScalarNode, Value: "0." + strings.Repeat("0", 397) + "1"}
+	if x, err := Number(digits); err != nil || x != 0 { // it is less than the least positive number
+		t.Errorf("400 characters: %v, %v", x, err)
+	}
+	digits.Value += "1"
+	if _, err := Number(digits); err == nil || !strings.Contains(err.Error(), "401 characters") {
+		t.Errorf("401 characters: %v", err)
+	}
+	f := NewFindings("f.yaml")
+	for i := range maxAlike + 1 {
+		f.At(&Node{Line: i + 1}, "unknown key")
+	}
+	if ps := f.Err().(Problems); len(ps) != maxAlike+1 || ps[maxAlike].Error() != "f.yaml: and at least 1 more like these" {
+		t.Errorf("one more than are told: %v", ps)
+	}
+}
+
+// What is read can be written again, with its aliases replaced.
+func TestAliasesAreReplaced(t *testing.T) {
+	root := Parse([]byte("a: &x [1, &y b]\nc: *x\nd: {e: *y}\n"), NewFindings(""))
+	text, err := Marshal(root)
+	if want := "a: [1, b]\nc: [1, b]\nd: {e: b}\n"; err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+	if Find(root, "c") == nil || Find(root, "x") != nil || Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
+		t.Error("keys are not found, or others are")
+	}
+}
+
+// A component of a record has the parts of its text, and a number where a word is one.
+func TestComponents(t *testing.T) {
+	for text, want := range map[string]string{
+		"{a: [1.5, b], c: {d: -2}}": "(a=(1.5#1.5 b) c=(d=-2#-2))",
+		"nan":                       "nan", ".5": ".5#0.5", "[]": "", "{a": "{a", "": "", "a: 1": "(a=1#1)",
+	} {
+		var shown func(n record.Node) string
+		shown = func(n record.Node) string {
+			var parts []string
+			for _, p := range n.Parts {
+				if text := shown(p.Node); p.Key != "" {
+					parts = append(parts, p.Key+"="+text)
+				} else {
+					parts = append(parts, text)
+				}
+			}
+			switch {
+			case parts != nil:
+				return "(" + strings.Join(parts, " ") + ")"
+			case n.Number != nil:
+				return fmt.Sprintf("%s#%v", n.Word, float64(*n.Number))
+			}
+			return n.Word
+		}
+		if c := ComponentOf(text); c.Text != text || shown(c.Node) != want {
+			t.Errorf("%q: %q, %s; want %s", text, c.Text, shown(c.Node), want)
+		}
+	}
+	if c := Component(nil); c.Text != "" || len(c.Node.Parts) > 0 {
+		t.Errorf("nothing: %+v", c)
 	}
 }
 

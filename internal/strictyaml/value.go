@@ -144,7 +144,7 @@ func Bool(n *Node) (bool, error) {
 	case n.Kind != ScalarNode:
 	case n.Tag == "!!bool" && (text == "true" || text == "false"):
 		return truth[text], nil
-	case truth[text] && text != "true", text == "no", text == "off", text == "n":
+	case truth[text], text == "false", text == "no", text == "off", text == "n":
 		return false, fmt.Errorf("expected true or false, found %s; write %t", Describe(n), truth[text])
 	}
 	return false, expected("true or false", n)
