@@ -91,7 +91,7 @@ func TestAssessment(t *testing.T) {
 			if loo, err := fit.LeaveOneOut(); (part.LeaveOneOut != nil) != whole || err != nil || whole && !near(float64(*part.LeaveOneOut), loo, 1e-9) {
 				t.Errorf("%+v: leave one out %v, want %v, %v", c, part.LeaveOneOut, loo, err)
 			}
-			if (part.Surface != nil) != whole || (part.TrainLatentMean != nil) != whole || (part.TrainLabels != nil) != whole || part.Failure.String() != "" {
+			if (part.Surface != nil) != whole || (part.TrainLatentMean != nil) != whole || (part.TrainLabels != nil) != whole || part.Failure.String() != "" || len(part.Warnings) > 0 {
 				t.Errorf("%+v: %+v", c, part.Fit)
 			}
 			if !whole {
@@ -199,7 +199,7 @@ func TestAssessmentOfChains(t *testing.T) {
 		for _, w := range part.Warnings {
 			text += w.String()
 		}
-		if strings.Count(text, "1 of 4 samples are left out") != 1 {
+		if strings.Count(text, "1 of 4 samples are left out") != 1 || strings.Contains(text, "gave warnings") {
 			t.Error(text)
 		}
 	}
@@ -331,5 +331,30 @@ func TestSetsArePreprocessed(t *testing.T) {
 		if !near(p.Data.X.X.At(3, 0), scale(raw[3]), 1e-12) || !near(p.Held.X.At(1, 0), scale(raw[15]), 1e-12) || !p.Data.Scaled {
 			t.Errorf("%v: %v, %v, want %v, %v", how, p.Data.X.X.At(3, 0), p.Held.X.At(1, 0), scale(raw[3]), scale(raw[15]))
 		}
+	}
+}
+
+// A search that ended at a bound is told, but not a climb, which has its own warnings.
+func TestAssessmentAtABound(t *testing.T) {
+	j := crowd(approx.EP{}, approx.EP{}, 14)
+	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})
+	free := []float64{0.3, math.Log(o.Layout.FreeSpecs()[1].Hi)}
+	for optimizer, want := range map[string]int{"": 1, "bfgs": 0} {
+		j.Optimizer = optimizer
+		got, err := j.Assess(t.Context(), 0, free, nil)
+		if err != nil || len(got.Warnings) != want || want > 0 && !strings.Contains(got.Warnings[0].String(), "length_scale") {
+			t.Errorf("%q: %v, %v", optimizer, got.Warnings, err)
+		}
+	}
+}
+
+// A fold that would leave a training part without a class is refused with the name of the class.
+func TestFoldsThatLoseAClass(t *testing.T) {
+	j := crowd(approx.EP{}, approx.EP{})
+	for i := range j.Set.Source.Labels {
+		j.Set.Source.Labels[i] = min(i, 1)
+	}
+	if _, err := j.Set.Split(cv.KFold{K: 14}, 1, "kfold"); err == nil || !strings.Contains(err.Error(), `class "a"`) {
+		t.Error(err)
 	}
 }
