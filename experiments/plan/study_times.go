@@ -86,9 +86,9 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	}
 	value := func(of FitTimes) float64 {
 		if j.Optimizer != "" && j.Gradients == objective.Exact {
-			return of.Gram + of.Value + of.Pullback + of.Gradient
+			return of.Gram + of.Pullback + of.Gradient
 		}
-		return of.Gram + of.Value
+		return of.Gram
 	}
 	evaluation := value(tuned)
 	c.Evaluation = tuned.First + tuned.Fit + evaluation
@@ -131,7 +131,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 			}
 			add(b, n*float64(len(j.Folds)), sum)
 		default:
-			each := tuned.Gram + tuned.Value + tuned.Predict
+			each := tuned.Gram + tuned.Predict
 			if j.Hybrid {
 				each += model.Gram + model.Again + model.Predict - tuned.Predict
 			}
@@ -140,9 +140,6 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	}
 	c.Trials = c.All
 	assess := model.First + model.Gram + model.Fit + model.Predict + samples*(model.Gram+model.Again+model.Predict)
-	if j.Whole {
-		assess += model.Value
-	}
 	if j.Curvature {
 		assess += 2 * float64(free) * (evaluation + tuned.Again)
 	}

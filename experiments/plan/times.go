@@ -25,14 +25,13 @@ type FitTimes struct {
 	Gram     float64 // the covariance matrix
 	Fit      float64 // from a cold start
 	Again    float64 // from the state of a nearby fit
-	Value    float64
 	Gradient float64 // the adjoint
 	Pullback float64 // from the adjoint to the hyperparameters
 	Predict  float64 // all new cases
 }
 
 // Evaluation is the time of one evaluation with its gradient.
-func (t FitTimes) Evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
+func (t FitTimes) Evaluation() float64 { return t.Gram + t.Fit + t.Pullback + t.Gradient }
 
 // speed multiplies nominal times: those of operations that take n³ and all others.
 type speed struct{ cubic, rest float64 }
