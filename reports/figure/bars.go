@@ -14,10 +14,7 @@ func (l Bars) label() string { return l.Name }
 func (l Bars) extent() (x, y span) {
 	y = spanOf(l.Heights, []float64{0})
 	y.snug = true
-	if y.lo < 0 {
-		y.lo *= 1.05
-	}
-	y.hi *= 1.05
+	y.lo, y.hi = 1.05*y.lo, 1.05*y.hi
 	return spanOf(l.Edges), y
 }
 
@@ -27,8 +24,7 @@ func (l Bars) draw(p *pane, look look) {
 	end := func() {
 		if len(outline) > 0 {
 			last := outline[len(outline)-1]
-			base, _ := p.at(0, 0)
-			outline = append(outline, point{X: last.X, Y: base.Y})
+			outline = append(outline, point{X: last.X, Y: outline[0].Y})
 			p.fill(look.faint(0.3), outline)
 			p.lines(look, outline)
 		}

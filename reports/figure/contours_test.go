@@ -1,11 +1,16 @@
 package figure
 
 import (
+	"fmt"
+	"image/color"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 func TestLevels(t *testing.T) {
@@ -176,5 +181,111 @@ func TestLevelsOfAPlane(t *testing.T) {
 		if loops := outlines(l.Z, level); (len(loops) == 1) != (level < 0) || len(loops) > 1 {
 			t.Errorf("level %v: %d outlines", level, len(loops))
 		}
+	}
+}
+
+// plot is a data area of 100 by 100 points for coordinates from 0 to 10, with what is drawn in it.
+func plot() (*pane, *svgCanvas) {
+	c := &svgCanvas{stack: []state{{}}}
+	area := draw.Canvas{Canvas: c, Rectangle: vg.Rectangle{Max: point{X: 100, Y: 100}}}
+	return &pane{Canvas: area, x: span{lo: 0, hi: 10}, y: span{lo: 0, hi: 10}, least: leastText}, c
+}
+
+// The lines of a level are between the borders of the lattice; what is at a border, or around a hole, is no line.
+func TestLinesOfALevel(t *testing.T) {
+	p, _ := plot()
+	l := Contours{X: []float64{0, 2, 4, 6, 8}, Y: []float64{0, 5, 10}}
+	for range l.Y {
+		l.Z = append(l.Z, []float64{0, 10, 0, 10, 0}) // two ridges
+	}
+	verticals := func(lines [][]point) (all []string) {
+		for _, line := range lines {
+			if len(line) == 0 {
+				continue
+			}
+			lo, hi := line[0], line[0]
+			for _, at := range line {
+				lo, hi = point{X: min(lo.X, at.X), Y: min(lo.Y, at.Y)}, point{X: max(hi.X, at.X), Y: max(hi.Y, at.Y)}
+			}
+			all = append(all, fmt.Sprintf("%.0f to %.0f from %.0f to %.0f", lo.X, hi.X, lo.Y, hi.Y))
+		}
+		slices.Sort(all)
+		return all
+	}
+	regions, lines := l.regions(p, 5)
+	want := []string{"10 to 10 from 0 to 100", "30 to 30 from 0 to 100", "50 to 50 from 0 to 100", "70 to 70 from 0 to 100"}
+	if got := verticals(lines); len(regions) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%d regions, lines %q, want %q", len(regions), got, want)
+	}
+	if regions, lines := l.regions(p, math.Inf(-1)); len(regions) != 1 || len(verticals(lines)) != 0 {
+		t.Errorf("everything: %d regions, lines %q", len(regions), verticals(lines))
+	}
+	hill := Contours{X: []float64{0, 5, 10}, Y: []float64{0, 5, 10}, Z: [][]float64{{0, 0, 0}, {0, 10, 0}, {0, 0, 0}}}
+	if _, lines := hill.regions(p, 5); len(lines) != 1 || len(lines[0]) < 5 || lines[0][0] != lines[0][len(lines[0])-1] {
+		t.Errorf("the line around a hill is not closed: %v", lines)
+	}
+	hill.Z[0][0] = math.NaN()
+	if _, lines := hill.regions(p, 5); len(verticals(lines)) != 1 || len(lines[0]) != 4 {
+		t.Errorf("the line around a hill, except beside a hole: %v", lines)
+	}
+}
+
+// A label stands on the line where most is free, and nowhere if there is no room.
+func TestRoomForLabels(t *testing.T) {
+	line := []point{{X: 11, Y: 50}, {X: 30, Y: 50}, {X: 50, Y: 50}, {X: 60, Y: 50}, {X: 89, Y: 50}}
+	for _, c := range []struct {
+		busy, points []point
+		half         vg.Length
+		want         string
+	}{
+		{[]point{{X: 90, Y: 50}}, nil, 10, "30 50 true"},
+		{[]point{{X: 90, Y: 50}}, nil, 8, "11 50 true"},
+		{[]point{{X: 5, Y: 50}}, nil, 10, "60 50 true"},
+		{[]point{{X: 5, Y: 50}, {X: 90, Y: 50}}, nil, 10, "50 50 true"},
+		{nil, []point{{X: 5, Y: 50}, {X: 90, Y: 50}}, 10, "50 50 true"}, // half as far is enough from points
+		{[]point{{X: 30, Y: 70}}, []point{{X: 50, Y: 50}}, 10, "30 50 true"},
+		{[]point{{X: 40, Y: 50}}, nil, 29, "60 50 false"},
+		{[]point{{X: 40, Y: 50}}, nil, 60, "0 0 false"},
+	} {
+		p, _ := plot()
+		p.busy, p.points = c.busy, c.points
+		where, ok := p.room(line, c.half)
+		if got := fmt.Sprintf("%.0f %.0f %v", where.X, where.Y, ok); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	for y, want := range map[vg.Length]bool{5.9: false, 6.1: true, 93.9: true, 94.1: false} {
+		p, _ := plot()
+		if _, ok := p.room([]point{{X: 50, Y: y}}, 10); ok != want {
+			t.Errorf("a label at the height %v: %v", y, ok)
+		}
+	}
+}
+
+// The colours are those that their authors have published: viridis at every eighth (in matplotlib), and the
+// palette of Okabe & Ito (Color Universal Design, 2008) as red, green and blue.
+func TestPublishedColours(t *testing.T) {
+	var got []string
+	for _, c := range viridis {
+		got = append(got, fmt.Sprintf("#%02x%02x%02x", int(c[0]), int(c[1]), int(c[2])))
+	}
+	want := "#440154 #472d7b #3b528b #2c728e #21918c #28ae80 #5ec962 #addc30 #fde725"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	got = nil
+	for _, c := range colours {
+		got = append(got, fmt.Sprint(c.R, c.G, c.B, c.A))
+	}
+	want = "0 114 178 255, 213 94 0 255, 0 158 115 255, 204 121 167 255, 0 0 0 255, 230 159 0 255, 86 180 233 255"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if first, last := shade(0, 8), shade(8, 8); first != (color.NRGBA{171, 141, 178, 255}) ||
+		last != (color.NRGBA{254, 244, 157, 255}) || shade(0, 0) != first { // 45 % of the colours, 55 % white
+		t.Errorf("%v to %v", first, last)
+	}
+	if middle := shade(1, 2); middle != shade(4, 8) {
+		t.Errorf("the middle is %v and %v", middle, shade(4, 8))
 	}
 }

@@ -28,12 +28,9 @@ type embedded struct {
 func (e *embedded) show(text string) string {
 	out := bytes.NewBufferString("[<")
 	var last sfnt.GlyphIndex
-	for i, r := range text {
-		g, err := e.font.GlyphIndex(&e.b, r)
-		if err != nil {
-			g = 0 // the glyph for characters that the font lacks
-		}
-		if kern, err := e.font.Kern(&e.b, last, g, e.unit(), weight.HintingNone); i > 0 && err == nil && kern != 0 {
+	for _, r := range text {
+		g, _ := e.font.GlyphIndex(&e.b, r) // 0: the glyph for characters that the font lacks; nothing is beside it
+		if kern, _ := e.font.Kern(&e.b, last, g, e.unit(), weight.HintingNone); kern != 0 {
 			fmt.Fprintf(out, ">%s<", decimal(-e.thousandths(kern)))
 		}
 		fmt.Fprintf(out, "%04x", g)
@@ -58,17 +55,11 @@ func (e *embedded) write(object func(body string) int, stream func(entries strin
 	glyphs := slices.Sorted(maps.Keys(e.runes))
 	var widths, codes strings.Builder
 	for _, g := range glyphs {
-		advance, err := e.font.GlyphAdvance(&e.b, g, e.unit(), weight.HintingNone)
-		if err != nil {
-			advance = 0
-		}
+		advance, _ := e.font.GlyphAdvance(&e.b, g, e.unit(), weight.HintingNone) // 0 if unknown
 		fmt.Fprintf(&widths, "%d [%s] ", g, decimal(e.thousandths(advance)))
 		fmt.Fprintf(&codes, "1 beginbfchar\n<%04x> <%s>\nendbfchar\n", g, utf16Hex(string(e.runes[g])))
 	}
-	name, err := e.font.Name(&e.b, sfnt.NameIDPostScript)
-	if err != nil {
-		name = "Font"
-	}
+	name, _ := e.font.Name(&e.b, sfnt.NameIDPostScript)
 	name = "SUBSET+" + name
 	box, _ := e.font.Bounds(&e.b, e.unit(), weight.HintingNone) // zero if unknown
 	file := stream("", subset(e.source(), glyphs))
@@ -118,7 +109,7 @@ func subset(ttf []byte, glyphs []sfnt.GlyphIndex) []byte {
 	var keep func(g int)
 	keep = func(g int) {
 		kept[g] = true
-		if o := outline(g); len(o) > 0 && int16(be.Uint16(o)) < 0 {
+		if o := outline(g); len(o) != 0 && int16(be.Uint16(o)) < 0 {
 			for _, part := range components(o) {
 				keep(part)
 			}

@@ -161,6 +161,9 @@ func elements(t testing.TB, svg string) (out []element) {
 				}
 				if a.Name.Local == "style" {
 					e.style = a.Value
+					if strings.Contains(e.style+";", "opacity:0;") {
+						t.Fatalf("%s cannot be seen: %s", e.name, e.style)
+					}
 				}
 			}
 			out = append(out, e)

@@ -16,6 +16,12 @@ func TestPathsOfTheCanvas(t *testing.T) {
 	triangle.Close()
 	other.Move(vg.Point{X: 1, Y: 2})
 	other.Arc(vg.Point{X: 0, Y: 2}, 1, 0, math.Pi/2)
+	away, back := vg.Path{}, vg.Path{}
+	away.Move(vg.Point{X: 5, Y: 6})
+	away.Arc(vg.Point{X: 1, Y: 1}, 2, 0, 3*math.Pi/2) // its start is elsewhere
+	back.Move(vg.Point{X: 3, Y: 2})
+	back.Arc(vg.Point{X: 1, Y: 1}, 2, 0, -math.Pi/2)
+	back.Arc(vg.Point{X: 1, Y: 1}, 2, math.Pi/2, -math.Pi)
 	circle := vg.Path{}
 	circle.Move(vg.Point{X: 7.6, Y: 2})
 	circle.Arc(vg.Point{X: 5, Y: 2}, 2.6, 0, 2*math.Pi)
@@ -39,6 +45,8 @@ func TestPathsOfTheCanvas(t *testing.T) {
 			`<path d="M1,2L3,4Z" style="stroke:#000000;stroke-width:2;paint-order:stroke"/>` + "\n"},
 		{[]func(*svgCanvas){fill(triangle, color.NRGBA{G: 0x72, B: 0xb2, A: 0x33})},
 			`<path d="M1,2L3,4Z" style="fill:#0072B2;fill-opacity:0.2" />` + "\n"},
+		{[]func(*svgCanvas){fill(away, black)}, `<path d="M5,6L3,1A2,2 0 1 1 1,-1"  />` + "\n"},
+		{[]func(*svgCanvas){fill(back, black)}, `<path d="M3,2L3,1A2,2 0 0 0 1,-1L1,3A2,2 0 1 0 1,-1"  />` + "\n"},
 		{[]func(*svgCanvas){fill(circle, white)},
 			`<path d="M7.6,2a2.6,2.6 0 1 1-5.2,0 2.6,2.6 0 1 1 5.2,0Z" style="fill:#FFFFFF" />` + "\n"},
 		{[]func(*svgCanvas){fill(triangle, white), stroke(other)}, `<path d="M1,2L3,4Z" style="fill:#FFFFFF" />` + "\n" +
