@@ -173,4 +173,13 @@ func TestWeightsOfContenders(t *testing.T) {
 			t.Errorf("model %d: a share of %v, of repeated rows %v", k, x, y)
 		}
 	}
+	before := weighted.shared(0)
+	for _, p := range slices.Concat(weighted.Parts...) {
+		for i := range p.Weight {
+			p.Weight[i] /= 1 << 40 // exact
+		}
+	}
+	if after := weighted.shared(0); before > level || after != before {
+		t.Errorf("a share of %v, in another unit of weights %v", before, after)
+	}
 }

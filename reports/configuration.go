@@ -173,10 +173,10 @@ func (f PublishedFigure) Texts() (published, here, difference string) {
 	}
 	more := func(x float64) string {
 		text := Decimals(x, digits+1)
-		if math.IsNaN(x) || math.IsInf(x, 0) || math.Trunc(x) != x || digits > 0 {
-			return text
+		if math.Trunc(x) == x && digits == 0 { // counts
+			return strings.TrimSuffix(text, ".0")
 		}
-		return strings.TrimSuffix(text, ".0") // counts
+		return text
 	}
 	return strconv.FormatFloat(float64(f.Published), 'f', digits, 64), more(float64(f.Here)),
 		more(float64(f.Here - f.Published))

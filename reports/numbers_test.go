@@ -20,6 +20,8 @@ func TestPublishedDigits(t *testing.T) {
 		{reports.PublishedFigure{Published: -1234.5, Uncertainty: 0.05, Here: -1234.5678}, "-1234.5", "-1234.57", "-0.07"},
 		{reports.PublishedFigure{Published: 23, Uncertainty: 0.5, Here: 24}, "23", "24", "1"},
 		{reports.PublishedFigure{Published: 100, Uncertainty: 50, Here: 98.25}, "100", "98.2", "-1.8"},
+		{reports.PublishedFigure{Published: 23, Uncertainty: 0.5, Here: 33.01}, "23", "33.0", "10.0"}, // no count
+		{reports.PublishedFigure{Published: 2.5, Uncertainty: 0.05, Here: 3}, "2.5", "3.00", "0.50"},
 		{reports.PublishedFigure{Published: 21.5, Uncertainty: 1, Here: nan}, "21.5", "", ""},
 	} {
 		published, here, difference := c.f.Texts()

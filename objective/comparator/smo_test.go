@@ -64,3 +64,26 @@ func TestSMOOnLinearKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestSMOAscendsAfterItsRounds: where all steps of two cases are short, because the maximum is a long narrow ridge, the
+// step of all cases at the end of the rounds reaches it.
+func TestSMOAscendsAfterItsRounds(t *testing.T) {
+	const n = 10
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, y, upper := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i], upper[i] = 0.3*rng.NormFloat64(), float64(2*(i%2)-1), 1e4
+	}
+	k := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	for i := range x {
+		for j := range x {
+			k.Data[i*n+j] = math.Exp(-(x[i] - x[j]) * (x[i] - x[j]) / 2)
+		}
+	}
+	for limit, solved := range map[int]bool{1: false, rounds*n - 1: false, rounds * n: true, rounds*n + 1: true} {
+		s, err := smo(t.Context(), k, y, upper, 1e-3, limit)
+		if err != nil || s.iterations != min(limit, rounds*n) || (s.gap <= 1e-3) != solved || !solved && s.gap < 1 {
+			t.Errorf("at most %d iterations: conditions violated by %v after %d, %v", limit, s.gap, s.iterations, err)
+		}
+	}
+}

@@ -73,8 +73,7 @@ func newPivoted(k kernel.Kernel, theta []float64, x *kernel.Inputs, m int) *pivo
 func variances(k kernel.Kernel, theta []float64, x *kernel.Inputs) []float64 {
 	const few = 16
 	v := make([]float64, x.N())
-	linalg.Parallel((len(v)+few-1)/few, func(block int) {
-		i0, i1 := block*few, min(len(v), (block+1)*few)
+	inParts(len(v), few, func(_, i0, i1 int) {
 		square := mat.NewDense(i1-i0, i1-i0, nil)
 		of := rows(x, i0, i1)
 		kernel.Cross(k, square, theta, of, of)
@@ -113,7 +112,7 @@ func (g *pivoted) eliminate(pivot int, variance float64) {
 		before[s] = own.Data[s*own.Stride+pivot%partSize]
 	}
 	x := g.parts[pivot/partSize]
-	inParts(len(g.left), func(part, i0, i1 int) {
+	inParts(len(g.left), partSize, func(part, i0, i1 int) {
 		of := g.factors[part]
 		column := of.Data[step*of.Stride : step*of.Stride+of.Cols]
 		alone := rows(x, pivot%partSize, pivot%partSize+1) // of each part its own, as Inputs keep what they met last

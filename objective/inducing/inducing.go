@@ -59,11 +59,12 @@ func (c Choice) of(m int, why string) Choice {
 // and so the bits.
 const partSize = 2048
 
+// parts is the number of parts of n cases of which no part has more than the given number.
+func parts(n, most int) int { return (n + most - 1) / most }
+
 // inParts runs work for the cases from i0 to i1 of every part of n, which threads share.
-func inParts(n int, work func(part, i0, i1 int)) {
-	linalg.Parallel((n+partSize-1)/partSize, func(part int) {
-		work(part, part*partSize, min(n, (part+1)*partSize))
-	})
+func inParts(n, most int, work func(part, i0, i1 int)) {
+	linalg.Parallel(parts(n, most), func(part int) { work(part, part*most, min(n, (part+1)*most)) })
 }
 
 // rows views the cases from i0 to i1.

@@ -121,6 +121,44 @@ func TestEqualInputsAreChosenOnce(t *testing.T) {
 	}
 }
 
+// Every case is in one part, and no part is empty.
+func TestPartsOfCases(t *testing.T) {
+	for _, n := range []int{1, 6, 7, 8, 14, 15} {
+		const most = 7
+		met := make([]int, n)
+		ends := make([][2]int, parts(n, most))
+		inParts(n, most, func(part, i0, i1 int) {
+			ends[part] = [2]int{i0, i1}
+			for i := i0; i < i1; i++ {
+				met[i]++
+			}
+		})
+		for part, e := range ends {
+			if e[0] != part*most || e[1] <= e[0] || e[1]-e[0] > most {
+				t.Errorf("%d cases: part %d is from %d to %d", n, part, e[0], e[1])
+			}
+		}
+		if slices.Min(met) != 1 || slices.Max(met) != 1 {
+			t.Errorf("%d cases: are met %v times", n, met)
+		}
+	}
+	x := cases(37, 2)
+	for i, v := range variances(kernel.Linear{}, []float64{0.5}, x) {
+		a, b := x.X.At(i, 0), x.X.At(i, 1)
+		if want := kernelAt(kernel.Linear{}, []float64{0.5}, a, b); math.Abs(v-want) > 1e-12*want {
+			t.Errorf("case %d has the variance %v, want %v", i, v, want)
+		}
+	}
+}
+
+// kernelAt is the variance of one case.
+func kernelAt(k kernel.Kernel, theta []float64, x ...float64) float64 {
+	alone := &kernel.Inputs{X: mat.NewDense(1, len(x), x)}
+	one := mat.NewDense(1, 1, nil)
+	kernel.Cross(k, one, theta, alone, &kernel.Inputs{X: mat.DenseCopyOf(alone.X)})
+	return one.At(0, 0)
+}
+
 // If more inputs are asked for than there are, all are chosen.
 func TestManyAndOne(t *testing.T) {
 	x := cases(40, 2)

@@ -111,7 +111,7 @@ func (c *clusters) seed(m int, r *rand.Rand) {
 		centre := row(c.x, i)
 		c.centres.Data = append(c.centres.Data, centre...)
 		c.centres.Rows++
-		inParts(n, func(_, i0, i1 int) {
+		inParts(n, partSize, func(_, i0, i1 int) {
 			for i := i0; i < i1; i++ {
 				squared := 0.0
 				for j, v := range row(c.x, i) {
@@ -146,7 +146,7 @@ func (c *clusters) assign() bool {
 		half[k] = floats.Dot(row(c.centres, k), row(c.centres, k)) / 2
 	}
 	var changes atomic.Int64
-	inParts(c.x.Rows, func(_, i0, i1 int) {
+	inParts(c.x.Rows, partSize, func(_, i0, i1 int) {
 		const few = 128 // cases whose products stay in the cache
 		products := linalg.NewGeneral(few, m)
 		for ; i0 < i1; i0 += products.Rows {
@@ -180,8 +180,8 @@ func least(a, b []float64) (at int) {
 // move takes every centre to the mean of its cases; one without cases stays.
 func (c *clusters) move() {
 	width := c.x.Cols + 1 // the sum of the inputs, and how many they are
-	sums := linalg.NewGeneral((c.x.Rows+partSize-1)/partSize, c.centres.Rows*width)
-	inParts(c.x.Rows, func(part, i0, i1 int) {
+	sums := linalg.NewGeneral(parts(c.x.Rows, partSize), c.centres.Rows*width)
+	inParts(c.x.Rows, partSize, func(part, i0, i1 int) {
 		sum := row(sums, part)
 		for i := i0; i < i1; i++ {
 			of := sum[c.of[i]*width:][:width]

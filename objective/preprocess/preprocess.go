@@ -287,10 +287,10 @@ func whiten(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 			break
 		}
 	}
-	p.Root = make([]float64, 0, d*rank)
+	p.Root = make([]float64, d*rank)
 	for j := range d {
 		for k, v := range v.RawRowView(j)[:rank] {
-			p.Root = append(p.Root, v*math.Sqrt(math.Sqrt(count(n, weight))/s[k])) // V (√n S⁻¹)^½
+			p.Root[j*rank+k] = v * math.Sqrt(math.Sqrt(count(n, weight))/s[k]) // V (√n S⁻¹)^½
 		}
 	}
 	if rank < d {
