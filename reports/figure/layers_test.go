@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // paths are the d of all paths of a canvas, with coordinates rounded to 0.1.
@@ -40,6 +41,8 @@ func TestShapesOfLayers(t *testing.T) {
 		{Line{X: []float64{1, 2, 3, nan, 4, 5}, Y: []float64{1, 2, 1, 1, 1, 2}}, "M10,10L20,20L30,10M40,10L50,20"},
 		{Line{X: []float64{1, 1.05, 1.1, 9}, Y: []float64{1, 1, 1, 1}}, "M10,10L11,10L90,10"}, // 0.5 points apart
 		{Line{X: []float64{1, 1.05, nan, 1.2, 1.23}, Y: []float64{1, 1, 1, 1, 1}}, "M10,10L10.5,10M12,10L12.3,10"},
+		{Line{X: []float64{1, 1.05, 9}, Y: []float64{1, 1, 1}}, "M10,10L90,10"},
+		{Band{X: []float64{1, 1.05, 9}, Lo: make([]float64, 3), Hi: make([]float64, 3)}, "M10,0L90,0L90,0L10,0Z"},
 		{Line{X: []float64{0, 0.06, 1}, Y: []float64{0, 0, 0}}, "M0,0L0.6,0L10,0"}, // just far enough
 		{Band{X: []float64{0, 0.06, 0.11, 1}, Lo: make([]float64, 4), Hi: make([]float64, 4)}, "M0,0L0.6,0L10,0L10,0L0.6,0L0,0Z"},
 		{Line{X: []float64{1, 1.03, 1.03}, Y: []float64{1, 1.06, 1}}, "M10,10L10.3,10.6L10.3,10"},
@@ -295,6 +298,98 @@ func TestMarksAroundNumbers(t *testing.T) {
 		l.draw(p, look{})
 		if got := p.marked; math.Abs(float64(got.X-c.want.X)) > 0.1 || math.Abs(float64(got.Y-c.want.Y)) > 0.1 {
 			t.Errorf("%+v: radii %v", c, got)
+		}
+	}
+}
+
+// The colours of what is no curve: white, black, and greys, opaque or not.
+func TestColoursOfTheRest(t *testing.T) {
+	colours := func(svg string) string {
+		var all []string
+		for _, e := range elements(t, svg) {
+			for _, found := range regexp.MustCompile(`(fill|stroke):#[0-9A-F]*(;(fill|stroke)-opacity:[^;]*)?`).FindAllString(e.style, -1) {
+				_, colour, _ := strings.Cut(found, "#")
+				all = append(all, e.name+" "+regexp.MustCompile(`;.*:`).ReplaceAllString(colour, " "))
+			}
+		}
+		slices.Sort(all)
+		return strings.Join(slices.Compact(all), ", ")
+	}
+	const axes = "path 000000 0.13333, path 222222, text 222222"
+	f := bare()
+	f.Title, f.Notes = "title", []string{"note"}
+	if got, want := colours(svg(t, f)), axes+", text 555555"; got != want {
+		t.Errorf("an empty figure has %s, want %s", got, want)
+	}
+	hill := [][]float64{{0, 0, 0}, {0, 10, 0}, {0, 0, 0}}
+	for _, c := range []struct {
+		layer Layer
+		want  string
+	}{
+		{Line{X: []float64{0, 9}, Y: []float64{0, 9}}, "path 000000"},
+		{Line{X: []float64{0, 9}, Y: []float64{0, 9}, Dashed: true}, "path 777777"},
+		{Line{X: []float64{0, 9}, Y: []float64{0, 9}, Faint: true}, "path AAAAAA"},
+		{Line{Name: "a", X: []float64{0, 9}, Y: []float64{0, 9}, Markers: true}, "path 0072B2, path FFFFFF"},
+		{Points{X: []float64{2}, Y: []float64{2}, Hollow: true}, "path 000000, path FFFFFF"},
+		{Band{Name: "a", X: []float64{0, 9}, Lo: []float64{0, 0}, Hi: []float64{9, 9}}, "path 0072B2 0.17647"},
+		{Bars{Name: "a", Edges: []float64{0, 9}, Heights: []float64{5}}, "path 0072B2, path 0072B2 0.29804"},
+		{Mark{Name: "a", X: 5, Y: 5}, "path 000000, path FFFFFF"},
+		{Contours{X: []float64{0, 5, 10}, Y: []float64{0, 5, 10}, Z: hill, Levels: []float64{5}},
+			"path " + hex(shade(0, 1))[1:] + ", path " + hex(shade(1, 1))[1:] + ", path 333333, path FFFFFF 0.6902"},
+		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: [][]float64{{1, 1}, {1, 1}}},
+			"path " + hex(shade(0, 0))[1:] + ", path FFFFFF"},
+	} {
+		want := strings.Split(axes+", "+c.want, ", ")
+		slices.Sort(want)
+		got := strings.ReplaceAll(colours(svg(t, bare(c.layer))), "path 000000 0.13333, ", "")
+		if want := strings.ReplaceAll(strings.Join(slices.Compact(want), ", "), "path 000000 0.13333, ", ""); got != want {
+			t.Errorf("%T has %s, want %s", c.layer, got, want)
+		}
+	}
+}
+
+// The legend has the names in one row if they fit, or else below each other, in as many equal columns as fit, all
+// inside the page.
+func TestLegendIsInsideThePage(t *testing.T) {
+	text := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" [^>]*>([^<]*)<`)
+	for _, c := range []struct {
+		names      []string
+		rows, most int // most: in one row
+	}{
+		{nil, 0, 0}, {[]string{"a"}, 1, 1}, {[]string{"a", "bbbb", "cc"}, 1, 3}, {strings.Fields(strings.Repeat("mmmmmm ", 4)), 1, 4},
+		{strings.Fields(strings.Repeat("mmmmmm ", 5)), 2, 4}, {strings.Fields(strings.Repeat("mmmmmm ", 11)), 3, 4},
+		{[]string{strings.Repeat("m", 50), "b", "c"}, 3, 1}, {[]string{"a", strings.Repeat("mm ", 33)}, 3, 1},
+	} {
+		canvas := &svgCanvas{stack: []state{{}}}
+		p := &page{width: 460, depth: 100}
+		f := Figure{}
+		f.legend(p, func(Layer) look { return look{} }, c.names)
+		if got, want := p.depth.Points(), 100+float64(c.rows)*(plain.line()+2).Points(); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%q: %v deep, want %v", c.names, got, want)
+		}
+		p.depth = 0 // draw from the top
+		p.draw(draw.Canvas{Canvas: canvas})
+		canvas.flush()
+		in := map[string]int{} // by row
+		end := map[string]float64{}
+		for _, found := range text.FindAllStringSubmatch(canvas.elements.String(), -1) {
+			x, _ := strconv.ParseFloat(found[1], 64)
+			y, _ := strconv.ParseFloat(found[2], 64)
+			width := plain.width(found[3]).Points()
+			in[found[2]]++
+			if begin := x - half - 6 - half; begin < margin-1e-3 || x+width > 460-margin || begin < end[found[2]] {
+				t.Errorf("%q: %s is from %v to %v, after %v", c.names, found[3], begin, x+width, end[found[2]])
+			}
+			if end[found[2]] = x + width; y < 100 || y > 100+float64(c.rows)*(plain.line()+2).Points() {
+				t.Errorf("%q: %s is at %v", c.names, found[3], y)
+			}
+		}
+		most := 0
+		for _, n := range in {
+			most = max(most, n)
+		}
+		if len(in) != c.rows || most != c.most {
+			t.Errorf("%q: %d rows with up to %d names", c.names, len(in), most)
 		}
 	}
 }

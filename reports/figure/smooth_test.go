@@ -80,6 +80,11 @@ func TestLogarithmicTicks(t *testing.T) {
 			t.Errorf("%v … %v: %q, want %q", test.lo, test.hi, got, test.want)
 		}
 	}
+	// At equal distances of the logarithms: e^1.1 and so on, with three digits.
+	_, labels := Axis{Log: true}.ticks(span{lo: math.Log(3), hi: math.Log(3.4)}, 3)
+	if got := strings.Join(labels, " "); got != "3 3.16 3.32" {
+		t.Errorf("3 … 3.4: %q", got)
+	}
 	at, labels := Axis{Log: true}.ticks(span{lo: math.Log(3), hi: math.Log(3.1)}, 5)
 	if len(at) < 2 || len(labels) != len(at) || !strings.HasPrefix(labels[0], "3") {
 		t.Errorf("%v: %q", at, labels)
