@@ -77,18 +77,43 @@ const size = 512
 
 // speed measures products and factorisations, in GFLOP/s.
 func speed() (product, cholesky float64) {
-	a, b, c := linalg.NewGeneral(size, size), linalg.NewGeneral(size, size), linalg.NewGeneral(size, size)
-	for i := range a.Data {
-		a.Data[i], b.Data[i] = math.Sin(float64(i)), math.Cos(float64(i))
-	}
-	s, u := linalg.NewSym(size), linalg.NewSym(size)
-	linalg.Syrk(blas.NoTrans, 1, a, 0, s)
-	for i := range size {
-		s.Data[i*size+i] += size
-	}
+	multiply, factorise := operations(size)
 	const cube = 1e-9 * size * size * size
-	return 2 * cube / machine.Seconds(func() { linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }),
-		cube / 3 / machine.Seconds(func() { copy(u.Data, s.Data); linalg.Cholesky(u) })
+	return 2 * cube / machine.Seconds(func() { multiply() }), cube / 3 / machine.Seconds(func() { factorise() })
+}
+
+// operations are a product of two n×n matrices, and the factorisation of A Aᵀ + n I for the first.
+func operations(n int) (multiply func() blas64.General, factorise func() blas64.Triangular) {
+	a, b, c := waves(n), waves(n), linalg.NewGeneral(n, n)
+	s, u := positive(a), linalg.NewSym(n)
+	multiply = func() blas64.General {
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c)
+		return c
+	}
+	factorise = func() blas64.Triangular {
+		copy(u.Data, s.Data)
+		return must(linalg.Cholesky(u))
+	}
+	return multiply, factorise
+}
+
+// waves are n×n numbers.
+func waves(n int) blas64.General {
+	a := linalg.NewGeneral(n, n)
+	for i := range a.Data {
+		a.Data[i] = math.Sin(float64(i))
+	}
+	return a
+}
+
+// positive is A Aᵀ + n I for an n×n matrix A.
+func positive(a blas64.General) blas64.Symmetric {
+	s := linalg.NewSym(a.Rows)
+	linalg.Syrk(blas.NoTrans, 1, a, 0, s)
+	for i := range a.Rows {
+		s.Data[i*s.Stride+i] += float64(a.Rows)
+	}
+	return s
 }
 
 // agreement compares the instruction sets on a product and a factorisation.
@@ -101,16 +126,9 @@ func agreement() error {
 }
 
 // inverse is that of A Aᵀ + n I, for n×n numbers A, by an instruction set.
-func inverse(path string, n int) blas64.Symmetric {
-	a, s := linalg.NewGeneral(n, n), linalg.NewSym(n)
-	for i := range a.Data {
-		a.Data[i] = math.Sin(float64(i))
-	}
+func inverse(path string, n int) (s blas64.Symmetric) {
 	linalg.With(path, func() {
-		linalg.Syrk(blas.NoTrans, 1, a, 0, s)
-		for i := range n {
-			s.Data[i*n+i] += float64(n)
-		}
+		s = positive(waves(n))
 		linalg.InverseCholesky(must(linalg.Cholesky(s)))
 	})
 	return s
@@ -118,7 +136,8 @@ func inverse(path string, n int) blas64.Symmetric {
 
 // differ returns an error if matrices differ from the first by more than rounding.
 func differ(paths []string, of []blas64.Symmetric) error {
-	for k, s := range of {
+	for k := range paths {
+		s := of[k]
 		for i := range s.N {
 			for j := i; j < s.N; j++ {
 				if d := s.Data[i*s.Stride+j] - of[0].Data[i*s.Stride+j]; !(math.Abs(d) < 1e-12) {

@@ -98,6 +98,30 @@ func TestInstructionSetsAgree(t *testing.T) {
 			}
 		}
 	}
+	multiply, factorise := operations(n) // what is timed
+	var product, square mat.Dense
+	product.Mul(a, a)
+	u := mat.NewTriDense(n, mat.Upper, nil)
+	of := factorise()
+	for range 2 { // the same again
+		got := multiply()
+		of = factorise()
+		for i := range n {
+			for j := range n {
+				if math.Abs(got.Data[i*n+j]-product.At(i, j)) > 1e-12 {
+					t.Fatalf("product %d, %d: %v, want %v", i, j, got.Data[i*n+j], product.At(i, j))
+				}
+			}
+		}
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			u.SetTri(i, j, of.Data[i*of.Stride+j])
+		}
+	}
+	if square.Mul(u.T(), u); !mat.EqualApprox(&square, &b, 1e-12) {
+		t.Error("the factor is another")
+	}
 	one := func() blas64.Symmetric { return inverse("generic", 3) }
 	for i := range 3 {
 		for j := i; j < 3; j++ {
@@ -110,6 +134,10 @@ func TestInstructionSetsAgree(t *testing.T) {
 				}
 			}
 		}
+	}
+	zero, least := linalg.NewSym(1), linalg.NewSym(1)
+	if least.Data[0] = 1e-12; differ([]string{"one", "two"}, []blas64.Symmetric{zero, least}) == nil {
+		t.Error("1e-12 is not told")
 	}
 	if err := differ([]string{"one", "two"}, []blas64.Symmetric{one(), one()}); err != nil {
 		t.Error(err)

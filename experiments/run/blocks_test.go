@@ -379,8 +379,10 @@ func TestParseBlock(t *testing.T) {
 			t.Errorf("%q is %v", s, b)
 		}
 	}
-	if b, err := ParseBlock("1/2"); err != nil || b != (Block{1, 2}) || b.String() != "1/2" {
-		t.Error(b, err)
+	for s, want := range map[string]Block{"1/2": {1, 2}, "0/2": {0, 2}, "0/1": {0, 1}, "7/8": {7, 8}} {
+		if b, err := ParseBlock(s); err != nil || b != want || b.String() != s {
+			t.Error(s, b, err)
+		}
 	}
 }
 
