@@ -121,7 +121,9 @@ func TestFiguresNoLongerDrawnAreDeleted(t *testing.T) {
 
 // Studies are admitted that fit into the limit, or without one into the free memory.
 func TestAdmission(t *testing.T) {
-	of := func(bytes int64) []search.Study { return []search.Study{{Key: "a", Memory: 1}, {Key: "b", Index: 1, Memory: bytes}} }
+	of := func(bytes int64) []search.Study {
+		return []search.Study{{Key: "a", Memory: 1}, {Key: "b", Index: 1, Memory: bytes}}
+	}
 	for _, c := range []struct {
 		memory, limit int64
 		fits          bool
