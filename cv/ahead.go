@@ -66,11 +66,11 @@ func Ahead(done [][]bool, better func(contestant int, folds []int) float64) []in
 		fewest := slices.MinFunc(in, func(a, b int) int { return count(a) - count(b) })
 		last := 0
 		for i, k := range in {
-			if count(k) == count(fewest) && (i > 0 || len(in) == 1 || len(folds) == 0) {
+			if count(k) == count(fewest) {
 				last = i
 			}
 		}
-		if last == 0 && len(in) > 1 && len(folds) > 0 {
+		if last == 0 && len(folds) > 0 {
 			last = len(in) - 1 // the best has the fewest
 		}
 		out, in = append(out, in[last]), slices.Delete(in, last, last+1)

@@ -41,6 +41,14 @@ func TestAhead(t *testing.T) {
 	if got := Ahead(done, mean); !slices.Equal(got, []int{2, 0, 1, 3}) && !slices.Equal(got, []int{0, 2, 1, 3}) {
 		t.Errorf("got %v", got)
 	}
+	// The best of a common fold stays though it has the fewest; without a common fold it cannot be known to be the best.
+	first := func(k int, _ []int) float64 { return -float64(k) }
+	if got := Ahead([][]bool{{true, false}, {true, true}}, first); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("got %v", got)
+	}
+	if got := Ahead([][]bool{{true, false, false}, {false, true, true}}, first); !slices.Equal(got, []int{1, 0}) {
+		t.Errorf("got %v", got)
+	}
 	if got := Ahead([][]bool{{false}, {false}}, mean); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("got %v", got)
 	}

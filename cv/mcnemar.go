@@ -47,9 +47,6 @@ func CompareDecisions(first, second Predictions) McNemar {
 	delta := p - q
 	half := z95 * math.Sqrt((p+q-delta*delta)/(n+2))
 	m.Difference = Estimate{(c - b) / n, max(delta-half, -1), min(delta+half, 1)}
-	m.P = 1
-	if b != c {
-		m.P = min(1, 2*distuv.Binomial{N: b + c, P: 0.5}.CDF(min(b, c)))
-	}
+	m.P = min(1, 2*distuv.Binomial{N: b + c, P: 0.5}.CDF(min(b, c)))
 	return m
 }

@@ -25,6 +25,7 @@ func TestCentresMove(t *testing.T) {
 		t.Fatalf("%+v", c.centres)
 	}
 	unmoved := slices.Clone(row(c.centres, 1))
+	copy(row(c.centres, 2), []float64{7, 7})
 	copy(c.of, []int{0, 0, 2, 0})
 	c.move()
 	for k, want := range [][]float64{{-2. / 3, -1. / 3}, unmoved, {2, 1}} {

@@ -63,7 +63,7 @@ func TestTicksAlongX(t *testing.T) {
 		turned bool
 		at     string
 	}{
-		{[]string{"a", "b", "c"}, false, "0 1 2"}, {slices.Repeat([]string{"two words"}, 5), false, "0 1 2 3 4"},
+		{[]string{"a"}, false, "0"}, {[]string{"a", "b", "c"}, false, "0 1 2"}, {slices.Repeat([]string{"two words"}, 5), false, "0 1 2 3 4"},
 		{slices.Repeat([]string{"wordwordword"}, 5), true, "0 1 2 3 4"}, {slices.Repeat([]string{"mmmmmm"}, 20), true, ""},
 		{slices.Repeat([]string{"mmmmmm"}, 21), true, "0 2 4 6 8 10 12 14 16 18 20"},
 	} {

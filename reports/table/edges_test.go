@@ -90,6 +90,11 @@ func TestStandingsOfRaces(t *testing.T) {
 	if notes := strings.Join(raceContest(r)[0].Notes, "\n"); strings.Contains(notes, "equal to") {
 		t.Error(notes)
 	}
+	r.Standings[3].Value = 0.25
+	if notes := strings.Join(raceContest(r)[0].Notes, "\n"); !strings.Contains(notes, "1 other is equal to #1") {
+		t.Error(notes)
+	}
+	r.Standings[3].Value = 0.125
 	r.Score, r.Winner = "information_bits", nil
 	if got := order(); !slices.Equal(got, []int{0, 1, 3, 4, 2}) {
 		t.Errorf("more is better: %v", got)

@@ -1,0 +1,365 @@
+package table
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+var none = reports.Number(math.NaN())
+
+// A number has its noun in the right form, and a quantity its unit; words are joined as in a sentence.
+func TestNumbersInWords(t *testing.T) {
+	for got, want := range map[string]string{
+		Counted(0, "case", "cases"): "0 cases", Counted(1, "case", "cases"): "1 case", Counted(2, "case", "cases"): "2 cases",
+		quantity("1", "bits per case"): "1 bit per case", quantity("2", "bits per case"): "2 bits per case",
+		quantity("1", "nats"): "1 nat", quantity("3", ""): "3", quantity("1", ""): "1",
+		series(nil): "", series([]string{"a"}): "a", series([]string{"a", "b"}): "a and b",
+		series([]string{"a", "b", "c"}): "a, b and c",
+		reports.Exact(roughly(7)):       "7", reports.Exact(roughly(99)): "99", reports.Exact(roughly(100)): "100",
+		reports.Exact(roughly(101)): "110", reports.Exact(roughly(1234)): "1300", reports.Exact(roughly(12000)): "12000",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// How many configurations there are counts those that did not compete, each for its reason.
+func TestFieldOfConfigurations(t *testing.T) {
+	for _, c := range []struct {
+		absent map[reports.Status]int
+		n      int
+		want   string
+	}{
+		{nil, 1, "the only configuration"}, {nil, 2, "the best of 2 configurations"},
+		{map[reports.Status]int{reports.Failed: 1}, 1, "the best of 2 configurations (1 failed)"},
+		{map[reports.Status]int{reports.Cut: 2, reports.Missing: 1}, 3,
+			"the best of 6 configurations (2 were cut by the race and 1 is incomplete)"},
+		{map[reports.Status]int{reports.Cut: 1, reports.Dropped: 2, reports.Done: 3}, 1,
+			"the best of 7 configurations (1 was cut by the race, 2 were dropped and 3 cannot be compared)"},
+	} {
+		if got := field(reports.Answer{Competed: c.n, Absent: c.absent}); got != c.want {
+			t.Errorf("%v of %d: %q, want %q", c.absent, c.n, got, c.want)
+		}
+	}
+}
+
+// The conclusion says what may be as good as the best, and what speaks against trusting it.
+func TestConclusions(t *testing.T) {
+	leak, _, _, _ := cause.Leak.Explanation()
+	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
+	for i := range r.Configurations {
+		r.Configurations[i].Classes = []string{"a", "b"}
+	}
+	for _, c := range []struct {
+		set      []int
+		competed int
+		trust    []reports.Trust
+		want     string
+	}{
+		{[]int{3}, 1, nil, "use #3"},
+		{[]int{3}, 2, nil, "use #3; it is better than the other"},
+		{[]int{3}, 3, nil, "use #3; it is better than the other 2"},
+		{[]int{3, 5}, 2, nil, "use #3; #5 may be as good"},
+		{[]int{3, 5, 6}, 3, nil, "use #3; all 2 others may be as good"},
+		{[]int{3, 5, 6}, 5, nil, "use #3; 2 of the 4 others may be as good"},
+		{[]int{3}, 1, []reports.Trust{{Cause: "x"}}, "use #3; but see 1 reason to doubt it"},
+		{[]int{3}, 1, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, "use #3; but see 2 reasons to doubt it"},
+		{[]int{3}, 1, []reports.Trust{{Cause: leak}},
+			"perhaps a leak: see the reasons to doubt it before you use #3"},
+	} {
+		a := reports.Answer{Configuration: 3, Set: c.set, Competed: c.competed, Trust: c.trust}
+		if got := conclusion(r, a); got != c.want {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+// The set names up to six configurations, and says how many cases would tell them apart.
+func TestSetInWords(t *testing.T) {
+	upTo := func(n int) (all []int) {
+		for i := range n {
+			all = append(all, i)
+		}
+		return all
+	}
+	needed := func(n int) *int { return &n }
+	for _, c := range []struct {
+		a    reports.Answer
+		want string
+	}{
+		{reports.Answer{Set: []int{4}, Competed: 3}, "#4 alone; no other of 3 is in the set that may be the best, at 95 %"},
+		{reports.Answer{Set: []int{4}, Competed: 3, By: "log_evidence"}, "#4 alone; no other of 3 is within 1 nat of the best"},
+		{reports.Answer{Set: []int{4, 2}, Competed: 3, By: "log_evidence"}, "2 of 3 within 1 nat of the best: #4 and #2"},
+		{reports.Answer{Set: upTo(6), Competed: 9}, "6 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and #5"},
+		{reports.Answer{Set: upTo(7), Competed: 9}, "7 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and 2 more"},
+		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Units: 5, Needed: needed(1000)}, "2 of 2 may be the best, at 95 %: " +
+			"#0 and #1; 5 cases are too few to tell them apart: with about 1000, half of them would be out"},
+		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Units: 5, Grouped: true, Needed: needed(123)},
+			"2 of 2 may be the best, at 95 %: #0 and #1; 5 groups are too few to tell them apart: with about 130, half of " +
+				"them would be out"},
+		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Needed: needed(1001)},
+			"2 of 2 may be the best, at 95 %: #0 and #1; they differ too little to be told apart"},
+	} {
+		if got := setText(c.a); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// The margin over the next says whether that may be as good, and whether it counts as one at all.
+func TestMarginInWords(t *testing.T) {
+	next := 2
+	for _, c := range []struct {
+		margin reports.Number
+		rival  reports.Rival
+		want   string
+	}{
+		{0.25, reports.Rival{Low: none}, "25 % better than #2, the next best"},
+		{0.25, reports.Rival{Low: none, InSet: true}, "25 % better than #2, the next best, which may be as good"},
+		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
+			"25 % better than #2, the next best, which may be as good (simultaneous 95 % interval -12.50 – 50.00)"},
+		{0.25, reports.Rival{Low: none, InSet: true, None: true},
+			"none: 25 % better than #2, the next best, but two single cases contribute more than that"},
+		{1e-7, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
+	} {
+		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
+		if got := marginText(a); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.rival, got, c.want)
+		}
+	}
+	a := reports.Answer{By: "error_rate", Next: &next, Margin: 0.25, Rivals: []reports.Rival{{Low: none}}}
+	for by, want := range map[string]string{"log_loss": "0.25 nats per case better than #2, the next best on the inner folds",
+		"log_evidence": "0.25 nats better than #2, the next best"} {
+		a.Nested = &reports.Choice{By: by}
+		if got := marginText(a); got != want {
+			t.Errorf("chosen by %s: %q, want %q", by, got, want)
+		}
+	}
+}
+
+// The score has its cases, its interval, and its correction for the choice, which may come out on the wrong side.
+func TestScoreInWords(t *testing.T) {
+	for _, c := range []struct {
+		a    reports.Answer
+		want string
+	}{
+		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: none, Cases: 1, Different: 1},
+			"25 % (kfold error_rate, 1 held-out case); lower is better"},
+		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: 0.125, High: 0.5, Corrected: 0.375, Cases: 8,
+			Different: 4, Competed: 3}, "25.00 % (kfold error_rate, 8 predictions of 4 held-out cases), 95 % interval " +
+			"12.50 – 50.00; lower is better; corrected for the choice of 3: 37.5 %"},
+		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4, Different: 4,
+			Competed: 3}, "25 % (kfold error_rate, 4 held-out cases); lower is better; the choice of 3 needs no correction"},
+		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4,
+			Different: 4, Competed: 2}, "0.25 bits per case (kfold information_bits, 4 held-out cases); the base rate scores 0, " +
+			"higher is better; corrected for the choice of 2: 0.125 bits per case"},
+		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.5, Cases: 4,
+			Different: 4, Competed: 2}, "0.25 bits per case (kfold information_bits, 4 held-out cases); the base rate scores 0, " +
+			"higher is better; the choice of 2 needs no correction"},
+		{reports.Answer{By: "log_evidence", Score: -4, Low: none, Corrected: none}, "-4 nats (log_evidence of the training data)"},
+		{reports.Answer{By: "error_rate", Configuration: 1, Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.375, Cases: 4,
+			Different: 4, Nested: &reports.Choice{By: "log_loss", Score: 0.5, Wins: 2, Folds: 3}},
+			"25 % (nested kfold error_rate, 4 held-out cases); lower is better; corrected for the choice of #1 on the inner " +
+				"folds: 0.375 nats per case (log_loss) instead of 0.5 nats per case; #1 was chosen in 2 of 3 outer folds"},
+	} {
+		if got := longScore(c.a); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// Several data sets have a line each, and those beyond the most are counted.
+func TestAnswersOfSeveralDataSets(t *testing.T) {
+	next := 1
+	r := &reports.Report{Configurations: []reports.Configuration{reporttest.Scored("d", "probit", "ep", 0.25, "test"),
+		reporttest.Scored("d", "probit", "laplace", 0.5, "test")}}
+	a := reports.Answer{By: "error_rate", Evaluation: "test", Score: 0.25, Low: none, Competed: 2, Next: &next, Margin: 0.125,
+		Rivals: []reports.Rival{{Configuration: 1, InSet: true}}}
+	of := func(name string, skill *reports.Skill) {
+		a.Dataset, a.Skill = name, skill
+		r.Answers = append(r.Answers, a)
+	}
+	const best = "#0, kernel se, likelihood probit, inference ep, 25 % (test error_rate); 12.5 % better than #1 (in the set)"
+	of("a", nil)
+	of("b", &reports.Skill{By: "information_bits", Difference: 0.5, Low: none, Better: true})
+	of("c", &reports.Skill{By: "information_bits", Difference: -0.5, Low: none})
+	want := []Fact{{"best on a", best}, {"best on b", best + "; 0.5 bits per case better than the base rate"},
+		{"best on c", "no skill: " + best}}
+	if got := Answered(r, 3); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Answered(r, 2); !slices.Equal(got, []Fact{want[0], {"and", "2 more data sets, in the table"}}) {
+		t.Errorf("of at most two: %q", got)
+	}
+	r.Answers = nil
+	for _, name := range []string{"a", "b", "c"} {
+		r.SoFar = append(r.SoFar, reports.SoFar{Dataset: name, By: "error_rate"})
+	}
+	names := func(all []Fact) string {
+		var names []string
+		for _, f := range all {
+			names = append(names, f.Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	for most, want := range map[int]string{6: "best so far on a, others, best so far on b, others, best so far on c, others",
+		5: "best so far on a, others, best so far on b, others, and", 4: "best so far on a, others, best so far on b, others, and",
+		3: "best so far on a, others, and", 1: "best so far on a, others, and"} {
+		if got := names(Answered(r, most)); got != want {
+			t.Errorf("at most %d: %s, want %s", most, got, want)
+		}
+	}
+	if last := Answered(r, 4)[4].Text; last != "1 more data sets, unfinished" {
+		t.Error(last)
+	}
+}
+
+// What is predicted is told of the data set of the best alone.
+func TestAnswerSaysWhatIsPredicted(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	r := reporttest.Build(t, m, lines)
+	hash := r.Configurations[r.Answer.Configuration].Record.DataHash
+	for _, c := range []struct {
+		data []record.Described
+		want string
+	}{
+		{nil, ""}, {[]record.Described{{DataHash: hash}, {DataHash: hash + "x", About: "no"}}, ""},
+		{[]record.Described{{DataHash: hash + "x", About: "no"}, {DataHash: hash, About: "the label"}}, "the label"},
+	} {
+		if r.Manifest.Data = c.data; fact(r, "predicts") != c.want {
+			t.Errorf("%+v: %q, want %q", c.data, fact(r, "predicts"), c.want)
+		}
+	}
+}
+
+// search is a search of a program that has these values at as many points.
+func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
+	c = reports.Configuration{Program: &record.Program{Minimize: minimize}, Objective: "value", Tune: "random", Status: reports.Done}
+	trial := &record.Trial{}
+	for i, v := range values {
+		if c.Grid = append(c.Grid, reports.GridPoint{Point: reports.Values{{Name: "x", Value: reports.Number(i)}}}); v.None() {
+			c.Failures = append(c.Failures, reports.Failure{})
+		} else if len(c.Best) == 0 || minimize && v < c.Best[0].Value || !minimize && v > c.Best[0].Value {
+			c.Best = []reports.Best{{Value: v, Point: i}}
+		}
+		trial.Points = append(trial.Points, record.Point{})
+	}
+	c.Studies = []reports.Study{{Trials: []*record.Trial{trial}}}
+	return c
+}
+
+// Of the searches of a program the one with the best value wins, the first of equals; less is better if it says so.
+func TestBestSearch(t *testing.T) {
+	for _, c := range []struct {
+		minimize bool
+		values   []reports.Number // of each search
+		want     int
+	}{
+		{false, []reports.Number{1, 3, 2}, 1}, {true, []reports.Number{2, 3, 1}, 2}, {true, []reports.Number{1, 3, 2}, 0},
+		{false, []reports.Number{3, 3, 1}, 0}, {true, []reports.Number{5, 3, 3}, 1}, {false, []reports.Number{none, 2, none}, 1},
+		{false, []reports.Number{none}, -1},
+	} {
+		r := &reports.Report{}
+		for _, v := range c.values {
+			r.Configurations = append(r.Configurations, search(c.minimize, v))
+		}
+		if got := bestSearch(r); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+// The searches of a program have a row each, and an answer: the best value, and how much was evaluated.
+func TestSearchesOfAProgram(t *testing.T) {
+	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{search(true, 5, none, 2), search(true, 3), search(true, none)}}
+	failed := &r.Configurations[2]
+	failed.Status, failed.Failures = reports.Failed, append(failed.Failures, reports.Failure{}) // the search as a whole
+	want := []string{"#|status|tune|best value|evaluated|failed|hyperparameters", "0|best|random|2|3|1|x=2", "1||random|3|1|0|x=0",
+		"2|failed|random||1|1|"}
+	if got := lines(Summary(r))[1:]; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	facts := []Fact{{"best", "value 2 at x=2; #0, random"}, {"trials", "5 evaluated, 2 failed; the search is not finished"}}
+	if got := Answered(r, MostAnswered); !slices.Equal(got, facts) {
+		t.Errorf("%q, want %q", got, facts)
+	}
+	r.Missing = 0
+	r.Configurations = r.Configurations[2:]
+	if got := Answered(r, MostAnswered); !slices.Equal(got, []Fact{{"no answer", "none of 1 trial has a value; the failures say why"}}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A summary has the number of inducing inputs, and what they leave unexplained in per cent.
+func TestSummaryOfInducingInputs(t *testing.T) {
+	c := reports.Configuration{Inducing: &record.Inducing{Points: 20, Unexplained: 0.0125}}
+	if got := Texts(inducingCells(c)); !slices.Equal(got, []string{"20", "1.2 %"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Texts(inducingCells(reports.Configuration{})); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("without any: %q", got)
+	}
+}
+
+// A cause names up to four configurations, and otherwise three and how many more.
+func TestCausesNameTheirConfigurations(t *testing.T) {
+	for n, want := range map[int]string{0: "oh (7 times)", 1: "oh (7 times) in #0", 4: "oh (7 times) in #0, #1, #2 and #3",
+		5: "oh (7 times) in #0, #1, #2 and 2 more", 9: "oh (7 times) in #0, #1, #2 and 6 more"} {
+		c := reports.Cause{Cause: "oh", Count: 7, Notices: []reports.Notice{{Configuration: -1}}}
+		for i := range n {
+			c.Notices = append(c.Notices, reports.Notice{Configuration: i}, reports.Notice{Configuration: i})
+		}
+		if got := CauseText(c); got != want {
+			t.Errorf("%d configurations: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A failed outer fold says why each of its configurations was eliminated; those of other folds are in the table.
+func TestFailedOuterFolds(t *testing.T) {
+	cuts := []reports.CutOff{{Configuration: 0, Folds: 1, Reason: "failed"}, {Configuration: 1, Folds: 2, Reason: "failed too"}}
+	zero := 0
+	n := reports.Nested{Score: "error_rate", Configurations: []int{0, 1}, OuterFolds: []reports.OuterFold{
+		{Fold: 0, Status: reports.Failed, Cuts: cuts}, {Fold: 1, Repeat: 1, Status: reports.Done, Winner: &zero, Cuts: cuts[1:],
+			Inner: []reports.Standing{{Configuration: 0, Value: 0.25}, {Configuration: 1, Value: 0.125}}}}}
+	want := []string{"chosen: #0 in 1 of 2 outer folds, no winner, or none yet, in 1 of 2 outer folds",
+		"FAILED repeat 0 fold 0: #0 cut after fold 1: failed", "FAILED repeat 0 fold 0: #1 cut after fold 2: failed too"}
+	all := nestedContest(n)
+	if !slices.Equal(all[0].Notes, want) {
+		t.Errorf("%q, want %q", all[0].Notes, want)
+	}
+	var ends []string
+	for _, row := range all[2].Rows {
+		ends = append(ends, strings.Join(slices.DeleteFunc(Texts(row), func(s string) bool { return s == "" }), " "))
+	}
+	if want := []string{"1 1 #0 0.25 0 winner", "1 1 #1 0.125 0 cut after fold 2: failed too"}; !slices.Equal(ends, want) {
+		t.Errorf("%q, want %q", ends, want)
+	}
+	rows := nestedRows(&reports.Report{Nested: []reports.Nested{n}})
+	won := slices.IndexFunc(rows.Columns, func(c Column) bool { return c.Name == "won" })
+	if len(rows.Rows) != 2 || rows.Rows[0][won].Value != true || rows.Rows[1][won].Value != false {
+		t.Errorf("%+v", rows.Rows)
+	}
+}
+
+// What a trial warned of and how it failed is told after its points, and a run without configurations has no table.
+func TestEndsOfTexts(t *testing.T) {
+	var b bytes.Buffer
+	writeTrial(reports.Trial{Warnings: []string{"slow", "odd"}, Failure: "oh"}, &b, "log_evidence")
+	if !strings.HasSuffix(b.String(), "\nwarning: slow\nwarning: odd\nFAILED oh\n") {
+		t.Error(b.String())
+	}
+	b.Reset()
+	if err := progressText(&b, &reports.Progress{Experiment: "x", Next: "gpc-tune run"}); err != nil || strings.Contains(b.String(), "dataset") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
