@@ -170,6 +170,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{func(q *Query) { q.Theta = map[string]string{"a": "1"} }, "--theta: a=1: unknown hyperparameter"},
 		{func(q *Query) { q.Theta = map[string]string{"log_amplitude": "x"} }, `"x" is not a number`},
+		{func(q *Query) { q.Theta = map[string]string{"log_amplitude": "1e999"} }, "must be finite"},
 		{func(q *Query) { q.Data = "nothing" }, "--data: "},
 		{func(q *Query) { q.Preprocess = "squeeze" }, "--preprocess"},
 		{func(q *Query) { q.Inference = "logistic_regression" }, "--inference"},
