@@ -256,7 +256,8 @@ func (f *finder) operator(n *ast.BinaryExpr) {
 // function literal in them would hide the mutants in its body.
 func (f *finder) statements(list []ast.Stmt) {
 	leaveOut := func(s ast.Stmt) {
-		f.add(s, s.Pos(), "left out: "+f.text(s), func(k int, s string) string {
+		first, _, _ := strings.Cut(f.text(s), "\n")
+		f.add(s, s.Pos(), "left out: "+first, func(k int, s string) string {
 			return fmt.Sprintf("if !mutant_(%d) { %s }", k, s)
 		})
 	}

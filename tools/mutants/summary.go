@@ -90,17 +90,22 @@ tools/mutants.
 		}
 		for _, r := range results {
 			if r.end == part.end {
-				fmt.Fprintf(&b, "- %s: `%s`, %s%s\n", r.file, r.text, code(r.change), part.note(r))
+				fmt.Fprintf(&b, "- %s: %s, %s%s\n", r.file, code(r.text), code(r.change), part.note(r))
 			}
 		}
 	}
 	return b.String(), all.rate()
 }
 
-// code is a change as Markdown.
-func code(change string) string {
-	if what, ok := strings.CutPrefix(change, "left out: "); ok {
-		return "left out: `" + what + "`"
+// code is a line or a change of it as Markdown, in two backquotes if it has one.
+func code(text string) string {
+	what, left := strings.CutPrefix(text, "left out: ")
+	mark := "`"
+	if strings.Contains(what, mark) {
+		mark = "``"
 	}
-	return "`" + change + "`"
+	if what = mark + what + mark; left {
+		return "left out: " + what
+	}
+	return what
 }
