@@ -109,6 +109,7 @@ func TestRounds(t *testing.T) {
 	}{
 		{PairedT{}, 7, 3, nil}, {PairedT{}, 7, 5, []int{3, 4}}, {PairedT{}, 7, 10, []int{3, 4, 5, 6, 7, 8, 9}},
 		{PairedT{}, 7, 100, []int{10, 20, 30, 40, 50, 60, 70, 80, 90}}, {PairedT{}, 7, 12, []int{3, 4, 5, 6, 8, 9, 10, 11}}, {PairedT{}, 7, 1, nil},
+		{PairedT{}, 7, 13, []int{3, 4, 6, 7, 8, 10, 11, 12}}, {PairedT{}, 7, 19, []int{4, 6, 8, 10, 12, 14, 16, 18}},
 		{SuccessiveHalving{}, 8, 10, []int{2, 3, 5}}, {SuccessiveHalving{}, 6, 10, []int{2, 3, 5}}, {SuccessiveHalving{}, 100, 10, []int{1, 2, 3, 5}},
 		{SuccessiveHalving{Eta: 3}, 9, 10, []int{2, 4}}, {SuccessiveHalving{}, 2, 1, nil}, {SuccessiveHalving{}, 1, 10, nil},
 	} {

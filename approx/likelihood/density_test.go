@@ -167,3 +167,42 @@ func TestByQuadratureAgainstLogit(t *testing.T) {
 		}
 	}
 }
+
+// TestByQuadratureOfNumbers: a normal density of a number, given only as log p, has the averages in closed form, however
+// far the number is from the mean and from 0, and however narrow the density is beside the Gaussian.
+func TestByQuadratureOfNumbers(t *testing.T) {
+	for _, sd := range []float64{1e-3, 1, 30} {
+		normal := likelihood.FromLogDensity(likelihood.Numeric, likelihood.Shape{LogConcave: true},
+			func(y, f float64) (logp, d1, d2, d3 float64) {
+				u := (y - f) / sd
+				return -u*u/2 - math.Log(sd*math.Sqrt(2*math.Pi)), u / sd, -1 / (sd * sd), 0
+			}).At(nil).(likelihood.MomentMatcher)
+		for _, y := range []float64{0, 0.7, -50, 1e3} {
+			for _, mean := range []float64{0, 2, -40} {
+				for _, variance := range []float64{1e-4, 1, 900} {
+					got, d := normal.Moments(y, mean, variance)
+					all := variance + sd*sd
+					want := -(y-mean)*(y-mean)/(2*all) - math.Log(2*math.Pi*all)/2
+					if !near(got, want, 1e-9*max(1, math.Abs(want))) || !near(d[0], (y-mean)/all, 1e-7*(1+math.Abs(y-mean)/all)) {
+						t.Errorf("sd %v, y %v, N(%v, %v): %v, %v, want %v, %v", sd, y, mean, variance, got, d[0], want, (y-mean)/all)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestStep: the sign of f alone tells the class, and at 0 both are equally likely.
+func TestStep(t *testing.T) {
+	for _, f := range []float64{0, math.Copysign(0, -1), 5e-324, 0.3, 1e300} {
+		positive, negative := 1.0, 0.0
+		if f == 0 {
+			positive, negative = 0.5, 0.5
+		}
+		for _, c := range []struct{ y, f, want float64 }{{1, f, positive}, {-1, f, negative}, {1, -f, negative}, {-1, -f, positive}} {
+			if p := math.Exp((likelihood.Step{}).LogProb(c.y, c.f)); !near(p, c.want, 1e-15) {
+				t.Errorf("p(%v|%v) = %v, want %v", c.y, c.f, p, c.want)
+			}
+		}
+	}
+}

@@ -30,6 +30,7 @@ func TestEvaluationOfStudies(t *testing.T) {
 		{folds, problem{cases: 200, classes: counts(199, 1)}, "{kfold: {k: 2}}"},
 		{folds, problem{cases: 24, classes: counts(12, 12)}, "{kfold: {k: 6}}"}, {folds, problem{cases: 200}, "{kfold: {k: 10}}"},
 		{study{folds: 10, repeats: 3}, problem{cases: 200}, "{repeated_kfold: {k: 10, repeats: 3}}"},
+		{study{folds: 10, repeats: 3}, problem{cases: 200, classes: counts(199, 1)}, "{repeated_kfold: {k: 2, repeats: 3}}"},
 		{study{folds: 10, repeats: 1}, problem{cases: 200}, "{kfold: {k: 10}}"},
 		{part, problem{cases: 200, classes: counts(100, 100)}, "{hold_out: {test_size: 0.2}}"},
 		{part, problem{cases: 200, classes: counts(101, 99)}, "{kfold: {k: 5}}"}, {part, problem{cases: 99}, "{kfold: {k: 5}}"},

@@ -217,6 +217,28 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A file that cannot be made is an error of the server, which the log has too, and the others are
+// still sent.
+func TestFilesThatCannotBeMade(t *testing.T) {
+	dir := t.TempDir()
+	begin(t, dir, manifest("k"), "")
+	grow(t, dir, jobs(t, "k", 0, 5)...)
+	var lines strings.Builder
+	h := New(dir, "", log.New(&lines, "", 0))
+	h.last.checked = time.Now().Add(time.Hour) // it stays
+	h.last.others["/results.csv"] = render(func(io.Writer) error { return errors.New("no ink") })
+	r := ask(h, "GET", "/results.csv")
+	if text := body(t, r); r.StatusCode != http.StatusInternalServerError || text != "no ink\n" {
+		t.Errorf("%d %q", r.StatusCode, text)
+	}
+	if !strings.HasSuffix(lines.String(), "/results.csv: no ink\n") {
+		t.Errorf("the log is %q", &lines)
+	}
+	if r := ask(h, "GET", "/trials.csv"); r.StatusCode != http.StatusOK {
+		t.Errorf("the other file: %d", r.StatusCode)
+	}
+}
+
 // same says whether two answers have the same headers.
 func same(a, b http.Header) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 

@@ -62,6 +62,13 @@ func TestModelHandler(t *testing.T) {
 		r.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
+		want := "application/json"
+		if path == "/metrics" {
+			want = "text/plain; version=0.0.4; charset=utf-8"
+		}
+		if got := w.Result().Header.Get("Content-Type"); got != want {
+			t.Errorf("%s %s is %s, want %s", method, path, got, want)
+		}
 		return w.Code, w.Body.String()
 	}
 	const here, kind = "localhost:80", "application/json"

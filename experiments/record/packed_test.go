@@ -64,6 +64,20 @@ func TestNumbersComeBackToTheLastBit(t *testing.T) {
 	}
 }
 
+// A missing number has one form, whichever of the many NaNs it is.
+func TestNumbersThatAreMissingAreTheSame(t *testing.T) {
+	one, other := numbers(packedFrom), numbers(packedFrom)
+	one[1], other[1] = Number(math.NaN()), Number(math.Float64frombits(0xfff8_0000_0000_1234))
+	if !other[1].None() {
+		t.Fatal(other[1])
+	}
+	a, first := json.Marshal(Vector(one))
+	b, second := json.Marshal(Vector(other))
+	if first != nil || second != nil || string(a) != string(b) {
+		t.Errorf("%v, %v, and equal %v", first, second, string(a) == string(b))
+	}
+}
+
 func TestTextsThatAreNoNumbers(t *testing.T) {
 	eight := strings.Repeat("A", 11) + "="
 	for _, text := range []string{`""`, `"1"`, `"1:"x`, `":` + eight + `"`, `"0:` + eight + `"`, `"-1:` + eight + `"`, `"3:` + eight + `"`, `"2:` + eight[1:] + `"`, `"1:!"`, `{}`, `[1,"x"]`} {

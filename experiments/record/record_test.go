@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -112,10 +113,14 @@ func TestNumbersInJSON(t *testing.T) {
 			t.Errorf("%s becomes %s, %v", text, again, err)
 		}
 	}
-	for _, text := range []string{`"Inf"`, `"NaN"`, `"1"`, "true", "[1]", "{}", "NaN", "+1", "01", "1e999", ""} {
+	for _, text := range []string{`"Inf"`, `"NaN"`, `"1"`, "true", "false", `"x"`, " 1", "[1]", "{}", "NaN", "+1", "01", "1e999", ""} {
 		var n record.Number
-		if err := n.UnmarshalJSON([]byte(text)); err == nil {
-			t.Errorf("%s is the number %v", text, n)
+		want := fmt.Sprintf("record: %s is not a number", text)
+		if text == "1e999" {
+			want = `strconv.ParseFloat: parsing "1e999": value out of range`
+		}
+		if err := n.UnmarshalJSON([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s is the number %v, %v", text, n, err)
 		}
 	}
 	for _, text := range []string{`"+Inf"`, "2"} { // also where NaN is spelled
