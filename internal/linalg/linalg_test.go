@@ -823,3 +823,26 @@ func TestShapesPanic(t *testing.T) {
 		}()
 	}
 }
+
+// The entries of a matrix lie in its storage.
+func TestStorage(t *testing.T) {
+	for _, c := range []struct {
+		rows, cols, stride, length int
+		fits                       bool
+	}{
+		{3, 4, 4, 12, true}, {3, 4, 5, 14, true}, {3, 4, 5, 15, true}, {1, 4, 9, 4, true}, {3, 1, 1, 3, true},
+		{0, 4, 4, 0, true}, {3, 0, 1, 0, true}, {0, 0, 1, 0, true},
+		{3, 4, 4, 11, false}, {3, 4, 5, 13, false}, {3, 4, 3, 12, false}, {1, 4, 9, 3, false}, {3, 0, 0, 0, false},
+		{-1, 4, 4, 12, false}, {3, -1, 1, 12, false}, {0, -1, 1, 12, false}, {-1, 0, 1, 12, false},
+		{0, 4, 3, 0, false}, {-1, -1, 1, 12, false},
+	} {
+		refused := func() (refused any) {
+			defer func() { refused = recover() }()
+			checkStorage("a", c.rows, c.cols, c.stride, c.length)
+			return nil
+		}()
+		if (refused == nil) != c.fits {
+			t.Errorf("%+v: %v", c, refused)
+		}
+	}
+}

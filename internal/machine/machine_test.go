@@ -83,6 +83,30 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
+// What this process has left behind is released once where what is free does not suffice, and then
+// what is free counts.
+func TestReleaseBeforeRefusal(t *testing.T) {
+	for _, c := range []struct {
+		bytes, limit, free, left int64 // left behind
+		known                    bool
+		released                 int
+		want                     string
+	}{
+		{bytes: 5, free: 5, left: 9, known: true},
+		{bytes: 6, free: 5, left: 1, known: true, released: 1},
+		{bytes: 7, free: 5, left: 1, known: true, released: 1, want: "not enough memory: 7 B are needed, and 6 B are free"},
+		{bytes: 7, free: 5, left: 9},
+		{bytes: 7, limit: 7, free: 5, left: 9, known: true},
+		{bytes: 8, limit: 7, free: 9, left: 9, known: true, want: "not enough memory: 8 B are needed, and the limit is 7 B"},
+	} {
+		free, released := c.free, 0
+		err := admit(c.bytes, c.limit, func() (int64, bool) { return free, c.known }, func() { released++; free += c.left })
+		if released != c.released || (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%+v: released %d times, error %v", c, released, err)
+		}
+	}
+}
+
 // The footprint is what is in use, what the collector may leave behind it, and 8 MiB.
 func TestFootprint(t *testing.T) {
 	for _, c := range []struct {

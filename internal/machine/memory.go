@@ -14,13 +14,15 @@ var ErrMemory = errors.New("not enough memory")
 
 // Admit returns ErrMemory if bytes are more than limit; 0 stands for the memory that is free, if
 // that is known.
-func Admit(bytes, limit int64) error {
+func Admit(bytes, limit int64) error { return admit(bytes, limit, Available, debug.FreeOSMemory) }
+
+func admit(bytes, limit int64, available func() (int64, bool), release func()) error {
 	have, words := limit, "%w: %s are needed, and the limit is %s"
 	if limit == 0 {
-		free, ok := Available()
+		free, ok := available()
 		if ok && bytes > free {
-			debug.FreeOSMemory() // what this process has left behind is free
-			free, ok = Available()
+			release() // what this process has left behind is free
+			free, ok = available()
 		}
 		if have, words = free, "%w: %s are needed, and %s are free"; !ok {
 			return nil

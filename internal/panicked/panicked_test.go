@@ -31,6 +31,10 @@ func TestTry(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want+place) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "0x") {
 			t.Errorf("got %v, want %s%s…", err, c.want, place)
 		}
+		var e *Error
+		if !errors.As(err, &e) || len(e.At) != 4 || strings.Count(err.Error(), " < ") != 3 {
+			t.Errorf("%v does not name the four innermost calls", err)
+		}
 		if errors.Is(err, cause) != (c.value == any(cause)) {
 			t.Errorf("%v: errors.Is the cause: %v", err, errors.Is(err, cause))
 		}

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -27,8 +28,8 @@ func ComponentOf(text string) record.Component {
 func nodeOf(n *Node) (out record.Node) {
 	switch n.Kind {
 	case MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			out.Parts = append(out.Parts, record.Part{Key: n.Content[i].Value, Node: nodeOf(n.Content[i+1])})
+		for pair := range slices.Chunk(n.Content, 2) {
+			out.Parts = append(out.Parts, record.Part{Key: pair[0].Value, Node: nodeOf(pair[1])})
 		}
 	case SequenceNode:
 		for _, item := range n.Content {

@@ -173,6 +173,34 @@ func TestEveryPartIsKept(t *testing.T) {
 	}
 }
 
+// Inducing inputs that were tuned are those of the classifier, and are restored.
+func TestTunedInputsAreKept(t *testing.T) {
+	x, labels := cases(40, 2, 0.3)
+	var proba [2][][]float64
+	for i, tunes := range []bool{false, true} {
+		c, err := Train(t.Context(), x, labels, Restarts(1), Settings(objective.Settings{Evaluations: 20}),
+			Inference(approx.Variational{Structure: objective.Inducing{Points: 5, TuneInputs: tunes}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := c.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := Load(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proba[i], err = c.Proba(t.Context(), x)
+		if got, other := loaded.Proba(t.Context(), x); err != nil || other != nil || !reflect.DeepEqual(got, proba[i]) {
+			t.Errorf("%v, want %v, errors %v, %v", got, proba[i], other, err)
+		}
+	}
+	if reflect.DeepEqual(proba[0], proba[1]) {
+		t.Error("the same probabilities with inputs that were not tuned")
+	}
+}
+
 func TestMistakesAreErrors(t *testing.T) {
 	x, labels := cases(10, 2, 0)
 	train := func(of ...Option) error {

@@ -60,6 +60,41 @@ func TestRemember(t *testing.T) {
 	}
 }
 
+// counted is a kernel that counts how often it fills covariances.
+type counted struct {
+	kernel.SE
+	fills *int
+}
+
+func (c counted) Fill(dst kernel.Block, theta []float64) {
+	*c.fills++
+	c.SE.Fill(dst, theta)
+}
+
+// Covariances are computed when the other hyperparameters or the inputs change, once more to be
+// kept, and not again while only the amplitude changes; variances are always computed.
+func TestRememberedIsNotComputedAnew(t *testing.T) {
+	fills := 0
+	k := kernel.Remember(counted{fills: &fills})
+	x := &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 1, 3, 4})}
+	z := &kernel.Inputs{X: mat.NewDense(2, 1, []float64{2, 5})}
+	for _, of := range []func(theta []float64){
+		func(theta []float64) { kernel.Gram(k, mat.NewSymDense(4, nil), theta, x) },
+		func(theta []float64) { kernel.Cross(k, mat.NewDense(4, 2, nil), theta, x, z) },
+	} {
+		for _, length := range []float64{0.5, -1} {
+			for i, want := range []int{1, 2, 2, 2, 2} {
+				if i == 0 {
+					fills = 0
+				}
+				if of([]float64{float64(i), length}); fills != want {
+					t.Errorf("length scale %v: computed %d times in %d evaluations, want %d", length, fills, i+1, want)
+				}
+			}
+		}
+	}
+}
+
 // same allows a few rounding errors.
 func same(t *testing.T, what string, got, want mat.Matrix) {
 	t.Helper()

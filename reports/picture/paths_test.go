@@ -3,6 +3,7 @@ package picture
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -47,6 +48,19 @@ func TestPathsPicture(t *testing.T) {
 	}
 	if panel.X.Label != "ln amplitude" || panel.Y.Label != "ln length scale" {
 		t.Errorf("axes %q and %q", panel.X.Label, panel.Y.Label)
+	}
+
+	// The panels of several configurations lie in rows of at most three, six in a figure.
+	for n, want := range map[int][][2]int{1: {{1, 1}}, 2: {{2, 2}}, 3: {{3, 3}}, 4: {{4, 3}}, 6: {{6, 3}}, 8: {{6, 3}, {2, 2}}} {
+		several := *r
+		several.Configurations = slices.Repeat(r.Configurations[:1], n)
+		var got [][2]int
+		for _, f := range pictured(t, "paths", &several) {
+			got = append(got, [2]int{len(f.Panels), f.Columns})
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d configurations: panels and columns %v, want %v", n, got, want)
+		}
 	}
 
 	// Of many restarts only the winner is highlighted; without a winner none is.
