@@ -493,3 +493,34 @@ func TestTables(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A score of another program has its version in keys from 1 on, and what it breaks is an error; of
+// this package's own only later versions are in keys.
+func TestScoresOfOtherPrograms(t *testing.T) {
+	own := Scores
+	defer func() { Scores = own }()
+	first := true
+	RegisterScore(Score{Name: "moody", Doc: "another value each time", Version: 1, Func: func(Predictions) (Estimate, bool) {
+		first = !first
+		return Estimate{map[bool]float64{false: 1, true: 2}[first], math.NaN(), math.NaN()}, true
+	}})
+	if len(Scores) != len(own)+1 {
+		t.Fatalf("%d scores", len(Scores))
+	}
+	moody := Scores[len(own)]
+	for _, c := range []struct {
+		s    Score
+		want int
+	}{{Score{Version: 0}, 0}, {Score{Version: 1}, 0}, {Score{Version: 2}, 2}, {moody, 1}} {
+		if got := c.s.KeyVersion(); got != c.want {
+			t.Errorf("version %d of %q: %d in keys, want %d", c.s.Version, c.s.Name, got, c.want)
+		}
+	}
+	p := predict(t, []int{0, 1}, [][]float64{{0.5, 0.5}, {0.5, 0.5}}, 1, 1)
+	if _, _, err := moody.Of(p); err == nil || !strings.Contains(err.Error(), "moody") {
+		t.Errorf("the score gives two values: %v", err)
+	}
+	if _, _, err := Evaluate(p); err == nil || !strings.Contains(err.Error(), "moody") {
+		t.Errorf("among all scores: %v", err)
+	}
+}

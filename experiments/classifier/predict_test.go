@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
@@ -505,6 +508,39 @@ func TestMissingValuesOfCases(t *testing.T) {
 		damaged := write("damaged.csv", "a,b,colour\n1,2,rot\n12x,2,rot\n")
 		if _, err := c.Predict(damaged, spec.Deciding{}); err == nil || !strings.Contains(err.Error(), `damaged.csv:3:1: column "a": "12x" is not a number`) {
 			t.Errorf("%+v: %v", of, err)
+		}
+	}
+}
+
+// Scores of labelled cases have the warnings that those of an evaluation have: probabilities of 0
+// for the own class, and classes without training cases.
+func TestWarningsOfScores(t *testing.T) {
+	proba := mat.NewDense(2, 2, []float64{0.5, 0.5, 1, 0})
+	for _, c := range []struct {
+		labels []int
+		counts []float64
+		want   []string
+	}{
+		{[]int{0, 0}, []float64{3, 3}, nil}, {[]int{0, 1}, []float64{3, 3}, []string{"1 of 2 cases had a probability below"}},
+		{[]int{1, 0}, []float64{3, 0}, []string{"1 of 2 cases are of a class without training cases"}},
+		{[]int{0, 1}, []float64{3, 0}, []string{"1 of 2 cases had a probability below", "1 of 2 cases are of a class without"}},
+	} {
+		p, err := cv.NewPredictions([]int{0, 1}, c.labels, proba, c.counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := &Predicted{Warnings: []string{"an earlier one"}}
+		if err := of.score(p, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(of.Warnings) != 1+len(c.want) || of.Warnings[0] != "an earlier one" {
+			t.Errorf("%+v: %q", c, of.Warnings)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(of.Warnings[1+i], want) {
+				t.Errorf("%+v: %q", c, of.Warnings[1+i])
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -20,6 +21,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // sheetOf are the texts of a table: names, and rows of cells, of which an empty one is missing.
@@ -370,6 +373,30 @@ func TestDamagedParquet(t *testing.T) {
 	copy(broken[60:], "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")
 	if _, err := load(t, Spec{}, string(broken), ""); err == nil || !strings.Contains(err.Error(), "f.csv:row 1: column ") {
 		t.Errorf("a damaged page: %v", err)
+	}
+}
+
+// The levels of a page have to be in it: lengths that are negative or too large are a page that is cut short.
+func TestLevelsOutsideOfPages(t *testing.T) {
+	const size = 8
+	for _, c := range []struct {
+		repeated, defined int32
+		short             bool
+	}{{0, 0, false}, {0, size, false}, {3, 5, false}, {size, 0, false}, {-1, 0, true}, {0, -1, true}, {2, -1, true},
+		{-1, -1, true}, {-1, 3, true}, {size + 1, 0, true}, {size + 1, -2, true}, {0, size + 1, true}, {3, 6, true}, {size, 1, true}} {
+		header := format.PageHeader{Type: format.DataPageV2, CompressedPageSize: size, UncompressedPageSize: size}
+		header.DataPageHeaderV2.Valid = true
+		header.DataPageHeaderV2.V.DefinitionLevelsByteLength = c.defined
+		header.DataPageHeaderV2.V.RepetitionLevelsByteLength = c.repeated
+		var b bytes.Buffer
+		if err := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&b)).Encode(&header); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(strings.Repeat("\x00", size))
+		p := pages{column: &parquetColumn{}, chunk: strings.NewReader(b.String()), left: 1}
+		if err := guarded(p.page); errors.Is(err, errShort) != c.short || (err == nil) == c.short {
+			t.Errorf("%d and %d bytes of %d: %v", c.repeated, c.defined, size, err)
+		}
 	}
 }
 

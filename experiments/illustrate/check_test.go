@@ -140,6 +140,7 @@ func TestAxisOfAPosterior(t *testing.T) {
 func TestBulk(t *testing.T) {
 	for _, c := range []struct{ mean, prior, centre, sd float64 }{
 		{0, 1, 0, 1}, {0, 1, 3, 0.01}, {100, 4, 250, 1}, {-5, 100, 0, 1e-3}, {0, 1, 30, 0.5}, {1e6, 1, 0, 1e-4},
+		{0, 100, 3500, 2}, {0, 0.01, -0.35, 1e-3},
 	} {
 		p := latentPosterior{mean: []float64{c.mean, c.mean}, labels: []float64{1, -1},
 			covariance: [][]float64{{c.prior * c.prior, 0}, {0, c.prior * c.prior}}}
