@@ -197,9 +197,7 @@ func Serve(
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if l == nil {
-		l = log.Default()
-	}
+	l = cmp.Or(l, log.Default())
 	if ready != nil {
 		ready(listener.Addr().String())
 	}

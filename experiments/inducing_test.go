@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -90,5 +91,26 @@ tune: {method: bfgs, restarts: 1}
 		if !(more > given.Trials && more < 2*given.Trials) {
 			t.Errorf("%s: %v s more, want one to two times %v", what, more, given.Trials)
 		}
+	}
+}
+
+// TestRechosenInputs: with rechoose the inducing inputs are selected again at the tuned hyperparameters, and the log
+// evidence before is that of the same search without it.
+func TestRechosenInputs(t *testing.T) {
+	const file = `
+data: {dataset: crabs, preprocess: standardize, subsample: 60}
+model: {kernel: se, likelihood: logit, inference: {laplace: {inducing: {points: 5%s}}}}
+tune: {method: bfgs, restarts: 1}
+evaluate: training
+`
+	kept, again := runs(t, fmt.Sprintf(file, "")).Configurations[0], runs(t, fmt.Sprintf(file, ", rechoose: true")).Configurations[0]
+	if kept.Inducing.Before != nil {
+		t.Errorf("without rechoose: %v before", *kept.Inducing.Before)
+	}
+	if again.Inducing.Before == nil || *again.Inducing.Before != kept.LogEvidence {
+		t.Errorf("log evidence %v before, want %v", again.Inducing.Before, kept.LogEvidence)
+	}
+	if again.LogEvidence == kept.LogEvidence || slices.Equal(again.Inducing.Cases, kept.Inducing.Cases) {
+		t.Errorf("the choice is the same: %v, %v", again.LogEvidence, again.Inducing.Cases)
 	}
 }

@@ -124,6 +124,9 @@ func TestStarterTime(t *testing.T) {
 		if (started.LeftOut == "") != (of.lacks == nil) || strings.Contains(started.Text, "# left out") != (of.lacks != nil) {
 			t.Errorf("%s in %v lacks %q:\n%s", of.source, of.limit, started.LeftOut, started.Text)
 		}
+		if strings.Contains(started.Text, "takes about 0s") {
+			t.Errorf("%s in %v: the next larger study takes no time:\n%s", of.source, of.limit, started.Text)
+		}
 		if (started.Seconds <= of.limit.Seconds()) != (of.lacks == nil) {
 			t.Errorf("%s in %v takes %v s", of.source, of.limit, started.Seconds)
 		}
