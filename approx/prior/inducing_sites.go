@@ -3,6 +3,7 @@ package prior
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,11 +42,11 @@ func withInducing(work *Work, cov Cov, n int, power float64, _ bool, count []flo
 	return k.newSites(), nil
 }
 
-// newSites has no sites yet: they follow with the first factor.
+// newSites has no sites yet: τ = 0, without a factor.
 func (p *inducing) newSites() *inducingSites {
 	n := p.cases()
 	vector := func() []float64 { return make([]float64, n) }
-	return &inducingSites{inducing: p, s: vector(), left: vector(), e: vector(),
+	return &inducingSites{inducing: p, s: vector(), left: slices.Repeat([]float64{1}, n), e: vector(),
 		squares: vector(), z: vector(), vy: vector()}
 }
 
