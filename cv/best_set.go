@@ -156,7 +156,7 @@ func multiplied(table *mat.Dense, seed uint64) (z maxima, pairs *mat.SymDense, a
 	raise := func(all []float64) func(float64) float64 {
 		slices.Sort(all)
 		least := 0.0
-		if n := len(all); n != 0 {
+		if n := len(all); n > 0 {
 			least = (all[(n-1)/2] + all[n/2]) / 2
 		}
 		return func(se float64) float64 { return max(se, least) }

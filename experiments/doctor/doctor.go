@@ -136,8 +136,7 @@ func inverse(path string, n int) (s blas64.Symmetric) {
 
 // differ returns an error if matrices differ from the first by more than rounding.
 func differ(paths []string, of []blas64.Symmetric) error {
-	for k := range paths {
-		s := of[k]
+	for k, s := range of {
 		for i := range s.N {
 			for j := i; j < s.N; j++ {
 				if d := s.Data[i*s.Stride+j] - of[0].Data[i*s.Stride+j]; !(math.Abs(d) < 1e-12) {

@@ -194,7 +194,7 @@ func (c *clusters) move() {
 		floats.Add(all, row(sums, part))
 	}
 	for k := range c.centres.Rows {
-		if of := all[k*width:][:width]; of[c.x.Cols] != 0 {
+		if of := all[k*width:][:width]; of[c.x.Cols] > 0 {
 			floats.ScaleTo(row(c.centres, k), 1/of[c.x.Cols], of[:c.x.Cols])
 		}
 	}

@@ -109,7 +109,7 @@ func subset(ttf []byte, glyphs []sfnt.GlyphIndex) []byte {
 	var keep func(g int)
 	keep = func(g int) {
 		kept[g] = true
-		if o := outline(g); len(o) != 0 && int8(o[0]) < 0 { // the number of its contours is
+		if o := outline(g); len(o) > 0 && int16(be.Uint16(o)) < 0 { // it has parts in place of contours
 			for _, part := range components(o) {
 				keep(part)
 			}
