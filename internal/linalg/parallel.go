@@ -1,16 +1,19 @@
 package linalg
 
 import (
-	"sync"
+	"math"
+	"runtime"
 	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 // threads is how many goroutines one operation may use.
 var threads atomic.Int32
 
-// parallelWork is the number of multiplications from which an operation is shared: a tenth of a
-// millisecond or so.
-const parallelWork = 1 << 22
+// parallelWork is the number of multiplications from which an operation is shared: some 0.02 ms.
+const parallelWork = 1 << 20
 
 // shared says whether threads share an operation of so many multiplications.
 func shared(multiplications int) bool { return threads.Load() > 1 && multiplications >= parallelWork }
@@ -24,30 +27,103 @@ const perThread = 8
 // for every n.
 func SetThreads(n int) { threads.Store(int32(n)) }
 
-// Parallel runs work(0) … work(jobs-1) on up to the number of threads set. They may use this
-// package.
+// Parallel runs work(0) … work(jobs-1) on up to the number of threads set, the calling goroutine
+// among them. They may use this package. If one panics, the caller does.
 func Parallel(jobs int, work func(job int)) {
-	workers := min(int(threads.Load()), jobs)
-	if workers <= 1 {
+	helpers := min(int(threads.Load()), jobs) - 1
+	if helpers <= 0 {
 		for job := range jobs {
 			work(job)
 		}
 		return
 	}
-	var next atomic.Int32
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for {
-				job := int(next.Add(1)) - 1
-				if job >= jobs {
-					return
-				}
-				work(job)
-			}
-		})
+	r := &region{jobs: int32(jobs), work: work, left: make(chan struct{}, helpers)}
+	for range helpers {
+		r.call()
 	}
-	wg.Wait()
+	r.caught.Try(r.run)
+	entered := int(r.entered.Swap(math.MinInt32)) // a helper that has not begun would find nothing to do
+	for w := newWatch(); len(r.left) < entered && w.goesOn(); {
+	}
+	for range entered {
+		<-r.left
+	}
+	r.caught.Repanic()
+}
+
+// region is work that several goroutines share.
+type region struct {
+	jobs    int32
+	work    func(job int)
+	next    atomic.Int32
+	entered atomic.Int32  // how many helpers have begun; below 0 once none may
+	left    chan struct{} // has a value for each of them that has ended
+	caught  panics.Catcher
+}
+
+func (r *region) run() {
+	for job := r.next.Add(1) - 1; job < r.jobs; job = r.next.Add(1) - 1 {
+		r.work(int(job))
+	}
+}
+
+// A helper that has done its part watches for the next region: a fit has thousands of them a
+// second, and to wake a sleeping thread takes longer than many of them.
+var (
+	watching atomic.Int32            // helpers that watch, less the regions that are offered
+	offers   = make(chan *region, 1) // taken by those that watch
+)
+
+// call brings a helper to the region, one that watches or else a new one.
+func (r *region) call() {
+	if watching.Add(-1) >= 0 {
+		offers <- r
+		return
+	}
+	watching.Add(1)
+	go r.help()
+}
+
+// help works in the region and then in those offered, until it has watched in vain.
+func (r *region) help() {
+	for r != nil {
+		if r.entered.Add(1) > 0 {
+			r.caught.Try(r.run)
+			r.left <- struct{}{}
+		}
+		r = nil
+		watching.Add(1)
+		for w := newWatch(); r == nil && w.goesOn(); {
+			select {
+			case r = <-offers:
+			default:
+			}
+		}
+		if r == nil && watching.Add(-1) < 0 { // an offer is on its way
+			watching.Add(1)
+			r = <-offers
+		}
+	}
+}
+
+// watch is a short wait in which the thread does not fall asleep.
+type watch struct {
+	began time.Time
+	looks int
+}
+
+// watchFor is how long: about what a fit computes on one thread between two regions.
+const watchFor = 500 * time.Microsecond
+
+func newWatch() watch { return watch{began: time.Now()} }
+
+// goesOn reports whether to look once more. Other goroutines may run in between.
+func (w *watch) goesOn() bool {
+	if w.looks++; w.looks%64 != 0 {
+		return true
+	}
+	runtime.Gosched()
+	return time.Since(w.began) < watchFor
 }
 
 // rowsAtOnce is the number of rows of a pass over a matrix that one goroutine takes at a time. It

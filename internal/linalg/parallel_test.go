@@ -2,9 +2,13 @@ package linalg
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestRowsAreAllVisitedOnce(t *testing.T) {
@@ -54,6 +58,87 @@ func TestSumRowsHasTheBitsOfOneThread(t *testing.T) {
 					t.Fatalf("%v, on one thread %v", got, want)
 				}
 			})
+		}
+	}
+}
+
+// Callers at the same time, calls within calls, and pauses in which helpers end: every job runs once, before its call
+// returns.
+func TestParallelRunsEveryJobOnce(t *testing.T) {
+	defer SetThreads(1)
+	for _, threads := range []int{2, 3, 16} {
+		SetThreads(threads)
+		var callers sync.WaitGroup
+		for caller := range 4 {
+			callers.Go(func() {
+				for round := range 300 {
+					var runs [7][5]int
+					Parallel(7, func(i int) { Parallel(5, func(j int) { runs[i][j]++ }) })
+					for i := range runs {
+						if runs[i] != [5]int{1, 1, 1, 1, 1} {
+							t.Errorf("%d threads, caller %d, round %d: the jobs of %d ran %v times", threads, caller, round, i, runs[i])
+						}
+					}
+					if round%50 == caller {
+						time.Sleep(2 * watchFor)
+					}
+				}
+			})
+		}
+		callers.Wait()
+	}
+}
+
+// A helper that nobody needs ends.
+func TestHelpersEnd(t *testing.T) {
+	defer SetThreads(1)
+	SetThreads(8)
+	var counts []int
+	for range 3 {
+		for deadline := time.Now().Add(10 * time.Second); watching.Load() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d helpers still watch", watching.Load())
+			}
+		}
+		time.Sleep(10 * time.Millisecond) // they have said that they end
+		counts = append(counts, runtime.NumGoroutine())
+		var together sync.WaitGroup
+		together.Add(8)
+		Parallel(8, func(int) { // eight goroutines, each of which waits for the others
+			together.Done()
+			together.Wait()
+		})
+	}
+	if counts[2] > counts[0] {
+		t.Errorf("%v goroutines, with eight threads at work in between", counts)
+	}
+}
+
+// A panic of any job, on whichever goroutine, is one of the caller, who can recover; the others are waited for.
+func TestParallelPanics(t *testing.T) {
+	defer SetThreads(1)
+	SetThreads(3)
+	for bad := range 3 {
+		var together sync.WaitGroup
+		together.Add(3)
+		var ended atomic.Int32
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, "the wrong shape") {
+					t.Errorf("recovered %q", r)
+				}
+			}()
+			Parallel(3, func(job int) {
+				together.Done()
+				together.Wait()
+				defer ended.Add(1)
+				if job == bad {
+					panic("the wrong shape")
+				}
+			})
+		}()
+		if ended.Load() != 3 {
+			t.Errorf("%d of 3 jobs had ended", ended.Load())
 		}
 	}
 }
