@@ -151,6 +151,17 @@ func matthews(p Predictions) (Estimate, bool) {
 	return Estimate{e.Value, lo, hi}, true
 }
 
+// alone reports whether a single share is not 0.
+func alone(shares []float64) bool {
+	n := 0
+	for _, share := range shares {
+		if share > 0 {
+			n++
+		}
+	}
+	return n == 1
+}
+
 // correlated is R and its interval with more cases added, spread equally over the table.
 func correlated(p Predictions, more float64) (Estimate, bool) {
 	of, decided, both := p.margins()
@@ -168,9 +179,9 @@ func correlated(p Predictions, more float64) (Estimate, bool) {
 		qq += decided[c] * decided[c]
 	}
 	switch {
-	case pp == 1:
+	case alone(of): // as shares, which need not add up to 1 to the last digit
 		return Estimate{}, false
-	case qq == 1:
+	case alone(decided):
 		return withoutInterval(0), true
 	}
 	scale := math.Sqrt((1 - pp) * (1 - qq))

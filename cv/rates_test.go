@@ -280,3 +280,29 @@ func TestMatthewsIntervalCovers(t *testing.T) {
 		}
 	}
 }
+
+// Weights that are fractions do not hide that there is one class alone, or that all decisions are for one.
+func TestMatthewsOfOneClassWithFractions(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		p := random(t, 5+r.IntN(40), 2+r.IntN(3), r)
+		p.Weight = make([]float64, len(p.Labels))
+		for i := range p.Labels {
+			p.Weight[i] = 0.1 + r.Float64()
+			for c := range p.Proba.RawRowView(i) {
+				p.Proba.RawRowView(i)[c] = 0
+			}
+			p.Proba.RawRowView(i)[0] = 1
+			p.Labels[i] = i % 2
+		}
+		if e, ok := matthews(p); !ok || e.Value != 0 || !(e.Lo < 0 && e.Hi > 0) {
+			t.Fatalf("%v, %v where all decisions are for one class", e, ok)
+		}
+		for i := range p.Labels {
+			p.Labels[i] = 1
+		}
+		if e, ok := matthews(p); ok {
+			t.Fatalf("%v of one class", e)
+		}
+	}
+}

@@ -57,7 +57,8 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 	}
 	unit, others, ok := p.measured()
 	_, few := category.is(p)
-	if !ok || others == nil || few || !slices.ContainsFunc(append(others, unit), data.WellKnown) {
+	signed := p.percent > 0 || len(p.currencies) > 0
+	if !ok || others == nil || !signed && (few || !slices.ContainsFunc(append(others, unit), data.WellKnown)) {
 		return "", false
 	}
 	return fmt.Sprintf("in %s and %s; write all in one unit", unit, strings.Join(others, ", ")), true
@@ -90,6 +91,10 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 		if _, same := data.Convert(other, unit); !same {
 			others = append(others, other)
 		}
+	}
+	others = append(others, slices.Sorted(maps.Keys(p.currencies))...)
+	if p.percent > 0 {
+		others = append(others, "%")
 	}
 	few := p.levels != nil && len(p.levels) <= mostSizes && !data.WellKnown(unit)
 	return unit, others, !few && 2*total >= t.n+p.tally().n-limits

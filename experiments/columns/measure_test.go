@@ -61,6 +61,27 @@ func TestMeasuresProposed(t *testing.T) {
 	}
 }
 
+// Percent signs and currencies are no units: a column that has them beside a unit is left out, and one that has them
+// beside plain numbers is told.
+func TestSignsBesideNumbers(t *testing.T) {
+	for _, of := range []struct{ sign, other, want string }{
+		{"%d.5 %%", "%d mmol/mol", "in mmol/mol and %; write all in one unit"},
+		{"$%d.5", "%d kg", "in kg and USD; write all in one unit"},
+		{"%d.5%%", "%d", "30 with a percent sign are divided by 100, and others, without one, are not"},
+	} {
+		table, err := Read(file(t, rows(90, "a,x,label", func(i int) string {
+			return fmt.Sprintf([]string{of.sign, of.other, of.other}[i%3]+",%d,%c", i, i*i%59, 'p'+i*i%3%2)
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := table.Columns[0]
+		if !strings.Contains(c.Found, of.want) || (c.Use == Left) != strings.Contains(of.want, "one unit") {
+			t.Errorf("%+v, want %q", c, of.want)
+		}
+	}
+}
+
 // Where most numbers have no unit, it is for the reader to say that all have the same one.
 func TestUnitOfSome(t *testing.T) {
 	table, err := Read(file(t, rows(90, "weight,x,label", func(i int) string {

@@ -20,6 +20,10 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 		what = "two numbers"
 	}
 	found := fmt.Sprintf("%s, %.6g to %.6g, mean %.6g", what, t.min, t.max, t.mean)
+	if p.percent > 0 && p.bare > 0 {
+		found += fmt.Sprintf("; %d with a percent sign are divided by 100, and others, without one, are not; "+
+			"write all alike", p.percent)
+	}
 	if text, n := p.standIn(); n > 0 {
 		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", text, n)
 	}

@@ -44,6 +44,7 @@ type profile struct {
 	limits         map[string]int // limits of detection, by their sides
 	lasting        lasting        // durations
 	currencies     map[string]int // of numbers
+	percent, bare  int            // numbers with a percent sign, and others that are not 0
 
 	notation int // of the file: point or comma
 }
@@ -98,6 +99,11 @@ func (p *profile) add(text string) {
 	p.bytes += len(text)
 	p.count(text)
 	if p.addNumber(text) {
+		if text[len(text)-1] == '%' {
+			p.percent++
+		} else if strings.Trim(text, "+-0.,") != "" {
+			p.bare++
+		}
 		return
 	}
 	if strings.IndexByte(text, ' ') >= 0 {

@@ -12,6 +12,7 @@ type Amount struct {
 	Value float64
 	Unit  string // what stands behind the number, without blanks; empty: nothing
 	Limit string // "<" or ">": the value is below or above the number; empty: it is the number
+	Sign  string // a percent sign, or the currency, of a number without a unit
 }
 
 // maxUnit is the number of bytes that a unit may have.
@@ -35,6 +36,9 @@ func ParseAmount(text, decimal string) (a Amount, ok bool) {
 		}
 	}
 	if a.Value, ok = ParseNumber(text, decimal); ok {
+		if a.Sign = Currency(text); strings.HasSuffix(text, "%") {
+			a.Sign = "%"
+		}
 		return a, true
 	}
 	at := endOfNumber(text)
@@ -132,7 +136,7 @@ type measured struct {
 
 func (m measured) number(text string) (v float64, mark string, ok bool) {
 	a, ok := ParseAmount(text, m.decimal)
-	if !ok || a.Limit != "" && !m.limits {
+	if !ok || a.Limit != "" && !m.limits || a.Sign != "" && m.unit != "" {
 		return 0, "", false
 	}
 	if a.Unit == "" {
@@ -149,6 +153,8 @@ func (m measured) lacks(text string) (wrong, remedy string) {
 			"or add the text to missing_values"
 	case a.Limit != "" && !m.limits:
 		return "is a limit", "or set limits: true"
+	case a.Sign != "":
+		return fmt.Sprintf("is in %s, not %s", a.Sign, m.unit), "or add the text to missing_values"
 	case m.unit == "":
 		return "has the unit " + a.Unit, fmt.Sprintf("or set unit: %s", a.Unit)
 	default:

@@ -316,7 +316,7 @@ func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 		return at, Written{m[2] != "", m[5]}, ok
 	}
 	m := cutClock(text)
-	if m == nil {
+	if m == nil || strings.HasPrefix(text, "-") { // as of a year before 1
 		return at, how, false
 	}
 	how = Written{m[2] != "", m[7]}

@@ -134,13 +134,16 @@ func notNumber(s, decimal string) string {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
 	}
 	switch {
-	case math.IsInf(v, 0), math.IsNaN(v), err == nil && isDecimal(s):
+	case math.IsInf(v, 0), math.IsNaN(v), err == nil && isDecimal(s) && math.Abs(v) > maxMagnitude:
 		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
 	case decimal == "comma" && point:
 		return fmt.Sprintf("%q has a decimal point, but decimal: comma is set", s)
-	case decimal == "" && (comma || point) && withoutCurrency(s) != s:
+	case decimal == "" && (comma || point) && Currency(s) != "":
 		return fmt.Sprintf("%q has the sign of a currency; set decimal: point or decimal: comma, as the column is "+
 			"written", s)
+	case decimal == "" && comma && point && !strings.Contains(s, ","):
+		return fmt.Sprintf("%q has blanks, apostrophes or parentheses; set decimal: point or decimal: comma, as the "+
+			"column is written", s)
 	case decimal == "" && comma && point:
 		return fmt.Sprintf("%q has a comma; set decimal: comma if it is the decimal separator, decimal: point if "+
 			"it separates thousands", s)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
@@ -214,10 +215,39 @@ func openDelimited(t *table, src source, want *request) (cells, int) {
 		}
 		t.trailing = r.trailing
 	}
+	t.commented(text)
 	r.single, r.trailing = t.single, t.trailing
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
 	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
 	return &lined{records: r, table: t}, n
+}
+
+// commented warns of lines that are left out as comments and could be cases, or the header.
+func (t *table) commented(text string) {
+	if len(t.names) == 1 || !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n#") {
+		return
+	}
+	n, first, quoted := 0, "", false
+	for line := range strings.Lines(text) {
+		if quoted || line[0] != '#' {
+			quoted = quoted != (strings.Count(line, `"`)%2 == 1)
+			continue
+		}
+		fields := 1 + outsideQuotes(line, byte(t.comma))
+		if t.comma == ' ' {
+			fields = len(strings.Fields(line))
+		}
+		if r, _ := utf8.DecodeRuneInString(line[1:]); unicode.IsSpace(r) || fields != len(t.names) {
+			continue
+		}
+		if n++; n == 1 {
+			first = strings.TrimSpace(line[:min(len(line), 40)])
+		}
+	}
+	if n > 0 {
+		t.warnings = append(t.warnings, cause.Comments.Of(n, "lines begin with # and have as many fields as a case: %s",
+			strings.ToValidUTF8(first, "")))
+	}
 }
 
 func (l *lined) next() (line int, ok bool) {

@@ -90,6 +90,9 @@ func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting
 		return 0, as, false
 	}
 	if v, number := ParseNumber(text, decimal); number {
+		if strings.HasSuffix(text, "%") || Currency(text) != "" {
+			return 0, as, false
+		}
 		return finite(v*unit.Seconds(), as)
 	}
 	rest := strings.ToLower(strings.TrimSpace(text))

@@ -303,6 +303,9 @@ func TestJSONLines(t *testing.T) {
 		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": \"b\", \"c\": \"y\"}":         "f.csv:2:7: column \"a\": \"b\" is not a number",
 		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": 1e400, \"c\": \"y\"}":         "f.csv:2:7: column \"a\": \"1e400\" is not finite",
 		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": \"\\u0000\", \"c\": \"y\"}":   "f.csv:2:7: the value of \"a\" has the character U+0000",
+		"{\"a\": 1, \"c\": \"x\"}\n{\"a\": NaN, \"c\": \"y\"}":           "f.csv:2:7: NaN is not JSON; write null",
+		"{\"a\": 1, \"c\": \"\\ud800\"}\n{\"a\": 2, \"c\": \"\\ud801\"}": "f.csv:1:15: the value of \"c\" has half of a pair",
+		"{\"a\": 1, \"\\udc00\": \"x\"}\n{\"a\": 2, \"c\": \"y\"}":       "f.csv:1:10: a key has half of a pair",
 		"{}\n{}": "holds no value",
 	} {
 		if _, err := load(t, Spec{}, text, ""); err == nil || !strings.Contains(err.Error(), want) {

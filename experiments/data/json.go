@@ -102,12 +102,26 @@ func (o *objects) token() (token json.Token, offset int, ok bool) {
 	case err == nil:
 		return token, offset, true
 	case err == io.EOF && !o.array && !o.inside:
+	case strings.HasPrefix(o.text[offset:], "NaN"):
+		o.fault(offset, "NaN is not JSON; write null for a missing value")
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
 		o.fault(len(o.text), "the text breaks off here; fetch the file again")
 	default:
 		o.fault(offset, "is not JSON here (%v); a line is an object such as {\"age\": 34, \"state\": \"ill\"}", err)
 	}
 	return nil, offset, false
+}
+
+// halved reports whether the text just read, which begins at offset, has U+FFFD where no such
+// character stands, but one of two escapes that only make a character together.
+func (o *objects) halved(token string, offset int) bool {
+	const instead = "\ufffd"
+	n := strings.Count(token, instead)
+	if n == 0 {
+		return false
+	}
+	written := o.text[offset:o.tokens.InputOffset()]
+	return n > strings.Count(written, instead)+strings.Count(strings.ToLower(written), `\ufffd`)
 }
 
 // object reads the next object, or its keys alone. It is false at the end and after a fault.
@@ -145,6 +159,8 @@ func (o *objects) object(keys bool) bool {
 		}
 		key := strings.TrimSpace(token.(string))
 		switch {
+		case o.halved(token.(string), offset):
+			return o.fault(offset, "a key has half of a pair of \\u escapes, which is no character")
 		case seen[key]:
 			return o.fault(offset, "the key %q occurs twice in an object", key)
 		case key == "":
@@ -177,6 +193,10 @@ func (o *objects) value(key string, keys bool) bool {
 	case string:
 		if strings.ContainsRune(token, 0) {
 			return o.fault(offset, "the value of %q has the character U+0000, which is no text", key)
+		}
+		if o.halved(token, offset) {
+			return o.fault(offset, "the value of %q has half of a pair of \\u escapes, which is no character; write "+
+				"the text in UTF-8", key)
 		}
 		v = textCell(token)
 	case bool:

@@ -31,7 +31,8 @@ func TestParseAmount(t *testing.T) {
 		{"<= 3", "", Amount{Value: 3, Limit: "<"}},
 		{"≥ 100 mg/dl", "", Amount{Value: 100, Unit: "mg/dl", Limit: ">"}},
 		{">100", "", Amount{Value: 100, Limit: ">"}},
-		{"$1,200", "point", Amount{Value: 1200}},
+		{"$1,200", "point", Amount{Value: 1200, Sign: "USD"}},
+		{"5.1 %", "", Amount{Value: 0.051, Sign: "%"}},
 		{"12", "", Amount{Value: 12}},
 	} {
 		if got, ok := ParseAmount(of.text, of.decimal); !ok || got != of.want {
@@ -79,6 +80,7 @@ func FuzzParseAmount(f *testing.F) {
 				number = strings.Replace(number, ".", ",", 1)
 			}
 			written := strings.TrimSpace(a.Limit + number + " " + a.Unit)
+			a.Sign = ""
 			if b, ok := ParseAmount(written, decimal); !ok || b != a {
 				t.Fatalf("%q: %+v, and %q: %+v, %v", text, a, written, b, ok)
 			}
@@ -111,7 +113,8 @@ func TestParseDuration(t *testing.T) {
 		t.Errorf("1,5 Stunden: %v, %v", got, ok)
 	}
 	for _, text := range []string{"", "soon", "1:60", "1:5", "15m 2h", "P", "PT", "P1H", "PT1D", "1:30:00:00", "3 apples",
-		"2h 2h", "1,5 h", "h", "P1D2W", "10:30 pm", "-", "3 days 4 5"} {
+		"2h 2h", "1,5 h", "h", "P1D2W", "10:30 pm", "-", "3 days 4 5",
+		"50 %"} {
 		if got, _, ok := ParseDuration(text, "", "hours"); ok {
 			t.Errorf("%q is no duration: %v", text, got)
 		}
@@ -309,5 +312,23 @@ func TestMeasureMistakes(t *testing.T) {
 	s.Inputs = []Column{{Name: "a", Unit: "kg", Levels: []string{"p"}}}
 	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "levels") {
 		t.Errorf("a unit and levels: %v", err)
+	}
+}
+
+// A percent sign or a currency is no unit of a weight.
+func TestSignsAreNoUnits(t *testing.T) {
+	for text, want := range map[string]string{"5.1 %": `"5.1 %" is in %, not kg`, "$5": `"$5" is in USD, not kg`} {
+		for _, limits := range []bool{false, true} {
+			spec := Spec{Decimal: "point", Columns: Columns{Described: map[string]Meaning{"w": {Unit: "kg", Limits: limits}}}}
+			_, err := load(t, spec, "w,b,label\n70 kg,1,M\n"+text+",2,F\n", "")
+			if err == nil || !strings.Contains(err.Error(), "f.csv:3:1: column \"w\": "+want) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+	spec := Spec{Columns: Columns{Described: map[string]Meaning{"w": {Limits: true}}}}
+	d, err := load(t, spec, "w,b,label\n<5 %,1,M\n6%,2,F\n", "")
+	if err != nil || d.X.At(0, 0) != 0.05 || d.X.At(0, 1) != -1 || d.X.At(1, 0) != 0.06 {
+		t.Errorf("%v, %v", d, err)
 	}
 }

@@ -207,6 +207,8 @@ func TestFaultyFiles(t *testing.T) {
 		"text":                 {Spec{}, "a,b,label\n1,2,M\n3,\"x\"\"y\",F\n", []string{`f.csv:3:3: column "b": "x\"y" is not a number`, "drop: [b]", "categorical: one_hot"}},
 		"text after CRLF":      {Spec{}, "a,b,label\r\n1,2,M\r\n3,xy,F\r\n", []string{`f.csv:3:3: column "b"`}},
 		"decimal comma":        {Spec{}, "a;b;label\n1,5;2;M\n2;3;F\n", []string{`f.csv:2:1: column "a": "1,5" has a decimal comma`}},
+		"decimal point":        {Spec{Decimal: "comma"}, "a;b;label\n1,5;2;M\n2.5;3;F\n", []string{`f.csv:3:1: column "a": "2.5" has a decimal point, but`}},
+		"thousands in blanks":  {Spec{}, "a;b;label\n1 234;2;M\n2;3;F\n", []string{`column "a": "1 234" has blanks, apostrophes or parentheses; set`}},
 		"hexadecimal":          {Spec{}, "a,b,label\n1,2,M\n0x10,4,F\n", []string{`f.csv:3:1: column "a": "0x10" is not a number`}},
 		"infinite":             {Spec{}, "a,b,label\n1,2,M\n-Inf,4,F\n", []string{`f.csv:3:1: column "a": "-Inf" is not finite`}},
 		"overflow":             {Spec{}, "a,b,label\n1,2,M\n1e999,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
@@ -760,6 +762,37 @@ func TestWideHeaders(t *testing.T) {
 		}
 		if n := len(d.Warnings); n > 30 || (n > 3) != (name != "distinct") {
 			t.Errorf("%s: %d warnings", name, n)
+		}
+	}
+}
+
+// Lines that are left out as comments and could be cases or the header are told, and so are numbers of which some have
+// a percent sign.
+func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
+	for _, of := range []struct{ text, want string }{
+		{"id,a,label\n#1,1,M\n2,2,F\n#3,3,F\n4,4,M\n5,5,F\n", "lines begin with # and have as many fields as a case: #1,1,M (cases: 2)"},
+		{"#id,a,label\n1,1,M\n2,2,F\n", "as a case: #id,a,label (cases: 1)"},
+		{"id a label\n#1 1 M\n2 2 F\n4 4 M\n", "as a case: #1 1 M (cases: 1)"},
+		{"id,a,label\n# of us, by hand, in 2024\n#note\n1,2,\"M\n#x,y,z\"\n2,2,F\n", ""},
+		{"id,a,label\n\"#1\",1,M\n\"#2\",2,F\n", ""},
+		{"id,a,label\n1,50%,M\n2,0,F\n3,25,F\n4,5 %,F\n", `numbers of "a" have a percent sign and are divided by 100; 1 others have none (cases: 2)`},
+		{"id,a,label\n1,50%,M\n2,0,F\n", ""},
+	} {
+		d, err := load(t, Spec{Drop: []Name{"1"}, Categorical: "one_hot", Categories: []Name{"2"}}, of.text, "")
+		if strings.Contains(of.text, "%") {
+			d, err = load(t, Spec{ID: []Name{"id"}}, of.text, "")
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", of.text, err)
+		}
+		told := ""
+		for _, w := range d.Warnings {
+			if w.Kind == cause.Comments || w.Kind == cause.Percent {
+				told += w.String()
+			}
+		}
+		if told != of.want && (of.want == "" || !strings.HasSuffix(told, of.want)) {
+			t.Errorf("%q: %q, want %q", of.text, told, of.want)
 		}
 	}
 }

@@ -142,6 +142,7 @@ type table struct {
 	unknown  map[int]int       // values of an input with a meaning that have none, and are missing values
 	meanings map[int]meaning   // of input columns that are not written as numbers
 	currency map[int]string    // of input columns of numbers that have one
+	scales   [][2]int          // of each column, how many numbers but 0 have no percent sign, and how many have one
 	marked   map[int]bool      // of these, those whose marks are kept
 	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
 	known    map[string]string // texts seen before, to keep a single copy
@@ -263,6 +264,7 @@ func (t *table) addNumber(want request, line, at, j int, f field, v float64, mar
 	}
 	if t.meanings[j] == nil && !f.typed && !math.IsNaN(v) {
 		t.oneCurrency(want.decimal, line, at, j, f.text)
+		t.oneScale(j, f.text, v)
 	}
 	t.numbers.Set(n, t.place[j], v)
 }
@@ -389,6 +391,29 @@ func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
 	}
 }
 
+// oneScale notes whether numbers of column j have a percent sign, and whether others do not.
+func (t *table) oneScale(j int, text string, v float64) {
+	if t.scales == nil {
+		t.scales = make([][2]int, len(t.names))
+	}
+	switch {
+	case strings.HasSuffix(text, "%"):
+		t.scales[j][1]++
+	case v != 0:
+		t.scales[j][0]++
+	}
+}
+
+// mixedScales warns of columns in which some numbers have a percent sign.
+func (t *table) mixedScales() {
+	for j, of := range t.scales {
+		if of[0] > 0 && of[1] > 0 {
+			t.warnings = append(t.warnings, cause.Percent.Of(of[1], "numbers of %q have a percent sign and are "+
+				"divided by 100; %d others have none", t.names[j], of[0]))
+		}
+	}
+}
+
 // notValue says what is wrong with a text of column j that should be a number or mean one.
 func (t *table) notValue(want request, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
@@ -461,6 +486,7 @@ func (want request) folded(r role, text string) string {
 
 // end truncates the columns to the cases read.
 func (t *table) end() {
+	t.mixedScales()
 	for j := range t.texts {
 		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]
 	}

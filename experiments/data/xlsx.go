@@ -393,6 +393,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 				Style  int      `xml:"s,attr"`
 				Type   string   `xml:"t,attr"`
 				Value  *string  `xml:"v"`
+				Source *string  `xml:"f"` // of a formula, whose result is the value
 				Inline richText `xml:"is"`
 			}
 			if err := d.DecodeElement(&c, &e); err != nil {
@@ -409,6 +410,9 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 			text := c.Inline.String()
 			if c.Value != nil {
 				text = *c.Value
+			}
+			if text == "" && c.Source != nil && c.Type != "str" { // of a program that computes none
+				c.Type, text = "str", "="+*c.Source
 			}
 			content, err := b.content(c.Type, c.Style, text)
 			if err != nil {
@@ -468,6 +472,9 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 	if err != nil {
 		return field{}, fmt.Errorf("%q is no number", text)
 	}
+	if digits := strings.TrimPrefix(text, "-"); math.Abs(v) >= 1<<53 && strings.Trim(digits, "0123456789") == "" {
+		return typedCell(text, v), nil // not the digits of the nearest float64, which may be those of another id
+	}
 	if of >= 0 && of < len(b.styles) {
 		return b.shown(v, b.styles[of]), nil
 	}
@@ -478,13 +485,13 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 // 1899, with a 29 February 1900 that never was, or from 1904.
 func (b *workbook) shown(v float64, s style) field {
 	const lastDay, millis = 2958466, 86400000
-	if s == (style{}) || !(v >= 0 && v < lastDay) {
+	span := s.elapsed && !s.date
+	if s == (style{}) || !(v < lastDay && (v >= 0 || span && v > -lastDay)) {
 		return numberCell(v, 64)
 	}
 	n := int64(math.Round(v * millis))
-	if s.elapsed && !s.date {
-		seconds := n / 1000
-		return field{text: fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)}
+	if span {
+		return field{text: elapsed(n)}
 	}
 	days := n/millis + int64(b.from)
 	if days < 60 {
@@ -499,4 +506,18 @@ func (b *workbook) shown(v float64, s style) field {
 		return field{text: at.Format(time.DateOnly)}
 	}
 	return field{text: at.Format("15:04:05.999")}
+}
+
+// elapsed is a time that has passed, in milliseconds, as hours, minutes and seconds.
+func elapsed(n int64) string {
+	minus := ""
+	if n < 0 {
+		minus, n = "-", -n
+	}
+	seconds := n / 1000
+	text := fmt.Sprintf("%s%d:%02d:%02d", minus, seconds/3600, seconds/60%60, seconds%60)
+	if part := n % 1000; part > 0 {
+		text += strings.TrimRight(fmt.Sprintf(".%03d", part), "0")
+	}
+	return text
 }

@@ -121,6 +121,13 @@ func TestSpreadsheetCells(t *testing.T) {
 	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells, "empty": {}}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
 	}
+	odd := [][]string{{"took", "id", "formula"},
+		{n(3, "-0.0833333333333333"), n(0, "9007199254740993"), `<c><f>1+1</f><v></v></c>`},
+		{n(3, "0.000872685185185185"), n(0, "-12345678901234567890"), `<c t="str"><f>A1</f><v></v></c>`}}
+	want2 := [][]string{{"took", "id", "formula"}, {"-2:00:00", "9007199254740993", "=1+1"}, {"0:01:15.4", "-12345678901234567890", ""}}
+	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": odd}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want2) {
+		t.Errorf("%v, got\n%q, want\n%q", err, got, want2)
+	}
 	want[1][0], want[1][1], want[2][0], want[2][1] = "2028-02-01", "2028-02-01 18:00:00", "1904-01-02", "1904-03-02 00:00:00"
 	book := asXLSX(`<workbookPr date1904="1"/>`, map[string][][]string{"s": cells, "t": {{"a"}, {"b"}}})
 	if got, err := scanned(t, book, "#s"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {

@@ -150,9 +150,13 @@ var (
 	Unknown     = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
 	Substituted = note("substituted", "values are missing, and others stand in for them",
 		"the case is predicted from its other values")
-	Single  = kind("single", "classes have a single case", "no part can both train on it and test it", "")
-	Columns = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
-	Leak    = kind("leak", "inputs alone predict the class almost perfectly",
+	Single   = kind("single", "classes have a single case", "no part can both train on it and test it", "")
+	Columns  = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
+	Comments = kind("comments", "lines with # are left out as comments", "they may be cases",
+		"put their first field in quotes")
+	Percent = kind("percent", "some numbers of a column have a percent sign", "the others may be 100 times too large",
+		"write all alike")
+	Leak = kind("leak", "inputs alone predict the class almost perfectly",
 		"scores are too good if they were not known before the outcome",
 		"drop what was not known before the outcome")
 	Labels = kind("labels", "labels are written in several ways", "cases may be of another class than is meant",
