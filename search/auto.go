@@ -13,11 +13,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Auto searches in rounds, the first of 50 trials of Bayes and the later ones of 25. If one of them
-// is the best so far, BFGS with forward differences climbs from there, in the hyperparameters that
-// matter and are not discrete, until three iterations have improved the value by less than 1e-6.
-// Bayes finds a region in fewer trials, and BFGS its top. A later round knows the best 25 trials of
-// those before it, so a proposal takes as long in a long search as in a short one.
+// Auto searches in rounds of trials of Bayes, by turns 50 that begin anew and 25 that know the best
+// 25 so far. If one of them is the best that its round knows, BFGS with forward differences climbs
+// from there, in the hyperparameters that matter and are not discrete, until three iterations have
+// improved the value by less than 1e-6. Bayes finds a region in fewer trials, BFGS its top, and a
+// new beginning another region. A proposal takes as long in a long search as in a short one.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
 }
@@ -53,34 +53,43 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	known, left := slices.Clone(done[:owned(done)]), done[owned(done):]
+	own := owned(done)
+	past, left := slices.Clip(done[:own]), done[own:]
 	trials := a.Budget(s).Trials
 	if len(left) >= trials {
 		return nil
 	}
-	for round := uint64(0); ; round++ {
-		n := laterRound
+	for round := 0; ; round++ {
+		known, bayes, starts := past[:own:own], Bayes{Trials: min(firstRound, trials)}, 0
 		if round == 0 {
-			n = min(firstRound, trials)
+			starts = s.starts()
+		} else if round%2 == 1 {
+			known, bayes = toKnow(past), Bayes{Trials: laterRound, Initial: 1}
 		}
-		if len(left) < n {
-			return Bayes{Trials: n}.on(s).propose(s, append(known, left...), seed+round, round == 0)
+		if len(left) < bayes.Trials {
+			return bayes.on(s).propose(s, append(known, left...), seed+uint64(round), starts)
 		}
-		_, before := s.met(known)
-		known, left = append(known, left[:n]...), left[n:]
-		if _, best := s.met(known); best >= 0 && (round == 0 || best != before) {
+		known = append(known, left[:bayes.Trials]...)
+		past, left = append(past, left[:bayes.Trials]...), left[bayes.Trials:]
+		if _, best := s.met(known); best >= len(known)-bayes.Trials || round == 0 && best >= 0 {
 			next, n := s.climb(known[best], left)
 			if next != nil {
 				return next
 			}
-			known, left = append(known, left[:n]...), left[n:]
-		}
-		slices.SortStableFunc(known, func(a, b record.Trial) int { return cmp.Compare(b.Value(), a.Value()) })
-		known = slices.Clip(known[:min(len(known), laterRound)])
-		for i := range known {
-			known[i].Own = i + 1
+			past, left = append(past, left[:n]...), left[n:]
 		}
 	}
+}
+
+// toKnow are the best few of the trials, for a round that goes on from them.
+func toKnow(past []record.Trial) []record.Trial {
+	best := slices.Clone(past)
+	slices.SortStableFunc(best, func(a, b record.Trial) int { return cmp.Compare(b.Value(), a.Value()) })
+	best = slices.Clip(best[:min(len(best), laterRound)])
+	for i := range best {
+		best[i].Own = i + 1
+	}
+	return best
 }
 
 // climb proposes the next point of a climb from a trial, given the trials done since. If it has

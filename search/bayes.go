@@ -79,15 +79,11 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	return b.on(s).propose(s, done, seed, true)
+	return b.on(s).propose(s, done, seed, s.starts())
 }
 
-// propose is Ask. Unless fresh, it goes on from a history that begins with another search's trials:
-// after one point of the Sobol sequence it uses the regression.
-func (b Bayes) propose(s Space, done []record.Trial, seed uint64, fresh bool) []Proposal {
-	if !fresh {
-		b.Initial = 1
-	}
+// propose is Ask. The first points are so many starts, with the initial values.
+func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []Proposal {
 	first, last := len(done)-owned(done), b.Initial
 	var model *regression
 	met, best := s.met(done)
@@ -101,10 +97,6 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, fresh bool) []
 		}
 	} else if b.Asynchronous > 0 {
 		last = first + 1
-	}
-	starts := 0
-	if fresh {
-		starts = s.starts()
 	}
 	var batch []Proposal
 	for i := first; i < last; i++ {

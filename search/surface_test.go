@@ -349,3 +349,15 @@ func TestAutoLeavesPlateaus(t *testing.T) {
 		t.Errorf("%d of %d trials are beside the best of the first round, want the 2 of its slope", near, len(trials))
 	}
 }
+
+// After a round that knows the best comes one that begins anew, as if there were no trials yet but those enqueued.
+func TestAutoBeginsAnew(t *testing.T) {
+	s := surfaces["bowl"]
+	const third = firstRound + 2 + laterRound // the slope of a plateau takes two trials
+	trials := maximise(Auto{Trials: third + 4}, s.space, func([]float64) float64 { return 1 }, 1)
+	for i, trial := range trials[third:] {
+		if want := s.space.place(s.space.next(i, nil, 1+2)); !slices.Equal(trial.Theta(), want) {
+			t.Errorf("trial %d of the third round is at %v, want the Sobol point %v", i, trial.Theta(), want)
+		}
+	}
+}
