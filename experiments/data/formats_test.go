@@ -347,6 +347,10 @@ func TestFolderOfParts(t *testing.T) {
 	if err := got.Schema.Stream(dir, nil, 64, func(d *Data) error { n += len(d.Rows); return nil }); err != nil || n != len(rows) {
 		t.Errorf("streamed %d rows, %v", n, err)
 	}
+	write("part-3.csv.zst", asZstd(asCSV(names, rows[61:])+"#1,2,3,4,iris\n"))
+	if got, err = Load(Spec{Train: dir}, "", 1); err != nil || !strings.Contains(fmt.Sprint(got.Warnings), "#1,2,3,4,iris") {
+		t.Errorf("%v, %v", got, err)
+	}
 	write("part-2.json", "{\"x\": 1}")
 	if _, err := Load(Spec{Train: dir}, "", 1); err == nil || !strings.Contains(err.Error(), "part-2.json:1: has the columns x") {
 		t.Errorf("other columns: %v", err)

@@ -67,6 +67,11 @@ func openFolder(t *table, src source, want *request) (cells, int) {
 				"same columns in all, in one order", list(part.names), list(t.names))
 			return f.refused(k)
 		}
+		for _, w := range part.warnings {
+			if k > 0 && w.Kind == cause.Comments {
+				t.warnings = append(t.warnings, w)
+			}
+		}
 		f.rows, all = append(f.rows, rows), all+n
 	}
 	return f, all
