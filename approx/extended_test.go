@@ -321,7 +321,7 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 
 // TestExtendedPrecision compares evidence and gradient at large length scales and amplitudes.
 func TestExtendedPrecision(t *testing.T) {
-	const n = 30
+	const n = 20
 	x, y := twoClasses(n, 1)
 	for _, p := range formulated(t) {
 		if _, pl := p.method.(approx.PL); pl || p.fickle() {

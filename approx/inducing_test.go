@@ -241,7 +241,7 @@ func (c *inducedCases) differences(t *testing.T, h float64, f func(theta []float
 
 // TestInducingGradients compares the adjoints with central differences.
 func TestInducingGradients(t *testing.T) {
-	eachInduced(t, 40, 6, func(t *testing.T, c *inducedCases, m approx.Approximation) {
+	eachInduced(t, 24, 5, func(t *testing.T, c *inducedCases, m approx.Approximation) {
 		c.differences(t, 2e-5, func(theta []float64) approx.Functional {
 			return c.fit(t, m, theta, c.structured(theta)).Evidence()
 		})

@@ -354,6 +354,9 @@ func classProbabilities(t *testing.T, lik likelihood.RandomUtility, mean []float
 	for a := -far; a < far+step/2; a += step {
 		for b := -far; b < far+step/2; b += step {
 			for c := -far; c < far+step/2; c += step {
+				if a*a+b*b+c*c > far*far { // a corner, with less than 1e-7
+					continue
+				}
 				f := [3]float64{
 					mean[0] + l.At(0, 0)*a,
 					mean[1] + l.At(1, 0)*a + l.At(1, 1)*b,
@@ -545,7 +548,7 @@ func TestJointOrder(t *testing.T) {
 
 // TestJointWide: fits converge where the prior is much wider than the posterior.
 func TestJointWide(t *testing.T) {
-	x, y := planeClasses(24, 3)
+	x, y := planeClasses(16, 3)
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
 		for _, amplitude := range []float64{3, 4, 5} {
 			cov, _ := priors(x, 0, amplitude, 3, shared)
@@ -556,7 +559,10 @@ func TestJointWide(t *testing.T) {
 
 // TestJointExtremes: covariances of every size have a finite evidence or an error, and no fit takes long.
 func TestJointExtremes(t *testing.T) {
-	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, _ bool) {
+	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		if !shared {
+			return // there is one covariance
+		}
 		for _, variance := range []float64{0, 1e-30, 1e8, 1e14, 1e60, 1e200} {
 			for _, y := range [][]int{{1, 1, 0}, {2, 2, 2}} {
 				k := mat.NewSymDense(3, []float64{1, .5, 1, .5, 1, .5, 1, .5, 1}) // two equal cases

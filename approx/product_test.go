@@ -218,10 +218,13 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 		return post
 	}
 	cov, by := prior(theta)
-	if _, err := method.Fit(context.Background(), cov, y, lik.At(theta[3:]), nil); negative(err) {
+	post, err := method.Fit(context.Background(), cov, y, lik.At(theta[3:]), nil)
+	if negative(err) {
 		return
 	}
-	post := fit(theta)
+	if err != nil || !post.Diagnostics().Converged {
+		t.Fatal(err, post)
+	}
 	again, err := method.Restore(cov, y, lik.At(theta[3:]), post.State())
 	if err != nil || !slices.Equal(again.State(), post.State()) || again.Evidence().Value() != post.Evidence().Value() && !caps.NoEvidence {
 		t.Errorf("restored: error %v", err)

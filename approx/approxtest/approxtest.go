@@ -108,7 +108,7 @@ func (c check) run(t *testing.T) {
 // likelihood.
 func (c check) adjointThroughKernel(t *testing.T) {
 	const h = 2e-5
-	x, y := c.cases(25, 2)
+	x, y := c.cases(15, 2)
 	grid := []float64{-5, -2.5, 0, 2.5, 5}
 	for _, logLength := range grid {
 		for _, logAmp := range grid {
@@ -291,7 +291,7 @@ func (c check) warmStart(t *testing.T) {
 // with repeated cases. Classes in order bound f on both sides, and double precision does not carry
 // the widest priors beside that.
 func (c check) alwaysAnswers(t *testing.T) {
-	x, y := c.cases(24, 6)
+	x, y := c.cases(12, 6)
 	x = append(x, x[0], x[0], x[1]) // the same case again, with the same label and with the other
 	y = append(y, y[0], -y[0], -y[1])
 	one := slices.Repeat([]float64{1}, len(y))

@@ -120,12 +120,12 @@ func (b integrated) Tilted(
 
 // averageDerivatives and averagePowers are what Tilted sums: p′/p and so on, and powers of
 // x - mode.
-func (b integrated) averageDerivatives(t tilted) func(sum, x []float64, w float64) (last float64) {
-	return func(sum, x []float64, step float64) (last float64) {
-		for _, x := range x {
+func (b integrated) averageDerivatives(t tilted) func(sum, x, w []float64) (last float64) {
+	return func(sum, x, weights []float64) (last float64) {
+		for j, x := range x {
 			logp, l1, l2, l3 := b.density.Derivs(t.y, t.f(x))
 			last = t.relative(x, logp)
-			w := step * last
+			w := weights[j] * last
 			third := w * (l3 + 3*l1*l2 + l1*l1*l1)
 			add(sum, w, w*l1, w*(l2+l1*l1), third, third*x/t.s)
 		}
@@ -133,9 +133,9 @@ func (b integrated) averageDerivatives(t tilted) func(sum, x []float64, w float6
 	}
 }
 
-func (b integrated) averagePowers(t tilted) func(sum, x []float64, w float64) (last float64) {
+func (b integrated) averagePowers(t tilted) func(sum, x, w []float64) (last float64) {
 	var f, density [together]float64
-	return func(sum, x []float64, step float64) float64 {
+	return func(sum, x, weights []float64) float64 {
 		f, density := f[:len(x)], density[:len(x)]
 		for j, x := range x {
 			f[j] = t.f(x)
@@ -152,7 +152,7 @@ func (b integrated) averagePowers(t tilted) func(sum, x []float64, w float64) (l
 		}
 		linalg.Exp(density, density)
 		for j, x := range x {
-			w, u := step*density[j], x-t.mode
+			w, u := weights[j]*density[j], x-t.mode
 			add(sum, w, w*u, w*u*u, w*u*u*u, w*u*u*u*u)
 		}
 		return density[len(x)-1]
@@ -173,7 +173,7 @@ func (b integrated) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) 
 		b.density.ParamDerivs(logZ, d1, d2, y, sign*mean)
 	} else {
 		t := b.tilt(y, sign*mean, variance)
-		sum := t.integrate(3+3*n, func(to []float64, x, w float64) {
+		sum := t.integrate(3+3*n, each(func(to []float64, x, w float64) {
 			logp, l1, l2, _ := b.density.Derivs(y, t.f(x))
 			b.density.ParamDerivs(logZ, d1, d2, y, t.f(x))
 			w *= t.relative(x, logp)
@@ -182,7 +182,7 @@ func (b integrated) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) 
 			for j, by := range logZ {
 				add(to[3+3*j:], w*by, w*(by*l1+d1[j]), w*(by*second+d2[j]+2*l1*d1[j]))
 			}
-		})
+		}))
 		m1, m2 := sum[1]/sum[0], sum[2]/sum[0]
 		for j := range logZ {
 			own := sum[3+3*j:]
@@ -202,11 +202,11 @@ type integratedConcave struct{ integrated }
 func (b integratedConcave) Expected(y, mean, variance float64) (e float64, d [4]float64) {
 	y, sign := b.side(y)
 	g := newAverage(b.centres(y), sign*mean, variance)
-	sum := g.integrate(5, func(to []float64, x, w float64) {
+	sum := g.integrate(5, each(func(to []float64, x, w float64) {
 		logp, l1, l2, l3 := b.density.Derivs(y, g.f(x))
 		w *= normalDensity(x)
 		add(to, w*logp, w*l1, w*l2, w*l3, w*l3*x/g.s)
-	})
+	}))
 	return sum[0], [4]float64{sign * sum[1], min(sum[2], 0), sign * sum[3], sum[4]}
 }
 
@@ -214,13 +214,13 @@ func (b integratedConcave) Expected(y, mean, variance float64) (e float64, d [4]
 func (b integratedConcave) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
 	y, sign := b.side(y)
 	g := newAverage(b.centres(y), sign*mean, variance)
-	sum := g.integrate(3*len(e), func(to []float64, x, w float64) {
+	sum := g.integrate(3*len(e), each(func(to []float64, x, w float64) {
 		b.density.ParamDerivs(e, d1, d2, y, g.f(x))
 		w *= normalDensity(x)
 		for j := range e {
 			add(to[3*j:], w*e[j], w*d1[j], w*d2[j])
 		}
-	})
+	}))
 	for j := range e {
 		e[j], d1[j], d2[j] = sum[3*j], sign*sum[3*j+1], sum[3*j+2]
 	}

@@ -57,29 +57,35 @@ type tilted struct {
 // vanished is a tilted density, relative to that at its mode, from which on nothing remains.
 const vanished = 1e-22
 
-// integrate computes count integrals over x: f adds the integrands at x, times w, to sum.
-func (t tilted) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
+// integrands adds integrands at every x, times its weight in w, to sum.
+type integrands func(sum, x, w []float64)
+
+// each are integrands that are computed one x after the other.
+func each(f func(sum []float64, x, w float64)) integrands {
+	return func(sum, x, w []float64) {
+		for j, x := range x {
+			f(sum, x, w[j])
+		}
+	}
+}
+
+// integrate computes count integrals over x.
+func (t tilted) integrate(count int, f integrands) []float64 {
 	if d, ok := t.density.(sigmoidal); ok {
 		return t.march(d, count, f)
 	}
 	return t.average.integrate(count, f)
 }
 
-// together is the number of nodes of a block.
-const together = 16
+// together is the number of nodes of a block, or of a panel.
+const together = len(panelNodes)
 
 // sum is integrate, if step > 0 by the trapezoidal rule with nodes at most step apart in f, where
-// that takes fewer nodes than panels. proper is that of Tilter. f adds the integrands at some x,
-// times w, and returns the tilted density at the last of them, relative to that at the mode.
-func (t tilted) sum(
-	step float64, proper bool, count int, f func(sum, x []float64, w float64) (last float64),
-) []float64 {
+// that takes fewer nodes than panels. proper is that of Tilter. f also returns the tilted density at
+// the last x, relative to that at the mode.
+func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []float64) (last float64)) []float64 {
 	if step == 0 || t.s > 30 && !proper {
-		one := make([]float64, 1)
-		return t.integrate(count, func(sum []float64, x, w float64) {
-			one[0] = x
-			f(sum, one, w)
-		})
+		return t.integrate(count, func(sum, x, w []float64) { f(sum, x, w) })
 	}
 	total, h := make([]float64, count), min(step/t.s, 0.45*t.width)
 	left, right := t.mode-min(t.mode, 0)+t.reach, max(t.mode, 0)-t.mode+t.reach
@@ -92,15 +98,15 @@ func (t tilted) sum(
 	if t.width*t.s < 1 {
 		most = min(most, 50*t.width)
 	}
-	x := append(make([]float64, 0, together), t.mode)
-	f(total, x, h)
+	x, w := append(make([]float64, 0, together), t.mode), slices.Repeat([]float64{h}, together)
+	f(total, x, w)
 	for _, side := range [2]float64{-min(left, most), min(right, most)} {
 		nodes, step := math.Ceil(math.Abs(side)/h), math.Copysign(h, side)
 		for k := 1.0; k <= nodes; {
 			for x = x[:0]; k <= nodes && len(x) < together; k++ {
 				x = append(x, t.mode+k*step)
 			}
-			if last := f(total, x, h); t.falls && last < vanished {
+			if last := f(total, x, w); t.falls && last < vanished {
 				break
 			}
 		}
@@ -170,9 +176,10 @@ func (t tilted) relative(x, logp float64) float64 {
 // march integrates from the mode outwards until the tilted density vanishes: it falls at least as
 // N(0, 1) does. In panels of 16 Gauss-Legendre nodes a width of four standard deviations leaves an
 // error of 1e-17, and singularities that are 1.8 half-widths away one of 1e-19.
-func (t tilted) march(density sigmoidal, count int, f func(sum []float64, x, w float64)) []float64 {
+func (t tilted) march(density sigmoidal, count int, f integrands) []float64 {
 	const narrowest = 1e-12
 	sum, variance := make([]float64, count), t.s*t.s
+	nodes, weights := make([]float64, together), make([]float64, together)
 	least := 3 / math.Sqrt(1+variance)
 	for _, direction := range [2]float64{-1, 1} {
 		x := t.mode
@@ -188,17 +195,18 @@ func (t tilted) march(density sigmoidal, count int, f func(sum []float64, x, w f
 			}
 			width := max(min(4/math.Sqrt(1-variance*d2), max(least, scale)), narrowest*math.Abs(x))
 			for k, node := range panelNodes {
-				f(sum, x+direction*width*node, width*panelWeights[k])
+				nodes[k], weights[k] = x+direction*width*node, width*panelWeights[k]
 			}
+			f(sum, nodes, weights)
 			x += direction * width
 		}
 	}
 	return sum
 }
 
-// integrate computes count integrals over x: f adds the integrands at x, times w, to sum. Panels
-// double in width with the distance from the centres and from the mode.
-func (g average) integrate(count int, f func(sum []float64, x, w float64)) []float64 {
+// integrate computes count integrals over x. Panels double in width with the distance from the
+// centres and from the mode.
+func (g average) integrate(count int, f integrands) []float64 {
 	from, to := min(g.mode, 0)-g.reach, max(g.mode, 0)+g.reach
 	ends := []float64{from, to}
 	places := [][2]float64{{g.mode, g.width}}
@@ -218,11 +226,13 @@ func (g average) integrate(count int, f func(sum []float64, x, w float64)) []flo
 		}
 	}
 	slices.Sort(ends)
+	nodes, weights := make([]float64, together), make([]float64, together)
 	panel := func(lo, hi float64) []float64 {
 		sum := make([]float64, count)
 		for k, node := range panelNodes {
-			f(sum, lo+(hi-lo)*node, (hi-lo)*panelWeights[k])
+			nodes[k], weights[k] = lo+(hi-lo)*node, (hi-lo)*panelWeights[k]
 		}
+		f(sum, nodes, weights)
 		return sum
 	}
 	size, total := make([]float64, count), make([]float64, count)
