@@ -133,7 +133,8 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 			return dst
 		}
 		average, mode, mackay, random := proba(Averaged{}), proba(MAP{}), proba(MacKay{}), proba(MonteCarlo{Samples: 20000})
-		if !mat.Equal(random, proba(MonteCarlo{Samples: 20000})) || mat.Equal(random, proba(MonteCarlo{Samples: 20000, Seed: 1})) {
+		few := MonteCarlo{Samples: 500}
+		if !mat.Equal(proba(few), proba(few)) || mat.Equal(proba(few), proba(MonteCarlo{Samples: 500, Seed: 1})) {
 			t.Errorf("%s: the seed does not fix the draws", name)
 		}
 		means, variances := make([][]float64, 3), make([][]float64, 3)

@@ -64,7 +64,7 @@ func best(done []record.Trial) float64 {
 }
 
 func TestMixedSpaces(t *testing.T) {
-	const seeds = 5
+	const seeds = 3
 	var lead float64
 	for seed := range uint64(seeds) {
 		done := searched(Bayes{Trials: 60}, mixedSpace(), mixedValue, seed)

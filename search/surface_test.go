@@ -97,7 +97,7 @@ var adaptive = []struct {
 	{CMAES{Evaluations: 900}, 3, 1e-6},
 	{Bayes{Trials: 60}, 1, 0.05},
 	{Bayes{Trials: 60, Batch: 4}, 1, 0.2},
-	{Auto{Trials: 120}, 1, 1e-6},
+	{Auto{Trials: 100}, 1, 1e-6},
 }
 
 func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
@@ -167,7 +167,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 		"nelder_mead":     {func(v any, d int) { v.(*NelderMead).Evaluations = 300 * d }, within(1e-6)},
 		"cmaes":           {func(v any, d int) { v.(*CMAES).Evaluations = 400 * d }, within(1e-8)},
 		"bayes":           {func(v any, d int) { v.(*Bayes).Trials = 10 + 6*d }, within(0.01)},
-		"auto":            {func(v any, d int) { v.(*Auto).Trials = 50 + 30*d }, within(1e-6)},
+		"auto":            {func(v any, d int) { v.(*Auto).Trials = 60 + 15*d }, within(1e-6)},
 		"random":          {func(v any, _ int) { design(&v.(*Random).Design) }, missed},
 		"sobol":           {func(v any, _ int) { design(&v.(*Sobol).Design) }, missed},
 		"latin_hypercube": {func(v any, _ int) { design(&v.(*LatinHypercube).Design) }, missed},
