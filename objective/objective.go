@@ -129,9 +129,14 @@ func (o *Objective) induction() *induction {
 	return i
 }
 
-// MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
-// own.
+// MergesEqual says whether cases with equal inputs have equal rows of K at every theta: no kernel
+// has noise of its own.
 func (o *Objective) MergesEqual() bool {
+	noisy := func(k kernel.Kernel) bool { return kernel.HasNoise(k, o.data.X.Dim()) }
+	if slices.ContainsFunc(o.model.Kernels, noisy) {
+		return false
+	}
+	// A kernel of another package may have noise, too.
 	first := o.data.X.X.RawRowView(0)
 	twice := mat.NewDense(2, len(first), slices.Repeat(first, 2))
 	k := mat.NewSymDense(2, nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // weightsOf are 0, 1, 2 and 3, and the data with that many equal cases.
@@ -121,5 +122,48 @@ func TestWrongWeights(t *testing.T) {
 	m.Inference = approx.EP{}
 	if _, err := New(m, LogEvidence{}, d); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNoiseOfWeights: a weight of 2 is two cases with noise of their own, where a kernel has noise
+// that the first case or the initial values do not show.
+func TestNoiseOfWeights(t *testing.T) {
+	se, noise := kernel.Named{Kind: "se", Kernel: kernel.SE{}}, kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
+	slope := kernel.Named{Kind: "linear", Kernel: kernel.Linear{Bias: new(bool)}}
+	small := 1e-9
+	tiny := param.Setting{Init: &small, Bounds: &[2]float64{1e-10, 10}}
+	at := func(x float64) Data {
+		d, err := NewData([][]float64{{x}, {1}, {2}}, []int{0, 1, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for name, k := range map[string]kernel.Kernel{
+		"none at the first case": kernel.Sum{se, {Kernel: kernel.Product{slope, noise}}},
+		"little at first":        kernel.Sum{se, {Kind: "noise", Kernel: kernel.Noise{Amplitude: tiny}}},
+	} {
+		m := Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}}
+		weighted := at(0)
+		weighted.Y.Weight = []float64{1, 2, 2}
+		repeated, err := weighted.Repeated()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []float64
+		for _, d := range []Data{weighted, repeated} {
+			o, err := New(m, LogEvidence{}, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := o.At(context.Background(), make([]float64, len(o.Layout.Free)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, p.Value())
+		}
+		if math.Abs(values[0]-values[1]) > 1e-9 {
+			t.Errorf("%s: log evidence %v weighted, %v repeated", name, values[0], values[1])
+		}
 	}
 }
