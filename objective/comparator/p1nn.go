@@ -23,7 +23,7 @@ import (
 //
 // π maximises the leave-one-out likelihood of the training set: the share of training cases whose
 // nearest neighbour among the others, where there are groups among those of other groups, is of
-// their own class. Distances are Euclidean, on the preprocessed inputs; of neighbours equally near,
+// their own class. A weight of 2 or more is several equal cases, of which the others are left. Distances are Euclidean, on the preprocessed inputs; of neighbours equally near,
 // the first counts. As the largest probability is the same for nearly all cases, it is sure of
 // those whose neighbour is near.
 type P1NN struct{ optionless }
@@ -45,7 +45,12 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			apart := func(j int) bool { return j == i || d.Groups != nil && d.Groups[j] == d.Groups[i] }
+			apart := func(j int) bool {
+				if d.Groups != nil {
+					return d.Groups[j] == d.Groups[i]
+				}
+				return j == i && weightOf(d, i) < 2
+			}
 			switch j, _ := nearest(d.X.X, d.X.X.RawRowView(i), apart); {
 			case j < 0:
 				return nil, errors.New("a training set of one case, or one group, has no neighbours")

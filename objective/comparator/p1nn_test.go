@@ -80,6 +80,22 @@ func TestP1NNOfTies(t *testing.T) {
 	}
 }
 
+// TestP1NNOfWeights: of a case that counts twice or more, others are left that equal it; a first case with the same inputs is nearer.
+func TestP1NNOfWeights(t *testing.T) {
+	of := func(weight ...float64) float64 {
+		d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 2, 5})},
+			Y: approx.Targets{Classes: 2, Value: []float64{-1, 1, -1, 1}, Weight: weight}}
+		return fitted(t, P1NN{}, d).Summary().Natural[0]
+	}
+	for _, c := range []struct{ got, want float64 }{
+		{of(2, 1, 1, 1), 3.0 / 5}, {of(1, 1, 3, 1), 1.0 / 6}, {of(1, 3, 1, 2), 5.0 / 7}, {of(1.5, 1, 1, 1), 1 / 4.5},
+	} {
+		if math.Abs(c.got-c.want) > 1e-15 {
+			t.Errorf("pi = %v, want %v", c.got, c.want)
+		}
+	}
+}
+
 // TestP1NNOnDigits: the values were computed from the definition with numpy.
 func TestP1NNOnDigits(t *testing.T) {
 	train, test := digits(t, "train"), digits(t, "test")

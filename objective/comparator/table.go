@@ -7,7 +7,7 @@ var Table = registry.Table[Comparator]{
 	registry.Of[BaseRate, Comparator]("base_rate", "the class frequencies of the training set, for every case"),
 	registry.Of[P1NN, Comparator]("p1nn",
 		"probabilistic one-nearest-neighbour, GPML 3.7: the class of the nearest training case "+
-			"with a fitted probability"),
+			"with a fitted probability").At(2),
 	registry.Of[LeastSquares, Comparator]("least_squares",
 		"regression on -1 and +1 with the model's kernel, hyperparameters and probabilities "+
 			"from leave-one-out outputs, GPML 6.5.1", LeastSquares{Restarts: 1}),
