@@ -231,8 +231,8 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	r := mat.NewSymDense(n, nil)
 	k, ok := p.prior.(prior.Informed)
 	if !ok {
-		return nil, errors.New("exact leaves groups out only without inducing inputs, and groups of weighted cases only " +
-			"without noise in the kernel; repeat each case as often as its weight says")
+		return nil, errors.New("exact leaves groups out only without inducing inputs, and groups of weighted cases " +
+			"only without noise in the kernel; repeat each case as often as its weight says")
 	}
 	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)

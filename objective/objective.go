@@ -111,7 +111,8 @@ func (o *Objective) weigh() (apart bool, err error) {
 		return false, nil
 	}
 	noise := !o.MergesEqual()
-	one := likelihood.Processes(o.model.Likelihood, o.data.Y.Classes) == 1
+	_, each := o.model.Inference.(approx.OneVsRest)
+	one := each || likelihood.Processes(o.model.Likelihood, o.data.Y.Classes) == 1
 	if o.caps.Weights && (one || !noise) {
 		return noise, nil
 	}
@@ -132,9 +133,12 @@ func (o *Objective) induction() *induction {
 // MergesEqual says whether cases with equal inputs have equal rows of K at every theta: no kernel
 // has noise of its own.
 func (o *Objective) MergesEqual() bool {
-	noisy := func(k kernel.Kernel) bool { return kernel.HasNoise(k, o.data.X.Dim()) }
-	if slices.ContainsFunc(o.model.Kernels, noisy) {
-		return false
+	for _, k := range o.model.Kernels {
+		for _, leaf := range kernel.Leaves(k, o.data.X.Dim()) {
+			if _, noise := leaf.Kernel.(kernel.Noise); noise { // whatever its amplitude is at first
+				return false
+			}
+		}
 	}
 	// A kernel of another package may have noise, too.
 	first := o.data.X.X.RawRowView(0)

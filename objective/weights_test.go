@@ -167,3 +167,50 @@ func TestNoiseOfWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestNoiseOfWeightsAgainstTheRest: one_vs_rest takes weights that are no whole numbers with noise in the kernel too, and has their gradient.
+func TestNoiseOfWeightsAgainstTheRest(t *testing.T) {
+	noisy := kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	d := rings(24, 1)
+	value := func(weight func(i int) float64, theta []float64) (*Point, float64) {
+		weighted := d
+		weighted.Y.Weight = nil
+		for i := range d.X.N() {
+			weighted.Y.Weight = append(weighted.Y.Weight, weight(i))
+		}
+		m := Model{Kernels: []kernel.Kernel{noisy}, Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{}}}
+		o, err := New(m, LogEvidence{}, weighted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.At(context.Background(), theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, p.Value()
+	}
+	of := func(extra float64) func(int) float64 { return func(i int) float64 { return float64(1+i%3) + extra } }
+	theta := []float64{0.3, -0.2, -0.7}
+	_, two := value(of(0), theta)
+	_, near := value(of(1e-7), theta)
+	if math.Abs(two-near) > 1e-5 {
+		t.Errorf("log evidence %v, and %v of weights that are 1e-7 more", two, near)
+	}
+	p, _ := value(of(0.4), theta)
+	gradient := make([]float64, len(theta))
+	if err := p.Gradient(gradient); err != nil {
+		t.Fatal(err)
+	}
+	for j, g := range gradient {
+		const h = 1e-4
+		at := func(by float64) float64 {
+			moved := slices.Clone(theta)
+			moved[j] += by
+			_, v := value(of(0.4), moved)
+			return v
+		}
+		if want := (at(h) - at(-h)) / (2 * h); math.Abs(g-want) > 1e-5 {
+			t.Errorf("derivative %d is %v, want %v", j, g, want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func (d *Data) about(s Spec) string {
 		leave([]string{"all other cases"}, "subsample")
 	}
 	for _, w := range d.Warnings {
-		if w.Kind == cause.Dropped {
+		if w.Kind == cause.Dropped || w.Kind == cause.LeftOut {
 			leave([]string{fmt.Sprintf("cases: %d", w.Cases)}, w.Text)
 		}
 	}

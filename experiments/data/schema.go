@@ -404,10 +404,10 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		}
 	}
 	if t.weightless > 0 {
-		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.weightless, "weights are 0, and the cases left out"))
+		d.Warnings = append(d.Warnings, cause.LeftOut.Of(t.weightless, "weights are 0, and the cases left out"))
 	}
 	if t.unlabelled > 0 {
-		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.unlabelled, "labels are missing, and the cases dropped"))
+		d.Warnings = append(d.Warnings, cause.LeftOut.Of(t.unlabelled, "labels are missing, and the cases dropped"))
 	}
 	if slices.ContainsFunc(s.Inputs, func(c Column) bool {
 		return c.Levels != nil || c.Gaps || c.Date != nil || c.Limits

@@ -2,8 +2,12 @@ package data
 
 import (
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // TestWeights: cases of weight 0 are left out, in the test file too, and wrong weights are faults with their place.
@@ -30,5 +34,26 @@ func TestWeights(t *testing.T) {
 		if !errors.As(err, &fault) || fault.Faults[0].Line != 4 || fault.Faults[0].Column != 3 {
 			t.Errorf("weight %q: %v", wrong, err)
 		}
+	}
+}
+
+// TestLeftOut: cases without a label or of weight 0 lack no values, and no imputation brings them back.
+func TestLeftOut(t *testing.T) {
+	train := file(t, "train.csv", "x,w,y\n1,1,a\n2,0,b\n3,1,b\n3,1,a\n5,1,b\n4,2,\n,1,a\n")
+	d, err := Load(Spec{Train: train, Label: "y", Weights: "w", Missing: "drop", Unlabelled: "drop"}, ".", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]cause.Kind{}
+	for _, w := range d.Warnings {
+		kinds[w.Text] = w.Kind
+	}
+	want := map[string]cause.Kind{"values are missing, and the cases dropped": cause.Dropped,
+		"weights are 0, and the cases left out": cause.LeftOut, "labels are missing, and the cases dropped": cause.LeftOut}
+	if !maps.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+	if about := d.about(Spec{Label: "y"}); !strings.Contains(about, "weights are 0") || !strings.Contains(about, "values are missing") {
+		t.Error(about)
 	}
 }

@@ -147,6 +147,8 @@ var (
 var (
 	Dropped = kind("dropped", "cases with missing values were dropped", "results are of the others",
 		"missing: mean or median")
+	LeftOut = kind("left_out", "cases without a label, or of weight 0, were left out",
+		"results are of the others", "")
 	Unknown     = kind("unknown", "values do not occur in the training file", "no case tells what they mean", "")
 	Substituted = note("substituted", "values are missing, and others stand in for them",
 		"the case is predicted from its other values")

@@ -1,21 +1,12 @@
 package kernel
 
-import (
-	"slices"
-
-	"github.com/gpc-tune/gpc-tune/objective/param"
-)
+import "github.com/gpc-tune/gpc-tune/objective/param"
 
 // Noise is the kernel k(x_i, x_j) = σ² δ_ij of white noise, δ_ij = 1 for the same row of the same
 // set: equal rows of inputs do not share their noise, and a test case has its own. So it is on the
 // diagonal of Gram, in Diag, and nothing in Cross. theta is ln σ.
 type Noise struct {
 	Amplitude param.Setting `yaml:"amplitude"`
-}
-
-// HasNoise says whether white noise is k, or in what k is made of, whatever its amplitude.
-func HasNoise(k Kernel, dim int) bool {
-	return slices.ContainsFunc(Leaves(k, dim), func(l Leaf) bool { return isWhite(l.Kernel) })
 }
 
 func (k Noise) Settings() []Setting         { return []Setting{amplitude(k.Amplitude)} }
