@@ -94,6 +94,7 @@ func (p *siteState) Corrected() (c Corrected, err error) {
 	n := len(p.tau)
 	respond := p.jacobian(p.sigma)
 	x, correlation := make([]float64, 2*n), make([]float64, 2*n)
+	copies, _ := p.prior.(interface{ Apart(i int) float64 })
 	for i, s := range skewness {
 		x[i] = 1
 		respond(correlation, x)
@@ -103,7 +104,11 @@ func (p *siteState) Corrected() (c Corrected, err error) {
 			pairs := own / p.weight.copyShare(j)
 			c.add(pairs*s*skewness[j], pairs*kurtosis[i]*kurtosis[j], correlation[j])
 		}
-		c.add(own*(own-1)/2*s*s, own*(own-1)/2*kurtosis[i]*kurtosis[i], 1)
+		of := 1. // the correlation of copies
+		if copies != nil {
+			of -= copies.Apart(i) / p.sigma[i]
+		}
+		c.add(own*(own-1)/2*s*s, own*(own-1)/2*kurtosis[i]*kurtosis[i], of)
 	}
 	return c, nil
 }

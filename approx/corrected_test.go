@@ -86,6 +86,27 @@ func TestCorrectedOfWeights(t *testing.T) {
 	}
 }
 
+// TestCorrectedOfWeightsWithNoise: copies with noise of their own are correlated by less than 1.
+func TestCorrectedOfWeightsWithNoise(t *testing.T) {
+	const noise = 0.8
+	x := [][]float64{{-1}, {0.5}, {2}}
+	k, _, _ := seGram(x, 0, 1.5)
+	weighted, err := approx.EP{}.Fit(t.Context(), []approx.Cov{{K: k, Noise: []float64{noise, noise, noise}}},
+		approx.Targets{Value: []float64{1, -1, 1}, Weight: []float64{1, 3, 2}}, likelihood.Probit{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, _ := seGram([][]float64{x[0], x[1], x[1], x[1], x[2], x[2]}, 0, 1.5)
+	for i := range all.SymmetricDim() {
+		all.SetSym(i, i, all.At(i, i)+noise)
+	}
+	want := corrected(t, fitOnce(t, approx.EP{}, all, []float64{1, -1, -1, -1, 1, 1}, likelihood.Probit{}))
+	got := corrected(t, weighted)
+	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-9 || math.Abs(got.Next-want.Next) > 1e-9 {
+		t.Errorf("%+v, with repeated cases %+v", got, want)
+	}
+}
+
 // TestCorrectedOfFlooredSites: where EP has raised a site precision to 0 there is no correction.
 func TestCorrectedOfFlooredSites(t *testing.T) {
 	k, _, _ := seGram([][]float64{{0}, {0.1}, {0.2}, {0.3}, {0.15}}, 0, 1)

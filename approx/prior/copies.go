@@ -74,6 +74,9 @@ func (c *copies) extra(i int, tau float64) float64 {
 	return c.own[i] * (c.count[i] - 1) * c.left(i, tau)
 }
 
+// Apart is the posterior variance of what a copy shares with no other.
+func (c *copies) Apart(i int) float64 { return c.own[i] * c.count[i] * c.left(i, c.tau[i]) }
+
 // These implement Prior.
 func (c *copies) Variance(i int) float64 { return c.Prior.Variance(i) + c.extra(i, 0) }
 
