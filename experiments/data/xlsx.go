@@ -8,10 +8,13 @@ import (
 	"io"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // workbook is an xlsx file: a zip archive of XML documents.
@@ -245,7 +248,32 @@ type richText struct {
 	Runs []string `xml:"r>t"`
 }
 
-func (r richText) String() string { return r.Text + strings.Join(r.Runs, "") }
+func (r richText) String() string {
+	text := plain(r.Text)
+	for _, run := range r.Runs {
+		text += plain(run)
+	}
+	return text
+}
+
+// escapes are characters that XML cannot hold, by their numbers in UTF-16: _x000D_ is a carriage
+// return, and _x005F_ the underscore of a text that looks like an escape (ECMA-376, ST_Xstring).
+var escapes = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
+
+// plain is a text without escapes, but for those that are no characters.
+func plain(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(run string) string {
+		var units []uint16
+		for at := 0; at < len(run); at += len("_x000D_") {
+			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // of the form that was matched
+			units = append(units, uint16(unit))
+		}
+		if runes := utf16.Decode(units); !slices.Contains(runes, utf8.RuneError) {
+			return string(runes)
+		}
+		return run
+	})
+}
 
 // readShared reads the texts that cells share; there may be none.
 func (b *workbook) readShared() error {
@@ -409,7 +437,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 			column = place
 			text := c.Inline.String()
 			if c.Value != nil {
-				text = *c.Value
+				text = plain(*c.Value)
 			}
 			if text == "" && c.Source != nil && c.Type != "str" { // of a program that computes none
 				c.Type, text = "str", "="+*c.Source

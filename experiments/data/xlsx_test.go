@@ -105,6 +105,16 @@ func scanned(t *testing.T, content, part string) ([][]string, error) {
 	return out, err
 }
 
+// Characters that XML cannot hold are written as escapes, and texts that look like one with an escape of their own.
+func TestSpreadsheetEscapes(t *testing.T) {
+	cells := [][]string{{"a", "b"}, {"one_x000D_\ntwo", `<c t="str"><v>3_x0009_4</v></c>`},
+		{"a _x005F_x0041_ _x41_ _X0041_", `<c t="inlineStr"><is><t>_xD83D__xDE00_ _xD83D_</t></is></c>`}}
+	want := [][]string{{"a", "b"}, {"one\r\ntwo", "3\t4"}, {"a _x0041_ _x41_ _X0041_", "😀 _xD83D_"}}
+	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
+	}
+}
+
 // Numbers in cells with a date format are dates, whatever else they could be.
 func TestSpreadsheetCells(t *testing.T) {
 	n := func(style int, value string) string { return fmt.Sprintf(`<c s="%d"><v>%s</v></c>`, style, value) }
