@@ -64,7 +64,7 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		if round == 0 {
 			starts = s.starts()
 		} else if round%2 == 1 {
-			known, bayes = toKnow(past), Bayes{Trials: laterRound, Initial: 1}
+			known, bayes = bestKnown(past), Bayes{Trials: laterRound, Initial: 1}
 		}
 		if len(left) < bayes.Trials {
 			return bayes.on(s).propose(s, append(known, left...), seed+uint64(round), starts)
@@ -81,8 +81,8 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	}
 }
 
-// toKnow are the best few of the trials, for a round that goes on from them.
-func toKnow(past []record.Trial) []record.Trial {
+// bestKnown are the best 25 trials, as a round knows them that goes on from the past.
+func bestKnown(past []record.Trial) []record.Trial {
 	best := slices.Clone(past)
 	slices.SortStableFunc(best, func(a, b record.Trial) int { return cmp.Compare(b.Value(), a.Value()) })
 	best = slices.Clip(best[:min(len(best), laterRound)])

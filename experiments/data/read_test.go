@@ -775,7 +775,7 @@ func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
 		{"id a label\n#1 1 M\n2 2 F\n4 4 M\n", "as a case: #1 1 M (cases: 1)"},
 		{"id,a,label\n# of us, by hand, in 2024\n#note\n1,2,\"M\n#x,y,z\"\n2,2,F\n", ""},
 		{"id,a,label\n\"#1\",1,M\n\"#2\",2,F\n", ""},
-		{"id,a,label\n1,50%,M\n2,0,F\n3,25,F\n4,5 %,F\n", `numbers of "a" have a percent sign and are divided by 100; 1 others have none (cases: 2)`},
+		{"id,a,label\n1,50%,M\n2,0,F\n3,25,F\n4,5 %,F\n", `numbers of "a" have a percent sign and are divided by 100; others, without one, are not: 1 (cases: 2)`},
 		{"id,a,label\n1,50%,M\n2,0,F\n", ""},
 	} {
 		d, err := load(t, Spec{Drop: []Name{"1"}, Categorical: "one_hot", Categories: []Name{"2"}}, of.text, "")

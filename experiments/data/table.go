@@ -409,7 +409,7 @@ func (t *table) mixedScales() {
 	for j, of := range t.scales {
 		if of[0] > 0 && of[1] > 0 {
 			t.warnings = append(t.warnings, cause.Percent.Of(of[1], "numbers of %q have a percent sign and are "+
-				"divided by 100; %d others have none", t.names[j], of[0]))
+				"divided by 100; others, without one, are not: %d", t.names[j], of[0]))
 		}
 	}
 }

@@ -268,7 +268,7 @@ func plain(text string) string {
 			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // of the form that was matched
 			units = append(units, uint16(unit))
 		}
-		if runes := utf16.Decode(units); !slices.Contains(runes, utf8.RuneError) {
+		if runes := utf16.Decode(units); !slices.Contains(runes, utf8.RuneError) && !slices.Contains(runes, 0) {
 			return string(runes)
 		}
 		return run

@@ -108,8 +108,8 @@ func scanned(t *testing.T, content, part string) ([][]string, error) {
 // Characters that XML cannot hold are written as escapes, and texts that look like one with an escape of their own.
 func TestSpreadsheetEscapes(t *testing.T) {
 	cells := [][]string{{"a", "b"}, {"one_x000D_\ntwo", `<c t="str"><v>3_x0009_4</v></c>`},
-		{"a _x005F_x0041_ _x41_ _X0041_", `<c t="inlineStr"><is><t>_xD83D__xDE00_ _xD83D_</t></is></c>`}}
-	want := [][]string{{"a", "b"}, {"one\r\ntwo", "3\t4"}, {"a _x0041_ _x41_ _X0041_", "😀 _xD83D_"}}
+		{"a _x005F_x0041_ _x41_ _X0041_", `<c t="inlineStr"><is><t>_xD83D__xDE00_ _xD83D_ _x0000_</t></is></c>`}}
+	want := [][]string{{"a", "b"}, {"one\r\ntwo", "3\t4"}, {"a _x0041_ _x41_ _X0041_", "😀 _xD83D_ _x0000_"}}
 	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
 	}

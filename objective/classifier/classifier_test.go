@@ -173,6 +173,20 @@ func TestEveryPartIsKept(t *testing.T) {
 	}
 }
 
+// reloaded is a classifier after a way through a model file.
+func reloaded(t testing.TB, c *Classifier[int]) *Classifier[string] {
+	t.Helper()
+	var file bytes.Buffer
+	if err := c.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
 // Inducing inputs that were tuned are those of the classifier, and are restored.
 func TestTunedInputsAreKept(t *testing.T) {
 	x, labels := cases(40, 2, 0.3)
@@ -183,14 +197,7 @@ func TestTunedInputsAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var file bytes.Buffer
-		if err := c.Save(&file); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := Load(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := reloaded(t, c)
 		proba[i], err = c.Proba(t.Context(), x)
 		if got, other := loaded.Proba(t.Context(), x); err != nil || other != nil || !reflect.DeepEqual(got, proba[i]) {
 			t.Errorf("%v, want %v, errors %v, %v", got, proba[i], other, err)
@@ -275,14 +282,7 @@ func BenchmarkProbaOfOne(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var file bytes.Buffer
-		if err := c.Save(&file); err != nil {
-			b.Fatal(err)
-		}
-		loaded, err := Load(&file)
-		if err != nil {
-			b.Fatal(err)
-		}
+		loaded := reloaded(b, c)
 		z := [][]float64{{12, 0.3}}
 		b.Run(fmt.Sprintf("n=%d/classes=%d", f.n, len(loaded.Classes())), func(b *testing.B) {
 			b.ReportAllocs()

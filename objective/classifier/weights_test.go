@@ -1,7 +1,6 @@
 package classifier
 
 import (
-	"bytes"
 	"math"
 	"reflect"
 	"testing"
@@ -49,15 +48,7 @@ func TestWeights(t *testing.T) {
 				}
 			}
 		}
-		var file bytes.Buffer
-		if err := c.Save(&file); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := Load(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := loaded.Proba(t.Context(), z); err != nil || !reflect.DeepEqual(again, got) {
+		if again, err := reloaded(t, c).Proba(t.Context(), z); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%T: loaded %v, want %v, error %v", m, again, got, err)
 		}
 	}

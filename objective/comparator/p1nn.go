@@ -23,10 +23,10 @@ import (
 //
 // π maximises the leave-one-out likelihood of the training set: the share of training cases whose
 // nearest neighbour among the others, where there are groups among those of other groups, is of
-// their own class. A weight of 2 or more is several equal cases, of which the others are left.
-// Distances are Euclidean, on the preprocessed inputs; of neighbours equally near, the first
-// counts. As the largest probability is the same for nearly all cases, it is sure of those whose
-// neighbour is near.
+// their own class. A weight of 2 or more stands for several equal cases: when one is left out, the
+// others are its neighbours. Distances are Euclidean, on the preprocessed inputs; of neighbours
+// equally near, the first counts. As the largest probability is the same for nearly all cases, it
+// is sure of those whose neighbour is near.
 type P1NN struct{ optionless }
 
 // Seconds implements Comparator.
