@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -141,13 +142,13 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
 	}
-	var floor []byte // counts as memory in use, but takes none, because it is never written to
+	var floor strings.Builder // counts as memory in use, but takes none: Grow writes nothing, unlike make
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {
 			percent := debug.SetGCPercent(machine.Slack)
 			collect = func() { debug.SetGCPercent(percent) }
 		} else {
-			floor = make([]byte, leeway)
+			floor.Grow(leeway)
 		}
 	}
 	if o.MemoryLimit > 0 {
@@ -156,7 +157,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
 	}
 	return func() {
-		runtime.KeepAlive(floor)
+		runtime.KeepAlive(&floor)
 		debug.SetMemoryLimit(limit)
 		collect()
 	}

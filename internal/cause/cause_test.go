@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -38,5 +39,42 @@ func TestRows(t *testing.T) {
 			t.Errorf("%q: cause %q, also of %q", k, r.cause, other)
 		}
 		causes[r.cause] = k
+	}
+}
+
+// A notice in words has its place before it and the number of cases behind it; only a notice of
+// nothing is zero.
+func TestNotices(t *testing.T) {
+	few := Raised.Of(3, "%d sites", 3)
+	if !(Notice{}).IsZero() || few.IsZero() || few.Cause() != Raised || few.Cases != 3 {
+		t.Errorf("%+v", few)
+	}
+	texts := Texts([]Notice{few.In("x=1").In("restart"), NotFinite.New("infinite")})
+	if want := []string{"restart: x=1: 3 sites (cases: 3)", "infinite"}; !slices.Equal(texts, want) {
+		t.Errorf("%q, want %q", texts, want)
+	}
+}
+
+// A kind is read back by its code, and an unknown code is an error.
+func TestKindIsRead(t *testing.T) {
+	for code := range rows {
+		var read Kind
+		if err := read.UnmarshalText([]byte(code)); err != nil || read != code {
+			t.Errorf("%q is read as %q: %v", code, read, err)
+		}
+	}
+	read := Damped
+	if err := read.UnmarshalText([]byte("unheard")); err == nil || read != Damped {
+		t.Errorf("an unknown code is read as %q", read)
+	}
+	_, meaning, remedy, note := Undefined.Explanation()
+	if meaning == "" || remedy == "" || note {
+		t.Errorf("a failure: %q, %q, for information only: %v", meaning, remedy, note)
+	}
+	if _, meaning, remedy, note = Damped.Explanation(); meaning == "" || remedy != "" || !note {
+		t.Errorf("for information only: %q, %q, %v", meaning, remedy, note)
+	}
+	if kinds := read.JSONSchema()["enum"].([]Kind); len(kinds) != len(rows) || !slices.IsSorted(kinds) {
+		t.Errorf("kinds of the schema: %q", kinds)
 	}
 }

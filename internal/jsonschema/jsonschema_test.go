@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"reflect"
+	"regexp"
 	"testing"
 )
 
@@ -45,6 +46,13 @@ func TestChoices(t *testing.T) {
 	}
 	if got := Alternatives(a)["anyOf"].([]Schema); len(got) != 2 || !reflect.DeepEqual(got[0], a) || got[1]["minItems"] != 1 ||
 		!reflect.DeepEqual(got[1]["items"], OrNothing(a)) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestMatching(t *testing.T) {
+	got := Matching(Schema{"type": "string"}, regexp.MustCompile("^a+$"))
+	if want := (Schema{"type": "string", "pattern": "^a+$"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 }
