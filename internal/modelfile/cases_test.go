@@ -91,6 +91,7 @@ func TestCasesOfAFile(t *testing.T) {
 		{withInducing, "training.counts", func(f *File) { f.Training.Counts = []int{math.MaxInt, math.MaxInt} }},
 		{withInducing, "training.cases", func(f *File) { f.Training.Cases = 6 }},
 		{withInducing, "", func(f *File) { f.Training.Cases, f.Training.Counts = 2, []int{2, 0} }},
+		{withInducing, "", func(f *File) { f.Training.Counts = []int{0, 5} }},
 		{withInducing, "training.cases", func(f *File) { f.Training.Cases, f.Training.Counts = 1, []int{1, 0} }},
 		{withInducing, "training.weights", func(f *File) { f.Training.Weights = []float64{1} }},
 		{withInducing, "training.weights", func(f *File) { f.Training.Weights = []float64{1, -1} }},

@@ -153,14 +153,16 @@ func (f *File) Write(w io.Writer) error {
 
 // Read reads a model file, strictly. Reading takes up to eight times the memory of the text, so a
 // text of more than 1 MiB that is longer than an eighth of the free memory is machine.ErrMemory.
-func Read(r io.Reader) (*File, error) {
+func Read(r io.Reader) (*File, error) { return read(r, machine.Available) }
+
+func read(r io.Reader, available func() (int64, bool)) (*File, error) {
 	// Finding the free memory takes longer than reading a short text.
 	const short = 1 << 20
 	longest := int64(short)
 	text, err := io.ReadAll(io.LimitReader(r, short+1))
 	if err == nil && len(text) > short {
 		longest = math.MaxInt64 - 1
-		if free, known := machine.Available(); known {
+		if free, known := available(); known {
 			longest = free / 8
 		}
 		var more []byte
