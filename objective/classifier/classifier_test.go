@@ -12,9 +12,13 @@ import (
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -170,6 +174,113 @@ func TestEveryPartIsKept(t *testing.T) {
 	}
 	if !slices.Equal(loaded.Classes(), []string{"0", "10"}) || !strings.Contains(text, `"name":"label_"`) {
 		t.Error(loaded.Classes(), text[:300])
+	}
+	// What is maximized, without priors, is the log evidence.
+	tuned := loaded.file.Tuned
+	if tuned.Method != "bfgs" || tuned.Objective != "log_evidence" || tuned.Inference != loaded.file.Model.Inference ||
+		!(math.Abs(float64(tuned.Value)-c.LogEvidence()) < 1e-6) {
+		t.Errorf("tuned: %+v, of the log evidence %v", tuned, c.LogEvidence())
+	}
+}
+
+// The hyperparameters are told by name; what is done to them does nothing to the classifier.
+func TestThetaByName(t *testing.T) {
+	x, labels := cases(20, 2, 0.1)
+	c, err := Train(t.Context(), x, labels, Kernel(kernel.Matern52{ARD: true}), Restarts(1), Settings(objective.Settings{Evaluations: 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, at := c.Theta(), c.points[0].Theta
+	want := map[string]float64{"log_amplitude": at[0], "log_length_scale[1]": at[1], "log_length_scale[2]": at[2]}
+	if !reflect.DeepEqual(theta, want) {
+		t.Errorf("%v, want %v", theta, want)
+	}
+	clear(theta)
+	if !reflect.DeepEqual(c.Theta(), want) {
+		t.Errorf("afterwards %v", c.Theta())
+	}
+}
+
+// The random numbers of a case depend on the seed and on its row alone, however many rows there are.
+func TestManyRows(t *testing.T) {
+	x, labels := cases(20, 2, 0.1)
+	c, err := Train(t.Context(), x, labels, Average(objective.MonteCarlo{Samples: 20}), Seed(7), Restarts(1),
+		Settings(objective.Settings{Evaluations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, _ := cases(2*looks+10, 2, 0.7)
+	got, err := c.Proba(t.Context(), z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := kernel.NewInputs(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewDense(len(z), 2, nil)
+	c.points[0].PredictProba(want, &kernel.Inputs{X: c.file.Preprocess.Apply(inputs.X)}, c.average)
+	for i, row := range got {
+		if math.Abs(row[0]-want.At(i, 0)) > 1e-12 {
+			t.Fatalf("row %d: %v, want %v", i, row, want.RawRowView(i))
+		}
+	}
+}
+
+// tiring is Laplace's method, whose fits do not converge after so many.
+type tiring struct {
+	approx.Laplace
+	fits *int
+	most int
+}
+
+type unfinished struct{ approx.Posterior }
+
+func (unfinished) Diagnostics() approx.Diagnostics { return approx.Diagnostics{} }
+
+func (m tiring) Fit(
+	ctx context.Context, cov []approx.Cov, y approx.Targets, lik likelihood.Bound, start approx.State,
+) (approx.Posterior, error) {
+	p, err := m.Laplace.Fit(ctx, cov, y, lik, start)
+	if *m.fits++; *m.fits > m.most && err == nil {
+		return unfinished{p}, nil
+	}
+	return p, err
+}
+
+// The last fit, of which the classifier is made, must converge too.
+func TestLastFitMustConverge(t *testing.T) {
+	x, labels := cases(20, 2, 0.1)
+	train := func(most int) (fits int, err error) {
+		_, err = Train(t.Context(), x, labels, Inference(tiring{most: most, fits: &fits}), Restarts(1),
+			Settings(objective.Settings{Evaluations: 3}))
+		return fits, err
+	}
+	all, err := train(math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fits, err := train(all - 1); !errors.Is(err, approx.ErrNotConverged) || fits != all {
+		t.Errorf("%d of %d fits, error %v", fits, all, err)
+	}
+}
+
+// A file that decides or calibrates in its own way is left to the program that does.
+func TestDecisionsOfAFile(t *testing.T) {
+	x, labels := cases(10, 2, 0)
+	c, err := Train(t.Context(), x, labels, Restarts(1), Settings(objective.Settings{Evaluations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(f *modelfile.File){
+		func(f *modelfile.File) { f.Calibrate = "sigmoid" }, func(f *modelfile.File) { f.Threshold = []float64{0.3} },
+		func(f *modelfile.File) { f.Costs = &record.Costs{} },
+	} {
+		f := *c.file
+		change(&f)
+		if _, err := restore(&f); err == nil || !strings.HasPrefix(err.Error(), "calibrate, threshold, costs: they are not applied here") {
+			t.Errorf("calibrate %q, threshold %v, costs %v: %v", f.Calibrate, f.Threshold, f.Costs, err)
+		}
 	}
 }
 

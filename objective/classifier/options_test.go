@@ -1,12 +1,15 @@
 package classifier
 
 import (
+	"errors"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -44,5 +47,40 @@ func TestOptions(t *testing.T) {
 	o.Average = nil
 	if err := o.check(3); err == nil {
 		t.Error("an average that is nil")
+	}
+}
+
+// There is a worker for each restart, as far as the processors and the memory allow. A gradient takes memory of its own.
+func TestWorkers(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	x, labels := cases(60, 2, 0.3)
+	d, err := objective.NewData(x, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(gradients objective.Gradients, workers int64) int64 { // their memory
+		one := defaults(d).Model.Memory(approx.Size{Cases: 60, Distinct: 60, Classes: 2}, 2, objective.LogEvidence{}, gradients == objective.Exact)
+		return machine.Footprint(workers*one, machine.Percent())
+	}
+	for _, c := range []struct {
+		restarts  int
+		gradients objective.Gradients
+		memory    int64
+		want      int // 0: not even one
+	}{
+		{1, objective.Exact, 1 << 40, 1}, {2, objective.Exact, 1 << 40, 2}, {5, objective.Exact, 1 << 40, 3},
+		{5, objective.Exact, of(objective.Exact, 2), 2}, {5, objective.Exact, of(objective.Exact, 1), 1}, {5, objective.Exact, of(objective.Exact, 1) - 1, 0},
+		{5, objective.Differences, of(objective.Differences, 3), 3}, {5, objective.Differences, of(objective.Differences, 1) - 1, 0},
+	} {
+		o := defaults(d)
+		o.Restarts, o.Settings.Gradients, o.memory = c.restarts, c.gradients, c.memory
+		workers, err := o.admit(d)
+		if c.want == 0 && !errors.Is(err, ErrMemory) || c.want > 0 && (err != nil || workers != c.want) {
+			t.Errorf("%+v: %d, %v", c, workers, err)
+		}
+	}
+	if now := runtime.GOMAXPROCS(0); now != 3 {
+		t.Errorf("of 3 processors the process has kept %d", now)
 	}
 }
