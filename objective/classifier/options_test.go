@@ -59,9 +59,14 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	model := defaults(d).Model
+	model.Inference = approx.Laplace{}
 	of := func(gradients objective.Gradients, workers int64) int64 { // their memory
-		one := defaults(d).Model.Memory(approx.Size{Cases: 60, Distinct: 60, Classes: 2}, 2, objective.LogEvidence{}, gradients == objective.Exact)
+		one := model.Memory(approx.Size{Cases: 60, Distinct: 60, Classes: 2}, 2, objective.LeaveOneOut{}, gradients == objective.Exact)
 		return machine.Footprint(workers*one, machine.Percent())
+	}
+	if of(objective.Exact, 1) <= of(objective.Differences, 1) {
+		t.Fatal("a gradient takes no memory")
 	}
 	for _, c := range []struct {
 		restarts  int
@@ -74,6 +79,7 @@ func TestWorkers(t *testing.T) {
 		{5, objective.Differences, of(objective.Differences, 3), 3}, {5, objective.Differences, of(objective.Differences, 1) - 1, 0},
 	} {
 		o := defaults(d)
+		o.Model, o.Criterion = model, objective.LeaveOneOut{}
 		o.Restarts, o.Settings.Gradients, o.memory = c.restarts, c.gradients, c.memory
 		workers, err := o.admit(d)
 		if c.want == 0 && !errors.Is(err, ErrMemory) || c.want > 0 && (err != nil || workers != c.want) {
