@@ -376,12 +376,12 @@ func weightedMedian(x, weight []float64) float64 {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	half, below := count(len(x), weight)/2, 0.0
-	for k, i := range order {
+	for k, i := range order[:len(order)-1] {
 		below += weight[i]
 		switch {
-		case below == half && k+1 < len(order):
+		case below == half:
 			return Mean([]float64{x[i], x[order[k+1]]})
-		case below >= half:
+		case below > half:
 			return x[i]
 		}
 	}

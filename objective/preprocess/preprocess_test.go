@@ -169,9 +169,17 @@ func TestStandardizeExtremeScales(t *testing.T) {
 	if p, _ := fit(t, rows([]float64{0}, []float64{5e-324}), "standardize", ""); p.Scale[0] != 1 {
 		t.Errorf("scale %v", p.Scale[0])
 	}
+	// The spread is what counts, also of numbers whose sum is beyond the range.
+	far := rows([]float64{1.1e308}, []float64{1.2e308}, []float64{1.4e308})
+	p, _ := fit(t, far, "standardize", "")
+	for i, want := range []float64{-4 / math.Sqrt(14), -1 / math.Sqrt(14), 5 / math.Sqrt(14)} {
+		if z := p.Apply(far).At(i, 0); math.Abs(z-want) > 1e-14 {
+			t.Errorf("far from 0: %v, want %v", z, want)
+		}
+	}
 	// A small spread on a large offset loses no digits.
 	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
-	p, _ := fit(t, x, "standardize", "")
+	p, _ = fit(t, x, "standardize", "")
 	if z := p.Apply(x).At(2, 0); math.Abs(z-math.Sqrt(1.5)) > 1e-15 {
 		t.Errorf("%v, want %v", z, math.Sqrt(1.5))
 	}
@@ -221,6 +229,21 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 		var eigen mat.EigenSym
 		if !eigen.Factorize(w, false) || eigen.Values(nil)[0] <= 0 {
 			t.Errorf("%v: W has the eigenvalues %v", size, eigen.Values(nil))
+		}
+	}
+}
+
+// Cases are whitened alike in whatever units their columns are.
+func TestWhitenInOtherUnits(t *testing.T) {
+	x := inputs(30, 4, 5)
+	p, _ := fit(t, x, "whiten", "")
+	want := p.Apply(x)
+	for _, unit := range []float64{1e-12, 1e12} {
+		other := mat.DenseCopyOf(x)
+		other.Scale(unit, x)
+		p, warnings := fit(t, other, "whiten", "")
+		if z := p.Apply(other); len(warnings) > 0 || !mat.EqualApprox(z, want, 1e-7) {
+			t.Errorf("unit %v: warnings %q, cases\n%.3f\nwant\n%.3f", unit, warnings, mat.Formatted(z), mat.Formatted(want))
 		}
 	}
 }
@@ -415,6 +438,10 @@ func TestChoice(t *testing.T) {
 		if c.choice.String() != c.name || c.choice.All() != c.all {
 			t.Errorf("%v of all %v, want %s of all %v", c.choice, c.choice.All(), c.name, c.all)
 		}
+	}
+	name := Choice{Whiten: &all}
+	if err := name.UnmarshalText([]byte("standardize")); err != nil || name != (Choice{How: "standardize"}) {
+		t.Errorf("a name alone is %+v, error %v", name, err)
 	}
 	var c Cases
 	if err := c.UnmarshalText([]byte("all")); err != nil || c != ofAll {
