@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -58,6 +59,18 @@ func TestSeedsAreFarApart(t *testing.T) {
 	c := newClusters(&kernel.Inputs{X: mat.NewDense(3, 1, []float64{2, 2, 5})}, []float64{1})
 	if c.seed(3, rand.New(rand.NewPCG(1, 1))); c.centres.Rows != 2 {
 		t.Errorf("%d centres of two different cases", c.centres.Rows)
+	}
+}
+
+// Cases 0 and 1 are nearest to the first centre, 2 to the second. Once each has its centre, none changes.
+func TestCasesFindTheirCentres(t *testing.T) {
+	c := newClusters(&kernel.Inputs{X: mat.NewDense(3, 1, []float64{-3, -2, 5})}, []float64{1})
+	c.centres = blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-2, 4}}
+	if !c.assign() || !slices.Equal(c.of, []int{0, 0, 1}) {
+		t.Errorf("%v", c.of)
+	}
+	if c.assign() {
+		t.Error("a second time some have changed")
 	}
 }
 

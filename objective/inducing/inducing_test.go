@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // kernels, with theta, for which inputs are chosen.
@@ -53,7 +54,8 @@ func choose(t *testing.T, m Method, k kernel.Kernel, theta []float64, x *kernel.
 func TestGreedyTakesTheLargestConditionalVariance(t *testing.T) {
 	x := cases(300, 3)
 	for name, of := range kernels {
-		got := choose(t, Greedy{}, of.k, of.theta, x, 25).Cases
+		c := choose(t, Greedy{}, of.k, of.theta, x, 25)
+		got := c.Cases
 		cross := mat.NewDense(300, 300, nil)
 		kernel.Cross(of.k, cross, of.theta, x, &kernel.Inputs{X: mat.DenseCopyOf(x.X)})
 		for step, pivot := range got {
@@ -86,8 +88,12 @@ func TestGreedyTakesTheLargestConditionalVariance(t *testing.T) {
 				t.Fatalf("%s, step %d: case %d has the variance %v, the largest is %v", name, step, pivot, left[pivot], most)
 			}
 		}
-		if want := map[bool]int{true: 4, false: 25}[name == "linear"]; len(got) != want { // the rank of K
-			t.Errorf("%s: %d are chosen, want %d", name, len(got), want)
+		want, fewer := 25, ""
+		if name == "linear" { // the rank of K
+			want, fewer = 4, "4 of 25 inducing inputs: they explain the prior variance of every case up to rounding"
+		}
+		if len(got) != want || c.Fewer.Text != fewer {
+			t.Errorf("%s: %d are chosen, want %d; %q, want %q", name, len(got), want, c.Fewer.Text, fewer)
 		}
 	}
 }
@@ -171,6 +177,9 @@ func TestManyAndOne(t *testing.T) {
 		if n, _ := one.Z.Dims(); n != 1 || !one.Fewer.IsZero() {
 			t.Errorf("%s: %d of 1; %q", e.Name, n, one.Fewer)
 		}
+		if why := "40 of 50 inducing inputs: there are 40 cases"; e.Name == "greedy" && all.Fewer.Text != why {
+			t.Errorf("%q, want %q", all.Fewer.Text, why)
+		}
 		if all.Cases == nil {
 			continue
 		}
@@ -252,6 +261,40 @@ func TestScalesOfColumns(t *testing.T) {
 }
 
 // Inputs without variance, or whose selection is cancelled, give an error.
+// The largest variance is 1. After a step, 44 units in its last place may be rounding, and more is not.
+func TestVarianceBeyondRounding(t *testing.T) {
+	no := false
+	for units, want := range map[float64]int{43: 1, 46: 2} {
+		x := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{1, 0, 0, math.Sqrt(units * 0x1p-52)})}
+		if got := choose(t, Greedy{}, kernel.Linear{Bias: &no}, []float64{0}, x, 2).Cases; len(got) != want {
+			t.Errorf("%v units: the cases %v, want %d", units, got, want)
+		}
+	}
+}
+
+// As many cases as a part has are one part.
+func TestOnePart(t *testing.T) {
+	x := cases(partSize, 1)
+	most := 0
+	for i := range partSize {
+		if math.Abs(x.X.At(i, 0)) > math.Abs(x.X.At(most, 0)) {
+			most = i
+		}
+	}
+	if got := choose(t, Greedy{}, kernel.Linear{}, []float64{0}, x, 1).Cases; !slices.Equal(got, []int{most}) {
+		t.Errorf("%v, want %d", got, most)
+	}
+}
+
+// A random choice is the beginning of the permutation of the cases by the first numbers of the seed.
+func TestRandomIsByTheSeed(t *testing.T) {
+	x := cases(40, 2)
+	want := rand.New(param.Source(7, 0)).Perm(40)[:12]
+	if got := choose(t, Random{}, kernel.SE{}, []float64{0, 0}, x, 12).Cases; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestNoVariance(t *testing.T) {
 	x := cases(20, 2)
 	still := &kernel.Inputs{X: mat.NewDense(20, 2, nil)}

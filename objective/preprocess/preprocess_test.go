@@ -233,7 +233,7 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 	}
 }
 
-// Cases are whitened alike in whatever units their columns are.
+// Cases are whitened alike whatever the unit of all their columns is.
 func TestWhitenInOtherUnits(t *testing.T) {
 	x := inputs(30, 4, 5)
 	p, _ := fit(t, x, "whiten", "")
