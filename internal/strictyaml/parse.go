@@ -210,7 +210,6 @@ func (r *resolver) copy(n *Node, depth int) *Node {
 		r.found.At(n, "tags (%s) are not supported; write numbers plainly and quote texts", n.Tag)
 	}
 	c := *n
-	c.Tag = n.ShortTag()
 	c.Anchor = ""
 	c.Content = nil
 	for i, child := range n.Content {

@@ -1,7 +1,9 @@
 package strictyaml
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -70,17 +72,18 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 // A message says where the part with the mistake begins, if that is elsewhere.
 func TestBeginningsOfPartsWithMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"b: [1, 2":                "1:4",
-		"a: 1\nb:\n  [1,\n   2\n": "3:3",
-		"'c\n":                    "1:1", // and its end is missing at 2:1
-		"\ta: 1\n":                "",    // the tab is the mistake and the part
+		"b: [1, 2":                ", while parsing a flow sequence that begins at 1:4",
+		"a: 1\nb:\n  [1,\n   2\n": ", while parsing a flow sequence that begins at 3:3",
+		"'c\n":                    ", while scanning a quoted scalar that begins at 1:1", // and its end is missing at 2:1
+		"\ta: 1\n":                ", while scanning for the next token",                 // the tab is the mistake and the part
+		"a: *b\n":                 "",                                                    // an unknown alias is in no part
 	} {
 		ps := problems(text)
 		if len(ps) != 1 {
 			t.Errorf("%q: %v", text, ps)
 			continue
 		}
-		if _, begins, _ := strings.Cut(ps[0].Message, " that begins at "); begins != want {
+		if _, part, _ := strings.Cut(ps[0].Message, ", while "); !strings.HasSuffix(ps[0].Message, want) || (part == "") != (want == "") {
 			t.Errorf("%q: %v, want %q", text, ps, want)
 		}
 	}
@@ -98,7 +101,7 @@ func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	}
 	for text, wayOut := range map[string]string{"010": "write 10", "-007": "write -7", "0x10": "write 16", "0o10": "write 8", "0b11": "write 3", "1_000": "write 1000", "1_0.5": "write 10.5",
 		".inf": "expected a number", ".nan": "expected a number", "inf": "expected", "1e400": "beyond", "'5'": "expected", "1:30": "expected", "~": "found nothing", "[1]": "a list", "0x1p3": "not decimal"} {
-		if v, err := Number(scalar(text)); err == nil || !strings.Contains(err.Error(), wayOut) {
+		if v, err := Number(scalar(text)); err == nil || v != 0 || !strings.Contains(err.Error(), wayOut) {
 			t.Errorf("%s is %v, error %v; want one with %q", text, v, err, wayOut)
 		}
 	}
@@ -198,8 +201,9 @@ func TestLimitsOfTexts(t *testing.T) {
 		{"entries", "[" + strings.Repeat("1,", maxNodes-2) + "1]", "[" + strings.Repeat("1,", maxNodes-1) + "1]"},
 		{"entries of aliases", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2-4) + "1]", "a: &a 1\nb: [" + strings.Repeat("*a, ", maxNodes/2) + "1]"},
 	} {
-		if ps := problems(c.text); len(ps) != 0 {
-			t.Errorf("%s: %v", c.name, ps)
+		found := NewFindings("")
+		if root := Parse([]byte(c.text), found); root == nil || found.Err() != nil {
+			t.Errorf("%s: %v, %v", c.name, root, found.Err())
 		}
 		if ps := problems(c.refused); len(ps) != 1 {
 			t.Errorf("one too many %s: %v", c.name, ps)
@@ -329,7 +333,7 @@ func TestAliasesAreReplaced(t *testing.T) {
 	if want := "a: [1, b]\nc: [1, b]\nd: {e: b}\n"; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}
-	if Find(root, "c") == nil || Find(root, "x") != nil || Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
+	if c := Find(root, "c"); c == nil || Flow(c) != "[1, b]" || Find(root, "x") != nil || Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
 		t.Error("keys are not found, or others are")
 	}
 }
@@ -364,6 +368,48 @@ func TestComponents(t *testing.T) {
 	}
 	if c := Component(nil); c.Text != "" || len(c.Node.Parts) > 0 {
 		t.Errorf("nothing: %+v", c)
+	}
+}
+
+// Tags are short, also where the text has the one for all texts, and a quoted number is a text.
+func TestTagsAreShort(t *testing.T) {
+	root := Parse([]byte("[1, 1.5, a, '1', ~, true, ! 1, ! '1', 2024-01-02, {}, []]"), NewFindings(""))
+	var tags []string
+	for _, n := range root.Content {
+		tags = append(tags, n.Tag)
+	}
+	want := "!!int !!float !!str !!str !!null !!bool !!int !!str !!timestamp !!map !!seq"
+	if got := strings.Join(tags, " "); got != want || root.Tag != "!!seq" {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Mistakes are told apart from other errors.
+func TestProblemsAreMistakes(t *testing.T) {
+	f := NewFindings("f.yaml")
+	f.At(nil, "a mistake")
+	if err := fmt.Errorf("read: %w", f.Err()); !errors.Is(err, ErrMistakes) || errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}
+
+// A list of one is that one, and a list of none is a mistake at its place.
+func TestShortLists(t *testing.T) {
+	found := NewFindings("f.yaml")
+	if all := Expand(Parse([]byte("a: [1]\n"), found), nil, found); len(all) != 1 || Flow(all[0]) != "{a: 1}" || found.Err() != nil {
+		t.Errorf("%d alternatives, %v", len(all), found.Err())
+	}
+	Expand(Parse([]byte("a: 1\nb: []\n"), found), nil, found)
+	if err := found.Err(); err == nil || err.Error() != "f.yaml:2:4: an empty list leaves nothing to run; name at least one value" {
+		t.Error(err)
+	}
+}
+
+// A copy of a node without its content leaves the node as it is.
+func TestEmptied(t *testing.T) {
+	n := Parse([]byte("{a: 1}"), NewFindings(""))
+	if c := Emptied(n); Flow(c) != "{}" || c.Line != n.Line || Flow(n) != "{a: 1}" {
+		t.Errorf("%s of %s", Flow(c), Flow(n))
 	}
 }
 
