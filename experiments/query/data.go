@@ -57,9 +57,6 @@ func Describe(name, label string) (out Described, err error) {
 			out.Summary = data.Summary{Name: filepath.Base(name), Form: t.Form, Cases: t.Rows, Classes: t.Classes}
 			return out, nil
 		}
-		if t.Spec.Missing != "" { // counted, as NaN
-			t.Spec.Missing = "mean"
-		}
 		d, err = data.Load(t.Spec, ".", 0)
 	}
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -56,9 +55,6 @@ func (q Query) load(
 	p, err := set.Prepare()
 	if err == nil && m.Ordered() {
 		err = ds.CheckOrder()
-	}
-	if err == nil {
-		err = kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, ds.Name, err)

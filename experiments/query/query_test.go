@@ -71,6 +71,11 @@ func TestDescribed(t *testing.T) {
 	if d, err := Describe("crabs", ""); err != nil || d.Table != nil || d.Cases == 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
+	// 35 of the 506 tracts of Boston are at the river
+	river := []data.Count{{Class: "0", N: 471}, {Class: "1", N: 35}}
+	if d, err := Describe("housing", "chas"); err != nil || !slices.Equal(d.Classes, river) {
+		t.Errorf("%+v, %v", d, err)
+	}
 	if _, err := Describe(written(t, rows), "q"); !errors.Is(err, spec.ErrInvalid) {
 		t.Error(err)
 	}
@@ -204,6 +209,7 @@ func TestDraws(t *testing.T) {
 		"--grid: \"1\" must be":   func(s *Sampling) { s.Grid = "1" },
 		"--draws: 0 draws":        func(s *Sampling) { s.Count = 0 },
 		"--class-names: needs":    func(s *Sampling) { s.Grid, s.Data, s.Names = "", "crabs", []string{"a", "b"} },
+		"--class-names: needs --": func(s *Sampling) { s.Grid, s.Data, s.Names = "", "crabs", []string{"a"} },
 		"--data: ":                func(s *Sampling) { s.Grid, s.Data = "", "nothing" },
 		"--theta: ":               func(s *Sampling) { s.Theta = map[string]string{"a": "1"} },
 		"--kernel":                func(s *Sampling) { s.Kernel = "nothing" },

@@ -91,6 +91,7 @@ func TestDrawsThatFail(t *testing.T) {
 	base := Sampling{Query: Query{Kernel: "se", Mean: "zero", Likelihood: "probit"}, Grid: "0:1:5", Count: 1, Seed: 1}
 	for want, change := range map[string]func(s *Sampling){
 		"--kernel: ":             func(s *Sampling) { s.Kernel = "{active: {dims: [2], kernel: se}}" },
+		"--kernel: active: ":     func(s *Sampling) { s.Grid, s.Data, s.Kernel = "", "crabs", "{active: {dims: [7], kernel: se}}" },
 		"--class-names: softmax": func(s *Sampling) { s.Likelihood = "softmax" },
 		"--class-names: names":   func(s *Sampling) { s.Names = []string{"a", "b"} },
 		"--theta: ":              func(s *Sampling) { s.Kernel = "{product: [" + strings.Repeat("{se: {amplitude: 1e+40}}, ", 4) + "]}" },
@@ -125,6 +126,40 @@ func TestDrawsThatFail(t *testing.T) {
 	}
 }
 
+// A test case whose own class has probability 0 is told. Far from all data the latent function is
+// its prior, of mean 100, and the probability of the first class Φ(-100/√2) < 1e-1000.
+func TestCasesWithoutProbability(t *testing.T) {
+	file := written(t, "x,y\n1,a\n2,b\n3,b\n")
+	q := Query{Data: file, Mean: "{constant: 100}", Kernel: "se", Likelihood: "probit", Inference: "laplace",
+		Classes: "joint"}
+	for label, want := range map[string]bool{"a": true, "b": false} {
+		q.Test = written(t, "x,y\n1000,"+label+"\n")
+		a, err := q.Evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told(a.Warnings, "1 of 1 cases had a probability below ") != want {
+			t.Errorf("%s: %q", label, a.Warnings)
+		}
+	}
+}
+
+// A leave-one-out log probability that rounding hides is absent, with a warning that says why: cases
+// of both classes at one place, with a prior variance of e^40.
+func TestLeaveOneOutThatIsHidden(t *testing.T) {
+	q := Query{Data: written(t, "x,y\n"+strings.Repeat("1,a\n1,b\n", 3)), Mean: "zero", Kernel: "se",
+		Likelihood: "probit", Inference: "laplace", Classes: "joint", LeaveOneOut: true,
+		Theta: map[string]string{"log_amplitude": "20"}}
+	a, err := q.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.LeaveOneOut != nil || !told(a.Warnings,
+		"no leave-one-out log probability: not converged: leave-one-out needs what the other cases leave of a ") {
+		t.Errorf("%v, %q", a.LeaveOneOut, a.Warnings)
+	}
+}
+
 // Missing values are counted, whatever replaces them.
 func TestMissingValuesAreCounted(t *testing.T) {
 	d, err := Describe(written(t, "x,z,y\n"+strings.Repeat("1,2.5,a\n,3,b\n4,5.5,a\n", 20)), "y")
@@ -133,5 +168,9 @@ func TestMissingValuesAreCounted(t *testing.T) {
 	}
 	if !slices.Equal(d.Missing, []data.Gap{{Input: "x", N: 20}}) {
 		t.Errorf("missing: %+v", d.Missing)
+	}
+	// a bundled set, of which 16 cases have no V6
+	if d, err = Describe("breast_cancer", ""); err != nil || !slices.Equal(d.Missing, []data.Gap{{Input: "V6", N: 16}}) {
+		t.Errorf("missing: %+v, %v", d.Missing, err)
 	}
 }
