@@ -316,6 +316,9 @@ func TestJournalGrows(t *testing.T) {
 			t.Errorf("after an hour without news: %s", r.Status)
 		}
 		grow(t, dir, jobs(t, "k", trials, trials+1)...)
+		if status(t, h).Status.Finished {
+			t.Error("read again at once, after an hour without news")
+		}
 		time.Sleep(freshness)
 		if s := status(t, h); !s.Status.Finished || len(s.Text) != 0 || s.Done() != 1 {
 			t.Errorf("at the end: %+v", s)
@@ -445,6 +448,32 @@ func TestRequestsShare(t *testing.T) {
 			t.Errorf("%d jobs are seen", s.Status.Done)
 		}
 	})
+}
+
+// What a state costs is all that is done for it: reading the folder, also where nothing is new, and
+// what is rendered.
+func TestCostsOfAState(t *testing.T) {
+	dir := t.TempDir()
+	begin(t, dir, manifest("k"), "")
+	grow(t, dir, jobs(t, "k", 0, 3)...)
+	h := New(dir, "", silent())
+	read := h.last.took.Load()
+	if read <= 0 {
+		t.Errorf("reading took %d ns", read)
+	}
+	h.last.checked = time.Now().Add(time.Hour) // it stays
+	if ask(h, "GET", "/"); h.last.took.Load() <= read {
+		t.Errorf("%d ns, with the page %d", read, h.last.took.Load())
+	}
+	state := h.last
+	for _, before := range []int64{1, int64(time.Hour)} {
+		state.took.Store(before)
+		state.checked = time.Time{}
+		h.current()
+		if got := state.took.Load(); h.last != state || (before == 1) != (got > before) || got < before {
+			t.Errorf("%d ns before a reading without news, %d after", before, got)
+		}
+	}
 }
 
 func TestListen(t *testing.T) {

@@ -134,10 +134,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 	_ = connection.SetReadDeadline(time.Now().Add(patience))
 	body := http.MaxBytesReader(w, r.Body, maxRequest)
 	rows, err := h.model.ReadRecords(body, maxRows)
-	// a client that is still sending could not read the answer
-	if _, rest := io.Copy(io.Discard, body); err == nil {
-		err = rest
-	}
+	_, _ = io.Copy(io.Discard, body) // a client that is still sending could not read the answer
 	_ = connection.SetReadDeadline(time.Time{})
 	var out *classifier.Predicted
 	if err == nil {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
@@ -69,6 +71,11 @@ func TestModelHandler(t *testing.T) {
 		if got := w.Result().Header.Get("Content-Type"); got != want {
 			t.Errorf("%s %s is %s, want %s", method, path, got, want)
 		}
+		_, allowed, _ := strings.Cut(w.Body.String(), `"ask with `) // the one method, of 405 alone
+		if got := w.Result().Header.Get("Allow"); (w.Code == http.StatusMethodNotAllowed) != (got != "") ||
+			!strings.HasPrefix(allowed, got) {
+			t.Errorf("%s %s allows %q: %s", method, path, got, w.Body)
+		}
 		return w.Code, w.Body.String()
 	}
 	const here, kind = "localhost:80", "application/json"
@@ -113,6 +120,59 @@ func TestModelHandler(t *testing.T) {
 		if code != c.code || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, code, body, c.code, c.want)
 		}
+	}
+	var seconds float64
+	_, metrics := ask("GET", "/metrics", here, "", "")
+	_, last, _ := strings.Cut(metrics, "gpc_tune_predict_seconds_total ")
+	if _, err := fmt.Sscan(last, &seconds); err != nil || !(seconds > 0) {
+		t.Errorf("%v s for 10 rows, %v: %s", seconds, err, metrics)
+	}
+}
+
+// The schema has every column of a row, with the levels of those of names, and the classes.
+func TestSchema(t *testing.T) {
+	h := NewModel(fitted(t, "x,colour,w,y\n1,red,i,no\n2,blue,j,yes\n3,blue,k,no\n4,red,l,yes\n",
+		", id: w, categorical: one_hot"), "", log.New(io.Discard, "", 0))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/schema", nil))
+	want := `{"inputs":[{"name":"x"},{"name":"colour","levels":["blue","red"]}],"ids":[{"name":"w"}],` +
+		`"classes":["no","yes"],"max_rows":10000}`
+	if got := strings.TrimSpace(w.Body.String()); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A request of which nothing more arrives in time is told so, with status 408.
+func TestSlowRequests(t *testing.T) {
+	var lines strings.Builder
+	h := NewModel(fitted(t, small, ", decimal: comma"), "", log.New(&lines, "", 0))
+	for _, begun := range []string{"", `{"rows": [{"x": 1`, `{"rows": [{"x": 1}]}`} {
+		r := httptest.NewRequest("POST", "http://localhost/predict",
+			io.MultiReader(strings.NewReader(begun), iotest.ErrReader(os.ErrDeadlineExceeded)))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusRequestTimeout ||
+			w.Body.String() != `{"error":"the request took more than 30s to arrive"}`+"\n" {
+			t.Errorf("%s: %d %s", begun, w.Code, w.Body)
+		}
+	}
+	if code, body := post(h, `{"rows": [{"x": 1}]}`); code != 200 || lines.Len() > 0 {
+		t.Errorf("%d %s, log %q", code, body, &lines)
+	}
+}
+
+// deaf is a client that does not take the answer.
+type deaf struct{ *httptest.ResponseRecorder }
+
+func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// An answer that cannot be written is in the log.
+func TestAnswersThatCannotBeWritten(t *testing.T) {
+	var lines strings.Builder
+	h := NewModel(new(classifier.Classifier), "", log.New(&lines, "", 0))
+	h.ServeHTTP(deaf{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost/health", nil))
+	if got := lines.String(); got != "an answer could not be written: broken pipe\n" {
+		t.Errorf("log %q", got)
 	}
 }
 
