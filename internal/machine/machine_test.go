@@ -2,6 +2,8 @@ package machine
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -25,6 +27,10 @@ func TestAvailable(t *testing.T) {
 			"sys/fs/cgroup/user/job/memory.max": "1000000000\n", "sys/fs/cgroup/user/job/memory.current": "700000000\n",
 			"sys/fs/cgroup/user/job/memory.stat": "anon 600000000\ninactive_file 100000000\n",
 		}, 400000000, true},
+		{"version 2, a group with a colon", map[string]string{
+			"proc/self/cgroup": "0::/a:b\n", "sys/fs/cgroup/a:b/memory.max": "9000\n",
+			"sys/fs/cgroup/a:b/memory.current": "2000\n",
+		}, 7000, true},
 		{"version 2, a group above", map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/user/job\n",
 			"sys/fs/cgroup/user/job/memory.max": "max\n", "sys/fs/cgroup/user/job/memory.current": "700000000\n",
@@ -63,6 +69,26 @@ func TestAvailable(t *testing.T) {
 		if got, ok := available(files, 5000); got != c.want || ok != c.ok {
 			t.Errorf("%s: %d, %v, want %d, %v", c.name, got, ok, c.want, c.ok)
 		}
+	}
+}
+
+// left holds memory until it is idle.
+var left []byte
+
+// Of a limit on the address space, memory that the collector has freed is available again.
+func TestIdleMemoryIsAvailable(t *testing.T) {
+	left = make([]byte, 64<<20)
+	left = nil
+	runtime.GC()
+	const limit = 1 << 40
+	before := root
+	defer func() { root = before }()
+	root = fstest.MapFS{
+		"proc/self/limits": {Data: fmt.Appendf(nil, "Max address space  %d  unlimited  bytes\n", limit)},
+		"proc/self/status": {Data: []byte("VmSize:\t  100000 kB\n")},
+	}
+	if got, ok := Available(); !ok || got < limit-100000<<10-threads+32<<20 {
+		t.Errorf("%d, %v", got, ok)
 	}
 }
 
@@ -139,6 +165,15 @@ func TestProcessorTime(t *testing.T) {
 	}
 	if s := Seconds(spin); !(s >= 0.02 && s < 1) {
 		t.Errorf("work of 20 ms takes %v s", s)
+	}
+	// the least of three calls counts, here the second
+	calls := 0
+	if s := Seconds(func() {
+		if calls++; calls != 2 {
+			spin()
+		}
+	}); calls != 3 || s >= 0.02 {
+		t.Errorf("%d calls, %v s", calls, s)
 	}
 }
 

@@ -59,6 +59,14 @@ func TestCommandLinesGoThroughAShell(t *testing.T) {
 	throughShell(t, args...)
 }
 
+// Only arguments that a shell would change are in quotes; zsh replaces =ls by the path of ls.
+func TestPlainArguments(t *testing.T) {
+	got := CommandLine("gpc-tune", "run", "größe_2.yaml", "-o", "./a+b", "--theta", "x=1e-3,%@:", "=ls", "", "a b")
+	if want := "gpc-tune run größe_2.yaml -o ./a+b --theta x=1e-3,%@: '=ls' '' 'a b'"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\nc é 日本 👩‍🚀 ±…": "a\tb\nc é 日本 👩‍🚀 ±…", "\x1b[2J": `\x1b[2J`, "\x7f\x00": `\x7f\x00`, "\u009b": `\u009b`, "\x9b": `\x9b`, "a\rb": `a\x0db`,
