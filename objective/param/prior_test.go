@@ -170,3 +170,15 @@ func TestAPriorFreesAHeldParameter(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+type mine struct{ LogNormal }
+
+// A prior of another program is found by its name.
+func TestRegister(t *testing.T) {
+	before := Priors
+	t.Cleanup(func() { Priors = before })
+	Register("mine", "the log-normal one, once more", 1, mine{LogNormal{Normal{Mean: 2, SD: 3}}})
+	if p, is := Priors.Default("mine").(mine); !is || p.Mean != 2 || p.SD != 3 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,6 +1,7 @@
 package param
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -60,6 +61,33 @@ func TestRanges(t *testing.T) {
 	}
 }
 
+// The example of each kind of range is the one that its description shows.
+func TestExamplesOfRanges(t *testing.T) {
+	shown := func(name string, e Ends) string {
+		return fmt.Sprintf("%s: {from: %v, to: %v}; ", name, *e.From, *e.To)
+	}
+	for _, name := range Ranges.Names() {
+		e, err := Ranges.Lookup("range", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		switch r := Ranges.Default(name).(type) {
+		case LogRange:
+			want = shown(name, r.Ends)
+		case LinearRange:
+			want = shown(name, r.Ends)
+		case WholeRange:
+			want = shown(name, r.Ends)
+		case ChoiceRange:
+			want = fmt.Sprintf("%s: {values: [%s]}; ", name, strings.Join(r.Values, ", "))
+		}
+		if want == "" || !strings.HasPrefix(e.Doc, want) {
+			t.Errorf("%s, want %s", e.Doc, want)
+		}
+	}
+}
+
 // The text of a value is the shortest that says it.
 func TestTextsOfValues(t *testing.T) {
 	choice := Among("c", "red", "green")
@@ -112,6 +140,7 @@ func TestScales(t *testing.T) {
 		want float64
 	}{
 		{Between("x", Identity, 0, 8), 2}, {Between("x", Log, 1, math.Exp(2)), 0.5}, {Between("x", Whole, 1, 3), 1}, {Between("x", Whole, 0, 20), 5},
+		{Between("x", Identity, 4, 12), 2}, {Between("x", Whole, 4, 12), 2},
 		{Spec{Map: Log, Init: 1, Lo: DefaultLo, Hi: DefaultHi}, 1}, {Among("x", "a", "b"), 1},
 	} {
 		if got := c.s.Scale(); math.Abs(got-c.want) > 1e-15 {
@@ -153,6 +182,10 @@ func TestPlacesOfSearches(t *testing.T) {
 				t.Errorf("%+v: %v comes back as %v", s, u, got)
 			}
 		}
+	}
+	// Half-way between bounds that are equally far from it is the start.
+	if got := (Spec{Map: Identity, Init: 3, Lo: -2, Hi: 8}).Place(0.5); math.Abs(got-3) > 1e-12 {
+		t.Errorf("half-way is %v, want 3", got)
 	}
 	whole, counts := Between("x", Whole, 2, 4), map[float64]int{}
 	for k := range 300 {

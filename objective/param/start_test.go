@@ -141,3 +141,28 @@ func TestStartsOfChoices(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The values of a whole number take turns from its start on, and each has had its turn after as many starts.
+func TestTurnsOfWholeNumbers(t *testing.T) {
+	specs := []Spec{Between("layers", Whole, 4, 6), Between("rate", Identity, 0, 1)}
+	for i, want := range []float64{5, 6, 4, 5, 6, 4} {
+		if got := Start(specs, 7, i)[0]; got != want {
+			t.Errorf("start %d has %v, want %v", i, got, want)
+		}
+	}
+	for _, c := range []struct{ hi, want float64 }{{6, 3}, {10_003, 10_000}, {10_004, 0}} {
+		specs[0].Hi = c.hi
+		if got := Turns(specs); got != int(c.want) {
+			t.Errorf("from 4 to %v: %d turns, want %v", c.hi, got, c.want)
+		}
+	}
+}
+
+// Between 0 and 1, what is far out on the theta scale is next to an end, and a number.
+func TestFarOut(t *testing.T) {
+	for theta, want := range map[float64]float64{800: 1, -800: 0, 0: 0.5, -40: math.Exp(-40), math.Log(3): 0.75} {
+		if got := Logit.Natural(theta); !(math.Abs(got-want) <= 1e-15*want) {
+			t.Errorf("%v: %v, want %v", theta, got, want)
+		}
+	}
+}
