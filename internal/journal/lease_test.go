@@ -43,7 +43,7 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 			time.Sleep(silent - time.Second)
 			claim("theirs", false)
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(time.Second)
 		claim("theirs", true)
 		if !j.Holds("theirs") || !j.Holds("mine") {
 			t.Error("a lease is lost")
@@ -131,4 +131,99 @@ func claimed(t *testing.T) (j *Journal, folder string) {
 		t.Fatal(ours, err)
 	}
 	return j, filepath.Join(dir, "journal", "leases")
+}
+
+// A process shows every five seconds that it is alive.
+func TestSignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, folder := claimed(t)
+		defer j.ReleaseAll()
+		signs, err := filepath.Glob(filepath.Join(folder, "*.alive"))
+		if err != nil || len(signs) != 1 {
+			t.Fatal(signs, err)
+		}
+		for range 2 {
+			time.Sleep(beat)
+			synctest.Wait()
+			if info, err := os.Stat(signs[0]); err != nil || !info.ModTime().Equal(time.Now()) {
+				t.Errorf("the sign is of %v, and now is %v: %v", info.ModTime(), time.Now(), err)
+			}
+		}
+	})
+}
+
+// A lease that another process has taken away is not held any more, and stays that process's after a release and at
+// the end.
+func TestLeaseThatWasTakenAway(t *testing.T) {
+	j, folder := claimed(t)
+	lease, theirs := filepath.Join(folder, "mine"), filepath.Join(folder, "theirs")
+	if !j.Holds("mine") || j.Holds("theirs") {
+		t.Error("what is held is not, or what is not is")
+	}
+	replace := func(name string) {
+		t.Helper()
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("elsewhere-7-0"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(lease)
+	replace(theirs)
+	if j.Holds("mine") {
+		t.Error("a lease is held that another process has")
+	}
+	j.Release("mine")
+	j.Release("theirs")
+	j.ReleaseAll()
+	for _, name := range []string{lease, theirs} {
+		if text, err := os.ReadFile(name); string(text) != "elsewhere-7-0" {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+// A job that was released can be reserved again, by a lease of its own.
+func TestReleasedIsClaimedAgain(t *testing.T) {
+	j, folder := claimed(t)
+	defer j.ReleaseAll()
+	j.Release("mine")
+	if j.Holds("mine") {
+		t.Error("it is held after its release")
+	}
+	if ours, err := j.Claim("mine"); !ours || err != nil || !j.Holds("mine") {
+		t.Error(ours, err)
+	}
+	// Where no link can be made, the lease is a file with the name of its holder.
+	holder := j.leases.holder
+	if err := os.Remove(filepath.Join(folder, holder+".alive")); err != nil {
+		t.Fatal(err)
+	}
+	if ours, err := j.Claim("other"); !ours || err != nil {
+		t.Error(ours, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "other")); string(text) != holder || !j.Holds("other") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A lease that another process has made since the dead one's was read is put back.
+func TestTakingAwayTooLate(t *testing.T) {
+	j, folder := claimed(t)
+	defer j.ReleaseAll()
+	path := filepath.Join(folder, "theirs")
+	for now, stays := range map[string]bool{"dead-7-0": false, "alive-8-0": true} {
+		if err := os.WriteFile(path, []byte(now), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		j.leases.takeAway(path, "dead-7-0")
+		if text, err := os.ReadFile(path); (err == nil) != stays || stays && string(text) != now {
+			t.Errorf("%s: %q, %v", now, text, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(folder, "*.taken")); left != nil {
+			t.Errorf("%v are left", left)
+		}
+		os.Remove(path)
+	}
 }

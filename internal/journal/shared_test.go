@@ -1,0 +1,398 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
+
+// ofPlan opens the journal of a plan.
+func ofPlan(t *testing.T, dir string, o Options) *Journal {
+	t.Helper()
+	j, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+// trial is a finished job.
+func trial(key string) record.Line {
+	return record.Line{Key: key, Trial: &record.Trial{Points: []record.Point{}}}
+}
+
+// A journal learns of what other processes write, once, and the numbers of its lines go on.
+func TestNewsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	j := ofPlan(t, dir, Options{})
+	name := filepath.Join(dir, "journal", "other.jsonl")
+	write := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(what string, news bool, jobs int, damaged ...string) {
+		t.Helper()
+		got, err := j.Refresh()
+		for k, text := range damaged {
+			damaged[k] = name + text
+		}
+		if err != nil || got != news || len(j.Lines()) != jobs || strings.Join(j.Damaged(), "\n") != strings.Join(damaged, "\n") {
+			t.Errorf("%s: news %t, %d jobs, damaged %q, error %v", what, got, len(j.Lines()), j.Damaged(), err)
+		}
+	}
+	one, two, three := string(encodeLine(trial("a"))), string(encodeLine(trial("b"))), string(encodeLine(trial("c")))
+	look("nothing", false, 0)
+	write(one)
+	look("a line", true, 1)
+	look("nothing more", false, 1)
+	write(two[:20])
+	look("a part of a line", false, 1, ":2: cut off, or being written")
+	write(two[20:])
+	look("its rest", true, 2)
+	write("{}\n" + three)
+	look("no line, and a line", true, 3, ":3: damaged: it has no checksum")
+	look("nothing more", false, 3, ":3: damaged: it has no checksum")
+}
+
+// A run whose folder is moved or deleted stops, because its results would be lost.
+func TestSegmentIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	j := ofPlan(t, dir, Options{})
+	mustAppend(t, j, trial("a"))
+	if _, err := j.Refresh(); err != nil {
+		t.Error(err)
+	}
+	name := segments(t, dir)[0]
+	if err := os.Rename(name, name+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := j.Refresh(); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), name+" is missing") {
+			t.Error(err)
+		}
+	}
+	if err := j.Append(trial("b")); !errors.Is(err, ErrJournal) {
+		t.Errorf("a later job: %v", err)
+	}
+}
+
+// Segments are named after the machine and the process, and numbered from 0.
+func TestNamesOfSegments(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		if err := ofPlan(t, dir, Options{}).Begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	for n, name := range segments(t, dir) {
+		if want := fmt.Sprintf("%s-%d-%d.jsonl", host, os.Getpid(), n); filepath.Base(name) != want {
+			t.Errorf("%s, want %s", name, want)
+		}
+	}
+}
+
+// A line is of the plan and the build of its process, unless it has a build of its own; where there is none, that
+// with which the run began counts. The caller's lines stay as they are.
+func TestBuildsOfLines(t *testing.T) {
+	dir := t.TempDir()
+	j := ofPlan(t, dir, Options{Plan: "p", Build: "this"})
+	own := trial("b")
+	own.Build = "own"
+	lines := []record.Line{trial("a"), own}
+	if err := j.Append(lines...); err != nil {
+		t.Fatal(err)
+	}
+	if lines[0].Build != "" || lines[0].Plan != "" {
+		t.Errorf("the caller has %+v", lines[0])
+	}
+	mustAppend(t, ofPlan(t, dir, Options{Plan: "p"}), trial("c"))
+	j = ofPlan(t, dir, Options{Plan: "p", Begun: "first"})
+	for key, want := range map[string]string{"a": "this", "b": "own", "c": "first"} {
+		if got, found := j.Done(key); !found || got.Build != want || got.Plan != "p" {
+			t.Errorf("%s: %t, %+v, want the build %q", key, found, got, want)
+		}
+	}
+	// Of two builds with the same result the first in the alphabet counts, in whatever order they are read.
+	for _, builds := range [][]string{{"x", "y"}, {"y", "x"}} {
+		j := ofPlan(t, "", Options{})
+		for _, b := range builds {
+			line := trial("k")
+			line.Build = b
+			if err := j.add(entry{line, "seg", 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := j.Done("k"); got.Build != "x" {
+			t.Errorf("%v: %q", builds, got.Build)
+		}
+	}
+}
+
+// What another plan has finished is kept apart, until this plan has finished it. Of timeouts, of failures that are
+// to be tried again, and of jobs that were withdrawn nothing is used.
+func TestJobsOfOtherPlans(t *testing.T) {
+	of := func(plan, key string, kind cause.Kind) record.Line {
+		line := trial(key)
+		line.Plan = plan
+		if kind != "" {
+			line.Trial.Failure = kind.New("why")
+		}
+		return line
+	}
+	fill := func(lines ...record.Line) *Journal {
+		t.Helper()
+		j := ofPlan(t, "", Options{Plan: "new"})
+		for i, line := range lines {
+			if err := j.add(entry{line, "seg", i + 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return j
+	}
+	good, failed, slow := of("old", "good", ""), of("old", "failed", cause.Failure), of("old", "slow", cause.TimedOut)
+	j := fill(good, failed, slow)
+	earlier := func(when string, want map[string]bool) {
+		t.Helper()
+		for key, is := range want {
+			if line, found := j.Earlier(key); found != is || is && (line.Key != key || line.Plan != "old") {
+				t.Errorf("%s: %s is found: %t, %+v", when, key, found, line)
+			}
+			if _, done := j.Done(key); done {
+				t.Errorf("%s: %s is done", when, key)
+			}
+		}
+	}
+	earlier("at first", map[string]bool{"good": true, "failed": true, "slow": false, "none": false})
+	if j.Others() != 3 || j.Retried() || len(j.Lines()) != 0 {
+		t.Errorf("%d jobs of others; retried %t, %v", j.Others(), j.Retried(), j.Lines())
+	}
+	j.DropFailures()
+	earlier("to try again", map[string]bool{"good": true, "failed": false, "slow": false})
+	if err := j.Withdraw("good"); err != nil {
+		t.Fatal(err)
+	}
+	earlier("withdrawn", map[string]bool{"good": false})
+	if !j.Retried() {
+		t.Error("a job was withdrawn, and none is retried")
+	}
+	// The first of two others' stays, and this plan's replaces both, in whatever order they are read.
+	mine, third := of("new", "good", ""), of("third", "good", "")
+	if j := fill(good, third); j.Others() != 1 {
+		t.Errorf("%d jobs", j.Others())
+	} else if line, _ := j.Earlier("good"); line.Plan != "old" {
+		t.Errorf("of two others' jobs that of %s", line.Plan)
+	}
+	for _, lines := range [][]record.Line{{good, mine}, {mine, good}, {mine, good, third}} {
+		j := fill(lines...)
+		if line, found := j.Done("good"); !found || line.Plan != "new" || j.Others() != 0 {
+			t.Errorf("%+v, %t; %d jobs of others", line, found, j.Others())
+		}
+	}
+}
+
+// A report can use a line that the check accepts, and any without a check.
+func TestUsable(t *testing.T) {
+	j := ofPlan(t, "", Options{})
+	checked := ofPlan(t, "", Options{Check: func(l record.Line) error {
+		if l.Key == "bad" {
+			return errors.New("bad")
+		}
+		return nil
+	}})
+	if !j.Usable(trial("bad")) || checked.Usable(trial("bad")) || !checked.Usable(trial("good")) {
+		t.Error(j.Usable(trial("bad")), checked.Usable(trial("bad")), checked.Usable(trial("good")))
+	}
+}
+
+// Of two fits of a study the one that knows more enqueued points is listed, and those of other studies are.
+func TestFitsOfAStudy(t *testing.T) {
+	j := ofPlan(t, "", Options{})
+	fit := func(key string, study, own int) record.Line {
+		return record.Line{Key: key, Fit: &record.Fit{Study: study, Own: own, Natural: []record.Number{1}}}
+	}
+	mustAppend(t, j, fit("a", 0, 1), fit("b", 0, 2), fit("c", 0, 0), fit("d", 1, 0), trial("e"))
+	var keys []string
+	for _, l := range j.Lines() {
+		keys = append(keys, l.Key)
+	}
+	if got := strings.Join(keys, " "); got != "e b d" {
+		t.Errorf("%s, want e b d", got)
+	}
+}
+
+// What is told of two results says which line each is.
+func TestPlacesOfTwoResults(t *testing.T) {
+	j := ofPlan(t, t.TempDir(), Options{})
+	if err := j.Append(trial("a"), trial("b")); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, j, trial("c"))
+	for n, key := range []string{"a", "b", "c"} {
+		other := trial(key)
+		other.Trial.Evaluations = 7
+		want := fmt.Sprintf("two different results, at this process:%d and this process:4, ", n+1)
+		if err := j.Append(other); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// After Detach lines are in memory alone, and a journal that has written nothing is closed without an error.
+func TestDetach(t *testing.T) {
+	dir := t.TempDir()
+	j := ofPlan(t, dir, Options{})
+	j.Detach()
+	mustAppend(t, j, trial("a"))
+	if _, done := j.Done("a"); !done || segments(t, dir) != nil {
+		t.Errorf("done %t, on disk %q", done, segments(t, dir))
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A second of computing time is synced to the disk, and less waits. What cannot be synced, as the null device, is an
+// error then, or at the end.
+func TestSyncedTime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a device that cannot be synced: run it on Linux")
+	}
+	started := func(name string) *Journal {
+		t.Helper()
+		j := ofPlan(t, t.TempDir(), Options{})
+		before := trial("before")
+		before.Seconds = 5
+		mustAppend(t, j, before) // synced: it is no risk any more
+		if err := j.file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.file = f
+		return j
+	}
+	for _, c := range []struct {
+		seconds []float64
+		synced  bool // by the last
+	}{{[]float64{0.5}, false}, {[]float64{0.5, 0.25}, false}, {[]float64{0.5, 0.5}, true}, {[]float64{0.5, 0.25, 0.5}, true}, {[]float64{3}, true}} {
+		j := started(os.DevNull)
+		for i, s := range c.seconds {
+			line := trial(fmt.Sprint(i))
+			line.Seconds = s
+			last := i == len(c.seconds)-1
+			if err := j.Append(line); (err != nil) != (last && c.synced) || err != nil && !errors.Is(err, ErrJournal) {
+				t.Errorf("%v s, line %d: %v", c.seconds, i, err)
+			}
+		}
+		if err := j.Close(); !errors.Is(err, ErrJournal) {
+			t.Errorf("%v s, closed: %v", c.seconds, err)
+		}
+	}
+	long := trial("long")
+	long.Seconds = 3
+	for _, line := range []record.Line{trial("short"), long} {
+		if err := started("/dev/full").Append(line); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("%s on a full disk: %v", line.Key, err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(os.DevNull, filepath.Join(dir, controlName)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Order(dir, Command{Verb: "drop", Key: "a"}); err == nil {
+		t.Error("a command that was not synced counts")
+	}
+}
+
+// A claim comes with what others have finished until then.
+func TestClaimKnowsWhatOthersHaveDone(t *testing.T) {
+	j, _ := claimed(t)
+	other := ofPlan(t, j.dir, Options{})
+	mustAppend(t, other, trial("theirs"))
+	if _, done := j.Done("theirs"); done {
+		t.Fatal("it is known before")
+	}
+	if ours, err := j.Claim("mine"); !ours || err != nil {
+		t.Fatal(ours, err)
+	}
+	if _, done := j.Done("theirs"); done {
+		t.Error("a claim that stands already reads the journal")
+	}
+	if ours, err := j.Claim("next"); !ours || err != nil {
+		t.Fatal(ours, err)
+	}
+	if _, done := j.Done("theirs"); !done {
+		t.Error("a job of others is not known after a claim")
+	}
+	j.ReleaseAll()
+}
+
+// A command comes after what was cut off, and does not become a part of it. A point to try comes back as it was given.
+func TestCommandAfterOneThatWasCutOff(t *testing.T) {
+	for _, cut := range []string{"", "{", `{"verb":"drop","ke`} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, controlName)
+		if err := os.WriteFile(name, []byte(cut), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []record.Number{0.5, 2} {
+			if err := Order(dir, Command{Verb: "enqueue", Key: "b", Point: map[string]record.Number{"x": x}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := ofPlan(t, dir, Options{Configurations: []string{"a", "b"}})
+		own := j.Control().Own
+		if len(own) != 2 || own[0].Configuration != 1 || own[0].Point["x"] != 0.5 || own[1].Point["x"] != 2 {
+			t.Errorf("after %q: %+v", cut, own)
+		}
+		if damaged := strings.Join(j.Damaged(), "\n"); (cut != "") != strings.HasPrefix(damaged, name+":1: ") || len(j.Damaged()) > 1 {
+			t.Errorf("after %q: %s", cut, damaged)
+		}
+		if text, err := os.ReadFile(name); err != nil || strings.Count(string(text), "\n") != 2+min(1, len(cut)) {
+			t.Errorf("after %q: %q, %v", cut, text, err)
+		}
+	}
+}
+
+// A manifest that cannot be read is named, and one that has more than is known is none.
+func TestManifestIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, manifestName)
+	text := `{"schema":"` + ManifestSchema + `","colour":1}`
+	for of, want := range map[string]string{"{": "", string(Seal([]byte(text))): `unknown field "colour"`} {
+		if err := os.WriteFile(name, []byte(of), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadManifest(dir)
+		if !errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+}
