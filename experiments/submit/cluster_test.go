@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,10 +159,11 @@ func TestKubernetesQueueAsks(t *testing.T) {
 	}
 }
 
-// slurmed are the stand-ins of Slurm: sbatch notes its arguments and numbers jobs from 101, squeue prints the file queue.
+// slurmed are the stand-ins of Slurm: sbatch needs its script, notes its arguments and numbers jobs
+// from 101, squeue prints the file queue.
 func slurmed(t *testing.T, config string) (dir string) {
 	dir = standIns(t, map[string]string{
-		"sbatch":   `echo "$@" >> "$FAKE/sent"; n=$((100 + $(grep -c . "$FAKE/sent"))); echo "$n;cluster"`,
+		"sbatch":   `test -f slurm/worker.sh || exit 1; echo "$@" >> "$FAKE/sent"; n=$((100 + $(grep -c . "$FAKE/sent"))); echo "$n;cluster"`,
 		"squeue":   `cat "$FAKE/queue"`,
 		"scontrol": config,
 		"scancel":  `echo "$@" >> "$FAKE/cancelled"`,
@@ -223,6 +225,49 @@ func TestSlurmSendsWaves(t *testing.T) {
 		"exec /opt/gpc-tune worker " + r.Dir + ` -j 2 --memory 2147483648 "$@"`} {
 		if !strings.Contains("\n"+string(script), "\n"+line+"\n") {
 			t.Errorf("no line %s in\n%s", line, script)
+		}
+	}
+}
+
+// What a dry run prints does in a shell what the submission does, also where a template does not end
+// its last line.
+func TestSlurmDryRunIsAScript(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own.sh")
+	for _, text := range []string{"", "#!/bin/sh\n{{.Directives}}\n{{.Command}}\nEND"} {
+		dir := slurmed(t, "echo 'MaxArraySize = 4'")
+		e := &slurm{}
+		if text != "" {
+			keep(t, filepath.Dir(own), "own.sh", text)
+			e.template = own
+		}
+		r := twoWaves(t)
+		var out strings.Builder
+		r.DryRun, r.Out = true, &out
+		if done, err := e.Submit(t.Context(), r); done || err != nil {
+			t.Fatal(done, err)
+		}
+		worker := filepath.Join(r.Dir, "slurm", "worker.sh")
+		if _, err := os.Stat(worker); !os.IsNotExist(err) || len(sent(t, dir, "sent")[0]) > 0 {
+			t.Errorf("a dry run has written or sent something: %v", err)
+		}
+		c := exec.CommandContext(t.Context(), "sh", "-e")
+		c.Stdin = strings.NewReader(out.String())
+		if said, err := c.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Fatalf("%v: %s\n%s", err, said, &out)
+		}
+		dry, script := sent(t, dir, "sent"), sent(t, filepath.Dir(worker), "worker.sh")
+		if err := errors.Join(os.Remove(filepath.Join(dir, "sent")), os.Remove(worker)); err != nil {
+			t.Fatal(err)
+		}
+		r.DryRun = false
+		if _, err := e.Submit(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if got := sent(t, dir, "sent"); len(got) != 5 || !slices.Equal(dry, got) {
+			t.Errorf("the dry run sends\n%s\nwant\n%s", strings.Join(dry, "\n"), strings.Join(got, "\n"))
+		}
+		if want := sent(t, filepath.Dir(worker), "worker.sh"); len(want) < 3 || !slices.Equal(script, want) {
+			t.Errorf("the dry run writes\n%s\nwant\n%s", strings.Join(script, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }
@@ -378,7 +423,13 @@ type kubernetesObject struct {
 		}
 		Template struct {
 			Metadata struct{ Labels map[string]string }
-			Spec     struct{ Containers []struct{ Args []string } }
+			Spec     struct {
+				SecurityContext struct{ RunAsUser, RunAsGroup int }
+				Containers      []struct {
+					Args []string
+					Env  []struct{ Name, Value string }
+				}
+			}
 		}
 	}
 }
@@ -446,7 +497,25 @@ func TestKubernetesObjects(t *testing.T) {
 			t.Errorf("%d blocks, %d may fail, want %d", s.Completions, s.MaxFailedIndexes, fail)
 		}
 	}
+	r.Workload.Waves = []run.Wave{{Blocks: []int{0, 19_999}}} // the most that may run at once
+	if s := made(kubernetes{claim: "study"})[0].Spec; s.Completions != 20_000 || s.Parallelism != 10_000 {
+		t.Errorf("%d blocks, %d at once", s.Completions, s.Parallelism)
+	}
 	r.Workload = twoWaves(t).Workload
+	// a pod runs as who submits, but never as root, and with the same instructions
+	for _, simd := range []string{"", "generic"} {
+		t.Setenv("GPC_TUNE_SIMD", simd)
+		pod := made(kubernetes{claim: "study"})[0].Spec.Template.Spec
+		who := pod.SecurityContext
+		if root := os.Getuid() == 0; who.RunAsUser <= 0 || root && (who.RunAsUser != nobody || who.RunAsGroup != nobody) ||
+			!root && (who.RunAsUser != os.Getuid() || who.RunAsGroup != os.Getgid()) {
+			t.Errorf("user %d, group %d", who.RunAsUser, who.RunAsGroup)
+		}
+		env := pod.Containers[0].Env
+		if len(env) != len(simd)/len("generic") || len(env) > 0 && (env[0].Name != "GPC_TUNE_SIMD" || env[0].Value != simd) {
+			t.Errorf("with %q: %+v", simd, env)
+		}
+	}
 	if all := made(kubernetes{claim: "study"}); len(all) != 3 || all[0].Spec.Parallelism != 6 || all[0].Metadata.Namespace != "" {
 		t.Errorf("%+v", all)
 	}
@@ -517,7 +586,8 @@ func TestOptionsOfEngines(t *testing.T) {
 func TestStatus(t *testing.T) {
 	slurmed(t, "exit 1")
 	laid := func(engine string) *run.LaidOut {
-		p := plantest.Planned(t, `{data: {dataset: crabs, subsample: 20}, tune: none, model: {kernel: se, likelihood: probit, inference: laplace}}`)
+		p := plantest.Planned(t, `{data: {dataset: crabs, subsample: 20}, tune: none, model: {kernel: se, likelihood: probit, inference: laplace}}`,
+			"seed=7")
 		l, err := run.LayOut(p, filepath.Join(t.TempDir(), "run"), run.LayOutOptions{Blocks: 2, Engine: engine, Options: []string{"--jobs=2", "--time=9"}})
 		if err != nil {
 			t.Fatal(err)
@@ -528,7 +598,7 @@ func TestStatus(t *testing.T) {
 	keep(t, os.Getenv("FAKE"), "queue", "7|0|RUNNING|t."+l.ID+".w0.0of2\n7|1|PENDING|t."+l.ID+".w0.0of2\n")
 	var p reports.Progress
 	if err := Status(t.Context(), l.Dir, &p); err != nil || p.Queue == nil || p.Queue.Engine != "slurm" || p.Queue.Running != 1 || p.Queue.Pending != 1 ||
-		p.Queue.Failure != "" || p.Next != "gpc-tune submit slurm t.yaml -o "+l.Dir+" --jobs=2 --time=9" {
+		p.Queue.Failure != "" || p.Next != "gpc-tune submit slurm t.yaml -o "+l.Dir+" --jobs=2 --time=9 --set seed=7" {
 		t.Errorf("%+v, queue %+v, error %v", p, p.Queue, err)
 	}
 	for name, c := range map[string]struct {

@@ -111,7 +111,7 @@ func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int)
 			in = &d.Results
 		}
 		if s.Chapter != "" && (len(*in) == 0 || (*in)[len(*in)-1].Heading != s.Chapter) {
-			if *in = append(*in, chapter{ID: s.Name, Heading: s.Chapter}); len(d.Results) == 1 {
+			if *in = append(*in, chapter{ID: s.Name, Heading: s.Chapter}); s.Results && len(d.Results) == 1 {
 				most = summaryRows
 			}
 			t.Name = ""
@@ -213,9 +213,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 			d.Facts = append(d.Facts, table.Fact{Name: "optimisation", Text: o})
 		}
 		for s, t := range table.OfConfiguration(c, table.ForPages) {
-			if len(t.Rows) > 0 {
-				d.Sheets = append(d.Sheets, newSheet(s, t, rows, "the hyperparameter, in natural units"))
-			}
+			d.Sheets = append(d.Sheets, newSheet(s, t, rows, "the hyperparameter, in natural units"))
 		}
 		out = append(out, d)
 	}

@@ -207,6 +207,21 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// Of many configurations a document has the details of the best, and tells how many are left out.
+func TestProseTellsWhatIsLeftOut(t *testing.T) {
+	for more, want := range map[int]string{0: "", 1: "1 more configuration is", 2: "2 more configurations are"} {
+		m, lines := large(mostDetailed+more, 1)
+		text := string(Render(t, "markdown", reporttest.Build(t, m, lines)))
+		if n := len(regexp.MustCompile(`(?m)^## \\?#`).FindAllString(text, -1)); n != mostDetailed {
+			t.Errorf("details of %d configurations", n)
+		}
+		want += " not here, none better than these: gpc-tune show DIR --configuration N shows #N"
+		if told := strings.Contains(text, "\n"+want); told != (more > 0) {
+			t.Errorf("with %d more: %q is there: %v", more, want, told)
+		}
+	}
+}
+
 // same compares two documents line by line.
 func same(t *testing.T, name string, got, want said) {
 	t.Helper()

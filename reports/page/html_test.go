@@ -320,6 +320,46 @@ func TestHTMLIsCut(t *testing.T) {
 	}
 }
 
+// A table of as many rows as there is room for is whole, and in its order; of the tables only the
+// results may have more rows than others.
+func TestTablesThatJustFit(t *testing.T) {
+	of := table.Table{Columns: table.Columns("log_evidence")}
+	for i := range 3 {
+		of.Add(reports.Number(i))
+	}
+	for most, want := range map[int]string{2: "the first 2 of 3 rows; results.json has all of them", 3: "", 4: ""} {
+		s := newSheet(table.Section{}, of, most, "")
+		if s.Note != want || len(s.Rows) != min(most, 3) {
+			t.Errorf("%d rows in a table of at most %d, with the note %q", len(s.Rows), most, s.Note)
+		}
+	}
+	m, lines := large(longestTable+1, 1)
+	for range longestTable + 1 {
+		m.Configurations[0].Published = append(m.Configurations[0].Published, record.Published{Source: "A",
+			Figures: []record.Figure{{Name: "log_evidence", Value: 1}}})
+	}
+	p := parsePage(t, Render(t, "html", reporttest.Build(t, m, lines)))
+	if n := len(p.tables["Results"]); n != 1+longestTable+1 {
+		t.Errorf("%d rows of results", n)
+	}
+	if n := len(p.tables["Published figures"]); n != 1+longestTable {
+		t.Errorf("%d rows of published figures", n)
+	}
+}
+
+// Panels are in pairs if there are two columns of them and more than one row.
+func TestPairsOfPanels(t *testing.T) {
+	for _, c := range []struct {
+		columns, panels int
+		pairs           bool
+	}{{1, 4, false}, {2, 2, false}, {2, 3, true}, {2, 4, true}, {3, 6, false}} {
+		all, _ := drawings([]figure.Figure{{Columns: c.columns, Panels: make([]figure.Panel, c.panels)}})
+		if len(all) != 1 || all[0].Pairs != c.pairs {
+			t.Errorf("%+v: %+v", c, all)
+		}
+	}
+}
+
 // A figure of more than 1 MiB is not on the page, nor are figures beyond 4 MiB in all.
 func TestLargeFiguresAreLeftOut(t *testing.T) {
 	of := func(name int) figure.Figure {

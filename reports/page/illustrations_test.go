@@ -64,6 +64,10 @@ func TestIllustrations(t *testing.T) {
 			}
 		}
 	}
+	page := string(Render(t, "html", r)) // units are those of results, of which there are none
+	if !strings.Contains(page, headsNote) || strings.Contains(page, "Log evidence and log losses in nats") {
+		t.Error("the page explains the numbers of results, or no heads of columns")
+	}
 	shown, err := r.Show(-1, -1)
 	if err != nil {
 		t.Fatal(err)

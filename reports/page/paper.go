@@ -105,7 +105,7 @@ func aligned(rows [][]table.Cell, c int) string {
 		}
 	}
 	numeric := func(row []table.Cell) bool { _, is := row[c].Number(); return is }
-	if before == 0 || !slices.ContainsFunc(rows, numeric) {
+	if !slices.ContainsFunc(rows, numeric) {
 		return ""
 	}
 	return fmt.Sprintf("%s%d.%d", sign, before, after)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // The tables of a paper have complete rows, every column of numbers is wide enough for its numbers,
@@ -67,6 +70,24 @@ func TestPaper(t *testing.T) {
 	said, err := c.CombinedOutput()
 	if err != nil || !regexp.MustCompile(`\([12] pages?,`).Match(said) || bytes.Contains(said, []byte("Overfull")) {
 		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// Columns of plain numbers are aligned by the digits on both sides of the point and the sign; texts,
+// other notations and columns without any number are not.
+func TestAlignedColumns(t *testing.T) {
+	for want, cells := range map[string][]any{
+		"2.0": {3, 12}, "-3.2": {reports.Number(-1.25), 100}, "1.1": {nil, reports.Number(0.5)},
+		"": {"1", "12"}, " ": {reports.Number(math.NaN()), nil}, "  ": {nil, nil}, "   ": {1, "a"},
+		"    ": {1, reports.Number(1e-9)},
+	} {
+		var rows [][]table.Cell
+		for _, c := range cells {
+			rows = append(rows, table.Row(c))
+		}
+		if got := aligned(rows, 0); got != strings.TrimSpace(want) {
+			t.Errorf("%v: %q, want %q", cells, got, want)
+		}
 	}
 }
 
