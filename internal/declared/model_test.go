@@ -27,6 +27,7 @@ type ends struct {
 	One    float64 `within:"[2]"`
 	Text   float64 `within:"[a,b]"`
 	Half   float64 `within:"[1,b]"`
+	Other  float64 `within:"[a,5]"`
 }
 
 func TestIntervals(t *testing.T) {
@@ -63,7 +64,7 @@ func TestIntervals(t *testing.T) {
 			t.Errorf("%v without a tag", i)
 		}
 	}
-	for _, name := range []string{"Empty", "One", "Text", "Half"} {
+	for _, name := range []string{"Empty", "One", "Text", "Half", "Other"} {
 		func() {
 			defer func() {
 				if recover() == nil {

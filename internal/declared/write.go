@@ -56,8 +56,6 @@ func changedOptions(v, defaults reflect.Value) (string, error) {
 		return scalar(v.Elem())
 	case k == reflect.Struct && inner(v) == nil:
 		return fields(v, defaults)
-	case k == reflect.Slice || k == reflect.Array:
-		return list(v)
 	}
 	return scalar(v)
 }
