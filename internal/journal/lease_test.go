@@ -152,8 +152,8 @@ func TestSignOfLife(t *testing.T) {
 	})
 }
 
-// A lease that another process has taken away is not held any more, and stays that process's after a release and at
-// the end.
+// A lease that another process has taken away is not held any more, and stays that process's after
+// a release and at the end.
 func TestLeaseThatWasTakenAway(t *testing.T) {
 	j, folder := claimed(t)
 	lease, theirs := filepath.Join(folder, "mine"), filepath.Join(folder, "theirs")

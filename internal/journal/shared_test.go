@@ -57,7 +57,8 @@ func TestNewsOfOthers(t *testing.T) {
 		for k, text := range damaged {
 			damaged[k] = name + text
 		}
-		if err != nil || got != news || len(j.Lines()) != jobs || strings.Join(j.Damaged(), "\n") != strings.Join(damaged, "\n") {
+		if err != nil || got != news || len(j.Lines()) != jobs ||
+			strings.Join(j.Damaged(), "\n") != strings.Join(damaged, "\n") {
 			t.Errorf("%s: news %t, %d jobs, damaged %q, error %v", what, got, len(j.Lines()), j.Damaged(), err)
 		}
 	}
@@ -116,8 +117,8 @@ func TestNamesOfSegments(t *testing.T) {
 	}
 }
 
-// A line is of the plan and the build of its process, unless it has a build of its own; where there is none, that
-// with which the run began counts. The caller's lines stay as they are.
+// A line is of the plan and the build of its process, unless it has a build of its own; where there
+// is none, that with which the run began counts. The caller's lines stay as they are.
 func TestBuildsOfLines(t *testing.T) {
 	dir := t.TempDir()
 	j := ofPlan(t, dir, Options{Plan: "p", Build: "this"})
@@ -137,7 +138,8 @@ func TestBuildsOfLines(t *testing.T) {
 			t.Errorf("%s: %t, %+v, want the build %q", key, found, got, want)
 		}
 	}
-	// Of two builds with the same result the first in the alphabet counts, in whatever order they are read.
+	// Of two builds with the same result the first in the alphabet counts, in whatever order they
+	// are read.
 	for _, builds := range [][]string{{"x", "y"}, {"y", "x"}} {
 		j := ofPlan(t, "", Options{})
 		for _, b := range builds {
@@ -153,8 +155,8 @@ func TestBuildsOfLines(t *testing.T) {
 	}
 }
 
-// What another plan has finished is kept apart, until this plan has finished it. Of timeouts, of failures that are
-// to be tried again, and of jobs that were withdrawn nothing is used.
+// What another plan has finished is kept apart, until this plan has finished it. Of timeouts, of
+// failures that are to be tried again, and of jobs that were withdrawn nothing is used.
 func TestJobsOfOtherPlans(t *testing.T) {
 	of := func(plan, key string, kind cause.Kind) record.Line {
 		line := trial(key)
@@ -200,7 +202,8 @@ func TestJobsOfOtherPlans(t *testing.T) {
 	if !j.Retried() {
 		t.Error("a job was withdrawn, and none is retried")
 	}
-	// The first of two others' stays, and this plan's replaces both, in whatever order they are read.
+	// The first of two others' stays, and this plan's replaces both, in whatever order they are
+	// read.
 	mine, third := of("new", "good", ""), of("third", "good", "")
 	if j := fill(good, third); j.Others() != 1 {
 		t.Errorf("%d jobs", j.Others())
@@ -229,7 +232,8 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// Of two fits of a study the one that knows more enqueued points is listed, and those of other studies are.
+// Of two fits of a study the one that knows more enqueued points is listed, and those of other
+// studies are.
 func TestFitsOfAStudy(t *testing.T) {
 	j := ofPlan(t, "", Options{})
 	fit := func(key string, study, own int) record.Line {
@@ -262,7 +266,8 @@ func TestPlacesOfTwoResults(t *testing.T) {
 	}
 }
 
-// After Detach lines are in memory alone, and a journal that has written nothing is closed without an error.
+// After Detach lines are in memory alone, and a journal that has written nothing is closed without
+// an error.
 func TestDetach(t *testing.T) {
 	dir := t.TempDir()
 	j := ofPlan(t, dir, Options{})
@@ -276,8 +281,8 @@ func TestDetach(t *testing.T) {
 	}
 }
 
-// A second of computing time is synced to the disk, and less waits. What cannot be synced, as the null device, is an
-// error then, or at the end.
+// A second of computing time is synced to the disk, and less waits. What cannot be synced, as the
+// null device, is an error then, or at the end.
 func TestSyncedTime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a device that cannot be synced: run it on Linux")
@@ -301,7 +306,8 @@ func TestSyncedTime(t *testing.T) {
 	for _, c := range []struct {
 		seconds []float64
 		synced  bool // by the last
-	}{{[]float64{0.5}, false}, {[]float64{0.5, 0.25}, false}, {[]float64{0.5, 0.5}, true}, {[]float64{0.5, 0.25, 0.5}, true}, {[]float64{3}, true}} {
+	}{{[]float64{0.5}, false}, {[]float64{0.5, 0.25}, false}, {[]float64{0.5, 0.5}, true}, {[]float64{0.5, 0.25, 0.5},
+		true}, {[]float64{3}, true}} {
 		j := started(os.DevNull)
 		for i, s := range c.seconds {
 			line := trial(fmt.Sprint(i))
@@ -318,7 +324,8 @@ func TestSyncedTime(t *testing.T) {
 	long := trial("long")
 	long.Seconds = 3
 	for _, line := range []record.Line{trial("short"), long} {
-		if err := started("/dev/full").Append(line); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), "no space left") {
+		if err := started("/dev/full").Append(line); !errors.Is(err, ErrJournal) ||
+			!strings.Contains(err.Error(), "no space left") {
 			t.Errorf("%s on a full disk: %v", line.Key, err)
 		}
 	}
@@ -354,7 +361,8 @@ func TestClaimKnowsWhatOthersHaveDone(t *testing.T) {
 	j.ReleaseAll()
 }
 
-// A command comes after what was cut off, and does not become a part of it. A point to try comes back as it was given.
+// A command comes after what was cut off, and does not become a part of it. A point to try comes
+// back as it was given.
 func TestCommandAfterOneThatWasCutOff(t *testing.T) {
 	for _, cut := range []string{"", "{", `{"verb":"drop","ke`} {
 		dir := t.TempDir()
@@ -363,7 +371,8 @@ func TestCommandAfterOneThatWasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range []record.Number{0.5, 2} {
-			if err := Order(dir, Command{Verb: "enqueue", Key: "b", Point: map[string]record.Number{"x": x}}); err != nil {
+			if err := Order(dir, Command{Verb: "enqueue", Key: "b",
+				Point: map[string]record.Number{"x": x}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -372,7 +381,8 @@ func TestCommandAfterOneThatWasCutOff(t *testing.T) {
 		if len(own) != 2 || own[0].Configuration != 1 || own[0].Point["x"] != 0.5 || own[1].Point["x"] != 2 {
 			t.Errorf("after %q: %+v", cut, own)
 		}
-		if damaged := strings.Join(j.Damaged(), "\n"); (cut != "") != strings.HasPrefix(damaged, name+":1: ") || len(j.Damaged()) > 1 {
+		if damaged := strings.Join(j.Damaged(), "\n"); (cut != "") != strings.HasPrefix(damaged, name+":1: ") ||
+			len(j.Damaged()) > 1 {
 			t.Errorf("after %q: %s", cut, damaged)
 		}
 		if text, err := os.ReadFile(name); err != nil || strings.Count(string(text), "\n") != 2+min(1, len(cut)) {
@@ -391,7 +401,8 @@ func TestManifestIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := ReadManifest(dir)
-		if !errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) ||
+			!strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", of, err)
 		}
 	}

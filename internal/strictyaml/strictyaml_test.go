@@ -74,16 +74,20 @@ func TestBeginningsOfPartsWithMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"b: [1, 2":                ", while parsing a flow sequence that begins at 1:4",
 		"a: 1\nb:\n  [1,\n   2\n": ", while parsing a flow sequence that begins at 3:3",
-		"'c\n":                    ", while scanning a quoted scalar that begins at 1:1", // and its end is missing at 2:1
-		"\ta: 1\n":                ", while scanning for the next token",                 // the tab is the mistake and the part
-		"a: *b\n":                 "",                                                    // an unknown alias is in no part
+		"'c\n":                    ", while scanning a quoted scalar that begins at 1:1",
+		// and its end is missing at 2:1
+		"\ta: 1\n": ", while scanning for the next token",
+		// the tab itself
+		"a: *b\n": "",
+		// in no part
 	} {
 		ps := problems(text)
 		if len(ps) != 1 {
 			t.Errorf("%q: %v", text, ps)
 			continue
 		}
-		if _, part, _ := strings.Cut(ps[0].Message, ", while "); !strings.HasSuffix(ps[0].Message, want) || (part == "") != (want == "") {
+		if _, part, _ := strings.Cut(ps[0].Message, ", while "); !strings.HasSuffix(ps[0].Message, want) ||
+			(part == "") != (want == "") {
 			t.Errorf("%q: %v, want %q", text, ps, want)
 		}
 	}
@@ -333,7 +337,8 @@ func TestAliasesAreReplaced(t *testing.T) {
 	if want := "a: [1, b]\nc: [1, b]\nd: {e: b}\n"; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}
-	if c := Find(root, "c"); c == nil || Flow(c) != "[1, b]" || Find(root, "x") != nil || Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
+	if c := Find(root, "c"); c == nil || Flow(c) != "[1, b]" || Find(root, "x") != nil ||
+		Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
 		t.Error("keys are not found, or others are")
 	}
 }
@@ -396,11 +401,13 @@ func TestProblemsAreMistakes(t *testing.T) {
 // A list of one is that one, and a list of none is a mistake at its place.
 func TestShortLists(t *testing.T) {
 	found := NewFindings("f.yaml")
-	if all := Expand(Parse([]byte("a: [1]\n"), found), nil, found); len(all) != 1 || Flow(all[0]) != "{a: 1}" || found.Err() != nil {
+	if all := Expand(Parse([]byte("a: [1]\n"), found), nil, found); len(all) != 1 || Flow(all[0]) != "{a: 1}" ||
+		found.Err() != nil {
 		t.Errorf("%d alternatives, %v", len(all), found.Err())
 	}
 	Expand(Parse([]byte("a: 1\nb: []\n"), found), nil, found)
-	if err := found.Err(); err == nil || err.Error() != "f.yaml:2:4: an empty list leaves nothing to run; name at least one value" {
+	if err := found.Err(); err == nil ||
+		err.Error() != "f.yaml:2:4: an empty list leaves nothing to run; name at least one value" {
 		t.Error(err)
 	}
 }

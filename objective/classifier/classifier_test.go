@@ -186,7 +186,8 @@ func TestEveryPartIsKept(t *testing.T) {
 // The hyperparameters are told by name; what is done to them does nothing to the classifier.
 func TestThetaByName(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
-	c, err := Train(t.Context(), x, labels, Kernel(kernel.Matern52{ARD: true}), Restarts(1), Settings(objective.Settings{Evaluations: 3}))
+	c, err := Train(t.Context(), x, labels, Kernel(kernel.Matern52{ARD: true}), Restarts(1),
+		Settings(objective.Settings{Evaluations: 3}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,8 @@ func TestThetaByName(t *testing.T) {
 	}
 }
 
-// The random numbers of a case depend on the seed and on its row alone, however many rows there are.
+// The random numbers of a case depend on the seed and on its row alone, however many rows there
+// are.
 func TestManyRows(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
 	c, err := Train(t.Context(), x, labels, Average(objective.MonteCarlo{Samples: 20}), Seed(7), Restarts(1),
@@ -278,7 +280,8 @@ func TestDecisionsOfAFile(t *testing.T) {
 	} {
 		f := *c.file
 		change(&f)
-		if _, err := restore(&f); err == nil || !strings.HasPrefix(err.Error(), "calibrate, threshold, costs: they are not applied here") {
+		if _, err := restore(&f); err == nil ||
+			!strings.HasPrefix(err.Error(), "calibrate, threshold, costs: they are not applied here") {
 			t.Errorf("calibrate %q, threshold %v, costs %v: %v", f.Calibrate, f.Threshold, f.Costs, err)
 		}
 	}

@@ -50,7 +50,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// There is a worker for each restart, as far as the processors and the memory allow. A gradient takes memory of its own.
+// There is a worker for each restart, as far as the processors and the memory allow. A gradient
+// takes memory of its own.
 func TestWorkers(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
@@ -62,7 +63,8 @@ func TestWorkers(t *testing.T) {
 	model := defaults(d).Model
 	model.Inference = approx.Laplace{}
 	of := func(gradients objective.Gradients, workers int64) int64 { // their memory
-		one := model.Memory(approx.Size{Cases: 60, Distinct: 60, Classes: 2}, 2, objective.LeaveOneOut{}, gradients == objective.Exact)
+		one := model.Memory(approx.Size{Cases: 60, Distinct: 60, Classes: 2}, 2, objective.LeaveOneOut{},
+			gradients == objective.Exact)
 		return machine.Footprint(workers*one, machine.Percent())
 	}
 	if of(objective.Exact, 1) <= of(objective.Differences, 1) {
@@ -75,8 +77,10 @@ func TestWorkers(t *testing.T) {
 		want      int // 0: not even one
 	}{
 		{1, objective.Exact, 1 << 40, 1}, {2, objective.Exact, 1 << 40, 2}, {5, objective.Exact, 1 << 40, 3},
-		{5, objective.Exact, of(objective.Exact, 2), 2}, {5, objective.Exact, of(objective.Exact, 1), 1}, {5, objective.Exact, of(objective.Exact, 1) - 1, 0},
-		{5, objective.Differences, of(objective.Differences, 3), 3}, {5, objective.Differences, of(objective.Differences, 1) - 1, 0},
+		{5, objective.Exact, of(objective.Exact, 2), 2}, {5, objective.Exact, of(objective.Exact, 1), 1}, {5,
+			objective.Exact, of(objective.Exact, 1) - 1, 0},
+		{5, objective.Differences, of(objective.Differences, 3), 3}, {5, objective.Differences,
+			of(objective.Differences, 1) - 1, 0},
 	} {
 		o := defaults(d)
 		o.Model, o.Criterion = model, objective.LeaveOneOut{}

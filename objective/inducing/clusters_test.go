@@ -62,7 +62,8 @@ func TestSeedsAreFarApart(t *testing.T) {
 	}
 }
 
-// Cases 0 and 1 are nearest to the first centre, 2 to the second. Once each has its centre, none changes.
+// Cases 0 and 1 are nearest to the first centre, 2 to the second. Once each has its centre, none
+// changes.
 func TestCasesFindTheirCentres(t *testing.T) {
 	c := newClusters(&kernel.Inputs{X: mat.NewDense(3, 1, []float64{-3, -2, 5})}, []float64{1})
 	c.centres = blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-2, 4}}

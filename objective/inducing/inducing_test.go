@@ -260,8 +260,8 @@ func TestScalesOfColumns(t *testing.T) {
 	}
 }
 
-// Inputs without variance, or whose selection is cancelled, give an error.
-// The largest variance is 1. After a step, 44 units in its last place may be rounding, and more is not.
+// Inputs without variance, or whose selection is cancelled, give an error. The largest variance is
+// 1. After a step, 44 units in its last place may be rounding, and more is not.
 func TestVarianceBeyondRounding(t *testing.T) {
 	no := false
 	for units, want := range map[float64]int{43: 1, 46: 2} {
@@ -286,7 +286,8 @@ func TestOnePart(t *testing.T) {
 	}
 }
 
-// A random choice is the beginning of the permutation of the cases by the first numbers of the seed.
+// A random choice is the beginning of the permutation of the cases by the first numbers of the
+// seed.
 func TestRandomIsByTheSeed(t *testing.T) {
 	x := cases(40, 2)
 	want := rand.New(param.Source(7, 0)).Perm(40)[:12]

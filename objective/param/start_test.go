@@ -142,7 +142,8 @@ func TestStartsOfChoices(t *testing.T) {
 	}
 }
 
-// The values of a whole number take turns from its start on, and each has had its turn after as many starts.
+// The values of a whole number take turns from its start on, and each has had its turn after as
+// many starts.
 func TestTurnsOfWholeNumbers(t *testing.T) {
 	specs := []Spec{Between("layers", Whole, 4, 6), Between("rate", Identity, 0, 1)}
 	for i, want := range []float64{5, 6, 4, 5, 6, 4} {

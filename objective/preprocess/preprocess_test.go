@@ -243,7 +243,8 @@ func TestWhitenInOtherUnits(t *testing.T) {
 		other.Scale(unit, x)
 		p, warnings := fit(t, other, "whiten", "")
 		if z := p.Apply(other); len(warnings) > 0 || !mat.EqualApprox(z, want, 1e-7) {
-			t.Errorf("unit %v: warnings %q, cases\n%.3f\nwant\n%.3f", unit, warnings, mat.Formatted(z), mat.Formatted(want))
+			t.Errorf("unit %v: warnings %q, cases\n%.3f\nwant\n%.3f", unit, warnings, mat.Formatted(z),
+				mat.Formatted(want))
 		}
 	}
 }
