@@ -145,7 +145,7 @@ func TestModelsComeBack(t *testing.T) {
 	}
 }
 
-// Every mistake in the texts of a model names its part.
+// Every mistake in the texts of a model names its part, once.
 func TestMistakesInTexts(t *testing.T) {
 	good := Texts{"se", "zero", "probit", "ep", "joint", "averaged"}
 	for want, change := range map[string]func(*Texts){
@@ -166,7 +166,7 @@ func TestMistakesInTexts(t *testing.T) {
 		change(&texts)
 		found := strictyaml.NewFindings("")
 		ReadModel(found, texts, "--", true)
-		if err := found.Err(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := found.Err(); err == nil || !strings.Contains(err.Error(), want) || found.Found() != 1 {
 			t.Errorf("%+v: %v\nwant %s", texts, err, want)
 		}
 	}

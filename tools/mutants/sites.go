@@ -75,11 +75,11 @@ type finder struct {
 //   - an assignment or a call left out
 //
 // Not changed are: what the language wants constant; the texts of panics and errors, and the zeros
-// that are returned with an error; the sign given to math.Inf, which any positive number says, and
-// the bits given to strconv.ParseFloat, where any number but 32 says 64; the number of threads,
-// which changes the time only; the capacity given to make; the step of a loop, which would never
-// end; calls of package sync, since races show by chance; and methods named Memory, whose estimates
-// the tests hold within a factor.
+// that are returned with an error; a positive sign given to math.Inf or math.IsInf, which any
+// positive number says, and the bits given to strconv.ParseFloat, where any number but 32 says 64;
+// the number of threads, which changes the time only; the capacity given to make; the step of a
+// loop, which would never end; calls of package sync, since races show by chance; and methods named
+// Memory, whose estimates the tests hold within a factor.
 func (f *finder) sites(file *ast.File) []mutant {
 	for _, d := range file.Decls {
 		if function, is := d.(*ast.FuncDecl); !is || function.Name.Name != "Memory" {
@@ -146,7 +146,8 @@ func (f *finder) visit(n ast.Node) bool {
 	case *ast.ArrayType: // its length is constant
 		return false
 	case *ast.CallExpr:
-		if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "ParseFloat" {
+		if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "ParseFloat" ||
+			s.Sel.Name == "IsInf" && f.text(n.Args[1]) == "1") {
 			ast.Inspect(n.Args[0], f.visit)
 			return false
 		}
