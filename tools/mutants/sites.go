@@ -146,16 +146,7 @@ func (f *finder) visit(n ast.Node) bool {
 	case *ast.ArrayType: // its length is constant
 		return false
 	case *ast.CallExpr:
-		if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "ParseFloat" ||
-			s.Sel.Name == "IsInf" && f.text(n.Args[1]) == "1") {
-			ast.Inspect(n.Args[0], f.visit)
-			return false
-		}
-		if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) == 3 {
-			ast.Inspect(n.Args[1], f.visit)
-			return false
-		}
-		return !f.silent(n)
+		return f.call(n)
 	case *ast.CompositeLit:
 		for _, e := range n.Elts {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
@@ -209,6 +200,20 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// call reports whether to visit all of a call; else it has visited the arguments to change.
+func (f *finder) call(n *ast.CallExpr) bool {
+	if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "ParseFloat" ||
+		s.Sel.Name == "IsInf" && f.text(n.Args[1]) == "1") {
+		ast.Inspect(n.Args[0], f.visit)
+		return false
+	}
+	if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) == 3 {
+		ast.Inspect(n.Args[1], f.visit)
+		return false
+	}
+	return !f.silent(n)
 }
 
 // fails reports whether e is a call that makes an error.
