@@ -58,6 +58,8 @@ func TestCostsOfFlags(t *testing.T) {
 		{loss: file("uneven", "a,ill\nill,1,2\n"), classes: []string{"ill", "well"}, mistake: "wrong number of fields"},
 		{loss: file("part", "a,ill,well\nill,0,9\n"), classes: []string{"ill", "well"}, mistake: "2 of 4 costs are there"},
 		{loss: file("words", "a,ill,well\nill,0,x\nwell,1,0\n"), classes: []string{"ill", "well"}, mistake: `row 2: "x" is no cost`},
+		{loss: file("blanks", "a, ill, well\n ill, 0, 2\n well, 1, 0\n"), classes: []string{"ill", "well"},
+			want: cv.Loss{{0, 2}, {1, 0}}},
 		{loss: "{ill: {well: x}}", classes: []string{"ill", "well"}, mistake: "expected a number"},
 		{loss: "{ill", classes: []string{"ill", "well"}, mistake: "--loss"},
 	} {

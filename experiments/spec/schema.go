@@ -257,13 +257,13 @@ func textOr(mapping jsonschema.Schema, v any) jsonschema.Schema {
 	return jsonschema.AnyOf(append(all, mapping)...)
 }
 
-// numeric is the part of a schema for numbers: of a list, its elements.
+// numeric is the schema of the numbers within one of numbers, of lists of them, or of alternatives.
 func numeric(s jsonschema.Schema) jsonschema.Schema {
 	if choices, is := s["anyOf"].([]jsonschema.Schema); is {
-		s = choices[len(choices)-1]
+		return numeric(choices[0])
 	}
 	if items, is := s["items"].(jsonschema.Schema); is {
-		s = items
+		return numeric(items)
 	}
 	return s
 }

@@ -52,6 +52,13 @@ func TestOneMistakeEach(t *testing.T) {
 		head + "tune: {method: mcmc}\n":                                                                    "method mcmc samples the posterior density",
 		head + "tune: {method: cmaes, start_inference: ep}\n":                                              "start_inference is for methods that follow gradients",
 		head + "tune: {method: bfgs, start_inference: ep, stop: {target: 3}}\n":                            "start_inference cannot be combined with stop",
+		head + "tune: {method: bfgs, stop: {improvement: 0.1}}\n":                                          "stop: improvement needs method: bayes",
+		head + "tune: {method: mcmc, objective: log_posterior, stop: {target: 0}}\n":                       "stop: Markov chains do not search for a maximum",
+		head + "tune: {method: bfgs, start_inference: exact}\n":                                            "exact",
+		head + "tune: {method: bfgs, restarts: -1}\n":                                                      "restarts = -1 must be",
+		head + "evaluate: {kfold: {k: 1.5}}\n":                                                             "expected a whole number",
+		head + "predict: {threshold: {maximise: f11}}\n":                                                   `unknown maximise "f11"; did you mean "f1"?`,
+		head + "report: {figure: {font: 2pt}}\n":                                                           "2pt is not from 6.75pt to 24pt",
 		head + "evaluate: {kfolds: {}}\n":                                                                  `unknown evaluation "kfolds"; did you mean "kfold"?`,
 		head + "evaluate: {training: {k: 2}}\n":                                                            "training takes no options",
 		head + "evaluate: {kfold: {k: 1}}\n":                                                               "k = 1 must be at least 2",
@@ -161,6 +168,26 @@ func TestSettings(t *testing.T) {
 			if s.Name != value {
 				t.Errorf("%q", s.Name)
 			}
+		}
+	}
+}
+
+// The method that finds the start uses the inducing inputs of the one that is tuned, unless it has
+// its own; a target of a score that is minimised is one of the score with the other sign.
+func TestWaysOfTuning(t *testing.T) {
+	const ep = "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: {ep: {inducing: {points: 20}}}}\n"
+	for start, want := range map[string]string{
+		"laplace": "{laplace: {inducing: {points: 20}}}", "{laplace: {inducing: {points: 9}}}": "{laplace: {inducing: {points: 9}}}",
+	} {
+		s, err := Parse("f.yaml", []byte(ep+"tune: {method: bfgs, start_inference: "+start+"}\n"), nil)
+		if err != nil || s.Models[0].Starts.Text != want {
+			t.Errorf("%s: %v, %v, want %s", start, s, err, want)
+		}
+	}
+	for score, want := range map[string]float64{"log_loss": -0.25, "auc": 0.25} {
+		s, err := Parse("f.yaml", []byte(head+"tune: {method: auto, objective: {cv: {score: "+score+"}}, stop: {target: 0.25}}\n"), nil)
+		if err != nil || *s.Models[0].Tune.Stop.Target != want {
+			t.Errorf("%s: %v, %v, want the target %v", score, s, err, want)
 		}
 	}
 }
