@@ -52,6 +52,9 @@ in a file:
   tune: {method: mcmc}
   tune: {method: mcmc, restarts: …, burn: …, samples: …, thin: …}
 `,
+	"so_far": `so_far (a field of results.json)
+of an unfinished run, for each data set without an answer of which something is known
+`,
 	"sum": `sum (gpc-tune list kernels)
 sum: [kernel, …]; k = Σ k_j
 
@@ -103,6 +106,12 @@ func TestWholeExplanations(t *testing.T) {
 		!strings.Contains(out.String(), "\n  damping         a number, greater than 0 and at most 1, by default 1\n") ||
 		!strings.Contains(out.String(), "\n  quadrature      {order: a whole number, from 1 to 100}\n") {
 		t.Errorf("explain ep: %v\n%s", err, out.String())
+	}
+	out.Reset()
+	want := "\n  inputs  {from: a number, to: a number, points: a whole number}, by default {from: -1, to: 1, points: 31}\n" +
+		"  draws   a whole number, by default 1\n"
+	if err := Explain(&out, "surface"); err != nil || !strings.Contains(out.String(), want) {
+		t.Errorf("explain surface: %v\n%s", err, out.String())
 	}
 	out.Reset()
 	if err := Explain(&out, "gallery:crabs"); err != nil || !strings.Contains(out.String(), "\nversion: 1\nname: crabs\n") {

@@ -143,13 +143,20 @@ type Started struct {
 	Warnings []string // of its plan
 }
 
+// ordered are all studies, from the largest to the smallest, those with the full covariance matrix
+// first.
+func ordered() []study {
+	all := slices.Concat(longer, studies)
+	slices.SortStableFunc(all, func(a, b study) int { return min(1, a.inducing) - min(1, b.inducing) })
+	return all
+}
+
 // choose writes the first study whose expected time is short enough, or else the smallest. limit is
 // 0 for patience at nominal rates.
 func (w *starter) choose(ctx context.Context, p problem, limit time.Duration) (chosen Started, err error) {
 	all, rates := studies, plan.Nominal
 	if limit > 0 {
-		all, rates = slices.Concat(longer, studies), plan.Measured(ctx)
-		slices.SortStableFunc(all, func(a, b study) int { return min(1, a.inducing) - min(1, b.inducing) })
+		all, rates = ordered(), plan.Measured(ctx)
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(s study) bool {
 		return s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||

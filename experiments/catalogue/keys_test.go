@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -91,5 +92,22 @@ func TestExplain(t *testing.T) {
 	}
 	if err := Explain(&bytes.Buffer{}, "missng"); err == nil || !strings.Contains(err.Error(), `did you mean "missing"`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A schema has definitions if its output has parts, and only then.
+func TestDefinitionsOfSchemas(t *testing.T) {
+	type part struct {
+		N int `json:"n"`
+	}
+	for _, c := range []struct {
+		of   any
+		want bool
+	}{{part{}, false}, {struct {
+		Part part `json:"part"`
+	}{}, true}} {
+		if _, has := outputSchema(reflect.TypeOf(c.of), "")["$defs"]; has != c.want {
+			t.Errorf("%T: definitions %v", c.of, has)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package catalogue
 
 import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +130,7 @@ func TestUnitsOfTargets(t *testing.T) {
 		mean, sd float64
 		scaled   bool
 	}{{0, 1, false}, {0, 5, false}, {0, 5.1, true}, {0, 0.2, false}, {0, 0.19, true}, {5, 1, false}, {5.1, 1, true}, {-5.1, 1, true},
-		{0, 0, false}, {0, 1e-201, false}, {0, 1e-199, true}, {0, 1e201, false}, {0, 1e199, true}} {
+		{0, 0, false}, {0, 1e-201, false}, {0, 1e-200, false}, {0, 1e-199, true}, {0, 1e201, false}, {0, 1e199, true}} {
 		if got := (problem{target: columns.Spread{Mean: c.mean, SD: c.sd}}).scaled(); got != c.scaled {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -185,6 +189,7 @@ func TestWrittenStudies(t *testing.T) {
 	if text := s.write(p, nil, time.Minute, 0); strings.Contains(text, "left out") {
 		t.Errorf("nothing is left out:\n%s", text)
 	}
+	has(study{restarts: 1, steps: 1}.write(p, nil, time.Minute, 0), "tune: {method: bfgs, restarts: 1, evaluations: 1} #")
 	s = study{kernels: []string{trend, rough, same}, inference: laplace, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
 	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
 	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true}}]}\n",
@@ -192,4 +197,77 @@ func TestWrittenStudies(t *testing.T) {
 		"  # 9001 inputs for 9000 cases: one length scale for all.", "  mean: {constant: {fixed: 1000}} # the label has mean 1000 and standard deviation 50\n",
 		"  likelihood: {gaussian: {noise: {init: 25}}}\n  # the label is skewed", "  inference: [{exact: {inducing: 50}}] #", "  # inducing inputs: a covariance of lower rank",
 		"tune: {method: bfgs, restarts: 1, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
+}
+
+// Studies are in order, from the largest to the smallest, those with the whole covariance first:
+// none asks for more of anything than the one before it, and the numbers in it are round.
+func TestOrderOfStudies(t *testing.T) {
+	all := ordered()
+	if len(all) != len(longer)+len(studies) {
+		t.Fatalf("%d studies", len(all))
+	}
+	// Without a number of inducing inputs, evaluations or cases, there is no limit to them.
+	unlimited := func(n int) int {
+		if n == 0 {
+			return math.MaxInt
+		}
+		return n
+	}
+	for _, of := range [][]study{all, studies} {
+		for k, s := range of {
+			if s.steps%10 != 0 || s.inducing%50 != 0 || s.subsample%1000 != 0 || s.folds%5 != 0 {
+				t.Errorf("%+v: a number is not round", s)
+			}
+			if k == 0 {
+				continue
+			}
+			before := of[k-1]
+			if s.inducing == 0 && before.inducing > 0 {
+				t.Errorf("%+v has the whole covariance, and comes after %+v", s, before)
+			}
+			if unlimited(s.subsample) > unlimited(before.subsample) {
+				t.Errorf("%+v has more cases than %+v", s, before)
+			}
+			if s.subsample == before.subsample && (unlimited(s.inducing) > unlimited(before.inducing) ||
+				unlimited(s.steps) > unlimited(before.steps)) {
+				t.Errorf("%+v of as many cases is larger than %+v", s, before)
+			}
+			if (s.inducing > 0) == (before.inducing > 0) && (s.restarts > before.restarts || s.folds > before.folds ||
+				max(s.repeats, 1) > max(before.repeats, 1) || len(s.kernels) > len(before.kernels) ||
+				len(s.inference) > len(before.inference)) {
+				t.Errorf("%+v is larger than %+v", s, before)
+			}
+		}
+	}
+}
+
+// The cases of a problem are those of the table that have a label of a class that is kept.
+func TestSizeOfTables(t *testing.T) {
+	table := tabled()
+	table.Unlabelled, table.Rare = 5, counts(1, 2)
+	if p, err := sizeOf(table); err != nil || p.cases != 42 || p.inputs != 2 {
+		t.Errorf("%v: %d cases of %d inputs", err, p.cases, p.inputs)
+	}
+}
+
+// Numbers that are names, as codes of places, are written as categories with what they were taken
+// for, and the summary says what is predicted from what.
+func TestStarterOfCodes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	text := "zip,x,y\n"
+	for i := range 21 {
+		text += fmt.Sprintf("%d,%d.5,%c\n", i%3+1, i*i%11, 'p'+i%2)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Starter(t.Context(), path+".yaml", path, "y", 0)
+	want := "\n  categories:\n    - zip # 3 categories, by its name, although they are numbers: 1 (7), 2 (7), 3 (7)\n" +
+		"  categorical: one_hot #"
+	if err != nil || !strings.Contains(s.Text, want) {
+		t.Errorf("%v\n%s\nlacks %q", err, s.Text, want)
+	}
+	if want := "y: p (11), q (10); from 2 inputs, coded in 4 columns"; !strings.HasPrefix(s.About, want) {
+		t.Errorf("about %q, want %q", s.About, want)
+	}
 }
