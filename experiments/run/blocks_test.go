@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -326,10 +327,12 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := plantest.ReadAll(t, name)
 	again, err := LayOut(p, dir, LayOutOptions{Engine: "one"})
 	if err != nil || !reflect.DeepEqual(again.Layout, before) || slices.Equal(before.Estimates, l.Estimates) {
 		t.Errorf("%v: %+v", err, again.Layout)
 	}
+	golden.Equal(t, "plan.json, laid out again", plantest.ReadAll(t, name), text)
 	if again, err = LayOut(p, dir, LayOutOptions{Blocks: 6}); err != nil || again.Blocks != 6 || again.ID != l.ID {
 		t.Errorf("%v: %+v", err, again.Layout)
 	}
@@ -369,6 +372,44 @@ func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
 		o := Options{Options: search.Options{MemoryLimit: before.Memory}, Warn: func(string, ...any) {}}
 		if _, _, err := l.Work(t.Context(), Block{block, l.Blocks}, o); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A worker does what its block has and says how many of its studies wait for other blocks. One that
+// is stopped returns the reason.
+func TestWorkersSayWhatWaits(t *testing.T) {
+	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: {restarts: 4}\n")
+	l, err := LayOut(p, t.TempDir(), LayOutOptions{Blocks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if s, _, err := l.Work(stopped, Block{0, 2}, quiet(t)); !errors.Is(err, search.ErrStopped) || s.Done > 0 {
+		t.Errorf("stopped: %+v, error %v", s, err)
+	}
+	// Each block has two of the four trials, and the first has the fit after them.
+	for k, c := range []struct{ block, done, waits int }{{0, 2, 1}, {1, 2, 0}, {0, 1, 0}} {
+		s, waits, err := l.Work(t.Context(), Block{c.block, 2}, quiet(t))
+		if err != nil || s.Done != c.done || waits != c.waits {
+			t.Errorf("%d: block %d has done %d and %d wait, error %v; want %+v", k, c.block, s.Done, waits, err, c)
+		}
+	}
+}
+
+// Blocks take an hour if times are known; otherwise there are 16.
+func TestSuggestedBlocks(t *testing.T) {
+	l := LaidOut{Plan: plantest.Planned(t, crabs30+divided["grid"])}
+	l.Estimates = make([]Estimate, len(l.Plan.Studies))
+	l.Estimates[0] = Estimate{Trials: 7200, Later: 1800}
+	for _, c := range []struct {
+		measured   bool
+		jobs, want int
+	}{{true, 1, 3}, {true, 2, 2}, {true, 4, 1}, {false, 1, 16}, {false, 4, 16}} {
+		l.Measured = c.measured
+		if got := l.suggested(c.jobs); got != c.want {
+			t.Errorf("%+v: %d blocks", c, got)
 		}
 	}
 }

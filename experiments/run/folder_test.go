@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -116,6 +118,39 @@ func TestFiguresNoLongerDrawnAreDeleted(t *testing.T) {
 	}
 	if text, err := os.ReadFile(at(ownName)); err != nil || strings.Count(string(text), ".svg") != 1 || !strings.Contains(string(text), all[0]) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// Someone who follows a run gets another content only when there is something new. A line that
+// cannot be read is an error every time.
+func TestFollowing(t *testing.T) {
+	p, dir := plantest.Planned(t, small), t.TempDir()
+	j, err := Begin(p, dir, p.Search(), quiet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Follower{Dir: dir}
+	first, err := f.Read()
+	if err != nil || len(first.Lines) > 0 {
+		t.Fatalf("%+v, error %v", first, err)
+	}
+	if again, err := f.Read(); err != nil || again != first {
+		t.Errorf("nothing is new: %+v, error %v", again, err)
+	}
+	if err := errors.Join(j.Append(failed(p)), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := f.Read(); err != nil || next == first || len(next.Lines) != 1 {
+		t.Errorf("after a job: %+v, error %v", next, err)
+	}
+	unknown := journal.Seal([]byte(`{"of_a_later_version": 1}`))
+	if err := os.WriteFile(filepath.Join(dir, "journal", "a.jsonl"), unknown, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 2 {
+		if got, err := f.Read(); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "a.jsonl:1") {
+			t.Errorf("read %d: %+v, error %v", k, got, err)
+		}
 	}
 }
 
