@@ -2,15 +2,22 @@ package classifier
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // The message of fit about its configuration counts the configurations with a value, names equal
@@ -106,6 +113,7 @@ func TestHowConfigurationsAreCompared(t *testing.T) {
 	}{
 		{both + "tune: none\n", "", true, true, ""}, {both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "", true, false, ""},
 		{both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "", false, true, ""}, {both + "tune: none\nevaluate: training\n", "", true, true, ""},
+		{both + "tune: none\nevaluate: leave_one_out\n", "", true, false, ""},
 		{both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "log_evidence", true, true, ""}, {both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "auc", false, false, ""},
 		{both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "mean_loss", false, false, ""},
 		{both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "ac", false, false, `--by: unknown score "ac"`},
@@ -120,5 +128,122 @@ func TestHowConfigurationsAreCompared(t *testing.T) {
 		if got != c.byObjective || c.want == "" && err != nil || c.want != "" && (!errors.Is(err, spec.ErrInvalid) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s by %q, studied %v: %v, %v; want %v, %s", c.text, c.by, c.studied, got, err, c.byObjective, c.want)
 		}
+	}
+}
+
+// A folder is finished if all jobs of this very plan are on record; then fit needs no --resume.
+func TestFinishedRuns(t *testing.T) {
+	const text = "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+	p, dir := plantest.Planned(t, text), filepath.Join(t.TempDir(), "run")
+	longer := plantest.Planned(t, strings.Replace(text, "linear]", "linear, matern32]", 1))
+	if Finished(p, "") || Finished(p, dir) {
+		t.Error("no folder is finished")
+	}
+	if _, _, err := run.Run(t.Context(), p, dir, run.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !Finished(p, dir) || Finished(longer, dir) {
+		t.Errorf("finished: %v, with another configuration %v", Finished(p, dir), Finished(longer, dir))
+	}
+	f, s, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), FitOptions{Dir: dir})
+	if err != nil || f == nil || s.Done > 0 {
+		t.Errorf("fit after a run: %+v, error %v", s, err)
+	}
+
+	folder, err := run.ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		studies *int
+		all     bool
+		with    func(f *record.Fit) bool
+		done    bool
+	}{
+		{nil, true, func(*record.Fit) bool { return true }, true},
+		{nil, true, func(f *record.Fit) bool { return f.Study == 0 }, false},
+		{nil, false, func(f *record.Fit) bool { return f.Study == 0 }, true},
+		{nil, false, func(f *record.Fit) bool { return f.Study > 0 }, false},
+		{nil, false, func(f *record.Fit) bool { return f.Configuration == 0 }, false},
+		{new(0), false, func(f *record.Fit) bool { return f.Configuration == 0 }, true},
+		{new(0), false, func(f *record.Fit) bool { return f.Configuration == 1 }, false},
+	} {
+		studies, _, err := candidates(p, c.studies)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := slices.DeleteFunc(slices.Clone(folder.Lines), func(l record.Line) bool { return !c.with(l.Fit) })
+		if err := unfinished(p, dir, studies, c.all, lines); (err == nil) != c.done || !c.done && !errors.Is(err, run.ErrUnfinished) {
+			t.Errorf("%d studies, all %v, %d lines: error %v", len(studies), c.all, len(lines), err)
+		}
+	}
+}
+
+// A configuration that is the best by held-out cases is kept, also beside others that have no log
+// evidence.
+func TestFitKeepsTheBestByItsScore(t *testing.T) {
+	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30, preprocess: standardize}\n"+
+		"model: {kernel: linear, likelihood: probit, inference: [base_rate, laplace]}\ntune: none\nevaluate: {kfold: {k: 2}}\n")
+	f, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), FitOptions{})
+	if err != nil || f.Model.Inference != "laplace" {
+		t.Errorf("%+v, error %v", f, err)
+	}
+}
+
+// Of failed jobs those run again that fit needs: of the fits to all data, or with a score of
+// held-out cases all.
+func TestFitRunsFailedJobsAgain(t *testing.T) {
+	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n")
+	dir := t.TempDir()
+	o := FitOptions{Dir: dir, Options: run.Options{Resume: true}}
+	j, err := run.Begin(p, dir, p.Search(), o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := record.Fit{Study: 1, Chosen: -1, Natural: []record.Number{1, 1}, TrainCounts: []int{7, 8}, Failure: cause.Failure.New("lost")}
+	line := record.Line{Plan: p.Manifest.Key, Key: p.Manifest.Configurations[0].Studies[1].Key, Fit: &failed}
+	if err := errors.Join(j.Append(line), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ by, want string }{{"log_evidence", "0"}, {"error_rate", "1"}} {
+		told := ""
+		o.By, o.Retry = c.by, true
+		o.Warn = func(format string, args ...any) { told += fmt.Sprintf(format, args...) + "\n" }
+		if _, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), o); err != nil || !strings.Contains(told, "failed jobs that are run again: "+c.want+"\n") {
+			t.Errorf("%s: told %s, error %v", c.by, told, err)
+		}
+	}
+}
+
+// Where the model file cannot be written in the end, the jobs are done: they are on record if there
+// is a run folder.
+func TestModelFilesThatCannotBeWritten(t *testing.T) {
+	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\n")
+	for _, dir := range []string{"", t.TempDir()} {
+		gone := filepath.Join(t.TempDir(), "gone")
+		if err := os.Mkdir(gone, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		o := FitOptions{Dir: dir, Options: run.Options{Warn: func(format string, _ ...any) {
+			if strings.Contains(format, "is selected") { // when only the file is left to write
+				os.RemoveAll(gone)
+			}
+		}}}
+		if _, _, err := Fit(t.Context(), p, filepath.Join(gone, "m.json"), o); err == nil || errors.Is(err, run.ErrUnreported) != (dir != "") {
+			t.Errorf("with the folder %q: error %v", dir, err)
+		}
+	}
+}
+
+// The warnings about a fit are its own and those of the trial that it starts from.
+func TestWarningsOfAFit(t *testing.T) {
+	trial := func(index int, value record.Number, warning string) record.Line {
+		return record.Line{Trial: &record.Trial{Index: index, Points: []record.Point{{Theta: []record.Number{1}, Value: value}},
+			Warnings: []cause.Notice{{Text: warning}}}}
+	}
+	fit := &record.Fit{Converged: true, Warnings: []cause.Notice{{Text: "of the fit"}}}
+	w := outcomeOf(search.Study{}, []record.Line{trial(0, 1, "of the first"), trial(1, 2, "of the second"), {Fit: fit}})
+	if got := cause.Texts(w.warnings); w.chosen != 1 || !slices.Equal(got, []string{"of the fit", "of the second"}) {
+		t.Errorf("trial %d with %q", w.chosen, got)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -410,9 +409,6 @@ func writeCells(w io.Writer, rows [][]any) error {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for j, v := range row {
-			if number, is := v.(record.Number); is {
-				v = strconv.FormatFloat(float64(number), 'g', -1, 64)
-			}
 			cells[j] = fmt.Sprint(v)
 		}
 		out.Write(cells) // errors surface in out.Error

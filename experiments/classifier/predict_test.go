@@ -85,11 +85,13 @@ func TestCostsOfTheFile(t *testing.T) {
 	if slices.Equal(decided(c, spec.Deciding{}), equal) {
 		t.Error("the costs of the file have no effect")
 	}
-	for _, wrong := range [][][]record.Number{nil, {{0, 1}}, {{0, 1}, {1}}, {{0, record.Number(math.Inf(1))}, {1, 0}}} {
+	infinite := record.Number(math.Inf(1))
+	for _, wrong := range []record.Costs{{}, {Loss: [][]record.Number{{0, 1}}}, {Loss: [][]record.Number{{0, 1}, {1}}},
+		{Loss: [][]record.Number{{0, infinite}, {1, 0}}}, {Loss: [][]record.Number{{0, 1}, {1, 0}}, Reject: &infinite}} {
 		f := *c.file
-		f.Costs = &record.Costs{Loss: wrong}
+		f.Costs = &wrong
 		if _, err := restore(&f, "model.json"); err == nil || !strings.Contains(err.Error(), "costs: want a number") {
-			t.Errorf("costs %v: %v", wrong, err)
+			t.Errorf("costs %+v: %v", wrong, err)
 		}
 	}
 }
