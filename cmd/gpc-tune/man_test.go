@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // Text is escaped, so that roff prints it as it is and interprets nothing in it.
@@ -21,6 +23,28 @@ func TestRoff(t *testing.T) {
 	} {
 		if got := roff(text); got != want {
 			t.Errorf("%s gives %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Every command says in its own words what it does, and its example is one of itself; export lists its
+// tables.
+func TestCommandsAreDescribed(t *testing.T) {
+	said := map[string]string{}
+	for _, c := range commands(nil) {
+		for _, text := range []string{c.Short, c.Long} {
+			if of, met := said[text]; met && text != "" {
+				t.Errorf("%s and %s: %q", c.Name(), of, text)
+			}
+			said[text] = c.Name()
+		}
+		if c.Short == "" || c.Example != "" && !strings.Contains(c.Example, "gpc-tune "+c.Name()) {
+			t.Errorf("%s: %q, with the example %q", c.Name(), c.Short, c.Example)
+		}
+		for _, e := range table.Exported() {
+			if c.Name() == "export" && !strings.Contains(c.Long, "\n  "+e.Name+": "+e.Doc) {
+				t.Errorf("export does not list %s", e.Name)
+			}
 		}
 	}
 }
