@@ -57,8 +57,7 @@ func CorrectionMemory(s Size) int64 {
 // shapes are the skewness and the excess kurtosis of the tilted distribution that belongs to each
 // site, or to one copy of it.
 func (p *siteState) shapes() (skewness, kurtosis []float64, err error) {
-	rule, ok := p.rule.(epRule)
-	if !ok || rule.alpha != 1 || p.nodes != nil || isRule(p.moments) {
+	if rule, ok := p.rule.(epRule); !ok || !rule.correctable() {
 		return nil, nil, errCorrection
 	}
 	if !p.diagnostics.Converged {

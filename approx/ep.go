@@ -183,6 +183,12 @@ type epRule struct {
 // share is the share of the site of case i that is taken out of a marginal.
 func (p epRule) share(i int) float64 { return p.alpha * p.weight.copyShare(i) }
 
+// byQuadrature reports whether averages are those of a quadrature rule.
+func (p epRule) byQuadrature() bool { return p.nodes != nil || isRule(p.moments) }
+
+// correctable reports whether marginals have the moments of the tilted distributions themselves.
+func (p epRule) correctable() bool { return p.alpha == 1 && !p.byQuadrature() }
+
 // match gives the site of case i: an update, and with a share below 1 their fixed point.
 func (p epRule) match(i int, v, b float64) (site, error) {
 	at := p.marginal(i, v, b)
@@ -235,12 +241,12 @@ func (p epRule) negative() bool { return p.policy == KeepNegative }
 
 // stationary: the cavity form is, at the fixed point of exact moments, without floors.
 func (p epRule) stationary(f fixedPoint) bool {
-	return f.floors == 0 && p.nodes == nil && !isRule(p.moments) && !p.options.accepts()
+	return f.floors == 0 && !p.byQuadrature() && !p.options.accepts()
 }
 
 // term: the averages are those that the site was made of.
 func (p epRule) term(i int) term {
-	if p.nodes != nil || isRule(p.moments) {
+	if p.byQuadrature() {
 		return p.siteState.term(i)
 	}
 	return p.cavityTerm(i, p.next[i].average, p.share(i))
