@@ -108,8 +108,8 @@ func TestWholeExplanations(t *testing.T) {
 		t.Errorf("explain ep: %v\n%s", err, out.String())
 	}
 	out.Reset()
-	want := "\n  inputs  {from: a number, to: a number, points: a whole number}, by default {from: -1, to: 1, points: 31}\n" +
-		"  draws   a whole number, by default 1\n"
+	want := "\n  inputs  {from: a number, to: a number, points: a whole number}, by default {from: -1, to: 1, " +
+		"points: 31}\n  draws   a whole number, by default 1\n"
 	if err := Explain(&out, "surface"); err != nil || !strings.Contains(out.String(), want) {
 		t.Errorf("explain surface: %v\n%s", err, out.String())
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -71,6 +73,8 @@ func TestLimitsOfIllustrations(t *testing.T) {
 		{softmaxIllustration{five, []float64{1, 1, -1}}, se("softmax"), "deviations"},
 		{softmaxIllustration{five, []float64{1, 1001, 1}}, se("softmax"), "deviations"},
 		{softmaxIllustration{five, deviations(3, 1)}, se("probit"), "likelihood"},
+		{softmaxIllustration{five, deviations(3, 1)}, se("ordinal"), "likelihood"},
+		{softmaxIllustration{five, deviations(3, 1)}, se("multinomial_probit"), "likelihood"},
 		{softmaxIllustration{places{0, 1, 1}, deviations(3, 1)}, se("softmax"), "latent"},
 		{cavityIllustration{square(1, 0.5, 1), two, five}, fit("probit", "ep"), ""},
 		{cavityIllustration{square(1, 0.5, 1), two, five}, fit("probit", "laplace"), "inference"},
@@ -87,6 +91,7 @@ func TestLimitsOfIllustrations(t *testing.T) {
 		{posteriorIllustration{Labels: two, Mean: []float64{0, -1.1e6}}, fit("probit", "ep"), "mean"},
 		{posteriorIllustration{Labels: two, Mean: []float64{0}}, fit("probit", "ep"), "mean"},
 		{posteriorIllustration{Labels: two, Covariance: square(1e12, 0, 1e-12)}, fit("probit", "ep"), ""},
+		{posteriorIllustration{Labels: two, Covariance: square(1e-12, 0, 1)}, fit("probit", "ep"), ""},
 		{posteriorIllustration{Labels: two, Covariance: square(1.1e12, 0, 1)}, fit("probit", "ep"), "covariance"},
 		{posteriorIllustration{Labels: two, Covariance: square(0.9e-12, 0, 1)}, fit("probit", "ep"), "covariance"},
 		{posteriorIllustration{Labels: two, Covariance: square(1, 0, 0.9e-12)}, fit("probit", "ep"), "covariance"},
@@ -136,13 +141,13 @@ func TestAxisOfAPosterior(t *testing.T) {
 }
 
 // The bulk of a density has all of it above e^-60 of the maximum, and little more, however far from
-// the prior mean that is.
+// the prior mean that is: as far as the mean or a label.
 func TestBulk(t *testing.T) {
-	for _, c := range []struct{ mean, prior, centre, sd float64 }{
-		{0, 1, 0, 1}, {0, 1, 3, 0.01}, {100, 4, 250, 1}, {-5, 100, 0, 1e-3}, {0, 1, 30, 0.5}, {1e6, 1, 0, 1e-4},
-		{0, 100, 3500, 2}, {0, 0.01, -0.35, 1e-3},
+	for _, c := range []struct{ mean, prior, label, centre, sd float64 }{
+		{0, 1, 1, 0, 1}, {0, 1, 1, 3, 0.01}, {100, 4, 1, 250, 1}, {-5, 100, 1, 0, 1e-3}, {0, 1, 1, 30, 0.5},
+		{1e6, 1, 1, 0, 1e-4}, {0, 100, 1, 3500, 2}, {0, 0.01, 1, -0.35, 1e-3}, {0, 0.01, 50, 50, 1e-3},
 	} {
-		p := latentPosterior{mean: []float64{c.mean, c.mean}, labels: []float64{1, -1},
+		p := latentPosterior{mean: []float64{c.mean, c.mean}, labels: []float64{c.label, -1},
 			covariance: [][]float64{{c.prior * c.prior, 0}, {0, c.prior * c.prior}}}
 		lo, hi := p.bulk(func(f float64) float64 { return -(f - c.centre) * (f - c.centre) / (2 * c.sd * c.sd) })
 		reach := math.Sqrt(2*60) * c.sd
@@ -192,5 +197,86 @@ func TestNamesOfDraws(t *testing.T) {
 				t.Errorf("%s, shown %v: %+v", c.likelihood, shown, i.Hyperparameters)
 			}
 		}
+	}
+}
+
+// Without options axes have a point at 0, where figures are symmetric, and there is one surface.
+func TestIllustrationsWithoutOptions(t *testing.T) {
+	for _, e := range Illustrations {
+		of, err := e.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		axis := places{-1, 1, 3}
+		switch of := of.(type) {
+		case priorIllustration:
+			axis = of.Inputs
+		case surfaceIllustration:
+			if axis = of.Inputs; of.Draws != 1 {
+				t.Errorf("%d surfaces", of.Draws)
+			}
+		case targetsIllustration:
+			axis = of.Inputs
+		case likelihoodIllustration:
+			axis = of.Latent
+		case softmaxIllustration:
+			axis = of.Latent
+		}
+		at, err := axis.on(maxPlaces)
+		if err != nil || math.Abs(at[len(at)/2]) > 1e-12 || math.Abs(at[0]+at[len(at)-1]) > 1e-12 {
+			t.Errorf("%s: %v, %v", e.Name, at, err)
+		}
+	}
+}
+
+// filled is the illustration of a model.
+func filled(t *testing.T, of Illustration, m declared.Model) record.Illustration {
+	t.Helper()
+	var i record.Illustration
+	if err := of.Fill(t.Context(), &i, []declared.Model{m}, 1); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// A likelihood without derivatives is shown by its logarithm: right with probability 0.9, or never
+// wrong.
+func TestLikelihoodsWithoutDerivatives(t *testing.T) {
+	for likelihood, want := range map[string][]float64{
+		"{noisy_threshold: {epsilon: 0.1}}": {math.Log(0.1), math.Log(0.5), math.Log(0.9)},
+		"step":                              {-math.MaxFloat64, math.Log(0.5), 0},
+	} {
+		i := filled(t, likelihoodIllustration{places{-1, 1, 3}, 1}, modelOf(t, "se", likelihood, ""))
+		if got := i.Column("log_likelihood"); len(i.Columns) != 2 || !floats.EqualApprox(got, want, 1e-15) {
+			t.Errorf("%s: %v in %d columns, want %v", likelihood, got, len(i.Columns), want)
+		}
+	}
+}
+
+// The prior of a posterior is standard normal unless it is given: with a label of noise variance
+// 1/4, the posterior variance is 1/(1 + 4).
+func TestPosteriorOfAStandardNormalPrior(t *testing.T) {
+	i := filled(t, posteriorIllustration{Labels: []float64{1}}, modelOf(t, "se", "{gaussian: {noise: 0.5}}", "exact"))
+	for what, c := range map[string][2]float64{
+		"prior mean": {float64(i.Prior.Mean[0]), 0}, "prior variance": {float64(i.Prior.Covariance[0][0]), 1},
+		"mean": {float64(i.Exact.Mean[0]), 0.8}, "variance": {float64(i.Exact.Covariance[0][0]), 0.2},
+	} {
+		if !(math.Abs(c[0]-c[1]) <= 1e-14) {
+			t.Errorf("%s %v, want %v", what, c[0], c[1])
+		}
+	}
+}
+
+// Where EP fails at a cavity, the record has that cavity: on the pair of García-Fernández et al.
+// that of the first value, -117.9, after the second update.
+func TestFailedCavityIsRecorded(t *testing.T) {
+	i := filled(t, posteriorIllustration{Labels: []float64{1, 1}, Mean: []float64{-0.5, -3},
+		Covariance: [][]float64{{1, 0.8}, {0.8, 1}}}, modelOf(t, "se", "noisy_threshold", "{ep: {negative_sites: keep}}"))
+	of := i.Approximations[0]
+	if of.Cavity == nil || of.Gaussian != nil {
+		t.Fatalf("%+v", of)
+	}
+	if c := *of.Cavity; c.Case != 0 || c.Iteration != 2 || math.Abs(float64(c.Variance)+117.9) > 0.05 {
+		t.Errorf("%+v", c)
 	}
 }

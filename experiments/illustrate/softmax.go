@@ -34,8 +34,12 @@ func (s softmaxIllustration) Check(m declared.Model, put func(at string, err err
 			put("deviations", fmt.Errorf("deviation %v; it must be from 0 to 1000", v))
 		}
 	}
-	if m.Likelihood.Domain() != likelihood.Categorical {
+	switch _, multinomial := bound(m, new(record.Illustration)).(likelihood.Multinomial); {
+	case m.Likelihood.Domain() != likelihood.Categorical:
 		put("likelihood", fmt.Errorf("%s has one latent value, and one for each class is shown; use softmax",
+			m.Written.Likelihood))
+	case !multinomial:
+		put("likelihood", fmt.Errorf("%s has another W than diag π - ππᵀ, whose eigenvalues are shown; use softmax",
 			m.Written.Likelihood))
 	}
 }
