@@ -227,7 +227,9 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		name := filepath.Join(t.TempDir(), "m.json")
 		var told []string
-		o := FitOptions{Options: run.Options{Warn: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}}
+		o := FitOptions{Options: run.Options{Warn: func(format string, args ...any) {
+			told = append(told, fmt.Sprintf(format, args...))
+		}}}
 		o.Workers = workers
 		f, _, err := Fit(t.Context(), plantest.Planned(t, tuned), name, o)
 		if err != nil {
@@ -236,7 +238,8 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 		if want := report.Configurations[best]; float64(f.LogEvidence) != float64(want.LogEvidence) || f.Model.Inference != want.Inference.Text {
 			t.Errorf("kept %v of %s, want %v of %s", f.LogEvidence, f.Model.Inference, want.LogEvidence, want.Inference)
 		}
-		want := fmt.Sprintf("configuration %d (crabs, se, probit, %s) is selected: its log_evidence of ", best, f.Model.Inference)
+		want := fmt.Sprintf("configuration %d (crabs, se, probit, %s) is selected: its log_evidence of ", best,
+			f.Model.Inference)
 		if len(told) == 0 || !strings.HasPrefix(told[0], want) {
 			t.Errorf("told %q, want %s", told, want)
 		}

@@ -133,7 +133,8 @@ func TestHowConfigurationsAreCompared(t *testing.T) {
 
 // A folder is finished if all jobs of this very plan are on record; then fit needs no --resume.
 func TestFinishedRuns(t *testing.T) {
-	const text = "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+	const text = "data: {dataset: crabs, subsample: 30}\n" +
+		"model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 	p, dir := plantest.Planned(t, text), filepath.Join(t.TempDir(), "run")
 	longer := plantest.Planned(t, strings.Replace(text, "linear]", "linear, matern32]", 1))
 	if Finished(p, "") || Finished(p, dir) {
@@ -173,7 +174,8 @@ func TestFinishedRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := slices.DeleteFunc(slices.Clone(folder.Lines), func(l record.Line) bool { return !c.with(l.Fit) })
-		if err := unfinished(p, dir, studies, c.all, lines); (err == nil) != c.done || !c.done && !errors.Is(err, run.ErrUnfinished) {
+		if err := unfinished(p, dir, studies, c.all, lines); (err == nil) != c.done ||
+			!c.done && !errors.Is(err, run.ErrUnfinished) {
 			t.Errorf("%d studies, all %v, %d lines: error %v", len(studies), c.all, len(lines), err)
 		}
 	}
@@ -183,7 +185,8 @@ func TestFinishedRuns(t *testing.T) {
 // evidence.
 func TestFitKeepsTheBestByItsScore(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30, preprocess: standardize}\n"+
-		"model: {kernel: linear, likelihood: probit, inference: [base_rate, laplace]}\ntune: none\nevaluate: {kfold: {k: 2}}\n")
+		"model: {kernel: linear, likelihood: probit, inference: [base_rate, laplace]}\n"+
+		"tune: none\nevaluate: {kfold: {k: 2}}\n")
 	f, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), FitOptions{})
 	if err != nil || f.Model.Inference != "laplace" {
 		t.Errorf("%+v, error %v", f, err)
@@ -193,14 +196,17 @@ func TestFitKeepsTheBestByItsScore(t *testing.T) {
 // Of failed jobs those run again that fit needs: of the fits to all data, or with a score of
 // held-out cases all.
 func TestFitRunsFailedJobsAgain(t *testing.T) {
-	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n")
+	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\n"+
+		"model: {kernel: [se, linear], likelihood: probit, inference: laplace}\n"+
+		"tune: none\nevaluate: {kfold: {k: 2}}\n")
 	dir := t.TempDir()
 	o := FitOptions{Dir: dir, Options: run.Options{Resume: true}}
 	j, err := run.Begin(p, dir, p.Search(), o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := record.Fit{Study: 1, Chosen: -1, Natural: []record.Number{1, 1}, TrainCounts: []int{7, 8}, Failure: cause.Failure.New("lost")}
+	failed := record.Fit{Study: 1, Chosen: -1, Natural: []record.Number{1, 1}, TrainCounts: []int{7, 8},
+		Failure: cause.Failure.New("lost")}
 	line := record.Line{Plan: p.Manifest.Key, Key: p.Manifest.Configurations[0].Studies[1].Key, Fit: &failed}
 	if err := errors.Join(j.Append(line), j.Close()); err != nil {
 		t.Fatal(err)
@@ -209,7 +215,8 @@ func TestFitRunsFailedJobsAgain(t *testing.T) {
 		told := ""
 		o.By, o.Retry = c.by, true
 		o.Warn = func(format string, args ...any) { told += fmt.Sprintf(format, args...) + "\n" }
-		if _, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), o); err != nil || !strings.Contains(told, "failed jobs that are run again: "+c.want+"\n") {
+		if _, _, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), o); err != nil ||
+			!strings.Contains(told, "failed jobs that are run again: "+c.want+"\n") {
 			t.Errorf("%s: told %s, error %v", c.by, told, err)
 		}
 	}
@@ -218,7 +225,8 @@ func TestFitRunsFailedJobsAgain(t *testing.T) {
 // Where the model file cannot be written in the end, the jobs are done: they are on record if there
 // is a run folder.
 func TestModelFilesThatCannotBeWritten(t *testing.T) {
-	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\n")
+	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\n"+
+		"model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\n")
 	for _, dir := range []string{"", t.TempDir()} {
 		gone := filepath.Join(t.TempDir(), "gone")
 		if err := os.Mkdir(gone, 0o777); err != nil {
@@ -229,7 +237,8 @@ func TestModelFilesThatCannotBeWritten(t *testing.T) {
 				os.RemoveAll(gone)
 			}
 		}}}
-		if _, _, err := Fit(t.Context(), p, filepath.Join(gone, "m.json"), o); err == nil || errors.Is(err, run.ErrUnreported) != (dir != "") {
+		if _, _, err := Fit(t.Context(), p, filepath.Join(gone, "m.json"), o); err == nil ||
+			errors.Is(err, run.ErrUnreported) != (dir != "") {
 			t.Errorf("with the folder %q: error %v", dir, err)
 		}
 	}
@@ -238,7 +247,8 @@ func TestModelFilesThatCannotBeWritten(t *testing.T) {
 // The warnings about a fit are its own and those of the trial that it starts from.
 func TestWarningsOfAFit(t *testing.T) {
 	trial := func(index int, value record.Number, warning string) record.Line {
-		return record.Line{Trial: &record.Trial{Index: index, Points: []record.Point{{Theta: []record.Number{1}, Value: value}},
+		at := record.Point{Theta: []record.Number{1}, Value: value}
+		return record.Line{Trial: &record.Trial{Index: index, Points: []record.Point{at},
 			Warnings: []cause.Notice{{Text: warning}}}}
 	}
 	fit := &record.Fit{Converged: true, Warnings: []cause.Notice{{Text: "of the fit"}}}

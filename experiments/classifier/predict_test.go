@@ -87,7 +87,8 @@ func TestCostsOfTheFile(t *testing.T) {
 	}
 	infinite := record.Number(math.Inf(1))
 	for _, wrong := range []record.Costs{{}, {Loss: [][]record.Number{{0, 1}}}, {Loss: [][]record.Number{{0, 1}, {1}}},
-		{Loss: [][]record.Number{{0, infinite}, {1, 0}}}, {Loss: [][]record.Number{{0, 1}, {1, 0}}, Reject: &infinite}} {
+		{Loss: [][]record.Number{{0, infinite}, {1, 0}}},
+		{Loss: [][]record.Number{{0, 1}, {1, 0}}, Reject: &infinite}} {
 		f := *c.file
 		f.Costs = &wrong
 		if _, err := restore(&f, "model.json"); err == nil || !strings.Contains(err.Error(), "costs: want a number") {

@@ -34,7 +34,8 @@ func written(t *testing.T, text string) string {
 // learnt is a classifier of the cases in text; section has further keys of the data.
 func learnt(t *testing.T, text, section, model string) *Classifier {
 	t.Helper()
-	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, %s}\nmodel: {%s}\ntune: none\n", written(t, text), section, model))
+	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, %s}\nmodel: {%s}\ntune: none\n", written(t, text),
+		section, model))
 	c, err := LoadClassifier(fitted(t, p, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,8 @@ func TestStreamsArePredictedLikeFiles(t *testing.T) {
 		if got.Labelled != streamed+12 || got.Labelled != want.Labelled || !reflect.DeepEqual(got.Scores, want.Scores) {
 			t.Errorf("%s: %d labelled, %+v, want %+v", from, got.Labelled, got.Scores, want.Scores)
 		}
-		if !slices.Equal(got.Warnings, want.Warnings) || !strings.Contains(strings.Join(got.Warnings, "\n"), "(cases: 2)") {
+		if !slices.Equal(got.Warnings, want.Warnings) ||
+			!strings.Contains(strings.Join(got.Warnings, "\n"), "(cases: 2)") {
 			t.Errorf("%s: warnings %q, want %q", from, got.Warnings, want.Warnings)
 		}
 		cells, err := csv.NewReader(&out).ReadAll()
@@ -76,7 +78,8 @@ func TestStreamsArePredictedLikeFiles(t *testing.T) {
 			for j, v := range row {
 				cell := cells[1+i][j]
 				number, is := v.(record.Number)
-				if parsed, err := strconv.ParseFloat(cell, 64); is && (err != nil || parsed != float64(number)) || !is && cell != fmt.Sprint(v) {
+				if parsed, err := strconv.ParseFloat(cell, 64); is && (err != nil || parsed != float64(number)) ||
+					!is && cell != fmt.Sprint(v) {
 					t.Fatalf("%s: %s of case %d is %s, want %v", from, cells[0][j], i, cell, v)
 				}
 			}
@@ -84,10 +87,12 @@ func TestStreamsArePredictedLikeFiles(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if got, err := c.Stream(stopped, name, nil, spec.Deciding{}, io.Discard); got != nil || !errors.Is(err, context.Canceled) {
+	if got, err := c.Stream(stopped, name, nil, spec.Deciding{}, io.Discard); got != nil ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %+v, error %v", got, err)
 	}
-	if _, err := c.Stream(t.Context(), "-", strings.NewReader("x,y\n1,2\n3,4\n"), spec.Deciding{}, io.Discard); !errors.Is(err, spec.ErrInvalid) {
+	other := strings.NewReader("x,y\n1,2\n3,4\n")
+	if _, err := c.Stream(t.Context(), "-", other, spec.Deciding{}, io.Discard); !errors.Is(err, spec.ErrInvalid) {
 		t.Errorf("other columns: error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -206,6 +208,31 @@ func TestAssessmentOfChains(t *testing.T) {
 	if len(got.Posterior) != 2 {
 		t.Errorf("%+v", got.Posterior)
 	}
+	// Of cases with two different inputs only two are inducing inputs, and every fit says so.
+	few := crowd(approx.EP{}, approx.EP{}, 14)
+	for i := range 14 {
+		few.Set.Source.X.Set(i, 0, float64(i%2))
+	}
+	few.Model.Inference = approx.EP{Structure: objective.Inducing{Points: 5}}
+	o, _, err := few.Objective(t.Context(), few.Model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 2; n++ {
+		var f record.Fit
+		first := ""
+		err := few.EverySample(objective.NewRun(t.Context(), o), [][][]float64{samples[:n]}, &f,
+			func(fit *objective.Point) error {
+				if w := fit.Diagnostics().Warnings; first == "" && len(w) > 0 {
+					first = w[0].String()
+				}
+				return nil
+			})
+		want := fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", n, n, first)
+		if texts := cause.Texts(f.Warnings); err != nil || first == "" || !slices.Equal(texts, []string{want}) {
+			t.Errorf("%q, %v, want %q", texts, err, want)
+		}
+	}
 	trial.Points = slices.Repeat(trial.Points[:1], 4)
 	if got, err := j.Assess(t.Context(), 0, samples[1], []record.Trial{trial}); err != nil || !strings.Contains(got.Failure.String(), "no sample could be fitted") {
 		t.Errorf("%v, %v", got.Failure, err)
@@ -356,5 +383,134 @@ func TestFoldsThatLoseAClass(t *testing.T) {
 	}
 	if _, err := j.Set.Split(cv.KFold{K: 14}, 1, "kfold"); err == nil || !strings.Contains(err.Error(), `class "a"`) {
 		t.Error(err)
+	}
+}
+
+// A case of weight two is one that is there twice.
+func TestWeightsRepeatCases(t *testing.T) {
+	weighted := crowd(approx.Laplace{}, approx.Laplace{}, 14, 15, 16)
+	twice := crowd(approx.Laplace{}, approx.Laplace{}, 14, 15, 16)
+	weighted.Set.Source.Weights = slices.Repeat([]float64{1}, 20)
+	weighted.Set.Source.Weights[3] = 2
+	twice.Set.Train = append(twice.Set.Train, 3)
+	got, err := weighted.Assess(t.Context(), 0, []float64{0.3, 0.5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := twice.Assess(t.Context(), 0, []float64{0.3, 0.5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(float64(got.LogEvidence), float64(want.LogEvidence), 1e-9) ||
+		!allNear(column(got.Proba, 1), column(want.Proba, 1), 1e-9) {
+		t.Errorf("%v and %v, want %v and %v", got.LogEvidence, got.Proba, want.LogEvidence, want.Proba)
+	}
+}
+
+// The confidence of a comparator that has its own is recorded: minus the distance to the nearest
+// training case.
+func TestAssessmentHasConfidences(t *testing.T) {
+	j := crowd(approx.EP{}, approx.EP{}, 14, 15, 16)
+	j.Comparator = comparator.Table.Default("p1nn")
+	got, err := j.Assess(t.Context(), -1, nil, nil)
+	if err != nil || !got.Failure.IsZero() || len(got.Confidence) != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	x := j.Set.Source.X
+	for i, row := range j.Set.Test {
+		nearest := math.Inf(1)
+		for _, k := range j.Set.Train {
+			nearest = min(nearest, math.Abs(x.At(row, 0)-x.At(k, 0)))
+		}
+		if !near(float64(got.Confidence[i]), -nearest, 1e-12) || nearest == 0 {
+			t.Errorf("case %d: %v, want %v", row, got.Confidence[i], -nearest)
+		}
+	}
+}
+
+// Where a number of inducing inputs is to be found, what was tried is recorded.
+func TestAssessmentWithInducingInputs(t *testing.T) {
+	j := crowd(approx.Laplace{Structure: objective.Inducing{Points: 5, Tolerance: 0.1}}, approx.Laplace{}, 14)
+	got, err := j.Assess(t.Context(), 0, []float64{0.3, 0.5}, nil)
+	if i := got.Inducing; err != nil || i == nil || i.Points != 5 || len(i.Tried) != 1 || i.Tried[0].Points != 5 {
+		t.Errorf("%+v, %v, %v", i, got.Failure, err)
+	}
+}
+
+// Inducing inputs that are selected again are told of if the log evidence changes by more than a
+// thousandth of a nat a case, up or down.
+func TestInducingInputsSelectedAgain(t *testing.T) {
+	const before = -9
+	for _, c := range []struct {
+		moved float64 // a case
+		told  bool
+	}{{0, false}, {0.9e-3, false}, {-0.9e-3, false}, {1.1e-3, true}, {-1.1e-3, true}} {
+		of := part{Job: crowd(approx.EP{}, approx.EP{}), fit: record.Fit{Inducing: &record.Inducing{}}}
+		of.fit.LogEvidence = record.Number(before + 14*c.moved)
+		of.rechosen(before)
+		if w := of.fit.Warnings; (len(w) > 0) != c.told || *of.fit.Inducing.Before != before {
+			t.Errorf("%+v: %v", c, w)
+		}
+	}
+}
+
+// The fit of an assessment is kept for a caller that uses it afterwards, and only then.
+func TestFitsAreKept(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		j := crowd(approx.EP{}, approx.EP{}, 14)
+		j.Keeps = keeps
+		free := []float64{0.3, 0.5}
+		assessed, err := j.Assess(t.Context(), 0, free, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, o := fitOf(t, j, j.Model, free)
+		first, err := j.FitModel(t.Context(), o, o.Layout.Fill(free))
+		if err != nil || first.LogEvidence != float64(assessed.LogEvidence) {
+			t.Fatalf("%+v, %v, want %v", first, err, assessed.LogEvidence)
+		}
+		if again, err := j.FitModel(t.Context(), o, o.Layout.Fill(free)); err != nil || (again == first) != keeps {
+			t.Errorf("keeps %v: the same is %v, error %v", keeps, again == first, err)
+		}
+	}
+}
+
+// Results of a twin are for one point and, with chains, for their samples. Other trials do not
+// count.
+func TestWhatAssessmentsDependOn(t *testing.T) {
+	free, other := []float64{1, 2}, []float64{3, 4}
+	trials := func(theta []float64) []record.Trial {
+		return []record.Trial{{Points: []record.Point{{Theta: record.Numbers(theta)}}}}
+	}
+	for _, chain := range []*objective.Chain{nil, {}} {
+		j := Job{Chain: chain}
+		if asked := j.askedFor(free, trials(free)); asked != j.askedFor(free, trials(free)) ||
+			asked == j.askedFor(other, trials(free)) ||
+			(asked == j.askedFor(free, trials(other))) != (chain == nil) {
+			t.Errorf("chains %v: %q", chain != nil, asked)
+		}
+	}
+}
+
+// A fit to a fold of the training cases that fails or does not converge is an error.
+func TestFoldsOfAdjustmentsThatFail(t *testing.T) {
+	for i, c := range []struct {
+		of    approx.Approximation
+		first float64
+		fails bool
+	}{
+		{approx.Laplace{}, 0.3, false}, {approx.Laplace{}, math.NaN(), true},
+		{approx.Laplace{MaxIterations: 1}, 0.3, true},
+	} {
+		j := crowd(c.of, c.of)
+		j.Adjust = &Adjust{Seed: 4}
+		inner, err := j.Set.Split(cv.KFold{K: 5}, 1, "predict")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := j.within(t.Context(), inner[0], []float64{c.first, 0.5}, nil); (err != nil) != c.fails ||
+			err == nil && len(p.Labels) != len(inner[0].Test) {
+			t.Errorf("%d: %+v, error %v", i, p, err)
+		}
 	}
 }

@@ -153,6 +153,34 @@ func TestTrialOfARow(t *testing.T) {
 	}
 }
 
+// Held-out numbers with weights are scored with them.
+func TestTrialOfWeightedNumbers(t *testing.T) {
+	j := crowd(approx.Exact{}, approx.Exact{}, 14, 15, 16)
+	d := j.Set.Source
+	d.Labels, d.Classes = nil, nil
+	for i := range 20 {
+		d.Targets, d.Weights = append(d.Targets, 3+math.Sin(d.X.At(i, 0))), append(d.Weights, float64(1+i%3))
+	}
+	j.Model.Likelihood = likelihood.Gaussian{}
+	j.Tuned = j.Model
+	free := []float64{0.3, 0.5}
+	got, err := j.Trial(t.Context(), 0, search.Proposal{Points: [][]float64{free}})
+	if err != nil || len(got.Points) != 1 || !got.Points[0].Usable() {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	fit, _ := fitOf(t, j, j.Model, free)
+	mean, variance := make([]float64, 3), make([]float64, 3)
+	fit.PredictMoments(mean, variance, &kernel.Inputs{X: data.PickRows(d.X, j.Set.Test)})
+	squares, weights := 0.0, 0.0
+	for i, row := range j.Set.Test {
+		squares += d.Weights[row] * (mean[i] - d.Targets[row]) * (mean[i] - d.Targets[row])
+		weights += d.Weights[row]
+	}
+	if got, want := float64(got.Points[0].Scores["rmse"]), math.Sqrt(squares/weights); !near(got, want, 1e-9) {
+		t.Errorf("a root mean squared error of %v, want %v", got, want)
+	}
+}
+
 // A score over folds is the mean over all of their held-out cases, or their sum, with the sign for
 // which more is better. A fit that fails in one fold fails its point only.
 func TestTrialOverFolds(t *testing.T) {

@@ -379,7 +379,8 @@ func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
 // A worker does what its block has and says how many of its studies wait for other blocks. One that
 // is stopped returns the reason.
 func TestWorkersSayWhatWaits(t *testing.T) {
-	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: {restarts: 4}\n")
+	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\n"+
+		"tune: {restarts: 4}\n")
 	l, err := LayOut(p, t.TempDir(), LayOutOptions{Blocks: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -448,11 +448,14 @@ func TestDamagedManifests(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Begin(p, dir, p.Search(), quiet(t)); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "--resume") {
+		if _, err := Begin(p, dir, p.Search(), quiet(t)); !errors.Is(err, ErrFolder) ||
+			!strings.Contains(err.Error(), "--resume") {
 			t.Errorf("%s: error %v", name, err)
 		}
 		var told []string
-		o := Options{Resume: true, Warn: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
+		o := Options{Resume: true, Warn: func(format string, args ...any) {
+			told = append(told, fmt.Sprintf(format, args...))
+		}}
 		_, err := Begin(p, dir, p.Search(), o)
 		if before == other {
 			if err == nil || !strings.Contains(err.Error(), "the journal does not match this file either") {
@@ -464,7 +467,8 @@ func TestDamagedManifests(t *testing.T) {
 			t.Fatalf("%s: error %v, told %q", name, err, told)
 		}
 		m, err := journal.ReadManifest(dir)
-		if kept := plantest.ReadAll(t, dir, "manifest-damaged.json"); err != nil || m.Key != p.Manifest.Key || kept != damaged {
+		if kept := plantest.ReadAll(t, dir, "manifest-damaged.json"); err != nil || m.Key != p.Manifest.Key ||
+			kept != damaged {
 			t.Errorf("%s: error %v, key %q, kept %q", name, err, m.Key, kept)
 		}
 	}
@@ -485,11 +489,14 @@ func TestDamagedLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told []string
-		o := Options{Resume: true, Warn: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
+		o := Options{Resume: true, Warn: func(format string, args ...any) {
+			told = append(told, fmt.Sprintf(format, args...))
+		}}
 		if _, err := Begin(p, dir, p.Search(), o); err != nil {
 			t.Fatal(err)
 		}
-		if finished != (len(told) == 0) || !finished && !strings.HasPrefix(told[0], "1 line(s) of the journal are incomplete or damaged") {
+		if finished != (len(told) == 0) || !finished &&
+			!strings.HasPrefix(told[0], "1 line(s) of the journal are incomplete or damaged") {
 			t.Errorf("finished %v: told %q", finished, told)
 		}
 	}
@@ -536,7 +543,8 @@ func TestFailedJobsRunAgain(t *testing.T) {
 			t.Errorf("%s: error %v, told %q", name, err, told)
 		}
 		recorded(1)
-		if err := again(dir, true, warn); err != nil || !slices.Equal(told, []string{"failed jobs that are run again: 1"}) {
+		if err := again(dir, true, warn); err != nil ||
+			!slices.Equal(told, []string{"failed jobs that are run again: 1"}) {
 			t.Errorf("%s again: error %v, told %q", name, err, told)
 		}
 		recorded(0)
@@ -545,7 +553,8 @@ func TestFailedJobsRunAgain(t *testing.T) {
 
 // failed is the line of a journal that the fit of the experiment small has failed.
 func failed(p *plan.Plan) record.Line {
-	f := &record.Fit{Chosen: -1, Natural: []record.Number{1, 1}, TrainCounts: []int{15, 15}, Failure: cause.Failure.New("lost")}
+	f := &record.Fit{Chosen: -1, Natural: []record.Number{1, 1}, TrainCounts: []int{15, 15},
+		Failure: cause.Failure.New("lost")}
 	return record.Line{Plan: p.Manifest.Key, Key: p.Manifest.Configurations[0].Studies[0].Key, Fit: f}
 }
 
