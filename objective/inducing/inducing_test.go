@@ -260,8 +260,8 @@ func TestScalesOfColumns(t *testing.T) {
 	}
 }
 
-// Inputs without variance, or whose selection is cancelled, give an error. The largest variance is
-// 1. After a step, 44 units in its last place may be rounding, and more is not.
+// The largest variance is 1. After a step, 44 units in its last place may be rounding, and more is
+// not.
 func TestVarianceBeyondRounding(t *testing.T) {
 	no := false
 	for units, want := range map[float64]int{43: 1, 46: 2} {
@@ -296,6 +296,7 @@ func TestRandomIsByTheSeed(t *testing.T) {
 	}
 }
 
+// Inputs without variance, or whose selection is cancelled, give an error.
 func TestNoVariance(t *testing.T) {
 	x := cases(20, 2)
 	still := &kernel.Inputs{X: mat.NewDense(20, 2, nil)}
