@@ -205,7 +205,7 @@ func (f *finder) visit(n ast.Node) bool {
 // call reports whether to visit all of a call; else it has visited the arguments to change.
 func (f *finder) call(n *ast.CallExpr) bool {
 	if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "ParseFloat" ||
-		s.Sel.Name == "IsInf" && f.text(n.Args[1]) == "1") {
+		s.Sel.Name == "IsInf" && len(n.Args) == 2 && f.text(n.Args[1]) == "1") {
 		ast.Inspect(n.Args[0], f.visit)
 		return false
 	}
