@@ -1,17 +1,14 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -272,33 +269,6 @@ func TestGovern(t *testing.T) {
 	Govern(&plan.Plan{}, &o)
 	if free, known := machine.Available(); known && o.MemoryLimit <= 0 {
 		t.Errorf("a limit of %d with %d free", o.MemoryLimit, free)
-	}
-}
-
-// What makes the garbage collector wait with small jobs takes no memory, even where a program has
-// used as much before and has given it back.
-func TestGovernTakesNoMemory(t *testing.T) {
-	resident := func() int {
-		text, err := os.ReadFile("/proc/self/statm")
-		if err != nil {
-			t.Skip("the resident memory is read from /proc/self/statm: ", err)
-		}
-		pages, err := strconv.Atoi(strings.Fields(string(text))[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pages * os.Getpagesize()
-	}
-	t.Setenv("GOGC", "")
-	os.Unsetenv("GOGC")
-	used := bytes.Repeat([]byte{1}, leeway)
-	before := resident()
-	runtime.KeepAlive(used)
-	debug.FreeOSMemory()
-	undo := Govern(&plan.Plan{}, &Options{Process: true})
-	defer undo()
-	if during := resident(); during > before-leeway/2 {
-		t.Errorf("%d MiB are in use, %d before %d of them were given back", during>>20, before>>20, leeway>>20)
 	}
 }
 

@@ -142,7 +142,8 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
 	}
-	var floor strings.Builder // counts as memory in use, but takes none: Grow writes nothing, unlike make
+	// counts as memory in use, but takes none: make would clear memory that was used before
+	var floor strings.Builder
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {
 			percent := debug.SetGCPercent(machine.Slack)
