@@ -11,8 +11,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -152,4 +154,12 @@ func (s *source) Import(path string) (*types.Package, error) {
 	return standard.Import(path) // what the conditions need
 }
 
-var standard = importer.Default()
+// standard has the packages of the standard library. The default importer does not find them in a
+// program built with -trimpath.
+var standard = importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+	file, err := exec.Command("go", "list", "-export", "-f", "{{.Export}}", path).Output()
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(strings.TrimSpace(string(file)))
+})
