@@ -1,7 +1,6 @@
 package approx
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +59,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	if _, err := e.power(bound(lik)); err != nil {
+	if _, err := powerOf(bound(lik), e.Alpha, e.exact()); err != nil {
 		return Caps{}, err
 	}
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
@@ -86,9 +85,12 @@ func (e EP) usesClasses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	_, err = e.power(bound(lik).(likelihood.RandomUtility).Noise())
+	_, err = powerOf(bound(lik).(likelihood.RandomUtility).Noise(), e.Alpha, true)
 	return caps, err
 }
+
+// exact reports whether no average is one of a quadrature.
+func (e EP) exact() bool { return e.Evidence == CavityForm && e.Quadrature.Order == 0 }
 
 func (EP) scalesGeometrically() bool { return true }
 
@@ -103,7 +105,7 @@ func (e EP) Memory(s Size) Memory {
 	if s.Classes > 2 {
 		return memoryOfSites(s, true)
 	}
-	return e.memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
+	return e.memory(s, e.exact())
 }
 
 // Fit implements Approximation.
@@ -128,32 +130,8 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 	if err != nil {
 		return nil, err
 	}
-	if power, err := e.power(p.lik); err != nil {
-		return nil, err
-	} else if power != nil {
-		p.moments = power
-	}
-	p.rule = epRule{p, e.NegativeSites, cmp.Or(e.Alpha, 1)}
-	return p, p.powers(cmp.Or(e.Alpha, 1))
-}
-
-// power is p(y|f)^α; nil if α is 1.
-func (e EP) power(lik likelihood.Bound) (likelihood.MomentMatcher, error) {
-	switch {
-	case e.Alpha == 0 || e.Alpha == 1:
-		return nil, nil
-	case !(e.Alpha >= 1e-3 && e.Alpha < 1):
-		return nil, fmt.Errorf("ep: alpha = %v must be between 0.001 and 1; for less use inference: variational, "+
-			"which is the limit", e.Alpha)
-	case e.Evidence != CavityForm || e.Quadrature.Order > 0:
-		return nil, fmt.Errorf("ep: alpha = %v needs exact averages; leave out evidence and quadrature", e.Alpha)
-	}
-	power, ok := likelihood.Power(lik.(likelihood.MomentMatcher), e.Alpha)
-	if !ok {
-		return nil, fmt.Errorf("ep: alpha = %v needs powers of the likelihood, known for smooth ones, noisy_threshold "+
-			"and step; use alpha: 1", e.Alpha)
-	}
-	return power, nil
+	p.rule = epRule{p, e.NegativeSites}
+	return p, p.raise(e.Alpha, e.exact())
 }
 
 // NegativeCavity is the ErrNotPositiveDefinite of EP at a cavity without a positive variance, which
@@ -172,16 +150,12 @@ func (e *NegativeCavity) Error() string {
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
 
-// epRule is EP's rule: the power alpha of the site of each copy makes the marginal have the moments
-// of the tilted distribution. moments are those of p(y|f) to that power.
+// epRule is EP's rule: the share of the site of each case that share says makes the marginal have
+// the moments of the tilted distribution.
 type epRule struct {
 	*siteState
 	policy NegativeSites
-	alpha  float64
 }
-
-// share is the share of the site of case i that is taken out of a marginal.
-func (p epRule) share(i int) float64 { return p.alpha * p.weight.copyShare(i) }
 
 // byQuadrature reports whether averages are those of a quadrature rule.
 func (p epRule) byQuadrature() bool { return p.nodes != nil || isRule(p.moments) }
@@ -250,14 +224,6 @@ func (p epRule) term(i int) term {
 		return p.siteState.term(i)
 	}
 	return p.cavityTerm(i, p.next[i].average, p.share(i))
-}
-
-func (p epRule) explicit(grad []float64, i int) {
-	if p.alpha == 1 {
-		p.siteState.explicit(grad, i)
-		return
-	}
-	byParams(grad, 1/p.share(i), p.ofCopy(i), p.y[i], p.cavity(i, p.share(i)))
 }
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site

@@ -46,7 +46,7 @@ func jointOfTwoClasses(t *testing.T, noise float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.rule = epRule{p, FloorNegative, 1}
+	p.rule = epRule{p, FloorNegative}
 	if noise > 0 {
 		p.rule = newPLUtilities(p, likelihood.MultinomialProbit{})
 	}

@@ -116,7 +116,7 @@ func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteState, error
 		if p.rule = l; p.weight != nil {
 			p.rule = additive{l, p}
 		}
-		err = p.powers(1)
+		err = p.powers()
 	}
 	return p, err
 }

@@ -1,6 +1,11 @@
 package approx
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
 
 // Power EP (Minka 2004, "Power EP"; Bui, Yan & Turner 2017) takes the power α of a site out of a
 // marginal, which leaves the cavity N(m_-i, v_-i), and matches the power α of a new site to
@@ -12,6 +17,38 @@ import "math"
 // stationary in the sites at their fixed point. For α → 0 log Z_i/α becomes the average of
 // log p(y_i|f) over the marginal, and L, the sites and their updates those of the variational
 // method; they differ by a multiple of α.
+
+// powerOf is p(y|f)^α; nil if α is 0, which means 1, or 1. exact says that no average is one of a
+// quadrature.
+func powerOf(lik likelihood.Bound, alpha float64, exact bool) (likelihood.MomentMatcher, error) {
+	switch {
+	case alpha == 0 || alpha == 1:
+		return nil, nil
+	case !(alpha >= 1e-3 && alpha < 1):
+		return nil, fmt.Errorf("ep: alpha = %v must be between 0.001 and 1; for less use inference: variational, "+
+			"which is the limit", alpha)
+	case !exact:
+		return nil, fmt.Errorf("ep: alpha = %v needs exact averages; leave out evidence and quadrature", alpha)
+	}
+	power, ok := likelihood.Power(lik.(likelihood.MomentMatcher), alpha)
+	if !ok {
+		return nil, fmt.Errorf("ep: alpha = %v needs powers of the likelihood, known for smooth ones, noisy_threshold "+
+			"and step; use alpha: 1", alpha)
+	}
+	return power, nil
+}
+
+// raise takes the powers of the sites of p and of the likelihood.
+func (p *siteState) raise(alpha float64, exact bool) error {
+	power, err := powerOf(p.lik, alpha, exact)
+	if err != nil {
+		return err
+	}
+	if power != nil {
+		p.alpha, p.moments = alpha, power
+	}
+	return p.powers()
+}
 
 // poweredSite is the site of one case in power EP.
 type poweredSite struct {

@@ -114,7 +114,8 @@ type siteState struct {
 	penalised bool      // the log evidence has the penalty of a prior of lower rank
 	terms     []term
 
-	moments           likelihood.MomentMatcher             // the averages that make sites
+	alpha             float64                              // the power of a site that share takes out
+	moments           likelihood.MomentMatcher             // the averages of p(y|f)^alpha that make sites
 	powered           map[float64]likelihood.MomentMatcher // and those of its powers below 1 of copies
 	nodes, logWeights []float64                            // of the quadrature in the evidence, if it has one
 
@@ -148,7 +149,7 @@ func stateOf(method string, o Iteration, k process, sited prior.Sited, moments l
 	return &siteState{
 		process: k, sited: sited, method: method, options: o.filled(), tau: k.state[:n], nu: k.state[n:],
 		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), terms: make([]term, n),
-		moments: moments, penalised: sited.Power() < 1,
+		alpha: 1, moments: moments, penalised: sited.Power() < 1,
 	}
 }
 
@@ -371,8 +372,8 @@ func (p *siteState) tilted(i int) (w, slopes []float64, h float64) {
 // explicit adds to grad the derivative of term over the likelihood's parameters.
 func (p *siteState) explicit(grad []float64, i int) {
 	if p.nodes == nil {
-		share, lik := p.weight.copyShare(i), p.lik
-		if p.weight.power(i) < 1 {
+		share, lik := p.share(i), p.lik
+		if p.alpha*p.weight.power(i) < 1 {
 			lik = p.ofCopy(i)
 		}
 		byParams(grad, 1/share, lik, p.y[i], p.cavity(i, share))
@@ -415,8 +416,11 @@ func (p *siteState) newtonWithin() float64 {
 	return 0
 }
 
-// powers prepares the averages that make sites, of p(y|f)^alpha, for weights below 1.
-func (p *siteState) powers(alpha float64) error {
+// share is the share of the site of case i that is taken out of a marginal.
+func (p *siteState) share(i int) float64 { return p.alpha * p.weight.copyShare(i) }
+
+// powers prepares the averages that make sites for weights below 1.
+func (p *siteState) powers() error {
 	if p.weight == nil {
 		return nil
 	}
@@ -426,7 +430,7 @@ func (p *siteState) powers(alpha float64) error {
 		if _, known := p.powered[power]; known || power == 1 {
 			continue
 		}
-		l, ok := likelihood.Power(p.lik, alpha*power)
+		l, ok := likelihood.Power(p.lik, p.alpha*power)
 		if !ok || isRule(p.moments) {
 			return fmt.Errorf("%s: the weight of case %d is %v, and weights below 1 need powers of the likelihood, "+
 				"known for smooth ones, noisy_threshold and step, without quadrature; use inference: laplace",

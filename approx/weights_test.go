@@ -259,6 +259,10 @@ func TestHeavyWeights(t *testing.T) {
 				if err != nil || !post.Diagnostics().Converged {
 					t.Errorf("%T, %T, weights from %v: %v %+v", m, lik, scale, err, post)
 				}
+				// Plain updates of the sites of copies take hundreds.
+				if d := post.Diagnostics(); d.Iterations > 20 {
+					t.Errorf("%T, %T, weights from %v: %d iterations", m, lik, scale, d.Iterations)
+				}
 			}
 		}
 	}
