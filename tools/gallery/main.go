@@ -5,10 +5,6 @@
 // Every number on the pages is a result of the runs or from the ledger. It is an error if a row of
 // the ledger has neither a value nor a reason for its absence, or a difference without a reason.
 // Experiments that are not run keep their files and rows.
-//
-// The folder unfinished has the finished jobs of what takes many hours, to go on with: of
-// usps_10_full, with 13 length scales and 11 amplitudes in place of 7 and 5. Copied into the
-// journal of a run folder, they are not computed again.
 package main
 
 import (
