@@ -13,18 +13,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Auto searches in rounds of trials of Bayes, by turns 50 that begin anew and 25 that know the best
-// 25 so far. If one of them is the best that its round knows, BFGS with forward differences climbs
-// from there, in the hyperparameters that matter and are not discrete, until three iterations have
-// improved the value by less than 1e-6. Bayes finds a region in fewer trials, BFGS its top, and a
-// new beginning another region. A proposal takes as long in a long search as in a short one.
+// Auto searches in rounds, by turns 50 trials of Bayes that begin anew, and along each axis through
+// the best point so far 8 of its trials in that hyperparameter alone. From the best of the 50, and
+// where an axis has a better point, BFGS with forward differences climbs, in the hyperparameters
+// that matter and are not discrete, until three iterations have improved the value by less than
+// 1e-6. Bayes finds a region in fewer trials, BFGS its top, an axis the next top in its direction,
+// and a new beginning another region. A proposal takes as long in a long search as in a short one.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
 }
 
 const (
 	firstRound = 50
-	laterRound = 25
+	axisTrials = 8
 	climbStep  = 0.1  // of param.Spec.Scale: the unit of a climb
 	difference = 1e-5 // of that unit
 )
@@ -55,41 +56,99 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	}
 	own := owned(done)
 	past, left := slices.Clip(done[:own]), done[own:]
-	trials := a.Budget(s).Trials
-	if len(left) >= trials {
+	if len(left) >= a.Budget(s).Trials {
 		return nil
 	}
 	for round := 0; ; round++ {
-		known, bayes, starts := past[:own:own], Bayes{Trials: min(firstRound, trials)}, 0
-		if round == 0 {
-			starts = s.starts()
-		} else if round%2 == 1 {
-			known, bayes = bestKnown(past), Bayes{Trials: laterRound, Initial: 1}
+		var next []Proposal
+		var from *record.Trial
+		var n int
+		if round%2 == 0 {
+			next, from, n = a.anew(s, past[:own:own], left, seed+uint64(round), round == 0)
+		} else {
+			next, from, n = s.alongAxes(past, left, seed+uint64(round))
 		}
-		if len(left) < bayes.Trials {
-			return bayes.on(s).propose(s, append(known, left...), seed+uint64(round), starts)
-		}
-		known = append(known, left[:bayes.Trials]...)
-		past, left = append(past, left[:bayes.Trials]...), left[bayes.Trials:]
-		if _, best := s.met(known); best >= len(known)-bayes.Trials || round == 0 && best >= 0 {
-			next, n := s.climb(known[best], left)
+		for _, climbs := range []bool{false, true} {
+			if climbs && from != nil {
+				next, n = s.climb(*from, left)
+			}
 			if next != nil {
 				return next
 			}
-			past, left = append(past, left[:n]...), left[n:]
+			past, left, n = append(past, left[:n]...), left[n:], 0
 		}
 	}
 }
 
-// bestKnown are the best 25 trials, as a round knows them that goes on from the past.
-func bestKnown(past []record.Trial) []record.Trial {
-	best := slices.Clone(past)
-	slices.SortStableFunc(best, func(a, b record.Trial) int { return cmp.Compare(b.Value(), a.Value()) })
-	best = slices.Clip(best[:min(len(best), laterRound)])
-	for i := range best {
-		best[i].Own = i + 1
+// anew proposes the next of the trials of Bayes that know nothing but the points of the user. If
+// they are done it proposes none; n were its own. From is the best of them, if it is better than
+// the points of the user, or in the first round the best of all.
+func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
+	next []Proposal, from *record.Trial, n int,
+) {
+	b, starts := Bayes{Trials: min(firstRound, cmp.Or(a.Trials, 100))}.on(s), 0
+	if first {
+		starts = s.starts()
 	}
-	return best
+	known := append(own, done[:min(b.Trials, len(done))]...)
+	if len(done) < b.Trials {
+		return b.propose(s, known, seed, starts), nil, 0
+	}
+	if _, best := s.met(known); best >= len(own) || first && best >= 0 {
+		from = &known[best]
+	}
+	return nil, from, b.Trials
+}
+
+// alongAxes proposes the next of a few trials of Bayes along each axis through the best point so
+// far, of all hyperparameters that climb moves. If they are done it proposes none; n were its own,
+// and from is the best, if it is better than those of the past.
+func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposal, from *record.Trial, n int) {
+	_, i := s.met(past)
+	if i < 0 {
+		return nil, nil, 0
+	}
+	best := &past[i]
+	part, free := s.smooth(best.Theta())
+	for k, j := range free {
+		b, axis := Bayes{Trials: axisTrials, Initial: 3}, part[k:k+1]
+		start := along(*best, j)
+		start.Own = 1
+		known, own := []record.Trial{start}, done[n:min(n+b.Trials, len(done))]
+		for _, t := range own {
+			known = append(known, along(t, j))
+		}
+		if len(own) < b.Trials {
+			next = b.on(axis).propose(axis, known, seed+uint64(k), 0)
+			for i, p := range next {
+				theta := slices.Clone(best.Theta())
+				theta[j] = p.Points[0][0]
+				next[i].Points = [][]float64{theta}
+			}
+			return next, nil, 0
+		}
+		for i, t := range own {
+			if t.Value() > best.Value() {
+				best, from = &own[i], &own[i]
+			}
+		}
+		n += b.Trials
+	}
+	return nil, from, n
+}
+
+// along is the trial as one of hyperparameter j alone.
+func along(t record.Trial, j int) record.Trial {
+	theta := t.Theta()
+	if theta == nil {
+		return t
+	}
+	t.Asked = [][]record.Number{{record.Number(theta[j])}}
+	if len(t.Points) > 0 {
+		t.Points = slices.Clone(t.Points[:1])
+		t.Points[0].Theta = t.Asked[0]
+	}
+	return t
 }
 
 // climb proposes the next point of a climb from a trial, given the trials done since. If it has

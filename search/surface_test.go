@@ -350,14 +350,56 @@ func TestAutoLeavesPlateaus(t *testing.T) {
 	}
 }
 
-// After a round that knows the best comes one that begins anew, as if there were no trials yet but those enqueued.
+// After the round along the axes comes one that begins anew, as if there were no trials yet but those enqueued.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := surfaces["bowl"]
-	const third = firstRound + 2 + laterRound // the slope of a plateau takes two trials
+	const third = firstRound + 2 + 2*axisTrials // the slope of a plateau takes two trials, and there are two axes
 	trials := maximise(Auto{Trials: third + 4}, s.space, func([]float64) float64 { return 1 }, 1)
 	for i, trial := range trials[third:] {
 		if want := s.space.place(s.space.next(i, nil, 1+2)); !slices.Equal(trial.Theta(), want) {
 			t.Errorf("trial %d of the third round is at %v, want the Sobol point %v", i, trial.Theta(), want)
 		}
+	}
+}
+
+// The trials along an axis differ from the best point so far in its hyperparameter alone, one axis after the other. The
+// best of them is the next start of a climb, if it is better than all before.
+func TestAlongAxes(t *testing.T) {
+	space := Space{bounded("x", param.Identity, 1, -10, 10), bounded("y", param.Identity, -3, -10, 10)}
+	hills := func(theta []float64) (sum float64) {
+		for j, v := range theta {
+			v -= float64(3*j + 2)
+			sum += math.Cos(v) - v*v/20
+		}
+		return sum
+	}
+	for _, f := range []func([]float64) float64{hills, func([]float64) float64 { return 1 }} {
+		past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{-6, 9}}}, f)}
+		best, done := past[0], []record.Trial(nil)
+		for {
+			next, from, n := space.alongAxes(past, done, 1)
+			if next == nil {
+				if n != 2*axisTrials || n != len(done) || (from != nil) != (best.Index > 0) || from != nil && from.Index != best.Index {
+					t.Errorf("after %d trials of %d it says that the best is %+v, and it is %+v", len(done), n, from, best)
+				}
+				break
+			}
+			for _, p := range next {
+				j, theta := len(done)/axisTrials, p.Points[0]
+				if theta[1-j] != best.Theta()[1-j] || theta[j] == best.Theta()[j] {
+					t.Fatalf("trial %d is at %v, the best so far at %v", len(done), theta, best.Theta())
+				}
+				done = append(done, evaluated(1+len(done), p, f))
+				if last := done[len(done)-1]; last.Value() > best.Value() {
+					best = last
+				}
+			}
+		}
+		if value := best.Value(); f([]float64{0, 0}) != 1 && value < 1.9 {
+			t.Errorf("the best value is %v, and the greatest is 2", value)
+		}
+	}
+	if next, from, n := space.alongAxes(nil, nil, 1); next != nil || from != nil || n != 0 {
+		t.Errorf("without a best point: %v, %v, %d", next, from, n)
 	}
 }
