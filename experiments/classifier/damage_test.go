@@ -30,7 +30,7 @@ evaluate: {hold_out: {}}
 `
 
 // damages is the number of damaged files tried; the variable GPC_TUNE_DAMAGES overrides it.
-const damages = 400
+const damages = 200
 
 // For any single byte of a file that is flipped in one bit, replaced, lost or added, the damage is
 // reported and the run completes with the original bytes, or the file is refused with its name and
