@@ -14,11 +14,12 @@ import (
 )
 
 // Auto searches in rounds, by turns 50 trials of Bayes that begin anew, and along each axis through
-// the best point so far 8 of its trials in that hyperparameter alone. From the best of the 50, and
-// where an axis has a better point, BFGS with forward differences climbs, in the hyperparameters
-// that matter and are not discrete, until three iterations have improved the value by less than
-// 1e-6. Bayes finds a region in fewer trials, BFGS its top, an axis the next top in its direction,
-// and a new beginning another region. A proposal takes as long in a long search as in a short one.
+// the best point so far at most 8 of its trials in that hyperparameter alone. From the best of the
+// 50, and where an axis has a better point, BFGS with forward differences climbs, in the
+// hyperparameters that matter and are not discrete, until three iterations have improved the value
+// by less than 1e-6. Bayes finds a region in fewer trials, BFGS its top, an axis the next top in
+// its direction, and a new beginning another region. A proposal takes as long in a long search as
+// in a short one.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
 }
@@ -92,7 +93,8 @@ func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
 	}
 	known := append(own, done[:min(b.Trials, len(done))]...)
 	if len(done) < b.Trials {
-		return b.propose(s, known, seed, starts), nil, 0
+		// not nil: where every point is met there is none, and the search ends
+		return append([]Proposal{}, b.propose(s, known, seed, starts)...), nil, 0
 	}
 	if _, best := s.met(known); best >= len(own) || first && best >= 0 {
 		from = &known[best]
@@ -101,7 +103,7 @@ func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
 }
 
 // alongAxes proposes the next of a few trials of Bayes along each axis through the best point so
-// far, of all hyperparameters that climb moves. If they are done it proposes none; n were its own,
+// far, of the hyperparameters that matter there. If they are done it proposes none; n were its own,
 // and from is the best, if it is better than those of the past.
 func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposal, from *record.Trial, n int) {
 	_, i := s.met(past)
@@ -109,21 +111,29 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 		return nil, nil, 0
 	}
 	best := &past[i]
-	part, free := s.smooth(best.Theta())
-	for k, j := range free {
-		b, axis := Bayes{Trials: axisTrials, Initial: 3}, part[k:k+1]
-		start := along(*best, j)
+	for j, p := range s {
+		theta := best.Theta()
+		if !param.InForce(s, theta)[j] {
+			continue
+		}
+		trials := axisTrials
+		if lo, hi := p.ThetaBounds(); p.Map.Discrete() {
+			trials = min(trials, int(hi-lo)) // the other values
+		}
+		p.Init, p.When = p.Map.Natural(theta[j]), nil
+		axis, start := Space{p}, along(*best, j)
 		start.Own = 1
-		known, own := []record.Trial{start}, done[n:min(n+b.Trials, len(done))]
+		known, own := []record.Trial{start}, done[n:min(n+trials, len(done))]
 		for _, t := range own {
 			known = append(known, along(t, j))
 		}
-		if len(own) < b.Trials {
-			next = b.on(axis).propose(axis, known, seed+uint64(k), 0)
-			for i, p := range next {
-				theta := slices.Clone(best.Theta())
-				theta[j] = p.Points[0][0]
-				next[i].Points = [][]float64{theta}
+		if len(own) < trials {
+			b := Bayes{Trials: trials, Initial: min(3, trials)}.on(axis)
+			for _, p := range b.propose(axis, known, seed+uint64(j), 0) {
+				at := slices.Clone(theta)
+				at[j] = p.Points[0][0]
+				p.Points = [][]float64{s.settle(at)}
+				next = append(next, p)
 			}
 			return next, nil, 0
 		}
@@ -132,7 +142,7 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 				best, from = &own[i], &own[i]
 			}
 		}
-		n += b.Trials
+		n += trials
 	}
 	return nil, from, n
 }

@@ -362,6 +362,15 @@ func TestAutoBeginsAnew(t *testing.T) {
 	}
 }
 
+// Among finitely many points auto ends when it has met them.
+func TestAutoMeetsEveryPoint(t *testing.T) {
+	space := Space{param.Between("n", param.Whole, 1, 3), param.Among("kind", "a", "b")}
+	trials := maximise(Auto{Trials: 100}, space, func(theta []float64) float64 { return theta[0] - theta[1] }, 1)
+	if len(trials) != 6 {
+		t.Errorf("%d trials of 6 points", len(trials))
+	}
+}
+
 // The trials along an axis differ from the best point so far in its hyperparameter alone, one axis after the other. The
 // best of them is the next start of a climb, if it is better than all before.
 func TestAlongAxes(t *testing.T) {
@@ -401,5 +410,33 @@ func TestAlongAxes(t *testing.T) {
 	}
 	if next, from, n := space.alongAxes(nil, nil, 1); next != nil || from != nil || n != 0 {
 		t.Errorf("without a best point: %v, %v, %d", next, from, n)
+	}
+}
+
+// Of a discrete hyperparameter an axis has the other values, once each; one that does not matter at the best point has
+// no axis.
+func TestAlongDiscreteAxes(t *testing.T) {
+	space := Space{param.Between("n", param.Whole, 1, 3), param.Among("kind", "a", "b", "c"), bounded("x", param.Identity, 0, -1, 1)}
+	space[2].When = &param.Condition{Name: "kind", Values: []float64{1}}
+	for kind, want := range map[float64]int{0: 2 + 2, 1: 2 + 2 + axisTrials} {
+		f := func(theta []float64) float64 { return -math.Abs(theta[1]-kind) - math.Abs(theta[0]-2) }
+		past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{1, 0, 0}}}, f)}
+		var done []record.Trial
+		seen := map[string]int{}
+		for {
+			next, from, n := space.alongAxes(past, done, 1)
+			if next == nil {
+				if n != want || from == nil || from.Value() != 0 {
+					t.Errorf("kind %v: %d trials, the best %+v", kind, n, from)
+				}
+				break
+			}
+			for _, p := range next {
+				if seen[fmt.Sprint(p.Points[0])]++; seen[fmt.Sprint(p.Points[0])] > 1 {
+					t.Errorf("%v comes twice", p.Points[0])
+				}
+				done = append(done, evaluated(1+len(done), p, f))
+			}
+		}
 	}
 }
