@@ -150,8 +150,8 @@ func (e *NegativeCavity) Error() string {
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
 
-// epRule is EP's rule: the share of the site of each case that share says makes the marginal have
-// the moments of the tilted distribution.
+// epRule is EP's rule: with its site, the marginal of a case has the moments of the tilted
+// distribution, whose cavity is the marginal without share(i) of the site.
 type epRule struct {
 	*siteState
 	policy NegativeSites

@@ -118,7 +118,7 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 		}
 		trials := axisTrials
 		if lo, hi := p.ThetaBounds(); p.Map.Discrete() {
-			trials = min(trials, int(hi-lo)) // the other values
+			trials = int(min(axisTrials, hi-lo)) // the other values
 		}
 		p.Init, p.When = p.Map.Natural(theta[j]), nil
 		axis, start := Space{p}, along(*best, j)

@@ -440,3 +440,22 @@ func TestAlongDiscreteAxes(t *testing.T) {
 		}
 	}
 }
+
+// A whole number without a reasonable bound has an axis like any other.
+func TestAlongAWideAxis(t *testing.T) {
+	space := Space{param.Between("n", param.Whole, 1, 1e300)}
+	f := func(theta []float64) float64 { return -theta[0] }
+	var done []record.Trial
+	for past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{2}}}, f)}; ; {
+		next, _, n := space.alongAxes(past, done, 1)
+		if next == nil {
+			if n != axisTrials {
+				t.Errorf("%d trials", n)
+			}
+			return
+		}
+		for _, p := range next {
+			done = append(done, evaluated(1+len(done), p, f))
+		}
+	}
+}
