@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -171,7 +172,7 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 	sequence := mat.NewDense(i+most, len(s), nil)
 	sobol(sequence, seed)
 	for j := range most {
-		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met) {
+		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met, apart) {
 			return u
 		}
 	}
@@ -266,17 +267,16 @@ func expectedGain(mean, sd, unit float64) float64 {
 	if sd == 0 {
 		return -unit * math.Expm1(-max(mean, 0))
 	}
-	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 	z := mean / sd
-	return unit * max(0, below(z)-math.Exp(sd*sd/2-mean)*below(z-sd))
+	return unit * max(0, math.Erfc(-z/math.Sqrt2)/2-math.Exp(sd*sd/2-mean+linalg.LogNormCDF(z-sd)))
 }
 
 // apart is the least distance along some axis of the unit cube between two points that are
 // evaluated.
 const apart = 1e-5
 
-// isNew reports whether u is apart from the points met.
-func isNew(u []float64, met [][]float64) bool {
+// isNew reports whether u is so far apart from the points met.
+func isNew(u []float64, met [][]float64, apart float64) bool {
 	return !slices.ContainsFunc(met, func(m []float64) bool {
 		return m != nil && floats.Distance(u, m, math.Inf(1)) < apart
 	})
@@ -308,7 +308,7 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 	inside := func(u []float64) []float64 { return s.settled(cube.clip(slices.Clone(u))) }
 	var at []float64
 	least := math.Inf(1)
-	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i), met) })
+	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i), met, apart) })
 	if first >= 0 || !s.mixed() {
 		first = order[max(first, 0)]
 		least, at = promise[first], candidates.RawRowView(first)
@@ -322,7 +322,7 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 		return cube.outside(u) - logExpectedImprovement(mean-r.best, sd)
 	}
 	for _, start := range starts {
-		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met) {
+		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met, apart) {
 			least, at = top.F, inside(top.X)
 		}
 	}

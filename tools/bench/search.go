@@ -41,7 +41,7 @@ type searcher struct {
 // searchers are ours, and after them those of other programs.
 func searchers(python chan *peer) (all []searcher, own int) {
 	all = []searcher{
-		{"auto", fewer, ours(search.Auto{Trials: fewer})},
+		{"auto", most, ours(search.Auto{Trials: most})},
 		{"cmaes", most, ours(search.CMAES{Evaluations: most})},
 		{"nelder_mead", most, ours(search.NelderMead{Evaluations: most})},
 	}

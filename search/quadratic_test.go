@@ -1,0 +1,221 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// around are so many trials of f near the middle of a space, and in its middle.
+func around(s Space, n int, f func(theta []float64) float64) []record.Trial {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var trials []record.Trial
+	for i := range n {
+		u := make([]float64, len(s))
+		for j := range u {
+			u[j] = 0.5
+			if i > 0 {
+				u[j] += 0.15 * rng.NormFloat64()
+			}
+		}
+		trials = append(trials, evaluated(i, Proposal{Points: [][]float64{s.place(u)}}, f))
+	}
+	return trials
+}
+
+func numbers(d int) (s Space) {
+	for range d {
+		s = append(s, bounded("x", param.Identity, 0, -1, 1))
+	}
+	return s
+}
+
+// Of a quadratic function, and points enough, the proposal is the top, and the expected gain the rise to it. Failures,
+// and points with another choice, change nothing.
+func TestQuadraticFindsTheTop(t *testing.T) {
+	for _, d := range []int{1, 2, 4, crossed + 1} {
+		s := append(numbers(d), param.Among("kind", "a", "b"))
+		at := func(j int) float64 { return 0.05 * math.Cos(float64(j)) }
+		f := func(theta []float64) (sum float64) {
+			if theta[d] == 1 {
+				return 10
+			}
+			for j, v := range theta[:d] {
+				sum -= (1 + float64(j)) * (v - at(j)) * (v - at(j))
+				if d <= crossed && j > 0 {
+					sum += 0.8 * (v - at(j)) * (theta[j-1] - at(j-1))
+				}
+			}
+			return sum
+		}
+		trials := around(s, 40+d*(d+3)/2, func(theta []float64) float64 {
+			theta[d] = 0
+			return f(theta)
+		})
+		for i := range trials {
+			trials[i].Points[0].Theta[d] = 0
+		}
+		failed := trials[3]
+		failed.Points = nil
+		failed.Asked = [][]record.Number{trials[3].Points[0].Theta}
+		trials[3] = failed
+		met, best := s.met(trials)
+		q := s.quadratic(trials, false)
+		if q == nil {
+			t.Fatalf("no quadratic of %d hyperparameters", d)
+		}
+		u, gain := q.improve(met)
+		theta := s.place(u)
+		near := 1e-6
+		if d > crossed {
+			near = 1e-5 // in so many dimensions all points are far, and the priors count
+		}
+		for j, v := range theta[:d] {
+			if math.Abs(v-at(j)) > near {
+				t.Errorf("hyperparameter %d of %d: proposed %v, the top is at %v", j, d, v, at(j))
+			}
+		}
+		if rise := -trials[best].Value(); math.Abs(gain-rise) > near*rise || theta[d] != 0 {
+			t.Errorf("%d hyperparameters: expected gain %v, the rise is %v; %v", d, gain, rise, theta)
+		}
+	}
+}
+
+// The expected improvement is that under the Gaussian process with the covariance of the docstring, here by a dense
+// matrix, and ρ has the largest marginal likelihood of those that are tried.
+func TestQuadraticIsAGaussianProcess(t *testing.T) {
+	s := numbers(2)
+	f := func(theta []float64) float64 {
+		return math.Sin(3*theta[0]) + math.Cos(2*theta[1]-0.5) + theta[0]*theta[1]
+	}
+	trials := around(s, 12, f)
+	met, best := s.met(trials)
+	q := s.quadratic(trials, false)
+	var z [][]float64
+	var y []float64
+	for i, u := range met {
+		if i != best {
+			z, y = append(z, q.from(u)), append(y, trials[i].Value()-trials[best].Value())
+		}
+	}
+	covariance := func(a, b []float64) float64 {
+		slope, bend := widest/q.radius, 0.0 // the variance of the slope is that of the bend times this
+		for i := range a {
+			for j := i; j < len(a); j++ {
+				half := 1.0
+				if i == j {
+					half = 0.25
+				}
+				bend += half * a[i] * a[j] * b[i] * b[j]
+			}
+		}
+		return slope*floats.Dot(a, b) + bend
+	}
+	noise := func(a []float64, rest float64) float64 {
+		return math.Pow(rest*math.Pow(floats.Norm(a, 2), 3)+1e-9, 2)
+	}
+	likeliest := math.Inf(-1)
+	var rest, sd float64
+	var k mat.Cholesky
+	for _, r := range []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
+		c := mat.NewSymDense(len(z), nil)
+		for i := range z {
+			for j := i; j < len(z); j++ {
+				c.SetSym(i, j, covariance(z[i], z[j]))
+			}
+			c.SetSym(i, i, c.At(i, i)+noise(z[i], r))
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(c) {
+			t.Fatal("not positive definite")
+		}
+		var alpha mat.VecDense
+		v := mat.NewVecDense(len(y), y)
+		if err := chol.SolveVecTo(&alpha, v); err != nil {
+			t.Fatal(err)
+		}
+		variance := mat.Dot(v, &alpha) / float64(len(y))
+		if l := -float64(len(y))/2*math.Log(variance) - chol.LogDet()/2; l > likeliest {
+			likeliest, rest, sd, k = l, r, math.Sqrt(variance), chol
+		}
+	}
+	if q.rest != rest || math.Abs(q.sd-sd) > 1e-6*sd {
+		t.Fatalf("ρ = %v, σ = %v, want %v, %v", q.rest, q.sd, rest, sd)
+	}
+	for _, at := range [][]float64{{0.3, -0.2}, {-1, 1}, {0.01, 0.9}} {
+		cross := mat.NewVecDense(len(z), nil)
+		for i := range z {
+			cross.SetVec(i, covariance(at, z[i]))
+		}
+		var w mat.VecDense
+		if err := k.SolveVecTo(&w, cross); err != nil {
+			t.Fatal(err)
+		}
+		mean := mat.Dot(&w, mat.NewVecDense(len(y), y))
+		far := math.Pow(floats.Norm(at, 2), 3)
+		variance := covariance(at, at) - mat.Dot(&w, cross) + rest*rest*far*far
+		want := math.Exp(logExpectedImprovement(mean, sd*math.Sqrt(variance)))
+		if got := q.gain(at); math.Abs(got-want) > 1e-5*want+1e-12 {
+			t.Errorf("expected improvement %v, want %v", got, want)
+		}
+	}
+}
+
+// The radius is doubled at most, after a step of its length that is better, and halved after one that is not. It begins
+// anew where a better point is far away. A worse point far away says nothing, and neither does a failure before the
+// first value.
+func TestRadius(t *testing.T) {
+	s := numbers(1)
+	for _, c := range []struct {
+		u, values []float64
+		want      float64
+	}{
+		{[]float64{0.5}, []float64{1}, widest},
+		{[]float64{0.9, 0.5}, []float64{math.Inf(-1), 1}, widest},
+		{[]float64{0.5, 0.6}, []float64{1, 0}, widest / 2},
+		{[]float64{0.5, 0.6, 0.55}, []float64{1, 0, math.Inf(-1)}, widest / 4},
+		{[]float64{0.5, 0.6, 0.9}, []float64{1, 0, 0}, widest / 2},
+		{[]float64{0.5, 0.6, 0.55, 0.52}, []float64{1, 0, 0, 2}, widest / 4},
+		{[]float64{0.5, 0.6, 0.55, 0.54}, []float64{1, 0, 0, 2}, 0.08},
+		{[]float64{0.5, 0.6, 0.55, 0.9}, []float64{1, 0, 0, 2}, widest},
+	} {
+		var done []record.Trial
+		for i, u := range c.u {
+			done = append(done, evaluated(i, Proposal{Points: [][]float64{s.place([]float64{u})}},
+				func([]float64) float64 { return c.values[i] }))
+		}
+		met, _ := s.met(done)
+		if got := s.radius(met, done); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v with values %v: radius %v, want %v", c.u, c.values, got, c.want)
+		}
+	}
+}
+
+// There is no quadratic without a value, a hyperparameter that is not discrete, another point, or, unless few are
+// allowed, as many as terms; and of a constant it expects nothing.
+func TestQuadraticOfLittle(t *testing.T) {
+	constant := func([]float64) float64 { return 1 }
+	kinds := Space{param.Among("kind", "a", "b")}
+	for _, q := range []*quadratic{
+		numbers(2).quadratic(nil, true), numbers(2).quadratic(around(numbers(2), 1, constant), true),
+		numbers(2).quadratic(around(numbers(2), 5, constant), false), kinds.quadratic(around(kinds, 3, constant), true),
+	} {
+		if q != nil {
+			t.Errorf("a quadratic of too little: %+v", q)
+		}
+	}
+	trials := around(numbers(2), 6, constant)
+	met, _ := numbers(2).met(trials)
+	if u, gain := numbers(2).quadratic(trials, false).improve(met); u != nil || gain != 0 {
+		t.Errorf("of a constant it expects %v at %v", gain, u)
+	}
+	if q := numbers(2).quadratic(around(numbers(2), 3, surfaces["bowl"].at), true); q == nil {
+		t.Error("no quadratic of few points")
+	}
+}
