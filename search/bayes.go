@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -268,7 +267,12 @@ func expectedGain(mean, sd, unit float64) float64 {
 		return -unit * math.Expm1(-max(mean, 0))
 	}
 	z := mean / sd
-	return unit * max(0, math.Erfc(-z/math.Sqrt2)/2-math.Exp(sd*sd/2-mean+linalg.LogNormCDF(z-sd)))
+	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+	rest := math.Exp(sd*sd/2-mean) * below(z-sd)
+	if x := sd - z; x > 30 { // φ(z) Φ(-x)/φ(x): the factors would overflow and underflow
+		rest = math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / x * (1 - (1-3/(x*x))/(x*x))
+	}
+	return unit * max(0, below(z)-rest)
 }
 
 // apart is the least distance along some axis of the unit cube between two points that are

@@ -187,7 +187,7 @@ func TestSearchesStopInTime(t *testing.T) {
 // normal density, of what the squashed value means: -log(1 + d/unit) of the distance d below the
 // best.
 func TestExpectedGain(t *testing.T) {
-	for _, c := range []struct{ mean, sd, unit float64 }{{0.3, 0.5, 2}, {-1, 0.7, 10}, {-0.2, 0.01, 1}, {1.5, 2, 0.1}} {
+	for _, c := range []struct{ mean, sd, unit float64 }{{0.3, 0.5, 2}, {-1, 0.7, 10}, {-0.2, 0.01, 1}, {1.5, 2, 0.1}, {-1, 35, 1}, {0.5, 60, 1}} {
 		sum, step := 0.0, c.sd/2000
 		for z := -12 * c.sd; z < 12*c.sd; z += step {
 			f := c.mean + z
