@@ -72,7 +72,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		return askOnce(done)
 	}
 	c = c.on(s)
-	f, e := s.frame(s.start(), 1), newEvolution(len(s), c.Population)
+	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
 	e.keep(f.margins(c.Population))
 	if c.Asynchronous > 0 {
 		return c.askOne(f, e, done, seed)

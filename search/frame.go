@@ -7,16 +7,16 @@ import (
 )
 
 // frame is a coordinate system for searches that start at one point: z is 0 at the start, in units
-// that are a part of param.Spec.Scale.
+// of param.Spec.Scale.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
 }
 
-func (s Space) frame(start []float64, part float64) frame {
+func (s Space) frame(start []float64) frame {
 	f := frame{s: s, start: start}
 	for j, p := range s {
-		unit := part * p.Scale()
+		unit := p.Scale()
 		lo, hi := p.ThetaBounds()
 		f.unit, f.lo, f.hi = append(f.unit, unit), append(f.lo, (lo-start[j])/unit), append(f.hi, (hi-start[j])/unit)
 	}

@@ -12,11 +12,11 @@ import (
 // within, the corner, which is the point proposed.
 func TestFrameOutside(t *testing.T) {
 	s := Space{bounded("a", param.Identity, 0, -2, 2), bounded("b", param.Identity, 1, -3, 5), bounded("c", param.Identity, 0, -4, 4)}
-	f := s.frame([]float64{0, 1, 0}, 1)
+	f := s.frame([]float64{0, 1, 0})
 	if want := []float64{1, 2, 2}; !slices.Equal(f.unit, want) { // a quarter of the bounds
 		t.Errorf("units %v, want %v", f.unit, want)
 	}
-	if f := (Space{spec("a", param.Log, 3)}).frame([]float64{0}, 1); f.unit[0] != 1 {
+	if f := (Space{spec("a", param.Log, 3)}).frame([]float64{0}); f.unit[0] != 1 {
 		t.Errorf("unit %v without bounds", f.unit[0])
 	}
 	z := []float64{f.hi[0] + 3, f.lo[1] - 4, (f.lo[2] + f.hi[2]) / 2}

@@ -49,8 +49,7 @@ func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	n = n.on()
 	simplices := make([]simplex, n.Restarts)
 	for i := range simplices {
-		method := &optimize.NelderMead{SimplexSize: 1}
-		simplices[i] = simplex{s.frame(param.Start(s, seed, i), 1), begin(method, len(s), 10*(len(s)+1))}
+		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(len(s))}
 		defer simplices[i].end()
 	}
 	for range n.Evaluations {
@@ -78,8 +77,8 @@ type simplex struct {
 	*dialogue
 }
 
-// dialogue runs a minimisation by one of gonum's methods step by step: ask returns the next point
-// and tell receives its value. optimize.Minimize would call a function instead.
+// dialogue runs a minimisation by gonum's simplex method step by step: ask returns the next point and
+// tell receives its value. optimize.Minimize would call a function instead.
 type dialogue struct {
 	operations, results chan optimize.Task
 	task                optimize.Task // the task that waits for its value
@@ -87,13 +86,13 @@ type dialogue struct {
 	progress            optimize.FunctionConverge
 }
 
-// begin starts a minimisation at the origin. It ends after patience iterations with an improvement
-// below 1e-6.
-func begin(method optimize.Method, dim, patience int) *dialogue {
+// begin starts a minimisation in so many dimensions at the origin.
+func begin(dim int) *dialogue {
+	method := &optimize.NelderMead{SimplexSize: 1}
 	method.Init(dim, 1)
 	d := &dialogue{
 		operations: make(chan optimize.Task, 1), results: make(chan optimize.Task, 1),
-		progress: optimize.FunctionConverge{Absolute: 1e-6, Iterations: patience},
+		progress: optimize.FunctionConverge{Absolute: 1e-6, Iterations: 10 * (dim + 1)},
 	}
 	d.progress.Init(dim)
 	go method.Run(d.operations, d.results, []optimize.Task{{Location: &optimize.Location{X: make([]float64, dim)}}})
@@ -104,7 +103,7 @@ func begin(method optimize.Method, dim, patience int) *dialogue {
 func (d *dialogue) ask() []float64 {
 	for !d.ended {
 		switch d.task = <-d.operations; {
-		case d.task.Op&(optimize.FuncEvaluation|optimize.GradEvaluation) != 0:
+		case d.task.Op == optimize.FuncEvaluation:
 			return d.task.X
 		case d.task.Op == optimize.MajorIteration && d.progress.Converged(d.task.Location) == optimize.NotTerminated:
 			d.results <- d.task

@@ -17,31 +17,34 @@ import (
 //
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
-// with z the distance from the best point in the unit cube, in units of a radius. The entries of g
-// and H have independent priors N(0, σ²). The noise ε grows as the remainder of a Taylor series
-// does, so that far points count little. σ has the largest marginal likelihood, and of a few values
-// so has ρ. Steps stay within the radius, which is at most doubled after a success and halved after
-// a failure (trust regions; Conn, Scheinberg & Vicente 2009).
+// with z the distance from the best point in the unit cube, in units of a radius r. The entries of H
+// have independent priors N(0, σ²), and those of g N(0, σ² widest/r), for the slope counts more the
+// closer one looks. The noise ε grows as the remainder of a Taylor series does, so that far points
+// count little. σ has the largest marginal likelihood, and so has ρ of a few values. Steps are no
+// longer than r along any axis. After one that is better, r is twice its length if that is more
+// than r, and after one that is not, it is halved (trust regions; Conn, Scheinberg & Vicente 2009).
 type quadratic struct {
 	Space
-	free     []int     // numbers of the hyperparameters
-	at       []float64 // the best point
-	radius   float64
-	features [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
-	weights  []float64
-	root     *mat.TriDense // R of the QR decomposition of the weighted features: covariance σ²(RᵀR)⁻¹
-	sd       float64       // σ
-	rest     float64       // ρ
+	free    []int     // numbers of the hyperparameters
+	at      []float64 // the best point
+	radius  float64
+	terms   [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
+	weights []float64
+	root    *mat.TriDense // R of the QR decomposition of the weighted terms: covariance σ²(RᵀR)⁻¹
+	sd      float64       // σ
+	rest    float64       // ρ
 }
 
 const (
-	widest  = 0.2 // radius
-	crossed = 20  // beyond so many hyperparameters H is diagonal
+	widest   = 0.2   // radius
+	crossed  = 20    // beyond so many hyperparameters H is diagonal
+	rounding = 1e-9  // of values, in units of σ
+	exact    = 1e-12 // of the largest difference of values: smaller residuals count as this
 )
 
 // quadratic fits the model to the points that share with the best all other hyperparameters, the
-// nearest of them if there are very many; nil if there are no more points than terms, or with few
-// true, no points at all.
+// nearest of them if there are very many. It is nil if there are fewer of them than terms, or with
+// few true, none at all.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
@@ -55,11 +58,11 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	}
 	k := len(q.free)
 	for i := range k {
-		q.features = append(q.features, [2]int{i, -1})
+		q.terms = append(q.terms, [2]int{i, -1})
 	}
 	for i := range k {
 		for j := i; j < k && (j == i || k <= crossed); j++ {
-			q.features = append(q.features, [2]int{i, j})
+			q.terms = append(q.terms, [2]int{i, j})
 		}
 	}
 	var points []point
@@ -69,12 +72,12 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 			points = append(points, point{z, floats.Norm(z, 2), t.Value() - done[best].Value()})
 		}
 	}
-	terms := len(q.features)
-	if k == 0 || len(points) == 0 || len(points) < terms && !few {
+	size := len(q.terms)
+	if k == 0 || len(points) == 0 || len(points) < size && !few {
 		return nil
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.far, b.far) })
-	points = points[:min(len(points), 3*terms)]
+	points = points[:min(len(points), 3*size)]
 	likeliest := math.Inf(-1)
 	for _, rest := range []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
 		likeliest = q.fit(points, rest, likeliest)
@@ -104,7 +107,7 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 		default:
 			far := floats.Distance(met[i], met[best], math.Inf(1))
 			if t.Value() <= done[best].Value() {
-				if far <= 1.01*r { // rounding
+				if far <= 1.01*r { // a step of length r, but for rounding
 					r /= 2
 				}
 				continue
@@ -147,9 +150,9 @@ func (q *quadratic) to(z []float64) []float64 {
 	return u
 }
 
-// expand sets row to the features of z.
+// expand sets row to the terms at z.
 func (q *quadratic) expand(row, z []float64) {
-	for m, f := range q.features {
+	for m, f := range q.terms {
 		switch i, j := f[0], f[1]; j {
 		case -1:
 			row[m] = z[i] * math.Sqrt(widest/q.radius)
@@ -164,18 +167,18 @@ func (q *quadratic) expand(row, z []float64) {
 // fit fits the model with this ρ, and keeps it if its log marginal likelihood is larger than the
 // largest so far. It returns the larger of both.
 func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
-	n, terms, scale := len(points), len(q.features), 0.0
-	a, b := mat.NewDense(n+terms, terms, nil), mat.NewVecDense(n+terms, nil)
+	n, size, scale := len(points), len(q.terms), 0.0
+	a, b := mat.NewDense(n+size, size, nil), mat.NewVecDense(n+size, nil)
 	likelihood := 0.0
 	for i, p := range points {
-		weight := 1 / (rest*p.far*p.far*p.far + 1e-9)
+		weight := 1 / (rest*p.far*p.far*p.far + rounding)
 		likelihood += math.Log(weight)
 		q.expand(a.RawRowView(i), p.z)
 		floats.Scale(weight, a.RawRowView(i))
 		b.SetVec(i, weight*p.value)
 		scale = max(scale, math.Abs(p.value))
 	}
-	for m := range terms {
+	for m := range size {
 		a.Set(n+m, m, 1) // the prior
 	}
 	var qr mat.QR
@@ -186,19 +189,19 @@ func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
 	}
 	left.MulVec(a, &weights)
 	left.SubVec(b, &left)
-	sum := max(mat.Norm(&left, 2), 1e-12*scale)
+	sum := max(mat.Norm(&left, 2), exact*scale)
 	var r mat.Dense
 	qr.RTo(&r)
-	for m := range terms {
+	for m := range size {
 		likelihood -= math.Log(math.Abs(r.At(m, m)))
 	}
 	if likelihood -= float64(n) * math.Log(sum); !(likelihood > likeliest) {
 		return likeliest
 	}
 	q.weights, q.rest, q.sd = weights.RawVector().Data, rest, sum/math.Sqrt(float64(n))
-	q.root = mat.NewTriDense(terms, mat.Upper, nil)
-	for m := range terms {
-		for l := m; l < terms; l++ {
+	q.root = mat.NewTriDense(size, mat.Upper, nil)
+	for m := range size {
+		for l := m; l < size; l++ {
 			q.root.SetTri(m, l, r.At(m, l))
 		}
 	}
@@ -207,7 +210,7 @@ func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
 
 // gain is the expected improvement at a distance z.
 func (q *quadratic) gain(z []float64) float64 {
-	row := mat.NewVecDense(len(q.features), nil)
+	row := mat.NewVecDense(len(q.terms), nil)
 	q.expand(row.RawVector().Data, z)
 	mean := floats.Dot(row.RawVector().Data, q.weights)
 	if row.SolveVec(q.root.T(), row) != nil {
@@ -245,7 +248,7 @@ func (q *quadratic) top(half float64) []float64 {
 	k := len(q.free)
 	slope, h := slices.Clone(q.weights[:k]), mat.NewSymDense(k, nil)
 	floats.Scale(math.Sqrt(widest/q.radius), slope)
-	for m, f := range q.features[k:] {
+	for m, f := range q.terms[k:] {
 		h.SetSym(f[0], f[1], q.weights[k+m])
 	}
 	z := make([]float64, k)
@@ -282,13 +285,13 @@ func (q *quadratic) top(half float64) []float64 {
 // leastKnown is the direction, of length 1, in which the gradient has the largest variance; nil if
 // that cannot be computed.
 func (q *quadratic) leastKnown() []float64 {
-	terms, k := len(q.features), len(q.free)
+	size, k := len(q.terms), len(q.free)
 	var inverse, covariance mat.Dense
 	if inverse.Inverse(q.root) != nil {
 		return nil
 	}
 	covariance.Mul(&inverse, inverse.T())
-	of := mat.NewSymDense(terms, nil)
+	of := mat.NewSymDense(size, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
 			of.SetSym(i, j, covariance.At(i, j))

@@ -133,7 +133,7 @@ func asZstd(text string) string {
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
-// Five tables give the same data in every format.
+// Three tables give the same data in every format.
 func TestReaderAgainstReader(t *testing.T) {
 	for _, name := range []string{"iris", "crabs", "housing"} {
 		names, rows := sheetOf(t, name)
