@@ -77,8 +77,8 @@ type simplex struct {
 	*dialogue
 }
 
-// dialogue runs a minimisation by gonum's simplex method step by step: ask returns the next point and
-// tell receives its value. optimize.Minimize would call a function instead.
+// dialogue runs a minimisation by gonum's simplex method step by step: ask returns the next point,
+// and tell receives its value. optimize.Minimize would call a function instead.
 type dialogue struct {
 	operations, results chan optimize.Task
 	task                optimize.Task // the task that waits for its value

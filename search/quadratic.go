@@ -17,12 +17,13 @@ import (
 //
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
-// with z the distance from the best point in the unit cube, in units of a radius r. The entries of H
-// have independent priors N(0, σ²), and those of g N(0, σ² widest/r), for the slope counts more the
-// closer one looks. The noise ε grows as the remainder of a Taylor series does, so that far points
-// count little. σ has the largest marginal likelihood, and so has ρ of a few values. Steps are no
-// longer than r along any axis. After one that is better, r is twice its length if that is more
-// than r, and after one that is not, it is halved (trust regions; Conn, Scheinberg & Vicente 2009).
+// with z the distance from the best point in the unit cube, in units of a radius r. The entries of
+// H have independent priors N(0, σ²), and those of g N(0, σ² widest/r): the closer one looks, the
+// more the slope counts. The noise ε grows as the remainder of a Taylor series does, so that far
+// points count little. σ has the largest marginal likelihood, and so has ρ of a few values. Steps
+// are no longer than r along any axis. After one that is better, r is twice its length if that is
+// more than r, and after one that is not, it is halved (trust regions; Conn, Scheinberg & Vicente
+// 2009).
 type quadratic struct {
 	Space
 	free    []int     // numbers of the hyperparameters
