@@ -9,13 +9,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Auto searches in rounds. One begins anew: 50 trials of Bayes, by turns with the quadratic around
-// the best of them once there are enough points for it. A climb follows: steps of the quadratic, or
-// trials of Bayes where it expects no gain, until so many in a row have not improved the value by
-// 1e-6. Then at most 8 trials of Bayes along each axis through the best point of all, in that
-// hyperparameter alone, and another climb from the best. Bayes finds a region in few trials, the
-// quadratic its top, an axis the next top in its direction, and a new beginning another region. A
-// proposal takes as long in a long search as in a short one.
+// Auto searches in rounds. One begins anew: 50 trials of Bayes, which from some number on take turns
+// with a regression of the points near the best of them and with a quadratic around it. A climb
+// follows, with these two, until several trials in a row have not improved the value by 1e-6. Then
+// come at most 8 trials of Bayes along each axis through the best point of all, in that
+// hyperparameter alone, and another climb if they found a better one. Bayes finds a region in few
+// trials, the regression its ridges, the quadratic its top, an axis the next top in its direction,
+// and a new beginning another region. A proposal takes as long in a long search as in a short one.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
 }
@@ -23,7 +23,8 @@ type Auto struct {
 const (
 	anewTrials = 50
 	axisTrials = 8
-	inVain     = 5    // trials for each hyperparameter that end a climb
+	nearTrials = 60   // of a regression
+	inVain     = 2    // trials for each hyperparameter, and for one more, that end a climb
 	negligible = 1e-7 // a gain that is expected
 )
 
@@ -67,7 +68,11 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		case 2:
 			next, n = s.alongAxes(past, left, seed)
 		case 3:
-			next, n = s.climb(past, left, seed)
+			if _, best := s.met(past); best < len(past)-n {
+				next, n = nil, 0 // the axes have found nothing
+			} else {
+				next, n = s.climb(past, left, seed)
+			}
 		}
 		if next != nil {
 			return next
@@ -93,7 +98,12 @@ func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
 	if n < max(b.Initial, starts) {
 		return append([]Proposal{}, bayes()...), n
 	}
-	return s.step(known, bayes, n%2 == 0, false), n
+	if n%3 == 1 && n >= (len(s)+1)*(len(s)+2)/4 {
+		if next = s.near(known, seed); next != nil {
+			return next, n
+		}
+	}
+	return s.step(known, bayes, n%3 != 0, false), n
 }
 
 // climb proposes the next trial around the best of the past. If they are done it proposes none; n
@@ -104,17 +114,22 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 		return nil, 0
 	}
 	top, vain := past[best].Value(), 0
-	for ; n < len(done) && vain < inVain*len(s); n++ {
+	for ; n < len(done) && vain < inVain*(len(s)+1); n++ {
 		v := done[n].Value()
 		if vain++; v > top+slight {
 			vain = 0
 		}
 		top = max(top, v)
 	}
-	if vain == inVain*len(s) {
+	if vain == inVain*(len(s)+1) {
 		return nil, n
 	}
 	known := slices.Concat(past, done)
+	if n%2 == 1 {
+		if next = s.near(known, seed); next != nil {
+			return next, n
+		}
+	}
 	return s.step(known, func() []Proposal {
 		late := known[max(0, len(known)-anewTrials):]
 		if _, best := s.met(known); best < len(known)-len(late) {
@@ -122,6 +137,31 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 		}
 		return Bayes{Trials: math.MaxInt, Initial: 1}.on(s).propose(s, late, seed, 0)
 	}, true, true), n
+}
+
+// near proposes the next trial by a regression of the trials around the best. It is nil if there are
+// too few, or if it fails.
+func (s Space) near(known []record.Trial, seed uint64) []Proposal {
+	q := s.quadratic(known, true)
+	if q == nil {
+		return nil
+	}
+	met, _ := s.met(known)
+	nearest := q.nearest(met, known, nearTrials)
+	if len(nearest) < len(q.free)+2 {
+		return nil
+	}
+	var points [][]float64
+	var trials []record.Trial
+	for _, i := range nearest {
+		points, trials = append(points, met[i]), append(trials, known[i])
+	}
+	r := q.around().regress(points, trials, seed)
+	if r == nil {
+		return nil
+	}
+	u := r.improve(met, slices.Repeat([]float64{0.5}, len(q.free)), seed)
+	return []Proposal{{Points: [][]float64{s.place(u)}, Gain: r.gain(u)}}
 }
 
 // step proposes the next trial by the quadratic around the best of the trials known, if it is the

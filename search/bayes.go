@@ -89,7 +89,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 	met, best := s.met(done)
 	if first >= b.Initial {
 		last = min(first+b.Batch, b.Trials)
-		model = s.regress(met, done, best, seed)
+		model = s.everywhere().regress(met, done, seed)
 		for i, t := range done {
 			if met[i] != nil && t.UnderWay() {
 				model = model.believe(met[i])
@@ -178,40 +178,54 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 	return nil
 }
 
-// regression is a Gaussian-process regression of the values of trials, squashed, at their points in
-// the unit cube.
+// regression is a Gaussian-process regression of the values of trials, squashed, that proposes
+// points in a region.
 type regression struct {
-	Space
+	region
 	*objective.Surrogate
 	unit float64 // of the squashed values
 	best float64 // of the squashed values: 0, or the best that is believed
 }
 
-// regress fits the values of the trials that have ended; nil if there are none or if it fails.
-func (s Space) regress(met [][]float64, done []record.Trial, best int, seed uint64) *regression {
-	if best < 0 {
-		return nil
-	}
-	var rows, below []float64
-	worst := 0.0
+// region is a part of the unit cube, with coordinates of its own from 0 to 1.
+type region struct {
+	dim      int
+	point    func(c []float64) []float64 // the point of the unit cube with these coordinates
+	features func(u []float64) []float64 // what a regression has for a point
+	finite   bool                        // all of its points may be met
+	apart    float64                     // the least distance along some axis of two that are evaluated
+}
+
+// everywhere is the region of all points.
+func (s Space) everywhere() region { return region{len(s), s.settled, s.features, s.mixed(), apart} }
+
+// regress fits the values of the trials that have ended at the points met; nil if there are none or
+// if it fails.
+func (in region) regress(met [][]float64, done []record.Trial, seed uint64) *regression {
+	var rows, values []float64
+	best, worst := math.Inf(-1), math.Inf(1)
 	for i, t := range done {
 		if met[i] == nil || t.UnderWay() {
 			continue
 		}
-		rows, below = append(rows, s.features(met[i])...), append(below, done[best].Value()-t.Value())
-		if !math.IsInf(t.Value(), -1) {
-			worst = max(worst, below[len(below)-1])
+		v := t.Value()
+		rows, values = append(rows, in.features(met[i])...), append(values, v)
+		if best = max(best, v); !math.IsInf(v, -1) {
+			worst = min(worst, v)
 		}
 	}
-	for i, d := range below {
-		below[i] = min(d, worst) // a failure
+	if math.IsInf(best, -1) {
+		return nil
 	}
-	values, unit := squashed(below)
-	model, err := objective.NewSurrogate(mat.NewDense(len(below), len(rows)/len(below), rows), values, seed)
+	for i, v := range values {
+		values[i] = best - max(v, worst) // a failure counts as the worst
+	}
+	values, unit := squashed(values)
+	model, err := objective.NewSurrogate(mat.NewDense(len(values), len(rows)/len(values), rows), values, seed)
 	if err != nil {
 		return nil
 	}
-	return &regression{s, model, unit, 0}
+	return &regression{in, model, unit, 0}
 }
 
 // at predicts the squashed value at a point of the unit cube.
@@ -232,7 +246,7 @@ func (r *regression) believe(u []float64) *regression {
 	if err != nil {
 		return nil
 	}
-	return &regression{r.Space, model, r.unit, max(r.best, mean)}
+	return &regression{r.region, model, r.unit, max(r.best, mean)}
 }
 
 // gain is the expected improvement at a point of the unit cube, in units of the objective.
@@ -286,18 +300,18 @@ func isNew(u []float64, met [][]float64, apart float64) bool {
 	})
 }
 
-// improve finds the point of the unit cube with the largest expected improvement, apart from the
+// improve finds the point of the region with the largest expected improvement, apart from the
 // points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
-// from the best point evaluated so far. It returns nil if all points of a mixed space are met.
+// from the coordinates of the best point evaluated so far. It returns nil if all points are met.
 func (r *regression) improve(met [][]float64, best []float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
-	s, dim := r.Space, len(r.Space)
-	candidates := mat.NewDense(draws, dim, nil)
+	candidates := mat.NewDense(draws, r.dim, nil)
 	sobol(candidates, seed)
+	points := make([][]float64, draws)
 	var features []float64
 	for i := range draws {
-		copy(candidates.RawRowView(i), s.settled(candidates.RawRowView(i)))
-		features = append(features, s.features(candidates.RawRowView(i))...)
+		points[i] = r.point(candidates.RawRowView(i))
+		features = append(features, r.features(points[i])...)
 	}
 	mean, sd := make([]float64, draws), make([]float64, draws)
 	r.Predict(mean, sd, mat.NewDense(draws, len(features)/draws, features))
@@ -308,25 +322,25 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 	order := make([]int, draws)
 	floats.ArgsortStable(slices.Clone(promise), order)
 
-	cube := frame{lo: make([]float64, dim), hi: slices.Repeat([]float64{1}, dim)}
-	inside := func(u []float64) []float64 { return s.settled(cube.clip(slices.Clone(u))) }
+	cube := frame{lo: make([]float64, r.dim), hi: slices.Repeat([]float64{1}, r.dim)}
+	inside := func(c []float64) []float64 { return r.point(cube.clip(slices.Clone(c))) }
 	var at []float64
 	least := math.Inf(1)
-	first := slices.IndexFunc(order, func(i int) bool { return isNew(candidates.RawRowView(i), met, apart) })
-	if first >= 0 || !s.mixed() {
+	first := slices.IndexFunc(order, func(i int) bool { return isNew(points[i], met, r.apart) })
+	if first >= 0 || !r.finite {
 		first = order[max(first, 0)]
-		least, at = promise[first], candidates.RawRowView(first)
+		least, at = promise[first], points[first]
 	}
 	starts := [][]float64{best}
 	for _, i := range order[:climbs] {
 		starts = append(starts, candidates.RawRowView(i))
 	}
-	loss := func(u []float64) float64 {
-		mean, sd := r.at(inside(u))
-		return cube.outside(u) - logExpectedImprovement(mean-r.best, sd)
+	loss := func(c []float64) float64 {
+		mean, sd := r.at(inside(c))
+		return cube.outside(c) - logExpectedImprovement(mean-r.best, sd)
 	}
 	for _, start := range starts {
-		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met, apart) {
+		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met, r.apart) {
 			least, at = top.F, inside(top.X)
 		}
 	}

@@ -61,7 +61,7 @@ func TestImproveEndsOnATop(t *testing.T) {
 			return logExpectedImprovement(mean[0], sd[0])
 		}
 		space := slices.Repeat(Space{bounded("x", param.Identity, 0.5, 0, 1)}, dim)
-		top := (&regression{space, model, 1, 0}).improve(met, met[0], seed)
+		top := (&regression{space.everywhere(), model, 1, 0}).improve(met, met[0], seed)
 		value := at(top)
 		around, from := value, slices.Clone(top)
 		for step := 0.1; step > 1e-3; step /= 2 {

@@ -17,18 +17,12 @@ import (
 //
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
-// with z the distance from the best point in the unit cube, in units of a radius r. The entries of
-// H have independent priors N(0, σ²), and those of g N(0, σ² widest/r): the closer one looks, the
-// more the slope counts. The noise ε grows as the remainder of a Taylor series does, so that far
-// points count little. σ has the largest marginal likelihood, and so has ρ of a few values. Steps
-// are no longer than r along any axis. After one that is better, r is twice its length if that is
-// more than r, and after one that is not, it is halved (trust regions; Conn, Scheinberg & Vicente
-// 2009).
+// with z as neighbourhood has it. The entries of H have independent priors N(0, σ²), and those of g
+// N(0, σ² widest/r): the closer one looks, the more the slope counts. The noise ε grows as the
+// remainder of a Taylor series does, so that far points count little. σ has the largest marginal
+// likelihood, and so has ρ of a few values.
 type quadratic struct {
-	Space
-	free    []int     // numbers of the hyperparameters
-	at      []float64 // the best point
-	radius  float64
+	neighbourhood
 	terms   [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
 	weights []float64
 	root    *mat.TriDense // R of the QR decomposition of the weighted terms: covariance σ²(RᵀR)⁻¹
@@ -36,25 +30,42 @@ type quadratic struct {
 	rest    float64       // ρ
 }
 
+// neighbourhood has the points around the best that share with it all hyperparameters but those that
+// matter there and are not discrete. The distance z_i from the best point along an axis is in
+// units of r s_i: a radius r, and a scale s_i ≤ 1 with which the objective bends about as much
+// along all axes. Steps have no z_i beyond ±1. After one that is better, r is twice its length if
+// that is more than r, and after one that is not, 0.7 of it (trust regions; Conn, Scheinberg &
+// Vicente 2009).
+type neighbourhood struct {
+	Space
+	free   []int     // numbers of the hyperparameters
+	at     []float64 // the best point
+	radius float64
+	scale  []float64
+}
+
 const (
 	widest   = 0.2   // radius
+	shrink   = 0.7   // of the radius
+	narrow   = 0.05  // the least scale
+	scalings = 2     // how often a fit gives the scales for another
 	crossed  = 20    // beyond so many hyperparameters H is diagonal
 	rounding = 1e-9  // of values, in units of σ
 	exact    = 1e-12 // of the largest difference of values: smaller residuals count as this
 )
 
-// quadratic fits the model to the points that share with the best all other hyperparameters, the
-// nearest of them if there are very many. It is nil if there are fewer of them than terms, or with
-// few true, none at all.
+// quadratic fits the model to the points of the neighbourhood, the nearest of them if there are very
+// many. It is nil if there are fewer of them than terms, or with few true, none at all. Scales are
+// fitted where there are as many.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
 		return nil
 	}
-	q := &quadratic{Space: s, at: met[best], radius: s.radius(met, done)}
+	q := &quadratic{neighbourhood: neighbourhood{Space: s, at: met[best], radius: s.radius(met, done)}}
 	for j, matters := range param.InForce(s, s.place(q.at)) {
 		if matters && !s[j].Map.Discrete() {
-			q.free = append(q.free, j)
+			q.free, q.scale = append(q.free, j), append(q.scale, 1)
 		}
 	}
 	k := len(q.free)
@@ -66,33 +77,57 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 			q.terms = append(q.terms, [2]int{i, j})
 		}
 	}
-	var points []point
-	for i, t := range done {
-		if met[i] != nil && i != best && !math.IsInf(t.Value(), -1) && q.shares(met[i]) {
-			z := q.from(met[i])
-			points = append(points, point{z, floats.Norm(z, 2), t.Value() - done[best].Value()})
-		}
-	}
 	size := len(q.terms)
-	if k == 0 || len(points) == 0 || len(points) < size && !few {
-		return nil
+	for scaled := 0; ; scaled++ {
+		var points []point
+		for _, i := range q.nearest(met, done, 3*size+1) {
+			if z := q.from(met[i]); i != best {
+				points = append(points, point{z, floats.Norm(z, 2), done[i].Value() - done[best].Value()})
+			}
+		}
+		if k == 0 || len(points) == 0 || len(points) < size && !few {
+			return nil
+		}
+		q.root = nil
+		likeliest := math.Inf(-1)
+		for _, rest := range []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
+			likeliest = q.fit(points, rest, likeliest)
+		}
+		switch {
+		case q.root == nil:
+			return nil
+		case scaled == scalings || len(points) < size:
+			return q
+		}
+		q.rescale()
 	}
-	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.far, b.far) })
-	points = points[:min(len(points), 3*size)]
-	likeliest := math.Inf(-1)
-	for _, rest := range []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
-		likeliest = q.fit(points, rest, likeliest)
-	}
-	if q.root == nil {
-		return nil
-	}
-	return q
 }
 
 // point is one that a quadratic is fitted to.
 type point struct {
 	z          []float64
 	far, value float64 // |z|, and the value above the best one's
+}
+
+// rescale sets the scales to |H_ii|^(-1/2), with the uncertainty of H_ii added, relative to the
+// largest of them. Of a constant, they stay.
+func (q *quadratic) rescale() {
+	scale := slices.Clone(q.scale)
+	for m, f := range q.terms {
+		if i, j := f[0], f[1]; i == j {
+			row := mat.NewVecDense(len(q.terms), nil)
+			row.SetVec(m, 1)
+			if row.SolveVec(q.root.T(), row) != nil {
+				return
+			}
+			scale[i] /= math.Sqrt(math.Hypot(q.weights[m], q.sd*mat.Norm(row, 2)))
+		}
+	}
+	if most := floats.Max(scale); !math.IsInf(most, 1) {
+		for i, s := range scale {
+			q.scale[i] = max(s/most, narrow)
+		}
+	}
 }
 
 // radius is that of steps from the best point. It begins anew where a better point is far away.
@@ -109,7 +144,7 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 			far := floats.Distance(met[i], met[best], math.Inf(1))
 			if t.Value() <= done[best].Value() {
 				if far <= 1.01*r { // a step of length r, but for rounding
-					r /= 2
+					r *= shrink
 				}
 				continue
 			}
@@ -123,32 +158,67 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	return r
 }
 
+// nearest are the trials of the neighbourhood that have not failed, at most so many.
+func (b *neighbourhood) nearest(met [][]float64, done []record.Trial, most int) (trials []int) {
+	far := make([]float64, len(done))
+	for i, t := range done {
+		if met[i] != nil && !math.IsInf(t.Value(), -1) && b.shares(met[i]) {
+			trials, far[i] = append(trials, i), floats.Norm(b.from(met[i]), 2)
+		}
+	}
+	slices.SortStableFunc(trials, func(i, j int) int { return cmp.Compare(far[i], far[j]) })
+	return trials[:min(len(trials), most)]
+}
+
 // shares reports whether u has the other hyperparameters of the best point.
-func (q *quadratic) shares(u []float64) bool {
+func (b *neighbourhood) shares(u []float64) bool {
 	for j := range u {
-		if u[j] != q.at[j] && !slices.Contains(q.free, j) {
+		if u[j] != b.at[j] && !slices.Contains(b.free, j) {
 			return false
 		}
 	}
 	return true
 }
 
-// from is the distance of u from the best point in units of the radius.
-func (q *quadratic) from(u []float64) []float64 {
-	z := make([]float64, len(q.free))
-	for i, j := range q.free {
-		z[i] = (u[j] - q.at[j]) / q.radius
+// from is the distance z of u from the best point.
+func (b *neighbourhood) from(u []float64) []float64 {
+	z := make([]float64, len(b.free))
+	for i, j := range b.free {
+		z[i] = (u[j] - b.at[j]) / (b.radius * b.scale[i])
 	}
 	return z
 }
 
 // to is the point of the cube nearest to the one at this distance.
-func (q *quadratic) to(z []float64) []float64 {
-	u := slices.Clone(q.at)
-	for i, j := range q.free {
-		u[j] = min(max(u[j]+z[i]*q.radius, 0), 1)
+func (b *neighbourhood) to(z []float64) []float64 {
+	u := slices.Clone(b.at)
+	for i, j := range b.free {
+		u[j] = min(max(u[j]+z[i]*b.radius*b.scale[i], 0), 1)
 	}
 	return u
+}
+
+// apart is the least distance of another point.
+func (b *neighbourhood) apart() float64 { return min(apart, b.radius/1000) }
+
+// around is the region of steps. What a regression has for a point is wider, for those around it.
+func (b *neighbourhood) around() region {
+	return region{len(b.free),
+		func(c []float64) []float64 {
+			z := make([]float64, len(c))
+			for i := range z {
+				w := 2*c[i] - 1
+				z[i] = w * (0.3 + 0.7*w*w)
+			}
+			return b.to(z)
+		},
+		func(u []float64) []float64 {
+			x := b.from(u)
+			for i, z := range x {
+				x[i] = 0.5 + z/4
+			}
+			return x
+		}, false, b.apart()}
 }
 
 // expand sets row to the terms at z.
@@ -236,7 +306,7 @@ func (q *quadratic) improve(met [][]float64) (u []float64, gain float64) {
 	}
 	for _, z := range candidates {
 		at := q.to(z)
-		if expected := q.gain(q.from(at)); expected > gain && isNew(at, met, min(apart, q.radius/1000)) {
+		if expected := q.gain(q.from(at)); expected > gain && isNew(at, met, q.apart()) {
 			u, gain = at, expected
 		}
 	}
@@ -256,8 +326,8 @@ func (q *quadratic) top(half float64) []float64 {
 	for range 2000 {
 		longest := 0.0
 		for i, j := range q.free {
-			down := max(-half, -q.at[j]/q.radius) - z[i]
-			up := min(half, (1-q.at[j])/q.radius) - z[i]
+			unit := q.radius * q.scale[i]
+			down, up := max(-half, -q.at[j]/unit)-z[i], min(half, (1-q.at[j])/unit)-z[i]
 			bend := h.At(i, i)
 			rise := func(step float64) float64 { return step * (slope[i] + bend*step/2) }
 			step := down

@@ -333,11 +333,11 @@ func TestAutoIsExtended(t *testing.T) {
 	}
 }
 
-// A climb that has nothing to climb ends, after trials of Bayes. After the axes and another such climb comes a round that
-// begins anew, as if there were no trials yet but those enqueued.
+// A climb that has nothing to climb ends. After the axes, which have found nothing, comes a round that begins anew, as
+// if there were no trials yet but those enqueued.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := surfaces["bowl"]
-	const rounds = anewTrials + 2*inVain + 2*axisTrials + 2*inVain
+	const rounds = anewTrials + 3*inVain + 2*axisTrials
 	trials := maximise(Auto{Trials: rounds + 4}, s.space, func([]float64) float64 { return 1 }, 1)
 	for i, trial := range trials[rounds:] {
 		if want := s.space.place(s.space.next(i, nil, 1+4)); !slices.Equal(trial.Theta(), want) {
