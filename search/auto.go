@@ -9,13 +9,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Auto searches in rounds. One begins anew: 50 trials of Bayes, which from some number on take turns
-// with a regression of the points near the best of them and with a quadratic around it. A climb
-// follows, with these two, until several trials in a row have not improved the value by 1e-6. Then
-// come at most 8 trials of Bayes along each axis through the best point of all, in that
+// Auto searches in rounds. One begins anew: 50 trials of Bayes, by turns with a regression of the
+// points near the best of them and with a quadratic around it, once there are enough points. A
+// climb follows, with these two, until several trials in a row have not improved the value by 1e-6.
+// Then come at most 8 trials of Bayes along each axis through the best point of all, in that
 // hyperparameter alone, and another climb if they found a better one. Bayes finds a region in few
-// trials, the regression its ridges, the quadratic its top, an axis the next top in its direction,
-// and a new beginning another region. A proposal takes as long in a long search as in a short one.
+// trials, the regression goes along its ridges, the quadratic finds its top, an axis the next top
+// in its direction, and a new beginning another region. A proposal takes as long in a long search
+// as in a short one.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
 }
@@ -139,8 +140,8 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 	}, true, true), n
 }
 
-// near proposes the next trial by a regression of the trials around the best. It is nil if there are
-// too few, or if it fails.
+// near proposes the next trial by a regression of the trials around the best; nil if there are too
+// few, or if it fails.
 func (s Space) near(known []record.Trial, seed uint64) []Proposal {
 	q := s.quadratic(known, true)
 	if q == nil {

@@ -17,10 +17,10 @@ import (
 //
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
-// with z as neighbourhood has it. The entries of H have independent priors N(0, σ²), and those of g
-// N(0, σ² widest/r): the closer one looks, the more the slope counts. The noise ε grows as the
-// remainder of a Taylor series does, so that far points count little. σ has the largest marginal
-// likelihood, and so has ρ of a few values.
+// with the distance z of a neighbourhood. The entries of H have independent priors N(0, σ²), and
+// those of g N(0, σ² widest/r): the closer one looks, the more the slope counts. The noise ε grows
+// as the remainder of a Taylor series does, so that far points count little. σ has the largest
+// marginal likelihood, and so has ρ of a few values.
 type quadratic struct {
 	neighbourhood
 	terms   [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
@@ -30,12 +30,12 @@ type quadratic struct {
 	rest    float64       // ρ
 }
 
-// neighbourhood has the points around the best that share with it all hyperparameters but those that
-// matter there and are not discrete. The distance z_i from the best point along an axis is in
-// units of r s_i: a radius r, and a scale s_i ≤ 1 with which the objective bends about as much
-// along all axes. Steps have no z_i beyond ±1. After one that is better, r is twice its length if
-// that is more than r, and after one that is not, 0.7 of it (trust regions; Conn, Scheinberg &
-// Vicente 2009).
+// neighbourhood is what is around the best point so far: the points that differ from it in
+// hyperparameters that matter there and are not discrete, and in no other. Their distance z from it
+// is in units of r s_i along axis i, with a radius r, and scales s_i ≤ 1 with which the objective
+// bends about as much along all axes. Steps have no z_i beyond ±1. After one that is better, r is
+// twice its length if that is more than r, and after one that is not, r shrinks (trust regions;
+// Conn, Scheinberg & Vicente 2009).
 type neighbourhood struct {
 	Space
 	free   []int     // numbers of the hyperparameters
@@ -54,9 +54,9 @@ const (
 	exact    = 1e-12 // of the largest difference of values: smaller residuals count as this
 )
 
-// quadratic fits the model to the points of the neighbourhood, the nearest of them if there are very
-// many. It is nil if there are fewer of them than terms, or with few true, none at all. Scales are
-// fitted where there are as many.
+// quadratic fits the model to the points of the neighbourhood, the nearest of them if there are
+// very many. It is nil if there are fewer of them than terms, or with few true, none at all. All
+// scales are 1 if there are fewer.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
@@ -158,7 +158,8 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	return r
 }
 
-// nearest are the trials of the neighbourhood that have not failed, at most so many.
+// nearest are the trials of the neighbourhood that have not failed, at most so many, the nearest
+// first.
 func (b *neighbourhood) nearest(met [][]float64, done []record.Trial, most int) (trials []int) {
 	far := make([]float64, len(done))
 	for i, t := range done {
