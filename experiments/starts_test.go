@@ -80,6 +80,39 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
+// Methods that are tuned first with some of the cases, by themselves or by Laplace's method, reach the best optimum
+// that they reach from all starts. Every training set has its own cases, and what a trial was of is in the tables.
+func TestStartsAtOptimumOfSomeCases(t *testing.T) {
+	const text = `
+data: {dataset: crabs, preprocess: standardize}
+model: {kernel: se, likelihood: probit, inference: ep}
+evaluate: {kfold: {k: 2}}
+`
+	cold := runs(t, text+"tune: {method: bfgs, restarts: 3}\n").Configurations[0]
+	for start, want := range map[string]string{"start_cases: 50": "50 cases",
+		"start_inference: laplace, start_cases: 50": "laplace of 50 cases"} {
+		r := runs(t, text+"tune: {method: bfgs, restarts: 3, "+start+"}\n")
+		c := r.Configurations[0]
+		for k, s := range c.Studies {
+			if of := cold.Studies[k].Fit.LogEvidence; s.Fit.LogEvidence < of-reports.SameOptimum {
+				t.Errorf("%s: study %d ends at log evidence %v, and at %v from all starts", start, k, s.Fit.LogEvidence, of)
+			}
+			if len(s.Trials) != 4 || s.Fit.Chosen != 3 || s.Trials[3].Preliminary || !s.Trials[2].Preliminary {
+				t.Fatalf("%s: study %d has %d trials, and number %d is chosen", start, k, len(s.Trials), s.Fit.Chosen)
+			}
+			if got := c.TrialsOf(s)[0].Preliminary; got != want {
+				t.Errorf("%s: a trial is of %q, want %q", start, got, want)
+			}
+		}
+		if first, second := c.Studies[1].Trials[0].Value(), c.Studies[2].Trials[0].Value(); first == second {
+			t.Errorf("%s: two folds have the same value %v", start, first)
+		}
+		if all, some := cold.Studies[0].Trials[0].Value(), c.Studies[0].Trials[0].Value(); !(some > all) {
+			t.Errorf("%s: the log evidence of 50 cases is %v, that of all 200 is %v", start, some, all)
+		}
+	}
+}
+
 // The start of a fold depends on nothing that is held out there: with other held-out labels its
 // trials and its fit are the same.
 func TestStartsKnowNothingHeldOut(t *testing.T) {

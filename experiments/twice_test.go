@@ -33,6 +33,7 @@ var repetitive = map[string]string{
 	"chains": "model: {kernel: {se: {length_scale: {prior: {gamma: {shape: 2, rate: 1}}}, amplitude: {prior: {gamma: {shape: 2, rate: 1}}}}}, likelihood: probit, inference: [laplace, ep]}\n" +
 		"tune: {method: mcmc, burn: 2, samples: 4, objective: log_posterior, inference: laplace}\nevaluate: training\n",
 	"starts":      "model: {kernel: se, likelihood: probit, inference: [ep, laplace, pl]}\ntune: {method: bfgs, restarts: 2, start_inference: laplace}\nevaluate: {kfold: {k: 2}, training: {}}\n",
+	"some cases":  "model: {kernel: se, likelihood: probit, inference: [ep, laplace, pl]}\ntune: {method: bfgs, restarts: 2, start_inference: laplace, start_cases: 9}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"comparators": "model: {kernel: se, likelihood: probit, inference: [laplace, logistic_regression, p1nn]}\ntune: {method: bfgs, restarts: 1}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"nothing":     "model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"outer folds": "model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: {method: bfgs, restarts: 1}\nevaluate: {nested: {outer: {kfold: {k: 3}}, inner: {kfold: {k: 2}}}, kfold: {k: 3}}\n",

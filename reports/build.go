@@ -178,7 +178,7 @@ func (b *builder) restarts() []Restart {
 			r.End, r.Value, r.Gradient = natural(b.record, end.Natural), end.Value, end.Gradient
 		}
 		if t.Preliminary {
-			r.Preliminary = b.record.StartInference.Text
+			r.Preliminary = b.record.Start()
 		}
 		out = append(out, r)
 	}

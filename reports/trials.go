@@ -53,7 +53,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
 		if t.Preliminary {
-			d.Preliminary = c.Record.StartInference.Text
+			d.Preliminary = c.Record.Start()
 		}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),

@@ -14,10 +14,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Job computes the trials and the assessment of one study.
@@ -28,12 +30,13 @@ type Job struct {
 	Hybrid     bool
 	// Starting is the model whose optimum is the start of the local optimiser; without inference if
 	// there is none.
-	Starting  objective.Model
-	Criterion objective.Criterion // for Tuned
-	Curvature bool                // compute standard errors
-	Whole     bool                // the training set is all of the training data
-	Optimizer string              // the local optimiser, "" if points are evaluated as they are
-	Gradients objective.Gradients // for the local optimiser
+	Starting   objective.Model
+	StartCases int                 // training cases that find this optimum; 0: all
+	Criterion  objective.Criterion // for Tuned
+	Curvature  bool                // compute standard errors
+	Whole      bool                // the training set is all of the training data
+	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
+	Gradients  objective.Gradients // for the local optimiser
 	// Climbs compares the end of the search with climbs of bfgs.
 	Climbs bool
 	// Evaluations bounds those of the local optimiser; 0: its own limit.
@@ -51,7 +54,8 @@ type Job struct {
 	trials twinResults[record.Trial]
 	fits   twinResults[record.Fit]
 	Set    *Set
-	// choices has an *objective.Choices for each *Set that models are fitted to.
+	// choices has an *objective.Choices for each *Set that models are fitted to, and for some of the
+	// cases of Set.
 	choices sync.Map
 	// the score that is tuned over folds, with the sign for which more is better; nil: the
 	// criterion is tuned
@@ -78,8 +82,29 @@ func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Crit
 	return o, p, err
 }
 
-// newObjective is the objective of a model on a set. It reuses inducing inputs selected before.
-func (j *Job) newObjective(ctx context.Context, m objective.Model, c objective.Criterion, set *Set, p *Prepared) (
+// starting is the objective of the model that finds the start of the local optimiser, for its
+// training cases, preprocessed as all of them are.
+func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
+	if j.StartCases == 0 {
+		o, _, err := j.Objective(ctx, j.Starting, j.Criterion)
+		return o, err
+	}
+	p, err := j.Set.Prepare()
+	if err != nil {
+		return nil, err
+	}
+	some, all := j.Set.some(j.StartCases), p.Data
+	few := &Prepared{Data: all}
+	few.Data.X = &kernel.Inputs{X: data.PickRows(all.X.X, some)}
+	few.Data.Groups = data.Pick(all.Groups, some)
+	y := &few.Data.Y
+	y.Index, y.Value, y.Weight = data.Pick(y.Index, some), data.Pick(y.Value, some), data.Pick(y.Weight, some)
+	return j.newObjective(ctx, j.Starting, j.Criterion, j.StartCases, few)
+}
+
+// newObjective is the objective of a model on prepared cases of a set. It reuses inducing inputs
+// selected before for the set.
+func (j *Job) newObjective(ctx context.Context, m objective.Model, c objective.Criterion, set any, p *Prepared) (
 	*objective.Objective, error) {
 	o, err := objective.New(m, c, p.Data)
 	if err == nil {

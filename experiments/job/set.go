@@ -1,10 +1,12 @@
 package job
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -160,6 +162,22 @@ func (t *Set) Targets() approx.Targets {
 	y := approx.Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
 	y.Weight = data.Pick(t.Source.Weights, t.Train)
 	return y
+}
+
+// some are so many positions of training cases, drawn at random, in order. Each class has its share,
+// rounded. The same cases always give the same ones.
+func (t *Set) some(n int) []int {
+	order := rand.New(rand.NewPCG(uint64(n), uint64(len(t.Train)))).Perm(len(t.Train))
+	if labels := t.labels(); labels != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(labels[a], labels[b]) })
+	}
+	n = min(n, len(order))
+	some := make([]int, n)
+	for i := range some {
+		some[i] = order[(2*i+1)*len(order)/(2*n)]
+	}
+	slices.Sort(some)
+	return some
 }
 
 // Split divides a training set into folds. Its own held-out cases are not used.

@@ -3,10 +3,53 @@ package job
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
+
+// Some of the cases are different ones, in order, and each class has its share of them but for rounding; of a large
+// number they are all. Two sets with the same cases give the same, and numbers are drawn from everywhere.
+func TestSomeCases(t *testing.T) {
+	source := &data.Data{Classes: []string{"a", "b", "c"}}
+	set := &Set{Source: source}
+	for i := range 500 {
+		source.Labels = append(source.Labels, min(2, i%10))
+		if i%5 > 0 {
+			set.Train = append(set.Train, i)
+		}
+	}
+	share := func(rows []int, class int) float64 {
+		n := 0
+		for _, row := range rows {
+			if source.Labels[row] == class {
+				n++
+			}
+		}
+		return float64(n) / float64(len(rows))
+	}
+	for _, n := range []int{2, 33, 100, 399, 400, 1000} {
+		some := set.some(n)
+		if len(some) != min(n, 400) || !slices.IsSorted(some) || len(slices.Compact(slices.Clone(some))) != len(some) {
+			t.Errorf("%d of 400 cases: %v", n, some)
+		}
+		for class := range 3 {
+			if got, want := share(data.Pick(set.Train, some), class), share(set.Train, class); math.Abs(got-want) > 1/float64(n) {
+				t.Errorf("%d of 400 cases have a share %v of class %d, and all have %v", n, got, class, want)
+			}
+		}
+		if again := (&Set{Source: source, Train: set.Train, Seed: 7}).some(n); !slices.Equal(some, again) {
+			t.Errorf("%v and %v of the same cases", some, again)
+		}
+	}
+	source.Labels = nil
+	if some := set.some(40); len(some) != 40 || some[0] > 60 || some[39] < 340 {
+		t.Errorf("of 400 numbers: %v", some)
+	}
+}
 
 // Distinct rows of a matrix with few different values are counted as by a set of their bits.
 func TestDistinctRowsAreCounted(t *testing.T) {

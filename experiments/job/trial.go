@@ -25,12 +25,12 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	parts, done, err := j.parts()
 	defer done()
 	var o *objective.Objective
-	tuned := j.Tuned
-	if proposal.Preliminary {
-		tuned = j.Starting
-	}
-	if err == nil {
-		o, _, err = j.Objective(ctx, tuned, j.Criterion)
+	switch {
+	case err != nil:
+	case proposal.Preliminary:
+		o, err = j.starting(ctx)
+	default:
+		o, _, err = j.Objective(ctx, j.Tuned, j.Criterion)
 	}
 	if err != nil {
 		return record.Trial{Failure: cause.Failed(err).In(j.Where())}, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -285,6 +286,52 @@ func TestTrialOfAClimb(t *testing.T) {
 	j.Optimizer = "bfgs"
 	if got, err := j.Trial(t.Context(), 0, search.Proposal{Points: [][]float64{{math.NaN(), 0}}}); err != nil || len(got.Points) != 0 || !strings.Contains(got.Failure.String(), "restart from [NaN 0]") {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A preliminary trial of some of the cases climbs to an optimum of these alone, with their weights, preprocessed as all
+// are; the trial after it is of all cases.
+func TestTrialOfSomeCases(t *testing.T) {
+	j := crowd(approx.EP{}, approx.EP{}, 15)
+	for i := range 20 {
+		j.Set.Source.Weights = append(j.Set.Source.Weights, float64(1+i%3))
+	}
+	j.Set.How = preprocess.Choice{How: "standardize"}
+	j.Optimizer, j.Starting, j.StartCases = "bfgs", j.Tuned, 9
+	start := []float64{0.3, 0.2}
+	trial, err := j.Trial(context.Background(), 0, search.Proposal{Points: [][]float64{start}, Preliminary: true})
+	if err != nil || len(trial.Points) != 1 {
+		t.Fatalf("%+v, %v", trial, err)
+	}
+	p, err := j.Set.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := objective.Data{Y: approx.Targets{Classes: 2}, Scaled: true}
+	x := mat.NewDense(9, 1, nil)
+	for i, k := range j.Set.some(9) {
+		x.Set(i, 0, p.Data.X.X.At(k, 0))
+		some.Y.Value = append(some.Y.Value, p.Data.Y.Value[k])
+		some.Y.Weight = append(some.Y.Weight, float64(1+k%3))
+	}
+	some.X = &kernel.Inputs{X: x}
+	o, err := objective.New(j.Tuned, objective.LogEvidence{}, some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := trial.Points[0]
+	fit, err := o.At(context.Background(), record.Floats(end.Theta))
+	if err != nil || !near(float64(end.Value), fit.Value(), 1e-12) || !(math.Abs(float64(end.Gradient)) < 1e-3) {
+		t.Errorf("it ends at %v with gradient %v; the log evidence of these cases is %v, %v", end.Value, end.Gradient,
+			fit.Value(), err)
+	}
+	all, err := j.Trial(context.Background(), 1, search.Proposal{Points: [][]float64{record.Floats(end.Theta)}})
+	if err != nil || len(all.Points) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	whole, _ := fitOf(t, j, j.Tuned, record.Floats(all.Points[0].Theta))
+	if !near(float64(all.Points[0].Value), whole.Value(), 1e-12) {
+		t.Errorf("the last trial has the value %v, the log evidence of all cases is %v", all.Points[0].Value, whole.Value())
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,7 +46,8 @@ func newCandidate(src *loaded, m spec.Model) *candidate {
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
 		Classes: src.Data.Classes, Ordered: src.Schema.Ordered,
 		Label: m.Written.Label(src.sets[0].How.String()), Missing: src.sets[0].Imputes(),
-		Tune: m.Tune.Method, Objective: m.Tune.Criterion, StartInference: m.Starts.Component,
+		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
+		StartInference: m.Starts.Component, StartCases: m.Tune.StartCases,
 	}}
 }
 
@@ -193,7 +195,7 @@ func (p *planner) tunable(c *candidate) error {
 		return p.tell(place, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s",
 			c.Dataset, needs, c.Objective, c.TuneInference, without(t, c.caps))
 	}
-	if c.starting.Inference != nil && len(layout.Free) > 0 && t.NeedsGradient() != "" {
+	if c.declared.Start != nil && len(layout.Free) > 0 && t.NeedsGradient() != "" {
 		all, err := c.sets[0].Prepare()
 		if err != nil {
 			return err
@@ -211,8 +213,13 @@ func (p *planner) tunable(c *candidate) error {
 	if t.Strategy == nil {
 		return nil
 	}
-	if len(c.space) == 0 {
-		c.starting.Inference, c.StartInference = nil, record.Component{}
+	if c.StartCases >= len(c.sets[0].Train) {
+		p.warn(cause.NoEffect.New("start_cases: %d are not fewer than the training cases, %d", c.StartCases,
+			len(c.sets[0].Train)).In(c.Dataset))
+		c.StartCases = 0
+	}
+	if len(c.space) == 0 || c.StartCases == 0 && c.declared.Start == nil {
+		c.starting.Inference, c.StartInference, c.StartCases = nil, record.Component{}, 0
 	}
 	for _, h := range c.space {
 		switch {
@@ -341,8 +348,13 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		}
 		if of.Preliminary {
 			starting := c.Configuration
-			starting.TuneInference = c.StartInference
+			if c.declared.Start != nil {
+				starting.TuneInference = c.StartInference
+			}
 			shared.Starting = tuningKey(set, starting, specs, t)
+			if c.StartCases > 0 && shared.Starting != "" {
+				shared.Starting += fmt.Sprintf(", %d cases", c.StartCases)
+			}
 		}
 		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
@@ -366,7 +378,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	t, whole := c.declared.Tune, index == 0
 	j := &job.Job{
-		Model: c.model, Tuned: c.tuned, Starting: c.starting, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
+		Model: c.model, Tuned: c.tuned, Starting: c.starting, StartCases: c.StartCases, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
 		Curvature: t.StandardErrors && whole, Whole: whole, Set: set, Average: p.Spec.Average,
 		Adjust: c.adjust,
 	}

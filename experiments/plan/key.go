@@ -263,7 +263,8 @@ func tuningKey(t *job.Set, c record.Configuration, specs []param.Spec, tune spec
 	if !of.TuneInference.IsZero() {
 		of.Inference = of.TuneInference
 	}
-	of.TuneInference, of.StartInference, of.Versions = record.Component{}, record.Component{}, nil
+	of.TuneInference, of.StartInference, of.StartCases = record.Component{}, record.Component{}, 0
+	of.Versions = nil
 	tune.StandardErrors = false
 	identity := []any{of, hyperparameterKeys(specs), tuneIdentity(tune), t.Train}
 	if samples || tune.Cross != nil { // seeds of chains and of folds

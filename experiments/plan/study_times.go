@@ -79,7 +79,11 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 	model, ok2 := r.Times(j.Model, s, dim)
 	starting, ok3 := tuned, true
 	if j.Starting.Inference != nil {
-		starting, ok3 = r.Times(j.Starting, s, dim)
+		first := s
+		if j.StartCases > 0 {
+			first.Cases, first.Distinct = min(s.Cases, j.StartCases), min(s.Distinct, j.StartCases)
+		}
+		starting, ok3 = r.Times(j.Starting, first, dim)
 	}
 	if !ok1 || !ok2 || !ok3 {
 		return c, false

@@ -4,6 +4,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"math"
 	"strings"
@@ -107,6 +108,8 @@ type Configuration struct {
 	Tune     string   `json:"tune"`
 	// the inference whose objective finds the start of the local optimiser; absent: none
 	StartInference Component `json:"start_inference,omitzero"`
+	// the number of training cases whose objective finds it; 0: all
+	StartCases int `json:"start_cases,omitempty"`
 	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
 	// "cv_" and a score, with the sign for which more is better; "value" of a Program
 	Objective       string           `json:"objective"`
@@ -126,10 +129,23 @@ func (c Configuration) Methods() string {
 	if c.TuneInference.Text != text {
 		text += ", tuned with " + c.TuneInference.Text
 	}
-	if !c.StartInference.IsZero() {
-		text += ", started from " + c.StartInference.Text
+	if start := c.Start(); start != "" {
+		text += ", started from " + start
 	}
 	return text
+}
+
+// Start names what finds the start of the local optimiser: another inference method, fewer cases,
+// or both; "": nothing does.
+func (c Configuration) Start() string {
+	text := c.StartInference.Text
+	if c.StartCases == 0 {
+		return text
+	}
+	if text != "" {
+		text += " of "
+	}
+	return fmt.Sprintf("%s%d cases", text, c.StartCases)
 }
 
 // String is the name in messages.

@@ -85,6 +85,7 @@ func ExperimentSchema() jsonschema.Schema {
 		}
 		if search.Table.Default(e.Name).Optimizer() == "" {
 			delete(s["properties"].(jsonschema.Schema), "start_inference")
+			delete(s["properties"].(jsonschema.Schema), "start_cases")
 		}
 		tunes = append(tunes, s)
 	}

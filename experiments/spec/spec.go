@@ -141,6 +141,9 @@ func (m Model) Tuned(classes int) objective.Model {
 // Starting is the model whose optimum is the start of the local optimiser; without inference if
 // there is none.
 func (m Model) Starting(classes int) objective.Model {
+	if m.Start == nil && m.Tune.StartCases > 0 {
+		return m.Tuned(classes)
+	}
 	model := m.On(classes)
 	model.Inference = m.Start
 	return model
@@ -157,6 +160,9 @@ type Tune struct {
 	StandardErrors bool
 	Objective      string // as YAML flow text
 	Stop           search.Stop
+	// StartCases is how many training cases, drawn from all, are tuned for the start of the local
+	// optimiser; 0: all.
+	StartCases int
 	// StartFrom is the folder of a run at whose hyperparameters searches start; "": those of the
 	// model.
 	StartFrom  string

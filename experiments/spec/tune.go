@@ -18,6 +18,7 @@ type tuning struct {
 	Objective      *strictyaml.Node `yaml:"objective"`
 	Inference      *strictyaml.Node `yaml:"inference"`
 	StartInference *strictyaml.Node `yaml:"start_inference"`
+	StartCases     int              `yaml:"start_cases" within:"[2,1000000000]"`
 	StartFrom      string           `yaml:"start_from"`
 	StandardErrors bool             `yaml:"standard_errors"`
 	Stop           search.Stop      `yaml:"stop"`
@@ -90,7 +91,7 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
 		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Stop: shared.Stop, Place: d.Found.Place(n),
-		StartFrom: shared.StartFrom, StartPlace: d.Found.Place(strictyaml.Find(n, "start_from")),
+		StartCases: shared.StartCases, StartFrom: shared.StartFrom, StartPlace: d.Found.Place(strictyaml.Find(n, "start_from")),
 	}
 	if !ok {
 		return t, tuning{}
@@ -129,14 +130,14 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning)
 		}
 	}
 	d.checkObjective(n, t, err == nil)
-	if start := strictyaml.Find(n, "start_inference"); start != nil && err == nil {
-		switch {
+	for _, key := range []string{"start_inference", "start_cases"} {
+		switch start := strictyaml.Find(n, key); {
+		case start == nil || err != nil:
 		case !t.Climbs():
-			d.At(start, "start_inference is for methods that follow gradients, such as bfgs; leave it out for %s",
-				t.Method)
+			d.At(start, "%s is for methods that follow gradients, such as bfgs; leave it out for %s", key, t.Method)
 		case t.Stop != (search.Stop{}):
-			d.At(start, "start_inference cannot be combined with stop, whose criteria are about one objective; leave "+
-				"out one of the two")
+			d.At(start, "%s cannot be combined with stop, whose criteria are about one objective; leave out one of "+
+				"the two", key)
 		}
 	}
 	return t, shared
@@ -184,7 +185,7 @@ func (d *decoder) shared(n *strictyaml.Node, method string) (shared tuning, opti
 
 // untuned checks that method none has no options.
 func (d *decoder) untuned(n, options *strictyaml.Node) {
-	for _, key := range []string{"inference", "start_inference", "start_from", "standard_errors", "stop"} {
+	for _, key := range []string{"inference", "start_inference", "start_cases", "start_from", "standard_errors", "stop"} {
 		if v := strictyaml.Find(n, key); v != nil {
 			d.At(v, "method none takes no %q; nothing is tuned", key)
 		}
