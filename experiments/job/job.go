@@ -54,8 +54,8 @@ type Job struct {
 	trials twinResults[record.Trial]
 	fits   twinResults[record.Fit]
 	Set    *Set
-	// choices has an *objective.Choices for each *Set that models are fitted to, and for some of the
-	// cases of Set.
+	// choices has an *objective.Choices for each *Set that models are fitted to, and for some cases
+	// of Set.
 	choices sync.Map
 	// the score that is tuned over folds, with the sign for which more is better; nil: the
 	// criterion is tuned

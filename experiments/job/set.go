@@ -164,8 +164,8 @@ func (t *Set) Targets() approx.Targets {
 	return y
 }
 
-// some are so many positions of training cases, drawn at random, in order. Each class has its share,
-// rounded. The same cases always give the same ones.
+// some are so many positions of training cases, drawn at random, in order. Each class has its
+// share, rounded. The same cases always give the same ones.
 func (t *Set) some(n int) []int {
 	order := rand.New(rand.NewPCG(uint64(n), uint64(len(t.Train)))).Perm(len(t.Train))
 	if labels := t.labels(); labels != nil {

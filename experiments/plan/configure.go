@@ -378,7 +378,8 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	t, whole := c.declared.Tune, index == 0
 	j := &job.Job{
-		Model: c.model, Tuned: c.tuned, Starting: c.starting, StartCases: c.StartCases, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
+		Model: c.model, Tuned: c.tuned, Starting: c.starting, StartCases: c.StartCases,
+		Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
 		Curvature: t.StandardErrors && whole, Whole: whole, Set: set, Average: p.Spec.Average,
 		Adjust: c.adjust,
 	}

@@ -264,8 +264,8 @@ var Sections = []Section{
 		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +
 			"once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
 			"none", "tune: {method: bfgs, restarts: 3, start_inference: laplace}"},
-		{"start_cases", "number of training cases, drawn at random, that are tuned first, from all starts; the search " +
-			"with all of them then starts once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
+		{"start_cases", "number of training cases, drawn at random, that are tuned first, from all starts; the " +
+			"search with all of them then starts once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
 			"all", "tune: {method: bfgs, restarts: 3, start_cases: 500}"},
 		{"start_from", "run folder with the same model; searches start at its best hyperparameters, in a fold at " +
 			"those of that fold; the path is relative to this file", "the values of the model",

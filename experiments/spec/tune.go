@@ -91,7 +91,8 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning)
 	t = Tune{
 		Method: shared.Method, StandardErrors: shared.StandardErrors,
 		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Stop: shared.Stop, Place: d.Found.Place(n),
-		StartCases: shared.StartCases, StartFrom: shared.StartFrom, StartPlace: d.Found.Place(strictyaml.Find(n, "start_from")),
+		StartCases: shared.StartCases, StartFrom: shared.StartFrom,
+		StartPlace: d.Found.Place(strictyaml.Find(n, "start_from")),
 	}
 	if !ok {
 		return t, tuning{}
@@ -185,7 +186,8 @@ func (d *decoder) shared(n *strictyaml.Node, method string) (shared tuning, opti
 
 // untuned checks that method none has no options.
 func (d *decoder) untuned(n, options *strictyaml.Node) {
-	for _, key := range []string{"inference", "start_inference", "start_cases", "start_from", "standard_errors", "stop"} {
+	for _, key := range []string{"inference", "start_inference", "start_cases", "start_from", "standard_errors",
+		"stop"} {
 		if v := strictyaml.Find(n, key); v != nil {
 			d.At(v, "method none takes no %q; nothing is tuned", key)
 		}
