@@ -113,6 +113,29 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
+// Comparators, which tune themselves, start from no cases, and neither do models of no more cases than asked for, with
+// a warning, or with nothing to tune.
+func TestStartsOfNoCases(t *testing.T) {
+	const text = `
+data: {dataset: crabs, preprocess: standardize}
+model: {kernel: [se, {se: {amplitude: {fixed: 1}, length_scale: {fixed: 1}}}], likelihood: probit, inference: [ep, base_rate]}
+`
+	for n, want := range map[int][]string{199: {"199 cases", "", ""}, 200: {"", "", ""}} {
+		p := plantest.Planned(t, fmt.Sprintf("%stune: {method: bfgs, restarts: 2, start_cases: %d}\n", text, n))
+		var got []string
+		for _, c := range p.Manifest.Configurations {
+			got = append(got, c.Start())
+		}
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("start_cases: %d: configurations start from %q, want %q", n, got, want)
+		}
+		warned := strings.Contains(fmt.Sprint(p.Manifest.Warnings), "start_cases: 200 are not fewer than the training cases, 200")
+		if warned != (n == 200) {
+			t.Errorf("start_cases: %d: warnings %v", n, p.Manifest.Warnings)
+		}
+	}
+}
+
 // The start of a fold depends on nothing that is held out there: with other held-out labels its
 // trials and its fit are the same.
 func TestStartsKnowNothingHeldOut(t *testing.T) {

@@ -433,7 +433,7 @@ func (p *planner) finish(c *candidate) {
 // only.
 func (p *planner) compare(c *candidate) error {
 	m, whole := c.declared, c.sets[0]
-	c.Tune, c.Objective = "none", ""
+	c.Tune, c.Objective, c.StartCases = "none", "", 0
 	_, categories := c.Schema.Sources()
 	if _, blind := m.Comparator.(comparator.BaseRate); !blind && slices.Contains(categories, true) {
 		return p.tell(m.Written.Inference.Place, "%s: %s would treat the categories as numbers; leave it out, or "+
