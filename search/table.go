@@ -26,7 +26,7 @@ var Table = registry.Table[Strategy]{
 	registry.Of[Bayes, Strategy]("bayes",
 		"Bayesian optimisation with `trials` points: expected improvement under Gaussian-process regression",
 		Bayes{Trials: 40, Batch: 1}).At(2),
-	registry.Of[Auto, Strategy]("auto", "`bayes`, and a quadratic around its best point, by turns, without gradients",
+	registry.Of[Auto, Strategy]("auto", "`bayes` and two models around its best point, by turns, without gradients",
 		Auto{Trials: 100}),
 	registry.Of[Random, Strategy]("random",
 		"`trials` points drawn between the bounds, most densely about the start", Random{design}),
