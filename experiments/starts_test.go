@@ -139,15 +139,21 @@ model: {kernel: [se, {se: {amplitude: {fixed: 1}, length_scale: {fixed: 1}}}], l
 // The start of a fold depends on nothing that is held out there: with other held-out labels its
 // trials and its fit are the same.
 func TestStartsKnowNothingHeldOut(t *testing.T) {
+	for _, start := range []string{"start_inference: laplace", "start_cases: 12"} {
+		t.Run(start, func(t *testing.T) { knowsNothingHeldOut(t, start) })
+	}
+}
+
+func knowsNothingHeldOut(t *testing.T, start string) {
 	rows := []string{"x,y,label"}
 	for i := range 30 {
 		x, y := float64(i%6), float64(i/6)
 		rows = append(rows, fmt.Sprintf("%v,%v,%c", x, y, "ab"[(i%6+i/6+i%4)%3%2]))
 	}
-	const text = `
+	text := `
 data: {train: cases.csv, preprocess: standardize}
 model: {kernel: se, likelihood: probit, inference: ep}
-tune: {method: bfgs, restarts: 2, start_inference: laplace}
+tune: {method: bfgs, restarts: 2, ` + start + `}
 evaluate: {kfold: {k: 3, stratified: false}}
 `
 	write := func(rows []string) string {

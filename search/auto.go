@@ -99,7 +99,7 @@ func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
 	if n < max(b.Initial, starts) {
 		return append([]Proposal{}, bayes()...), n
 	}
-	if n%3 == 1 && n >= (len(s)+1)*(len(s)+2)/4 {
+	if n%3 == 1 && n >= (len(s)+1)*(len(s)+2)/4 { // half as many points as a quadratic has terms
 		if next = s.near(known, seed); next != nil {
 			return next, n
 		}

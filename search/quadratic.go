@@ -202,7 +202,8 @@ func (b *neighbourhood) to(z []float64) []float64 {
 // apart is the least distance of another point.
 func (b *neighbourhood) apart() float64 { return min(apart, b.radius/1000) }
 
-// around is the region of steps. What a regression has for a point is wider, for those around it.
+// around is the region of steps, with most coordinates near the best point. A regression has points
+// up to twice as far in its unit cube.
 func (b *neighbourhood) around() region {
 	return region{len(b.free),
 		func(c []float64) []float64 {

@@ -261,17 +261,20 @@ func TestNear(t *testing.T) {
 // Axes along which the objective bends more have smaller scales, about as its curvature says, and no axis one below the
 // least.
 func TestScales(t *testing.T) {
-	bends := []float64{1, 4, 25}
-	s := numbers(len(bends))
-	q := s.quadratic(around(s, 60, func(theta []float64) (sum float64) {
-		for j, v := range theta {
-			sum -= bends[j] * v * v
-		}
-		return sum
-	}), false)
-	for j, want := range []float64{1, 0.5, 0.2} {
-		if math.Abs(q.scale[j]-want) > 0.01*want {
-			t.Errorf("scale %v of axis %d, want %v", q.scale[j], j, want)
+	for _, c := range []struct{ bends, want []float64 }{
+		{[]float64{1, 4, 25}, []float64{1, 0.5, 0.2}}, {[]float64{1, 1e4}, []float64{1, narrow}},
+	} {
+		s := numbers(len(c.bends))
+		q := s.quadratic(around(s, 60, func(theta []float64) (sum float64) {
+			for j, v := range theta {
+				sum -= c.bends[j] * v * v
+			}
+			return sum
+		}), false)
+		for j, want := range c.want {
+			if math.Abs(q.scale[j]-want) > 0.01*want {
+				t.Errorf("scale %v of axis %d, want %v", q.scale[j], j, want)
+			}
 		}
 	}
 }

@@ -209,7 +209,7 @@ func parts(c record.Configuration) []struct{ name, text string } {
 		{"versions of the code of components", versionsText(c.Versions)},
 		{"model.kernel", c.Kernel.Text}, {"model.mean", c.Mean.Text}, {"model.likelihood", c.Likelihood.Text},
 		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune},
-		{"tune: what finds the start", c.Start()}, {"tune.objective", c.Objective},
+		{"tune.start_inference and start_cases", c.Start()}, {"tune.objective", c.Objective},
 	}
 }
 
