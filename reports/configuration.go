@@ -213,7 +213,8 @@ type GridPoint struct {
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
 	// it has less than the whole budget, and cannot be the best
-	Preliminary bool `json:"preliminary,omitempty"`
+	Preliminary bool   `json:"preliminary,omitempty"`
+	Share       string `json:"share,omitempty"` // of the budget of a model, such as "11 % of the cases"
 }
 
 // Objective is the tuning objective.

@@ -22,7 +22,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
 			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
-				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary}
+				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary, Share: t.Share.String()}
 			value := p.Value
 			if objective == "log_evidence" {
 				g.LogEvidence = &value
@@ -33,7 +33,7 @@ func (b *builder) grid(objective string) []GridPoint {
 			if scores != nil {
 				g.Scores = scores
 			}
-			if missing && p.Failure.IsZero() {
+			if missing && !t.Preliminary && p.Failure.IsZero() {
 				unscored++
 			}
 			out = append(out, g)

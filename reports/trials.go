@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -16,7 +17,7 @@ type Trial struct {
 	Trial      int    `json:"trial"`
 	Status     string `json:"status"`
 	Own        bool   `json:"own,omitempty"` // a user has enqueued it
-	// the inference method that was tuned, if its optimum is only a start for the method that tunes
+	// what was tuned, if that only tells where to go on: another inference method, or fewer cases
 	Preliminary string       `json:"preliminary,omitempty"`
 	Evaluations int          `json:"evaluations"`
 	Start       Values       `json:"start"` // for local optimisers and chains
@@ -53,7 +54,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
 		if t.Preliminary {
-			d.Preliminary = c.Record.Start()
+			d.Preliminary = cmp.Or(t.Share.String(), c.Record.Start())
 		}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),

@@ -56,9 +56,9 @@ func Check(studies []Study, memoryLimit int64) error {
 		if err := s.Stop.Check(s.Strategy); err != nil {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: %w", s.Index, s.Configuration, err))
 		}
-		if _, is := s.Strategy.(Hyperband); is && s.Value == nil {
-			errs = append(errs, fmt.Errorf("study %d of configuration %d: hyperband needs a Value that has its budget",
-				s.Index, s.Configuration))
+		if p, is := s.Strategy.(Partial); is && len(s.Space) > 0 && p.fidelity().shares(s.Space) != (s.Value == nil) {
+			errs = append(errs, fmt.Errorf("study %d of configuration %d: the budget must be a hyperparameter of "+
+				"Study.Value, or for Study.Trial one of %v", s.Index, s.Configuration, Shares))
 		}
 		if s.Preliminary && s.Stop != (Stop{}) {
 			errs = append(errs, fmt.Errorf("study %d of configuration %d: its preliminary trials maximise another "+

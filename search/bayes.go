@@ -203,13 +203,33 @@ func (s Space) everywhere() region { return region{len(s), s.settled, s.features
 // if it fails.
 func (in region) regress(met [][]float64, done []record.Trial, seed uint64) *regression {
 	var rows, values []float64
-	best, worst := math.Inf(-1), math.Inf(1)
 	for i, t := range done {
-		if met[i] == nil || t.UnderWay() {
-			continue
+		if met[i] != nil && !t.UnderWay() {
+			rows, values = append(rows, in.features(met[i])...), append(values, t.Value())
 		}
-		v := t.Value()
-		rows, values = append(rows, in.features(met[i])...), append(values, v)
+	}
+	below := belowBest(values)
+	if below == nil {
+		return nil
+	}
+	squashed, unit := squashed(below, 0)
+	return in.fit(rows, squashed, unit, seed)
+}
+
+// fit is the regression of these squashed values; nil if it fails.
+func (in region) fit(rows, values []float64, unit float64, seed uint64) *regression {
+	model, err := objective.NewSurrogate(mat.NewDense(len(values), len(rows)/len(values), rows), values, seed)
+	if err != nil {
+		return nil
+	}
+	return &regression{in, model, unit, 0}
+}
+
+// belowBest are the distances of values below the best of them; nil if all are -Inf, which is a
+// failure and else counts as the worst.
+func belowBest(values []float64) []float64 {
+	best, worst := math.Inf(-1), math.Inf(1)
+	for _, v := range values {
 		if best = max(best, v); !math.IsInf(v, -1) {
 			worst = min(worst, v)
 		}
@@ -217,15 +237,11 @@ func (in region) regress(met [][]float64, done []record.Trial, seed uint64) *reg
 	if math.IsInf(best, -1) {
 		return nil
 	}
+	below := make([]float64, len(values))
 	for i, v := range values {
-		values[i] = best - max(v, worst) // a failure counts as the worst
+		below[i] = best - max(v, worst)
 	}
-	values, unit := squashed(values)
-	model, err := objective.NewSurrogate(mat.NewDense(len(values), len(rows)/len(values), rows), values, seed)
-	if err != nil {
-		return nil
-	}
-	return &regression{in, model, unit, 0}
+	return below
 }
 
 // at predicts the squashed value at a point of the unit cube.
@@ -256,14 +272,16 @@ func (r *regression) gain(u []float64) *float64 {
 	return &expected
 }
 
-// squashed is -log(1 + d/s) of every distance d below the best, s the median of those above 0:
-// values far below the best, which need not be told apart, do not rule the regression.
-func squashed(below []float64) (values []float64, unit float64) {
+// squashed is -log(1 + d/s) of every distance d below the best: values far below the best, which
+// need not be told apart, do not rule the regression. The unit s, unless it is given, is the median
+// of the distances above 0.
+func squashed(below []float64, given float64) (values []float64, unit float64) {
 	positive := slices.DeleteFunc(slices.Clone(below), func(d float64) bool { return d == 0 })
 	slices.Sort(positive)
-	values, unit = make([]float64, len(below)), 1.0
-	if len(positive) > 0 {
-		unit = positive[(len(positive)-1)/2]
+	if values, unit = make([]float64, len(below)), given; unit == 0 {
+		if unit = 1; len(positive) > 0 {
+			unit = positive[(len(positive)-1)/2]
+		}
 	}
 	for i, d := range below {
 		values[i] = -math.Log1p(d / unit)

@@ -109,7 +109,7 @@ func TestBayesNeverRepeats(t *testing.T) {
 
 // Failures and values without end of far points do not hide what is near the best.
 func TestSquashed(t *testing.T) {
-	got, _ := squashed([]float64{0, 1, 3, 1e300, 1})
+	got, _ := squashed([]float64{0, 1, 3, 1e300, 1}, 0)
 	for i, want := range []float64{0, -math.Ln2, -math.Log(4), -math.Log1p(1e300), -math.Ln2} {
 		if i == 3 {
 			want = -300 * math.Ln10
@@ -118,7 +118,7 @@ func TestSquashed(t *testing.T) {
 			t.Errorf("%v, want %v at %d", got[i], want, i)
 		}
 	}
-	if got, _ := squashed([]float64{0, 0}); got[0] != 0 || got[1] != 0 {
+	if got, _ := squashed([]float64{0, 0}, 0); got[0] != 0 || got[1] != 0 {
 		t.Errorf("equal values become %v", got)
 	}
 }

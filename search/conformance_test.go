@@ -49,7 +49,16 @@ var decoders = map[string][]registry.Decode{
 	"hyperband": {
 		func(v any) error { v.(*search.Hyperband).Of = "length_scale"; return nil },
 		func(v any) error {
-			*v.(*search.Hyperband) = search.Hyperband{Of: "length_scale", Eta: 2, Brackets: 3}
+			*v.(*search.Hyperband) = search.Hyperband{Fidelity: search.Fidelity{Of: "length_scale", Eta: 2},
+				Brackets: 3}
+			return nil
+		},
+	},
+	"multi_fidelity": {
+		func(v any) error { v.(*search.MultiFidelity).Of = "length_scale"; return nil },
+		func(v any) error {
+			*v.(*search.MultiFidelity) = search.MultiFidelity{Fidelity: search.Fidelity{Of: "length_scale", Eta: 2},
+				Trials: 12, Levels: 2}
 			return nil
 		},
 	},

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,20 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Hyperband evaluates many drawn points at a small budget, such as a number of cases or of epochs,
-// and again the best of them at Eta times the budget, until the best few have all of it (Li et al.
+// Hyperband evaluates many points at a small budget, such as a number of cases or of epochs, and
+// again the best of them at Eta times the budget, until the best few have all of it (Li et al.
 // 2018, JMLR 18(185), Algorithm 1). Brackets begin at different budgets, in case values at a small
 // one say little. Trials below the whole budget are preliminary: none of them wins.
 type Hyperband struct {
-	Of       string `yaml:"budget"`                   // name of the hyperparameter that is the budget
-	Eta      int    `yaml:"eta" within:"[2,100]"`     // one in so many goes on; 0 means 3
-	Brackets int    `yaml:"brackets" within:"[1,10]"` // at most; 0 means 5
+	Fidelity `yaml:",inline"`
+	Brackets int `yaml:"brackets" within:"[1,10]"` // at most; 0 means 5, or 3 for one of Shares
 }
 
-// rung is a batch of so many points at a budget, on the theta scale.
+// rung is a batch of so many points with this part of the budget.
 type rung struct {
 	points int
-	budget float64
+	part   float64
 }
 
 // Check implements Strategy.
@@ -34,37 +32,30 @@ func (h Hyperband) Check(s Space) error {
 	if err != nil || len(s) == 0 {
 		return err
 	}
-	i := s.index(h.Of)
-	switch {
-	case h.Of == "":
-		return errors.New("hyperband needs budget: NAME, the hyperparameter that makes a trial longer and better")
-	case i < 0:
-		return fmt.Errorf("budget: there is no hyperparameter %q", h.Of)
-	case s[i].Map == param.Choice || s[i].When != nil || !(s[i].Lo > 0):
-		return fmt.Errorf("budget: %s must be a number above 0 that matters always", h.Of)
+	if err := h.check(s, "hyperband"); err != nil {
+		return err
 	}
 	if n := h.Budget(s).Trials; n > maxTrials {
-		return fmt.Errorf("hyperband would run %d trials, more than %d; take fewer brackets, or a smaller eta", n,
-			maxTrials)
+		return fmt.Errorf("hyperband would run %d trials, more than %d; take fewer brackets, or a smaller eta",
+			n, maxTrials)
 	}
 	return nil
 }
 
 // brackets are the rungs of each bracket; none without a budget. The first has the smallest one.
 func (h Hyperband) brackets(s Space) (all [][]rung) {
-	i := s.index(h.Of)
-	if i < 0 {
+	levels := cmp.Or(h.Brackets, 3)
+	if i := s.index(h.Of); i >= 0 {
+		levels = min(int(math.Log(s[i].Hi/s[i].Lo)/math.Log(h.eta())+1e-9)+1, cmp.Or(h.Brackets, 5))
+	} else if !h.shares(s) {
 		return nil
 	}
-	eta, of := float64(cmp.Or(h.Eta, 3)), s[i]
-	levels := int(math.Log(of.Hi/of.Lo)/math.Log(eta)+1e-9) + 1
-	levels = min(levels, cmp.Or(h.Brackets, 5))
+	eta := h.eta()
 	for b := levels - 1; b >= 0; b-- {
 		var bracket []rung
 		n := math.Ceil(float64(levels) / float64(b+1) * math.Pow(eta, float64(b)))
 		for i := range b + 1 {
-			bracket = append(bracket, rung{int(n / math.Pow(eta, float64(i))),
-				of.Map.Theta(max(of.Hi*math.Pow(eta, float64(i-b)), of.Lo))})
+			bracket = append(bracket, rung{int(n / math.Pow(eta, float64(i))), math.Pow(eta, float64(i-b))})
 		}
 		all = append(all, bracket)
 	}
@@ -72,49 +63,38 @@ func (h Hyperband) brackets(s Space) (all [][]rung) {
 }
 
 // Ask implements Strategy: one rung after another.
-func (h Hyperband) Ask(s Space, done []record.Trial, seed uint64) (next []Proposal) {
+func (h Hyperband) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	budget := s.index(h.Of)
-	drawn, whole := 0, s[budget].Map.Theta(s[budget].Hi)
+	drawn, left := 0, done
 	for _, bracket := range h.brackets(s) {
-		var points [][]float64
 		for i, r := range bracket {
-			if i == 0 {
-				for range r.points {
-					points = append(points, s.drawn(seed, drawn))
-					drawn++
+			if len(left) == 0 {
+				var points [][]float64
+				for k := drawn; i == 0 && k < drawn+r.points; k++ {
+					points = append(points, s.drawn(seed, k))
 				}
-			} else {
-				ended := done[:len(points)]
-				done = done[len(points):]
-				order := make([]int, len(points))
-				for k := range order {
-					order[k] = k
+				if i > 0 {
+					points = survivors(done[len(done)-bracket[i-1].points:], r.points)
 				}
-				slices.SortStableFunc(order, func(a, b int) int {
-					return cmp.Compare(ended[b].Value(), ended[a].Value())
-				})
-				best := make([][]float64, r.points)
-				for k := range best {
-					best[k] = points[order[k]]
-				}
-				points = best
+				return h.propose(s, points, r.part)
 			}
-			if len(done) == 0 {
-				for _, theta := range points {
-					theta = slices.Clone(theta)
-					theta[budget] = r.budget
-					theta = s.settle(theta)
-					next = append(next, Proposal{Points: [][]float64{theta}, Preliminary: theta[budget] < whole})
-				}
-				return next
-			}
+			left = left[r.points:]
 		}
-		done = done[len(points):]
+		drawn += bracket[0].points
 	}
 	return nil
+}
+
+// survivors are the points of the best of the trials.
+func survivors(ended []record.Trial, points int) (all [][]float64) {
+	order := slices.Clone(ended)
+	slices.SortStableFunc(order, func(a, b record.Trial) int { return cmp.Compare(b.Value(), a.Value()) })
+	for _, t := range order[:points] {
+		all = append(all, t.Theta())
+	}
+	return all
 }
 
 // drawn is the i-th of a sequence of random points that begins at the initial values.
@@ -141,6 +121,9 @@ func (h Hyperband) Budget(s Space) Budget {
 			b.Trials += r.points
 			if k+i > 0 {
 				b.AtOnce = max(b.AtOnce, r.points)
+			}
+			if h.shares(s) {
+				b.Whole += float64(r.points) * r.part
 			}
 		}
 	}

@@ -19,16 +19,16 @@ func TestHyperbandsBrackets(t *testing.T) {
 		h    Hyperband
 		want string
 	}{
-		{8, Hyperband{Of: "n", Eta: 2}, "[[8 1] [4 2] [2 4] [1 8]] [[6 2] [3 4] [1 8]] [[4 4] [2 8]] [[4 8]]"},
-		{81, Hyperband{Of: "n"}, "[[81 1] [27 3] [9 9] [3 27] [1 81]] [[34 3] [11 9] [3 27] [1 81]] [[15 9] [5 27] [1 81]] [[8 27] [2 81]] [[5 81]]"},
-		{81, Hyperband{Of: "n", Brackets: 1}, "[[1 81]]"},
+		{8, Hyperband{Fidelity: Fidelity{Of: "n", Eta: 2}}, "[[8 1] [4 2] [2 4] [1 8]] [[6 2] [3 4] [1 8]] [[4 4] [2 8]] [[4 8]]"},
+		{81, Hyperband{Fidelity: Fidelity{Of: "n"}}, "[[81 1] [27 3] [9 9] [3 27] [1 81]] [[34 3] [11 9] [3 27] [1 81]] [[15 9] [5 27] [1 81]] [[8 27] [2 81]] [[5 81]]"},
+		{81, Hyperband{Fidelity: Fidelity{Of: "n"}, Brackets: 1}, "[[1 81]]"},
 	} {
 		s := Space{param.Between("x", param.Identity, 0, 1), param.Between("n", param.Log, 1, c.hi)}
 		got := ""
 		for _, bracket := range c.h.brackets(s) {
 			var rungs [][2]int
 			for _, r := range bracket {
-				rungs = append(rungs, [2]int{r.points, int(math.Round(math.Exp(r.budget)))})
+				rungs = append(rungs, [2]int{r.points, int(math.Round(math.Exp(c.h.at(s, r.part))))})
 			}
 			got += " " + fmt.Sprint(rungs)
 		}
@@ -41,7 +41,7 @@ func TestHyperbandsBrackets(t *testing.T) {
 // The winner has the whole budget, although the values of small budgets are greater, and is near
 // the best point. The cost is that of far fewer trials of the whole budget.
 func TestHyperbandFinds(t *testing.T) {
-	s := Study{Key: "n", Strategy: Hyperband{Of: "n", Eta: 2}, Space: Space{param.Between("x", param.Identity, 0, 1),
+	s := Study{Key: "n", Strategy: Hyperband{Fidelity: Fidelity{Of: "n", Eta: 2}}, Space: Space{param.Between("x", param.Identity, 0, 1),
 		param.Between("n", param.Whole, 10, 80)}}
 	cost := 0.0
 	s.Value = func(_ context.Context, theta []float64) (float64, error) {
@@ -75,7 +75,7 @@ func TestHyperbandFinds(t *testing.T) {
 
 func TestHyperbandRefuses(t *testing.T) {
 	s := Space{param.Between("x", param.Identity, 0, 1), param.Among("kind", "a", "b")}
-	for _, h := range []Hyperband{{}, {Of: "m"}, {Of: "x"}, {Of: "kind"}} {
+	for _, h := range []Hyperband{{}, {Fidelity: Fidelity{Of: "m"}}, {Fidelity: Fidelity{Of: "x"}}, {Fidelity: Fidelity{Of: "kind"}}} {
 		if err := h.Check(s); err == nil {
 			t.Errorf("%+v is accepted", h)
 		}

@@ -119,7 +119,7 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		j.key = jobKey(s.Key, kind, nth, p.Points)
 		again := kind != "chain" && nth > 0 // the same points as before have the same result
 		of, shared := s.Tuning, kind
-		if p.Preliminary {
+		if kind == "preliminary" {
 			of, shared = s.Starting, "trial" // of the studies that maximise the cheaper objective
 		}
 		switch {
@@ -243,8 +243,7 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 			}
 		}
 	}
-	if h, is := s.Strategy.(Hyperband); is { // only the whole budget can win
-		of := s.Space.index(h.Of)
+	if of := s.Space.index(FidelityOf(s.Strategy).Of); of >= 0 { // only the whole budget can win
 		_, theta[of] = s.Space[of].ThetaBounds()
 	}
 	if j.refused == nil {
@@ -290,7 +289,10 @@ func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
 		return "chain", index
 	}
-	if kind = "trial"; p.Preliminary {
+	switch kind = "trial"; {
+	case p.Share != (record.Share{}):
+		kind += " with " + p.Share.String()
+	case p.Preliminary:
 		kind = "preliminary"
 	}
 	first := jobKey(s.Key, kind, 0, p.Points)
@@ -360,8 +362,13 @@ func (j job) timed(line record.Line, journal *Journal) record.Line {
 func (j job) compute(ctx context.Context) (record.Line, error) {
 	switch {
 	case j.of.Value != nil && j.assess:
+		space, theta := j.of.Space, j.theta
+		if i := space.index(FidelityOf(j.of.Strategy).Of); i >= 0 { // the whole budget is its bound
+			space = slices.Delete(slices.Clone(space), i, i+1)
+			theta = slices.Delete(slices.Clone(theta), i, i+1)
+		}
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
-			TrainCounts: []int{}, Converged: true, Warnings: j.of.Space.Edges(j.theta)}}, nil
+			TrainCounts: []int{}, Converged: true, Warnings: space.Edges(theta)}}, nil
 	case j.of.Value != nil:
 		trial, err := j.of.trial(ctx, j.proposal)
 		return record.Line{Trial: &trial}, err
@@ -403,7 +410,7 @@ func (j job) stamp(line record.Line) record.Line {
 	} else {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
-		trial.Preliminary, trial.Own = j.proposal.Preliminary, j.proposal.Own
+		trial.Preliminary, trial.Share, trial.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
 		line.Trial = &trial
 	}
 	return line

@@ -34,8 +34,11 @@ type Proposal struct {
 	// Gain is the expected improvement on the best value so far, in units of the objective; nil: it
 	// is not known.
 	Gain *float64
-	// Preliminary proposals are for the cheaper objective of a study with a Preliminary search.
+	// Preliminary proposals are for a cheaper objective: that of a study with a Preliminary search,
+	// or one with a part of the budget.
 	Preliminary bool
+	// Share is what the trial has of the budget of Hyperband; zero: all of it.
+	Share record.Share
 	// Own is the number of the point that a user has enqueued, from 1; 0: the strategy's.
 	Own int
 }
@@ -97,6 +100,8 @@ type Budget struct {
 	Trials int
 	AtMost bool // the search may converge earlier
 	AtOnce int  // batch size after the first batch; 0: there is only one batch
+	// Whole is the number of trials with the whole budget that take as long as all; 0: Trials.
+	Whole float64
 }
 
 // Sampler is a Strategy whose proposals are starts of Markov chains over theta. The objective must

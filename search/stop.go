@@ -61,8 +61,8 @@ func (s Stop) Check(strategy Strategy) error {
 	if _, samples := strategy.(Sampler); samples {
 		return errors.New("stop: Markov chains do not search for a maximum; bound them with samples")
 	}
-	if _, is := strategy.(Hyperband); is && s.Patience > 0 {
-		return errors.New("stop: patience does not go with hyperband, most of whose trials are of a small budget; " +
+	if _, is := strategy.(Partial); is && s.Patience > 0 {
+		return errors.New("stop: patience does not go with a budget, of which most trials have a part; " +
 			"use target or time")
 	}
 	if _, forecasts := strategy.(Forecaster); !forecasts && s.Improvement > 0 {

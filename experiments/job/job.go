@@ -14,12 +14,10 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
-	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Job computes the trials and the assessment of one study.
@@ -54,8 +52,7 @@ type Job struct {
 	trials twinResults[record.Trial]
 	fits   twinResults[record.Fit]
 	Set    *Set
-	// choices has an *objective.Choices for each *Set that models are fitted to, and for some cases
-	// of Set.
+	// choices has an *objective.Choices for each *Set that models are fitted to, and each fewer.
 	choices sync.Map
 	// the score that is tuned over folds, with the sign for which more is better; nil: the
 	// criterion is tuned
@@ -93,13 +90,31 @@ func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	some, all := j.Set.some(j.StartCases), p.Data
-	few := &Prepared{Data: all}
-	few.Data.X = &kernel.Inputs{X: data.PickRows(all.X.X, some)}
-	few.Data.Groups = data.Pick(all.Groups, some)
-	y := &few.Data.Y
-	y.Index, y.Value, y.Weight = data.Pick(y.Index, some), data.Pick(y.Value, some), data.Pick(y.Weight, some)
-	return j.newObjective(ctx, j.Starting, j.Criterion, j.StartCases, few)
+	return j.newObjective(ctx, j.Starting, j.Criterion, fewer{j.Set, j.StartCases}, p.some(j.Set.some(j.StartCases)))
+}
+
+// sharing is the objective of a trial on a set, with its share of the budget.
+func (j *Job) sharing(ctx context.Context, c objective.Criterion, set *Set, p *Prepared, share record.Share) (
+	*objective.Objective, error) {
+	m, key := j.Tuned, any(set)
+	switch share.Of {
+	case "cases":
+		n := min(len(set.Train), max(2, share.Some(len(set.Train))))
+		p, key = p.some(set.some(n)), fewer{set, n}
+	case "inducing":
+		i := objective.InducingOf(m.Inference)
+		i.Points = share.Some(i.Points)
+		m.Inference, _ = approx.With(m.Inference, i)
+		key = fewer{set, -i.Points}
+	}
+	return j.newObjective(ctx, m, c, key, p)
+}
+
+// fewer is what inducing inputs are selected for: so many cases of a set or, negative, so many
+// inputs of all.
+type fewer struct {
+	*Set
+	n int
 }
 
 // newObjective is the objective of a model on prepared cases of a set. It reuses inducing inputs

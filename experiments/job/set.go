@@ -58,6 +58,16 @@ type Prepared struct {
 	Warnings     []cause.Notice
 }
 
+// some are these of the training cases, without what is held out.
+func (p *Prepared) some(of []int) *Prepared {
+	few := &Prepared{Data: p.Data}
+	few.Data.X = &kernel.Inputs{X: data.PickRows(p.Data.X.X, of)}
+	few.Data.Groups = data.Pick(p.Data.Groups, of)
+	y := &few.Data.Y
+	y.Index, y.Value, y.Weight = data.Pick(y.Index, of), data.Pick(y.Value, of), data.Pick(y.Weight, of)
+	return few
+}
+
 // Prepare preprocesses the training set, or returns the result of the first call.
 func (t *Set) Prepare() (*Prepared, error) {
 	t.mu.Lock()

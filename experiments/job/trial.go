@@ -19,7 +19,7 @@ import (
 // Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
 // with a warm start from the one before.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
-	if t, found := j.trials.take(bitsOf(proposal.Points...)); found {
+	if t, found := j.trials.take(asked(proposal)); found {
 		return t, nil
 	}
 	parts, done, err := j.parts()
@@ -27,6 +27,8 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	var o *objective.Objective
 	switch {
 	case err != nil:
+	case proposal.Share != (record.Share{}):
+		o, err = j.sharing(ctx, j.Criterion, j.Set, parts[0].p, proposal.Share)
 	case proposal.Preliminary:
 		o, err = j.starting(ctx)
 	default:
@@ -41,16 +43,24 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	case j.Chain != nil:
 		return j.sample(ctx, o, index, proposal.Points[0])
 	}
-	return j.evaluate(ctx, o, proposal.Points, parts)
+	return j.evaluate(ctx, o, proposal, parts)
+}
+
+// asked identifies a proposal.
+func asked(p search.Proposal) string {
+	return bitsOf(append(slices.Clip(p.Points), []float64{p.Share.Part})...)
 }
 
 // evaluate computes the points of a row. Each part has the scores of its own held-out cases.
-func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]float64, parts []*part) (record.Trial,
+func (j *Job) evaluate(ctx context.Context, o *objective.Objective, of search.Proposal, parts []*part) (record.Trial,
 	error) {
+	row := of.Points
 	trials := slices.Repeat([]record.Trial{{Status: "evaluated"}}, len(parts))
 	run := objective.NewRun(ctx, o)
 	predicts := run
-	if j.Hybrid && slices.ContainsFunc(parts, func(of *part) bool { return of.p.Held != nil }) {
+	if of.Share != (record.Share{}) {
+		predicts = nil // a preliminary trial has no scores
+	} else if j.Hybrid && slices.ContainsFunc(parts, func(of *part) bool { return of.p.Held != nil }) {
 		o, _, err := j.Objective(ctx, j.Model, nil)
 		if err != nil {
 			return record.Trial{Failure: cause.Failed(err).In(j.Where())}, nil
@@ -62,7 +72,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 	evaluations := 0
 	if j.Score != nil {
 		var err error
-		if values, failures, evaluations, err = j.crossValidate(ctx, row); err != nil {
+		if values, failures, evaluations, err = j.crossValidate(ctx, row, of.Share); err != nil {
 			return trials[0], err
 		}
 	}
@@ -77,20 +87,20 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 		} else {
 			failure = value(run, free, &at)
 		}
-		for k, of := range parts {
-			trials[k].Points = append(trials[k].Points, of.point(predicts, free, at, failure))
+		for k, part := range parts {
+			trials[k].Points = append(trials[k].Points, part.point(predicts, free, at, failure))
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return trials[0], err
 	}
-	for k, of := range parts {
+	for k, part := range parts {
 		// else only the other part has held-out cases
-		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil {
+		if trials[k].Evaluations = evaluations; j.Score == nil || part.p.Held != nil {
 			trials[k].Evaluations += run.Evaluations
 		}
 		if k > 0 {
-			of.trials.keep(bitsOf(row...), trials[k])
+			part.trials.keep(asked(of), trials[k])
 		}
 	}
 	return trials[0], nil
@@ -102,9 +112,10 @@ func pointAt(o *objective.Objective, free []float64) record.Point {
 		Gradient: nan}
 }
 
-// point is at, with the scores of the part's held-out cases or the failure.
+// point is at, with the scores of the part's held-out cases, if there is a model that predicts, or
+// the failure.
 func (of *part) point(predicts *objective.Run, free []float64, at record.Point, failure error) record.Point {
-	if failure == nil && of.p.Held != nil {
+	if failure == nil && predicts != nil && of.p.Held != nil {
 		failure = of.score(predicts, free, &at)
 	}
 	if failure != nil {
@@ -232,22 +243,26 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	return t, nil
 }
 
-// crossValidate evaluates the objective at every point of a row; failures has the reason for each
-// point without a value. The fits of a fold have warm starts along the row. Nothing of a fold is
-// kept afterwards, so a job needs no more memory than one fit on the training set.
-func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []float64, failures []error, evaluations int,
-	err error) {
+// crossValidate evaluates the objective at every point of a row, with a share of the folds, or of
+// their cases or inducing inputs; failures has the reason for each point without a value. The fits
+// of a fold have warm starts along the row. Nothing of a fold is kept afterwards, so a job needs no
+// more memory than one fit on the training set.
+func (j *Job) crossValidate(ctx context.Context, row [][]float64, share record.Share) (values []float64,
+	failures []error, evaluations int, err error) {
 	values, failures = make([]float64, len(row)), make([]error, len(row))
-	cases := 0
-	for _, set := range j.Folds {
+	cases, folds := 0, j.Folds
+	if share.Of == "folds" {
+		folds = folds[:share.Some(len(folds))]
+	}
+	for _, set := range folds {
 		cases += len(set.Test)
 	}
-	for _, set := range j.Folds {
+	for _, set := range folds {
 		var p Prepared
 		if err := set.fill(&p); err != nil {
 			return nil, nil, evaluations, err
 		}
-		o, err := j.newObjective(ctx, j.Tuned, nil, set, &p)
+		o, err := j.sharing(ctx, nil, set, &p, share)
 		if err != nil {
 			return nil, nil, evaluations, err
 		}

@@ -235,6 +235,99 @@ func TestTrialOverFolds(t *testing.T) {
 	}
 }
 
+// A trial with a share of the budget is of some of the cases, of the first folds, or of fewer inducing inputs; a score
+// over folds is of all held-out cases of those. It has no scores, and a twin takes it for no other share.
+func TestTrialOfAShare(t *testing.T) {
+	free := []float64{0.3, 0.5}
+	loss, err := cv.ScoreNamed("log_loss")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := approx.Approximation(approx.EP{})
+	few, _ = approx.With(few, objective.Inducing{Points: 6})
+	fewer, _ := approx.With(few, objective.Inducing{Points: 2})
+	for _, c := range []struct {
+		share  record.Share
+		tuned  approx.Approximation // of the job
+		folded bool
+		want   func(j *Job, set *Set) (train []int, model objective.Model)
+	}{
+		{record.Share{Of: "cases", Part: 1. / 3}, approx.EP{}, false, func(j *Job, set *Set) ([]int, objective.Model) {
+			return data.Pick(set.Train, set.some(5)), j.Tuned
+		}},
+		{record.Share{Of: "cases", Part: 1. / 3}, approx.EP{}, true, func(j *Job, set *Set) ([]int, objective.Model) {
+			return data.Pick(set.Train, set.some(3)), j.Tuned
+		}},
+		{record.Share{Of: "cases", Part: 1e-3}, approx.EP{}, false, func(j *Job, set *Set) ([]int, objective.Model) {
+			return data.Pick(set.Train, set.some(2)), j.Tuned
+		}},
+		{record.Share{Of: "folds", Part: 1. / 3}, approx.EP{}, true, func(j *Job, set *Set) ([]int, objective.Model) {
+			return set.Train, j.Tuned
+		}},
+		{record.Share{Of: "inducing", Part: 1. / 3}, few, false, func(j *Job, set *Set) ([]int, objective.Model) {
+			m := j.Tuned
+			m.Inference = fewer
+			return set.Train, m
+		}},
+	} {
+		j, twin := crowd(c.tuned, c.tuned, 14, 15), crowd(c.tuned, c.tuned, 16)
+		if j.Twin = twin; c.folded {
+			j.Score = &loss
+			if j.Folds, err = j.Set.Split(cv.KFold{K: 3}, 1, "inner"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := j.Trial(t.Context(), 0, search.Proposal{Points: [][]float64{free}})
+		if err != nil || len(all.Points) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		got, err := j.Trial(t.Context(), 1, search.Proposal{Points: [][]float64{free}, Share: c.share, Preliminary: true})
+		if err != nil || len(got.Points) != 1 || !got.Points[0].Usable() || got.Points[0].Scores != nil || got.Points[0].Value == all.Points[0].Value {
+			t.Fatalf("%v: %+v, %v; all have %+v", c.share, got, err, all)
+		}
+		sets := []*Set{j.Set}
+		if c.folded {
+			if sets = j.Folds; c.share.Of == "folds" {
+				sets = sets[:1]
+			}
+		}
+		want, held := 0.0, 0
+		for _, set := range sets {
+			part := crowd(c.tuned, c.tuned, set.Test...)
+			rows, model := c.want(j, set)
+			part.Set.Train = rows
+			p, err := part.Set.Prepare()
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := objective.New(model, objective.LogEvidence{}, p.Data)
+			if err == nil {
+				err = objective.Choose(t.Context(), o, new(objective.Choices))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit, err := o.At(t.Context(), free)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want += fit.Value(); c.folded {
+				want -= fit.Value() + lossOf(part, probabilities(part, fit, set.Test), set.Test)*float64(len(set.Test))
+				held += len(set.Test)
+			}
+		}
+		if c.folded {
+			want /= float64(held)
+		}
+		if value := float64(got.Points[0].Value); !near(value, want, 1e-7) {
+			t.Errorf("%v over folds %v: %v, want %v", c.share, c.folded, value, want)
+		}
+		if kept, err := twin.Trial(t.Context(), 0, search.Proposal{Points: [][]float64{free}}); err != nil || kept.Points[0].Value != all.Points[0].Value {
+			t.Errorf("%v: the twin's trial of all is %+v, %v", c.share, kept, err)
+		}
+	}
+}
+
 // The record of a climb has its start, its path if all of the training data is used, and its end,
 // with the steepest slope there; scores are those of the held-out cases at each step.
 func TestTrialOfAClimb(t *testing.T) {

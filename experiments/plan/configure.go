@@ -213,14 +213,11 @@ func (p *planner) tunable(c *candidate) error {
 	if t.Strategy == nil {
 		return nil
 	}
-	if c.StartCases >= len(c.sets[0].Train) {
-		p.warn(cause.NoEffect.New("start_cases: %d are not fewer than the training cases, %d", c.StartCases,
-			len(c.sets[0].Train)).In(c.Dataset))
-		c.StartCases = 0
+	if lacksBudget(c) {
+		return p.tell(t.Place, "%s: a budget of inducing inputs needs a number of them, such as "+
+			"inference: {laplace: {inducing: 500}}", c.Dataset)
 	}
-	if len(c.space) == 0 || c.StartCases == 0 && c.declared.Start == nil {
-		c.starting.Inference, c.StartInference, c.StartCases = nil, record.Component{}, 0
-	}
+	p.settleStart(c)
 	for _, h := range c.space {
 		switch {
 		case h.Init < h.Lo || h.Init > h.Hi:
@@ -245,6 +242,25 @@ func (p *planner) tunable(c *candidate) error {
 		return errTold
 	}
 	return nil
+}
+
+// settleStart leaves out a start that finds nothing, or takes all cases.
+func (p *planner) settleStart(c *candidate) {
+	if c.StartCases >= len(c.sets[0].Train) {
+		p.warn(cause.NoEffect.New("start_cases: %d are not fewer than the training cases, %d", c.StartCases,
+			len(c.sets[0].Train)).In(c.Dataset))
+		c.StartCases = 0
+	}
+	if len(c.space) == 0 || c.StartCases == 0 && c.declared.Start == nil {
+		c.starting.Inference, c.StartInference, c.StartCases = nil, record.Component{}, 0
+	}
+}
+
+// lacksBudget reports whether the budget is a number of inducing inputs, and none is given.
+func lacksBudget(c *candidate) bool {
+	i := objective.InducingOf(c.tuned.Inference)
+	return len(c.space) > 0 && search.FidelityOf(c.declared.Tune.Strategy).Of == "inducing" &&
+		(i.Points == 0 || i.Tolerance > 0)
 }
 
 // recorded are hyperparameters as in the manifest.

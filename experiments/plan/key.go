@@ -302,5 +302,8 @@ func tuneIdentity(t spec.Tune) any {
 	if of.TraceScores {
 		parts = append(parts, "trace_scores")
 	}
+	if of := search.FidelityOf(t.Strategy).Of; slices.Contains(search.Shares, of) {
+		parts = append(parts, of)
+	}
 	return parts
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
@@ -29,6 +30,10 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		}
 	}
 	budget = s.Budget()
+	if budget.Whole > 0 { // those below the whole budget as a part of one
+		whole := int(math.Ceil(budget.Whole))
+		return []batch{{whole, 1, whole, false}}, 0, budget
+	}
 	if more := budget.Trials - len(first); more > 0 {
 		points := len(first[len(first)-1].Points)
 		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce, false}), 0, budget

@@ -282,11 +282,39 @@ type Trial struct {
 	// Preliminary means that the values are those of another objective, whose optimum is only a
 	// start.
 	Preliminary bool `json:"preliminary,omitempty"`
+	// Share is what the trial has of the budget, such as a ninth of the cases; absent: all of it.
+	Share Share `json:"share,omitzero"`
 	// Own is the number, from 1, of the point that a user has enqueued; absent: the strategy has
 	// proposed the trial.
 	Own int `json:"own,omitempty"`
 	// After is how many trials the strategy had proposed when an enqueued one ended.
 	After int `json:"after,omitempty"`
+}
+
+// Share is a part of a budget.
+type Share struct {
+	Of   string  `json:"of"`   // "cases", "folds" or "inducing"
+	Part float64 `json:"part"` // above 0, at most 1
+}
+
+// String is such as "11 % of the cases"; "" for all of them.
+func (s Share) String() string {
+	if s == (Share{}) {
+		return ""
+	}
+	of := s.Of
+	if of == "inducing" {
+		of = "inducing inputs"
+	}
+	return fmt.Sprintf("%.3g %% of the %s", 100*s.Part, of)
+}
+
+// Some is the share of so many, at least 1.
+func (s Share) Some(all int) int {
+	if s == (Share{}) {
+		return all
+	}
+	return max(1, int(math.Round(s.Part*float64(all))))
 }
 
 // underWay is the status of a trial that has not ended. It is never on record.

@@ -95,6 +95,11 @@ func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 		d.At(valueOr(n, "method"), "method %s follows gradients, which a program does not give; take bayes, cmaes, "+
 			"nelder_mead or another one without them", t.Method)
 	default:
+		of := search.FidelityOf(t.Strategy).Of
+		named := func(o param.Spec) bool { return o.Name == of }
+		if slices.Contains(search.Shares, of) && !slices.ContainsFunc(space, named) {
+			d.At(valueOr(n, "budget"), "budget: there is no hyperparameter %q", of)
+		}
 		for _, err := range declared.Unjoin(t.Strategy.Check(space)) {
 			d.At(n, "%v", err)
 		}

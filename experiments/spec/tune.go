@@ -3,6 +3,7 @@ package spec
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
@@ -46,9 +47,8 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			t, shared = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.Found.Place(way)},
 				tuning{}
 		}
-		if _, is := t.Strategy.(search.Hyperband); is {
-			d.At(valueOr(way, "method"), "hyperband needs a hyperparameter that is a budget, which no model has; "+
-				"it is for programs (gpc-tune search)")
+		if p, is := t.Strategy.(search.Partial); is && d.Found.Found() == before {
+			d.budget(way, search.FidelityOf(p).Of, t.Cross)
 		}
 		tuned := models
 		if shared.Inference != nil {
@@ -66,6 +66,18 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 				s.Models = append(s.Models, m)
 			}
 		}
+	}
+}
+
+// budget checks that a budget is one that models have.
+func (d *decoder) budget(way *strictyaml.Node, of string, cross *CrossValidation) {
+	at := valueOr(way, "budget")
+	switch {
+	case !slices.Contains(search.Shares, of):
+		d.At(at, "budget: expected one of %s; a hyperparameter is the budget of programs (gpc-tune search)",
+			strings.Join(search.Shares, ", "))
+	case of == "folds" && cross == nil:
+		d.At(at, "a budget of folds needs folds, as with objective: {cv: {score: log_loss, kfold: {k: 9}}}")
 	}
 }
 

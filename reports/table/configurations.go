@@ -106,7 +106,8 @@ func points(c reports.Configuration) []Table {
 		t.Columns[1] = t.Columns[1].explained(!c.Minimises(), "the value of the program")
 	}
 	for i, p := range c.Grid {
-		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen, p.Own))
+		t.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores,
+			cmp.Or(p.Share, chosen(p.Chosen, p.Own)))
 	}
 	return []Table{t}
 }

@@ -1,0 +1,82 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Fidelity is the option of a strategy most of whose trials have a part of a budget, such as a
+// number of cases or of epochs. They are preliminary: only one with the whole budget wins.
+type Fidelity struct {
+	// name of the hyperparameter that is the budget, or of one of Shares
+	Of  string `yaml:"budget"`
+	Eta int    `yaml:"eta" within:"[2,100]"` // ratio of two budgets; 0 means 3
+}
+
+// Shares are the budgets of a model, of which a trial has a share.
+var Shares = []string{"cases", "folds", "inducing"}
+
+// Partial is a Strategy with a Fidelity.
+type Partial interface {
+	Strategy
+	fidelity() Fidelity
+}
+
+func (f Fidelity) fidelity() Fidelity { return f }
+
+// FidelityOf is that of a strategy; zero if it has none.
+func FidelityOf(s Strategy) Fidelity {
+	if p, is := s.(Partial); is {
+		return p.fidelity()
+	}
+	return Fidelity{}
+}
+
+func (f Fidelity) eta() float64 { return float64(cmp.Or(f.Eta, 3)) }
+
+// check returns an error if the space has no such budget.
+func (f Fidelity) check(s Space, method string) error {
+	i := s.index(f.Of)
+	switch {
+	case f.Of == "":
+		return fmt.Errorf("%s needs budget: NAME: of a model %s, of a program the hyperparameter that makes a trial "+
+			"longer and better", method, strings.Join(Shares, ", "))
+	case i < 0 && !f.shares(s):
+		return fmt.Errorf("budget: there is no hyperparameter %q", f.Of)
+	case i >= 0 && (s[i].Map == param.Choice || s[i].When != nil || !(s[i].Lo > 0)):
+		return fmt.Errorf("budget: %s must be a number above 0 that matters always", f.Of)
+	}
+	return nil
+}
+
+// shares reports whether the budget is that of a model, and no hyperparameter.
+func (f Fidelity) shares(s Space) bool { return slices.Contains(Shares, f.Of) && s.index(f.Of) < 0 }
+
+// propose are trials of points with a part of the budget.
+func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Proposal) {
+	for _, theta := range points {
+		p := Proposal{}
+		if i := s.index(f.Of); i >= 0 {
+			theta = slices.Clone(theta)
+			theta[i] = f.at(s, part)
+			theta = s.settle(theta)
+			p.Preliminary = theta[i] < s[i].Map.Theta(s[i].Hi)
+		} else if part < 1 {
+			p.Preliminary, p.Share = true, record.Share{Of: f.Of, Part: part}
+		}
+		p.Points = [][]float64{theta}
+		next = append(next, p)
+	}
+	return next
+}
+
+// at is the hyperparameter that is the budget where it is this part of the whole.
+func (f Fidelity) at(s Space, part float64) float64 {
+	of := s[s.index(f.Of)]
+	return of.Map.Theta(max(of.Hi*part, of.Lo))
+}

@@ -1,0 +1,151 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// atParts runs a strategy on values that depend on the part of the budget; -Inf is a failure.
+func atParts(strategy Strategy, s Space, f func(theta []float64, part float64) float64, seed uint64) (done []record.Trial,
+	parts []float64) {
+	for {
+		next := strategy.Ask(s, done, seed)
+		if len(next) == 0 {
+			return done, parts
+		}
+		for _, p := range next {
+			part := p.Share.Part
+			if p.Share == (record.Share{}) {
+				part = 1
+			}
+			t := record.Begun(p.Points)
+			if t.Status = "evaluated"; !math.IsInf(f(p.Points[0], part), -1) {
+				t.Asked = nil
+				t.Points = []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(f(p.Points[0], part))}}
+			}
+			t.Index, t.Preliminary, t.Share = len(done), p.Preliminary, p.Share
+			done, parts = append(done, t), append(parts, part)
+		}
+	}
+}
+
+// ofCases is a search through parts of the cases.
+func ofCases(trials, levels int) MultiFidelity {
+	return MultiFidelity{Fidelity: Fidelity{Of: "cases"}, Trials: trials, Levels: levels}
+}
+
+// bumps is a function with its greatest value, 0, at 0.4; with fewer cases its top is elsewhere, and all is lower.
+func bumps(theta []float64, part float64) float64 {
+	total := math.Log(part)
+	for j, u := range theta {
+		d := u - 0.4 - 0.1*(1-part)*float64(j%2)
+		total -= d*d + 0.02*(1-math.Cos(12*d))
+	}
+	return total
+}
+
+// Levels have parts of the budget, and half as many trials each. One begins with the best of the level before, and
+// with the trial whose distance below it is the median there.
+func TestMultiFidelitysLevels(t *testing.T) {
+	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	m := ofCases(10, 3)
+	done, parts := atParts(m, s, bumps, 3)
+	want := slices.Concat(slices.Repeat([]float64{1. / 9}, 10), slices.Repeat([]float64{1. / 3}, 5), []float64{1, 1})
+	if b := m.Budget(s); len(parts) != 17 || b.Trials != 17 || math.Abs(b.Whole-(10./9+5./3+2)) > 1e-12 {
+		t.Fatalf("%d trials, %+v", len(parts), b)
+	}
+	for i, part := range parts {
+		if math.Abs(part-want[i]) > 1e-15 || done[i].Preliminary != (part < 1) {
+			t.Errorf("trial %d has %v of the cases, preliminary %v", i, part, done[i].Preliminary)
+		}
+	}
+	sorted := slices.Clone(done[:10])
+	slices.SortFunc(sorted, func(a, b record.Trial) int { return -int(math.Copysign(1, a.Value()-b.Value())) })
+	if !slices.Equal(done[10].Theta(), sorted[0].Theta()) || !slices.Equal(done[11].Theta(), sorted[5].Theta()) {
+		t.Errorf("the second level begins at %v and %v, the first has %v", done[10].Theta(), done[11].Theta(), sorted)
+	}
+}
+
+// The best of ten trials with all cases is on average less than half as far below the top as that of ten trials of
+// Bayes.
+func TestMultiFidelityFinds(t *testing.T) {
+	const seeds = 4
+	var s Space
+	for j := range 4 {
+		s = append(s, bounded(fmt.Sprint("x", j), param.Identity, 0, -2, 2))
+	}
+	levels, bayes := 0.0, 0.0
+	for seed := range uint64(seeds) {
+		done, _ := atParts(ofCases(40, 3), s, bumps, seed)
+		i, best, err := Winner(done)
+		if err != nil || i < 60 {
+			t.Fatalf("trial %d wins, %v", i, err)
+		}
+		levels -= float64(best.Value) / seeds
+		done, _ = atParts(Bayes{Trials: 10}, s, bumps, seed)
+		_, best, _ = Winner(done)
+		bayes -= float64(best.Value) / seeds
+	}
+	t.Logf("%v and %v below the top", levels, bayes)
+	if !(levels < bayes/2) {
+		t.Errorf("%v below the top, and with ten trials of bayes %v", levels, bayes)
+	}
+}
+
+// The unit of values of a level, in which they need not be those of another, matters nowhere.
+func TestMultiFidelityIsBlindToUnits(t *testing.T) {
+	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	plain, _ := atParts(ofCases(12, 3), s, bumps, 5)
+	scaled, _ := atParts(ofCases(12, 3), s, func(theta []float64, part float64) float64 {
+		return math.Ldexp(bumps(theta, part), int(math.Round(-20*math.Log(part))))
+	}, 5)
+	for i := range plain {
+		if !slices.Equal(plain[i].Theta(), scaled[i].Theta()) {
+			t.Fatalf("trial %d is at %v, and in other units at %v", i, plain[i].Theta(), scaled[i].Theta())
+		}
+	}
+}
+
+// The budget may be a hyperparameter of a program. No point is tried twice at a level, and trials that fail do not end
+// the search.
+func TestMultiFidelityOfPrograms(t *testing.T) {
+	s := Space{param.Between("x", param.Identity, 0, 1), param.Between("n", param.Whole, 10, 90), choice("kind", "a", "b")}
+	m := MultiFidelity{Fidelity: Fidelity{Of: "n"}, Trials: 24, Levels: 3}
+	if err := m.Check(s); err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []bool{false, true} {
+		done, _ := atParts(m, s, func(theta []float64, _ float64) float64 {
+			if fails {
+				return math.Inf(-1)
+			}
+			return theta[1] - math.Abs(theta[0]-0.3) - theta[2]
+		}, 1)
+		if len(done) != 24+12+6 {
+			t.Fatalf("%d trials", len(done))
+		}
+		seen := map[string]bool{}
+		for i, trial := range done {
+			want := []float64{10, 30, 90}[map[bool]int{true: 1}[i >= 24]+map[bool]int{true: 1}[i >= 36]]
+			if theta := trial.Theta(); theta[1] != want || seen[fmt.Sprint(theta)] || trial.Preliminary != (want < 90) {
+				t.Errorf("trial %d is at %v, preliminary %v", i, theta, trial.Preliminary)
+			} else {
+				seen[fmt.Sprint(theta)] = true
+			}
+		}
+		i, best, err := Winner(done)
+		if fails != (err != nil) || !fails && (i < 36 || best.Theta[1] != 90 || math.Abs(float64(best.Theta[0])-0.3) > 0.02 || best.Theta[2] != 0) {
+			t.Errorf("trial %d wins: %+v, %v", i, best, err)
+		}
+	}
+	for _, wrong := range []Fidelity{{}, {Of: "m"}, {Of: "kind"}} {
+		if (MultiFidelity{Fidelity: wrong}).Check(s) == nil {
+			t.Errorf("%+v is accepted", wrong)
+		}
+	}
+}
