@@ -161,7 +161,7 @@ func (s Space) near(known []record.Trial, seed uint64) []Proposal {
 	if r == nil {
 		return nil
 	}
-	u := r.improve(met, slices.Repeat([]float64{0.5}, len(q.free)), seed)
+	u, _ := r.improve(met, slices.Repeat([]float64{0.5}, len(q.free)), seed)
 	return []Proposal{{Points: [][]float64{s.place(u)}, Gain: r.gain(u)}}
 }
 

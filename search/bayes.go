@@ -101,14 +101,17 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 	var batch []Proposal
 	for i := first; i < last; i++ {
 		var u []float64
-		var gain *float64
+		var gain, short *float64
 		switch {
 		case i < starts && model == nil:
 			u = s.unit(param.Start(s, seed, i))
 		case model == nil:
 			u = s.next(i, met, seed)
 		default:
-			u = model.improve(met, met[best], param.Source(seed, uint64(i)).Uint64())
+			var reach float64
+			u, reach = model.improve(met, met[best], param.Source(seed, uint64(i)).Uint64())
+			reach = -model.unit * math.Expm1(-reach)
+			short = &reach
 		}
 		if u == nil {
 			break // every point is met
@@ -123,7 +126,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 		if i < starts && model == nil {
 			theta = param.Start(s, seed, i) // to the last bit
 		}
-		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain})
+		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain, Short: short})
 	}
 	return batch
 }
@@ -320,8 +323,9 @@ func isNew(u []float64, met [][]float64, apart float64) bool {
 
 // improve finds the point of the region with the largest expected improvement, apart from the
 // points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
-// from the coordinates of the best point evaluated so far. It returns nil if all points are met.
-func (r *regression) improve(met [][]float64, best []float64, seed uint64) []float64 {
+// from the coordinates of the best point evaluated so far. It is nil if all points are met. reach
+// is the largest mean plus reachSDs standard deviations of all points that were looked at.
+func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at []float64, reach float64) {
 	const draws, climbs = 1024, 5
 	candidates := mat.NewDense(draws, r.dim, nil)
 	sobol(candidates, seed)
@@ -336,13 +340,13 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 	promise := make([]float64, draws) // minus the acquisition
 	for i := range promise {
 		promise[i] = -logExpectedImprovement(mean[i]-r.best, sd[i])
+		reach = max(reach, mean[i]+reachSDs*sd[i])
 	}
 	order := make([]int, draws)
 	floats.ArgsortStable(slices.Clone(promise), order)
 
 	cube := frame{lo: make([]float64, r.dim), hi: slices.Repeat([]float64{1}, r.dim)}
 	inside := func(c []float64) []float64 { return r.point(cube.clip(slices.Clone(c))) }
-	var at []float64
 	least := math.Inf(1)
 	first := slices.IndexFunc(order, func(i int) bool { return isNew(points[i], met, r.apart) })
 	if first >= 0 || !r.finite {
@@ -355,6 +359,7 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 	}
 	loss := func(c []float64) float64 {
 		mean, sd := r.at(inside(c))
+		reach = max(reach, mean+reachSDs*sd)
 		return cube.outside(c) - logExpectedImprovement(mean-r.best, sd)
 	}
 	for _, start := range starts {
@@ -362,8 +367,11 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) []flo
 			least, at = top.F, inside(top.X)
 		}
 	}
-	return at
+	return at, reach
 }
+
+// reachSDs is how many standard deviations the maximum is above what is predicted, at most.
+const reachSDs = 4
 
 // descend minimises f from start with a simplex (Nelder & Mead 1965), until 4 (d + 1) iterations
 // have improved f by no more than 0.01, or for 50 (d + 1) evaluations.

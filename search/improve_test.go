@@ -61,8 +61,12 @@ func TestImproveEndsOnATop(t *testing.T) {
 			return logExpectedImprovement(mean[0], sd[0])
 		}
 		space := slices.Repeat(Space{bounded("x", param.Identity, 0.5, 0, 1)}, dim)
-		top := (&regression{space.everywhere(), model, 1, 0}).improve(met, met[0], seed)
+		top, reach := (&regression{space.everywhere(), model, 1, 0}).improve(met, met[0], seed)
 		value := at(top)
+		var mean, sd [1]float64
+		if model.Predict(mean[:], sd[:], mat.NewDense(1, dim, top)); !(reach >= mean[0]+reachSDs*sd[0]) {
+			t.Errorf("seed %d: the maximum is at most %v, and here at most %v", seed, reach, mean[0]+reachSDs*sd[0])
+		}
 		around, from := value, slices.Clone(top)
 		for step := 0.1; step > 1e-3; step /= 2 {
 			for range 100 {

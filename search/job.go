@@ -43,6 +43,7 @@ type tuning struct {
 	flying    []job           // its trials under way
 	rank      int             // Ended of the last trial that is on record
 	dry       bool            // its strategy proposes no more until another trial ends
+	bounded   int             // batches in a row for which Stop.Regret has held
 	thinking  bool            // a worker asks the strategy
 	paired    bool            // another study proposes the same trials, in step with this one
 	thought   bool            // a worker has asked; the answer is proposed
@@ -217,7 +218,8 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 		next = next[:1]
 	}
 	if len(next) > 0 && s.Stop != (Stop{}) {
-		if why := cmp.Or(s.Stop.reached(s.over()), s.Stop.worthless(next)); why != "" {
+		if why := cmp.Or(s.Stop.reached(s.over()), s.Stop.worthless(next),
+			s.Stop.bounded(next, &s.bounded, s.Space)); why != "" {
 			s.stopped = cause.SearchStopped.New("stopped after %d of at most %d trials by %s", len(s.trials),
 				s.Budget().Trials, why)
 			return nil, false, nil

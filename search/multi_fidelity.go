@@ -178,5 +178,6 @@ func (m MultiFidelity) improve(s Space, l int, rows, values []float64, here, met
 		y, _ := r.at(b)
 		return cmp.Compare(x, y)
 	})
-	return r.improve(here, leader, param.Source(seed, 0).Uint64())
+	u, _ := r.improve(here, leader, param.Source(seed, 0).Uint64())
+	return u
 }

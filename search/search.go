@@ -34,6 +34,8 @@ type Proposal struct {
 	// Gain is the expected improvement on the best value so far, in units of the objective; nil: it
 	// is not known.
 	Gain *float64
+	// Short is a bound of how much better than the best value so far the maximum is, likewise.
+	Short *float64
 	// Preliminary proposals are for a cheaper objective: that of a study with a Preliminary search,
 	// or one with a part of the budget.
 	Preliminary bool

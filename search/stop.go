@@ -17,6 +17,12 @@ type Stop struct {
 	// Improvement is the least improvement worth a trial, in units of the objective: a search
 	// ends when its strategy, a Forecaster, expects less of every proposal.
 	Improvement float64 `yaml:"improvement" within:"[0,inf)"`
+	// Regret is how far below the maximum the best value may remain, in units of the objective: a
+	// search ends when the regression of Bayes has bounded this distance by less before each of the
+	// last 2 (d + 1) batches, d the number of hyperparameters. The bound is what the prediction
+	// anywhere is above the best, with four standard deviations added (as in Makarova et al. 2022,
+	// AutoML).
+	Regret float64 `yaml:"regret" within:"[0,inf)"`
 	// Patience is the number of trials in a row that may pass without improving the best value by
 	// more than 1e-6.
 	Patience int `yaml:"patience" within:"[1,1000000]"`
@@ -65,9 +71,10 @@ func (s Stop) Check(strategy Strategy) error {
 		return errors.New("stop: patience does not go with a budget, of which most trials have a part; " +
 			"use target or time")
 	}
-	if _, forecasts := strategy.(Forecaster); !forecasts && s.Improvement > 0 {
-		return errors.New("stop: improvement needs method: bayes, which expects an improvement of its proposals; " +
-			"use patience or target with other methods")
+	if _, forecasts := strategy.(Forecaster); !forecasts && (s.Improvement > 0 || s.Regret > 0) {
+		key := map[bool]string{true: "improvement", false: "regret"}[s.Improvement > 0]
+		return fmt.Errorf("stop: %s needs method: bayes, which predicts the objective; use patience or target with "+
+			"other methods", key)
 	}
 	return nil
 }
@@ -108,4 +115,18 @@ func (s Stop) worthless(next []Proposal) string {
 		}
 	}
 	return fmt.Sprintf("improvement: the next was expected to gain %.2g, less than %g", *next[0].Gain, s.Improvement)
+}
+
+// bounded returns the criterion Regret, as a text, if it holds before these proposals as it did
+// before so many batches in a row, which it counts.
+func (s Stop) bounded(next []Proposal, batches *int, space Space) string {
+	if next[0].Short == nil || !(*next[0].Short < s.Regret) {
+		*batches = 0
+		return ""
+	}
+	if *batches++; *batches < 2*(len(space)+1) {
+		return ""
+	}
+	return fmt.Sprintf("regret: the maximum is at most %.2g above the best value, less than %g", *next[0].Short,
+		s.Regret)
 }

@@ -3,15 +3,24 @@ package search
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // listed proposes these values of one hyperparameter, in one batch or one at a time.
@@ -226,12 +235,112 @@ func TestBayesStopsWhenNothingIsToBeGained(t *testing.T) {
 	}
 }
 
+var draws = flag.Int("draws", 12, "functions of each dimension on which TestRegretIsBounded runs")
+
+// drawn is a function on the unit cube drawn from a Gaussian process with kernel Matérn 5/2, as Bayes' regression
+// expects it: the sum of 1000 waves whose frequencies have the spectral density of the kernel, a t distribution with 5
+// degrees of freedom.
+func drawn(d int, rng *rand.Rand) func(u []float64) float64 {
+	const waves = 1000
+	amplitude, scale := math.Exp(rng.NormFloat64())*math.Sqrt(2./waves), make([]float64, d)
+	for j := range scale {
+		scale[j] = 0.5 * math.Sqrt(float64(d)) * math.Exp(rng.NormFloat64())
+	}
+	frequency, phase, height := make([][]float64, waves), make([]float64, waves), make([]float64, waves)
+	for i := range waves {
+		chi := 0.0
+		for range 5 {
+			z := rng.NormFloat64()
+			chi += z * z
+		}
+		for j := range d {
+			frequency[i] = append(frequency[i], rng.NormFloat64()*math.Sqrt(5/chi)/scale[j])
+		}
+		phase[i], height[i] = 2*math.Pi*rng.Float64(), amplitude*rng.NormFloat64()
+	}
+	return func(u []float64) (total float64) {
+		for i := range waves {
+			total += height[i] * math.Cos(phase[i]+floats.Dot(frequency[i], u))
+		}
+		return total
+	}
+}
+
+// summit is the maximum of a function on the unit cube, and sd its standard deviation over it.
+func summit(f func(u []float64) float64, d int) (top, sd float64) {
+	points := mat.NewDense(4096, d, nil)
+	sobol(points, 1)
+	values := make([]float64, 4096)
+	for i := range values {
+		values[i] = f(points.RawRowView(i))
+	}
+	_, sd = stat.PopMeanStdDev(values, nil)
+	order := make([]int, len(values))
+	floats.Argsort(slices.Clone(values), order)
+	cube := frame{lo: make([]float64, d), hi: slices.Repeat([]float64{1}, d)}
+	top = math.Inf(-1)
+	for _, i := range order[len(order)-8:] {
+		at := slices.Clone(points.RawRowView(i))
+		for range 3 {
+			if r, err := descend(func(c []float64) float64 {
+				return cube.outside(c) - 1e4*f(cube.clip(slices.Clone(c)))
+			}, at); err == nil {
+				at = cube.clip(slices.Clone(r.X))
+			}
+		}
+		top = max(top, f(at))
+	}
+	return top, sd
+}
+
+// A search that ends by regret is as near to the maximum as it says on at least nine of ten functions drawn from what it
+// expects, and it ends on most of them. The counts in docs/tuning.md are those of -draws 200.
+func TestRegretIsBounded(t *testing.T) {
+	for d, budget := range map[int]int{1: 40, 2: 80} {
+		ended, near, trials := 0, 0, 0
+		for seed := range uint64(*draws) {
+			f := drawn(d, rand.New(rand.NewPCG(seed, 77)))
+			highest, sd := summit(f, d)
+			var space Space
+			for j := range d {
+				space = append(space, bounded(fmt.Sprint("x", j), param.Identity, 0.5, 0, 1))
+			}
+			s := Study{Key: "drawn", Space: space, Strategy: Bayes{Trials: budget}, Stop: Stop{Regret: 0.1 * sd}, Seed: seed,
+				Value: func(_ context.Context, theta []float64) (float64, error) { return f(theta), nil }}
+			j := mustOpen(t, "")
+			n, why := stoppedBy(t, s, j, Options{})
+			if !strings.Contains(why, "by regret: the maximum is at most") {
+				continue
+			}
+			var all []record.Trial
+			for _, line := range j.Lines() {
+				if line.Trial != nil {
+					all = append(all, *line.Trial)
+				}
+			}
+			_, best, err := Winner(all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended, trials = ended+1, trials+n; highest-float64(best.Value) <= 0.1*sd {
+				near++
+			}
+		}
+		t.Logf("%d numbers: %d of %d ended, %d of them within the bound, after %.1f trials", d, ended, *draws, near,
+			float64(trials)/float64(ended))
+		if 10*near < 9*ended || 10*ended < 8**draws {
+			t.Errorf("%d numbers: %d of %d ended, %d within the bound", d, ended, *draws, near)
+		}
+	}
+}
+
 func TestStopCheck(t *testing.T) {
 	for want, c := range map[string]struct {
 		stop     Stop
 		strategy Strategy
 	}{
 		"improvement needs method: bayes": {Stop{Improvement: 1}, Sobol{}},
+		"regret needs method: bayes":      {Stop{Regret: 1}, Auto{}},
 		"bound them with samples":         {Stop{Patience: 1}, MCMC{}},
 	} {
 		if err := c.stop.Check(c.strategy); err == nil || !strings.Contains(err.Error(), want) {

@@ -280,6 +280,8 @@ var Sections = []Section{
 	{"stop", "when a search ends before its budget is used", []string{"Stop"}, []Key{
 		{"improvement", "least improvement worth a trial, in units of the objective: bayes ends when it expects less",
 			"0", "stop: {improvement: 0.01}"},
+		{"regret", "how far below its maximum the objective may remain: bayes ends when it has bounded this",
+			"0", "stop: {regret: 0.1}"},
 		{"patience", "number of trials in a row that may pass without an improvement by more than 1e-6",
 			"no limit", "stop: {patience: 20}"},
 		{"target", "value of the objective that is good enough", "none", "stop: {target: -100}"},
