@@ -26,6 +26,9 @@ type searched struct {
 	space search.Space
 	value func(x []float64) float64
 	least float64
+	// climb follows the gradient from the start of a seed and then from others, and tells where each
+	// climb ended, after so many evaluations in all; nil: there is no gradient
+	climb func(seed uint64, tell func(evaluations int, value float64))
 }
 
 // box is a space of d numbers between lo and hi.
@@ -93,40 +96,40 @@ func problems() []searched {
 	return []searched{
 		{"sphere, 5", box(5, -5, 5), func(x []float64) float64 {
 			return sum(x, func(v float64) float64 { return (v - 1) * (v - 1) })
-		}, 0},
-		{"Branin, 2", search.Space{number("x1", -5, 10), number("x2", 0, 15)}, branin, 0.39788735772973816},
+		}, 0, nil},
+		{"Branin, 2", search.Space{number("x1", -5, 10), number("x2", 0, 15)}, branin, 0.39788735772973816, nil},
 		{"six-hump camel, 2", search.Space{number("x1", -3, 3), number("x2", -2, 2)},
 			func(x []float64) float64 {
 				a, b := x[0]*x[0], x[1]*x[1]
 				return (4-2.1*a+a*a/3)*a + x[0]*x[1] + (4*b-4)*b
-			}, -1.031628453489877},
-		{"Rosenbrock, 2", box(2, -2, 2), rosenbrock, 0},
-		{"Rosenbrock, 5", box(5, -2, 2), rosenbrock, 0},
-		{"Levy, 8", box(8, -10, 10), levy, 0},
-		{"Ackley, 5", box(5, -10, 15), ackley, 0},
+			}, -1.031628453489877, nil},
+		{"Rosenbrock, 2", box(2, -2, 2), rosenbrock, 0, nil},
+		{"Rosenbrock, 5", box(5, -2, 2), rosenbrock, 0, nil},
+		{"Levy, 8", box(8, -10, 10), levy, 0, nil},
+		{"Ackley, 5", box(5, -10, 15), ackley, 0, nil},
 		{"Rastrigin, 3", box(3, -4, 5), func(x []float64) float64 {
 			return sum(x, func(v float64) float64 { return v*v + 10 - 10*math.Cos(2*math.Pi*v) })
-		}, 0},
+		}, 0, nil},
 		{"Hartmann, 3", box(3, 0, 1), hartmann(
 			[4][]float64{{3, 10, 30}, {0.1, 10, 35}, {3, 10, 30}, {0.1, 10, 35}},
 			[4][]float64{{0.3689, 0.1170, 0.2673}, {0.4699, 0.4387, 0.7470}, {0.1091, 0.8732, 0.5547},
-				{0.03815, 0.5743, 0.8828}}), -3.8627797869493365},
+				{0.03815, 0.5743, 0.8828}}), -3.8627797869493365, nil},
 		{"Hartmann, 6", box(6, 0, 1), hartmann(
 			[4][]float64{{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8},
 				{17, 8, 0.05, 10, 0.1, 14}},
 			[4][]float64{{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886},
 				{0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991}, {0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650},
 				{0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381}}),
-			-3.322368011391339},
+			-3.322368011391339, nil},
 		{"mixed: Branin of 3 kinds with whole x2", search.Space{param.Among("kind", "a", "b", "c"),
 			number("x1", -5, 10), param.Between("x2", param.Whole, 0, 15)},
-			func(x []float64) float64 { return branin(x[1:]) + 5*x[0]*(2-x[0]) }, math.NaN()},
+			func(x []float64) float64 { return branin(x[1:]) + 5*x[0]*(2-x[0]) }, math.NaN(), nil},
 		{"conditional: 2 numbers, one for each kind", conditional(), func(x []float64) float64 {
 			if x[0] == 0 {
 				return 1 + math.Pow(x[1]-2, 2)
 			}
 			return math.Pow(x[2]+1, 2) + math.Abs(math.Sin(3*(x[2]+1)))
-		}, 0},
+		}, 0, nil},
 		evidence("crabs", false),
 		evidence("thyroid_binary", true),
 		heldOutNumbers(),
@@ -164,6 +167,18 @@ func evidence(name string, ard bool) searched {
 			return math.NaN()
 		}
 		return -fit.Value()
+	}
+	p.climb = func(seed uint64, tell func(evaluations int, value float64)) {
+		for i, n := 0, 0; n < most; i++ {
+			start := param.Start(specs, seed, i)
+			if i == 0 {
+				start = param.Start(started(p.space, seed), seed, 0)
+			}
+			end, err := objective.Optimize(context.Background(), o, start, objective.Settings{})
+			if n += end.Evaluations; err == nil {
+				tell(n, -end.Value)
+			}
+		}
 	}
 	for i := range 10 {
 		best, err := objective.Optimize(context.Background(), o, param.Start(specs, 1, i), objective.Settings{})
@@ -233,7 +248,7 @@ func heldOutNumbers() searched {
 	return searched{"log loss of crabs by cross-validation, 2",
 		search.Space{param.Between("amplitude", param.Log, math.Exp(-3), math.Exp(6)),
 			param.Between("length_scale", param.Log, math.Exp(-3), math.Exp(6))},
-		func(x []float64) float64 { return loss(kernel.SE{}, likelihood.Probit{}, logs(x)) }, math.NaN()}
+		func(x []float64) float64 { return loss(kernel.SE{}, likelihood.Probit{}, logs(x)) }, math.NaN(), nil}
 }
 
 // heldOutKinds is that of thyroid_binary over kinds of kernels and likelihoods too.
@@ -256,5 +271,5 @@ func heldOutKinds() searched {
 				return loss(k, l, logs(x[3:4]))
 			}
 			return loss(k, l, logs(x[3:]))
-		}, math.NaN()}
+		}, math.NaN(), nil}
 }

@@ -25,7 +25,7 @@ import (
 const (
 	most  = 400 // evaluations of a search
 	fewer = 100 // the same of one that takes some 10 ms or more for a proposal
-	seeds = 20
+	seeds = 40
 )
 
 // budgets are the numbers of evaluations after which searches are compared.
@@ -280,6 +280,24 @@ func (s searcher) best(p searched, seed uint64) []float64 {
 	return at
 }
 
+// climbed are the best ends of climbs after the budgets, by budget and seed.
+func climbed(p searched) [][]record.Number {
+	best := make([][]record.Number, len(budgets))
+	for b := range best {
+		best[b] = slices.Repeat([]record.Number{record.Number(math.Inf(1))}, seeds)
+	}
+	for seed := range uint64(seeds) {
+		p.climb(seed, func(evaluations int, value float64) {
+			for b, n := range budgets {
+				if evaluations <= n {
+					best[b][seed] = min(best[b][seed], record.Number(value))
+				}
+			}
+		})
+	}
+	return best
+}
+
 // searchPage is the text of the page. Of values it shows by how much their medians over the seeds
 // are above the least.
 func searchPage(all []searched, ways []searcher, own int, found [][][][]record.Number) string {
@@ -314,11 +332,16 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	}
 	page.WriteString(rule + "\n")
 	for i, p := range all {
-		if strings.HasPrefix(p.name, "log evidence") {
-			fmt.Fprintf(&page, "| %s |", p.name)
+		if p.climb == nil {
+			continue
+		}
+		for _, of := range []struct {
+			name string
+			best [][]record.Number
+		}{{"auto", found[i][0]}, {"bfgs", climbed(p)}} {
+			fmt.Fprintf(&page, "| %s: `%s` |", p.name, of.name)
 			for b := range shown {
-				short := slices.DeleteFunc(record.Floats(found[i][0][b]),
-					func(v float64) bool { return v <= p.least+0.01 })
+				short := slices.DeleteFunc(record.Floats(of.best[b]), func(v float64) bool { return v <= p.least+0.01 })
 				fmt.Fprintf(&page, " %d |", len(short))
 			}
 			page.WriteString("\n")
