@@ -83,7 +83,8 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 }
 
 // anew proposes the next trial of a round that knows nothing but the points of the user. If they
-// are done it proposes none; n were its own.
+// are done it proposes none; n were its own. Bayes, the regression and the quadratic take turns;
+// one of the two whose last trial has found nothing better leaves each second of its turns to Bayes.
 func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (next []Proposal, n int) {
 	n = min(anewTrials, len(done))
 	if n == anewTrials {
@@ -96,15 +97,23 @@ func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (
 	b := Bayes{Trials: min(anewTrials, cmp.Or(a.Trials, 100))}.on(s)
 	known := append(own, done[:n]...)
 	bayes := func() []Proposal { return b.propose(s, known, seed, starts) }
-	if n < max(b.Initial, starts) {
+	begun := max(b.Initial, starts)
+	idle := n%6 < 3 && n >= begun+3 && !s.improves(known[:len(known)-2])
+	switch turn := n % 3; {
+	case turn == 0 || n < begun || idle:
 		return append([]Proposal{}, bayes()...), n
-	}
-	if n%3 == 1 && n >= (len(s)+1)*(len(s)+2)/4 { // half as many points as a quadratic has terms
+	case turn == 1 && n >= (len(s)+1)*(len(s)+2)/4: // half as many points as a quadratic has terms
 		if next = s.near(known, seed); next != nil {
 			return next, n
 		}
 	}
-	return s.step(known, bayes, n%3 != 0, false), n
+	return s.step(known, bayes, false), n
+}
+
+// improves reports whether the last of the trials is better than all before it.
+func (s Space) improves(known []record.Trial) bool {
+	_, best := s.met(known)
+	return best == len(known)-1
 }
 
 // climb proposes the next trial around the best of the past. If they are done it proposes none; n
@@ -137,7 +146,7 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 			late = append([]record.Trial{known[best]}, late...)
 		}
 		return Bayes{Trials: math.MaxInt, Initial: 1}.on(s).propose(s, late, seed, 0)
-	}, true, true), n
+	}, true), n
 }
 
 // near proposes the next trial by a regression of the trials around the best; nil if there are too
@@ -165,18 +174,18 @@ func (s Space) near(known []record.Trial, seed uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{s.place(u)}, Gain: r.gain(u)}}
 }
 
-// step proposes the next trial by the quadratic around the best of the trials known, if it is the
-// turn of this and it expects a gain, or if it expects more of it than Bayes of its own. With few
-// true it needs not have as many points as terms. The proposals are not nil: where every point is
-// met there is none, and the search ends.
-func (s Space) step(known []record.Trial, bayes func() []Proposal, turn, few bool) []Proposal {
+// step proposes the next trial by the quadratic around the best of the trials known, or Bayes' own
+// if the quadratic expects no gain, and no more than Bayes. With few true it needs not have as many
+// points as terms. The proposals are not nil: where every point is met there is none, and the
+// search ends.
+func (s Space) step(known []record.Trial, bayes func() []Proposal, few bool) []Proposal {
 	var u []float64
 	var gain float64
 	if q := s.quadratic(known, few); q != nil {
 		met, _ := s.met(known)
 		u, gain = q.improve(met)
 	}
-	if u == nil || !turn || gain <= negligible {
+	if u == nil || gain <= negligible {
 		next := bayes()
 		if len(next) == 0 || next[0].Gain == nil || !(gain > *next[0].Gain) {
 			return append([]Proposal{}, next...)

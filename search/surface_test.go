@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -330,6 +331,37 @@ func TestAutoIsExtended(t *testing.T) {
 		if theta[0] == 0 && theta[2] != 1 {
 			t.Errorf("trial %d is at %v", i, theta)
 		}
+	}
+}
+
+// The first trials of auto, each third one later, and each second turn of a model whose last trial has found nothing
+// better, are those that Bayes proposes.
+func TestAutoTakesTurns(t *testing.T) {
+	space := Space{bounded("x", param.Identity, 1, -4, 5), bounded("y", param.Identity, -3, -4, 5)}
+	const n, seed, begun = 40, 3, 4
+	trials := maximise(Auto{Trials: n}, space, func(theta []float64) (sum float64) {
+		for _, v := range theta {
+			sum -= v*v + 10 - 10*math.Cos(2*math.Pi*v)
+		}
+		return sum
+	}, seed)
+	idle, others := 0, 0
+	for i := begun + 3; i < n; i++ {
+		best := slices.MaxFunc(trials[:i-3], func(a, b record.Trial) int { return cmp.Compare(a.Value(), b.Value()) })
+		gives := i%6 < 3 && i%3 > 0 && trials[i-3].Value() <= best.Value()
+		if gives {
+			idle++
+		}
+		own := (Bayes{Trials: n}).on(space).propose(space, trials[:i], seed, 1)[0].Points[0]
+		switch same := slices.Equal(own, trials[i].Theta()); {
+		case (gives || i%3 == 0) && !same:
+			t.Errorf("trial %d is at %v, want Bayes' own %v", i, trials[i].Theta(), own)
+		case !gives && i%3 > 0 && !same:
+			others++
+		}
+	}
+	if idle < 3 || others < 3 {
+		t.Errorf("%d turns were left to Bayes, and %d trials are of other models", idle, others)
 	}
 }
 
