@@ -83,8 +83,8 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 }
 
 // anew proposes the next trial of a round that knows nothing but the points of the user. If they
-// are done it proposes none; n were its own. Bayes, the regression and the quadratic take turns;
-// one of the two whose last trial has found nothing better leaves each second of its turns to Bayes.
+// are done it proposes none; n were its own. Bayes, the regression and the quadratic take turns.
+// One of the two whose last trial has found nothing better leaves each second turn to Bayes.
 func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (next []Proposal, n int) {
 	n = min(anewTrials, len(done))
 	if n == anewTrials {

@@ -26,9 +26,9 @@ type searched struct {
 	space search.Space
 	value func(x []float64) float64
 	least float64
-	// climb follows the gradient from the start of a seed and then from others, and tells where each
-	// climb ended, after so many evaluations in all; nil: there is no gradient
-	climb func(seed uint64, tell func(evaluations int, value float64))
+	// climb follows the gradient from a start and then from others, for about so many evaluations,
+	// and tells where each climb ended, after how many in all; nil: there is no gradient
+	climb func(start []float64, evaluations int, seed uint64, tell func(evaluations int, value float64))
 }
 
 // box is a space of d numbers between lo and hi.
@@ -168,11 +168,10 @@ func evidence(name string, ard bool) searched {
 		}
 		return -fit.Value()
 	}
-	p.climb = func(seed uint64, tell func(evaluations int, value float64)) {
-		for i, n := 0, 0; n < most; i++ {
-			start := param.Start(specs, seed, i)
-			if i == 0 {
-				start = param.Start(started(p.space, seed), seed, 0)
+	p.climb = func(start []float64, evaluations int, seed uint64, tell func(evaluations int, value float64)) {
+		for i, n := 0, 0; n < evaluations; i++ {
+			if i > 0 {
+				start = param.Start(specs, seed, i)
 			}
 			end, err := objective.Optimize(context.Background(), o, start, objective.Settings{})
 			if n += end.Evaluations; err == nil {

@@ -287,7 +287,7 @@ func climbed(p searched) [][]record.Number {
 		best[b] = slices.Repeat([]record.Number{record.Number(math.Inf(1))}, seeds)
 	}
 	for seed := range uint64(seeds) {
-		p.climb(seed, func(evaluations int, value float64) {
+		p.climb(param.Start(started(p.space, seed), seed, 0), most, seed, func(evaluations int, value float64) {
 			for b, n := range budgets {
 				if evaluations <= n {
 					best[b][seed] = min(best[b][seed], record.Number(value))
