@@ -30,6 +30,19 @@ func visitsOf(c reports.Configuration) (out []visit) {
 	return out
 }
 
+// hasParts says whether a search had trials with a part of a budget, which are not shown.
+func hasParts(c reports.Configuration) bool {
+	return slices.ContainsFunc(c.Grid, func(p reports.GridPoint) bool { return p.Preliminary })
+}
+
+// onlyWhole says that trials with a part of a budget are not shown, if there are any.
+func onlyWhole(of []Member) string {
+	if slices.ContainsFunc(of, func(m Member) bool { return hasParts(m.Configuration) }) {
+		return "only trials with the whole budget"
+	}
+	return ""
+}
+
 // told is what the point is, for a pointer over it.
 func (v visit) told(trial int) string {
 	text := fmt.Sprintf("trial %d: %.7g", trial, v.value)
@@ -66,7 +79,8 @@ func bestFirst(c reports.Configuration, a, b float64) int {
 // themselves.
 func progressPictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Notes: remarks(n.Note), Columns: 3}
+		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Columns: 3,
+			Notes: remarks(n.Note, onlyWhole(part))}
 		for k, m := range part {
 			points, line := figure.Points{Name: "point"}, figure.Line{Name: "best so far"}
 			better, best := math.Max, math.Inf(-1)
@@ -116,6 +130,9 @@ func slicePictures(r shown) []figure.Figure {
 		if len(all) > mostPoints {
 			slices.SortStableFunc(all, func(a, b visit) int { return bestFirst(c, a.value, b.value) })
 			which, all = fmt.Sprintf("the best %d of %d points", mostPoints, len(all)), all[:mostPoints]
+		}
+		if hasParts(c) {
+			which += " with the whole budget"
 		}
 		f.Notes = remarks(n.Note, which+" of the search, whatever the other hyperparameters are")
 		for _, h := range c.Record.Hyperparameters {

@@ -1,8 +1,10 @@
 package picture
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -41,6 +43,17 @@ func TestSearched(t *testing.T) {
 	points := slices[1].Panels[0].Layers[0].(figure.Points)
 	if !reflect.DeepEqual(points.Y, []float64{-6, -5, -4}) || math.Abs(points.X[2]-2) > 1e-6 || slices[1].Panels[0].X.Label != "length scale" || !slices[1].Panels[0].X.Log {
 		t.Errorf("%+v over %q", points, slices[1].Panels[0].X.Label)
+	}
+	if told := fmt.Sprint(figures[0].Notes, slices[1].Notes); strings.Contains(told, "budget") {
+		t.Errorf("no trial has a part of a budget: %s", told)
+	}
+	r.Configurations[1].Grid[0].Preliminary = true
+	figures, slices = pictured(t, "progress", r), pictured(t, "slices", r)
+	if y := figures[0].Panels[1].Layers[0].(figure.Points).Y; !reflect.DeepEqual(y, []float64{-5, -4}) {
+		t.Errorf("with the whole budget: %v", y)
+	}
+	if a, b := fmt.Sprint(figures[0].Notes), fmt.Sprint(slices[1].Notes); !strings.Contains(a, "only trials with the whole budget") || !strings.Contains(b, "every point with the whole budget of the search") {
+		t.Errorf("notes %s and %s", a, b)
 	}
 }
 
