@@ -293,7 +293,7 @@ func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	}
 	switch kind = "trial"; {
 	case p.Share != (record.Share{}):
-		kind += " with " + p.Share.String()
+		kind += fmt.Sprintf(" with %v of the %s", p.Share.Part, p.Share.Of)
 	case p.Preliminary:
 		kind = "preliminary"
 	}

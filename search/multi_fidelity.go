@@ -11,12 +11,13 @@ import (
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of
-// the cases and all of them. The first level has all Trials, as Bayes has; each of the
-// others half as many as the one before. A regression in the hyperparameters and the level has the
-// values of all trials so far (Kandasamy et al. 2017, ICML), each as its distance below the best of
-// its level, squashed (see Bayes), in a unit of the level. A level begins with the best point of
-// the one before and with the point whose distance from it was the unit there. The distance
-// between these two is its own unit. So values of levels are comparable, whatever their scales are.
+// the cases and all of them. The first level has all Trials, as Bayes has; each of the others half
+// as many as the one before, or fewer if it has met every point. A regression in the
+// hyperparameters and the level has the values of all trials so far (Kandasamy et al. 2017, ICML),
+// each as its distance below the best of its level, squashed (see Bayes), in a unit of the level. A
+// level begins with the best point of the one before and with the point whose distance from it was
+// the unit there. The distance between these two is its own unit. So values of levels are
+// comparable, whatever their scales are.
 type MultiFidelity struct {
 	Fidelity `yaml:",inline"`
 	Trials   int `yaml:"trials" within:"[1,1000]"` // of the first level; 0 means 40
@@ -33,18 +34,42 @@ func (m MultiFidelity) Check(s Space) error {
 	return errors.Join(m.check(s, "multi_fidelity"), checkSobol(s))
 }
 
-// level is a number of trials with this part of the budget.
+// level is a number of trials with this part of the budget, and the hyperparameter that is it.
 type level struct {
-	trials int
-	part   float64
+	trials       int
+	part, budget float64
 }
 
-func (m MultiFidelity) levels() (all []level) {
-	n, trials := cmp.Or(m.Levels, 2), cmp.Or(m.Trials, 40)
+// levels are those of a space: of several with the same budget, which its bounds make of them, the
+// last.
+func (m MultiFidelity) levels(s Space) (all []level) {
+	n := cmp.Or(m.Levels, 2)
 	for l := range n {
-		all = append(all, level{max(1, trials>>l), math.Pow(m.eta(), float64(l-n+1))})
+		of := level{part: math.Pow(m.eta(), float64(l-n+1))}
+		of.budget = of.part
+		if i := s.index(m.Of); i >= 0 {
+			theta := s.start()
+			theta[i] = m.at(s, of.part)
+			of.budget = s.settle(theta)[i]
+		}
+		if k := len(all); k > 0 && all[k-1].budget == of.budget {
+			all = all[:k-1]
+		}
+		of.trials = max(1, cmp.Or(m.Trials, 40)>>len(all))
+		all = append(all, of)
 	}
 	return all
+}
+
+// has reports whether a trial is of this level.
+func (of level) has(t record.Trial, budget int) bool {
+	switch {
+	case budget >= 0:
+		return t.Theta()[budget] == of.budget
+	case t.Share == (record.Share{}):
+		return of.part == 1
+	}
+	return t.Share.Part == of.part
 }
 
 // Optimizer implements Strategy.
@@ -52,8 +77,9 @@ func (MultiFidelity) Optimizer() string { return "" }
 
 // Budget implements Strategy.
 func (m MultiFidelity) Budget(s Space) Budget {
-	b := Budget{AtOnce: 1, AtMost: s.mixed()}
-	for _, of := range m.levels() {
+	alone := len(s) == 1 && !m.shares(s) // the budget, so that a level has one point
+	b := Budget{AtOnce: 1, AtMost: s.mixed() || alone}
+	for _, of := range m.levels(s) {
 		if b.Trials += of.trials; m.shares(s) {
 			b.Whole += float64(of.trials) * of.part
 		}
@@ -61,44 +87,70 @@ func (m MultiFidelity) Budget(s Space) Budget {
 	return s.budget(b)
 }
 
-// Ask implements Strategy.
+// Ask implements Strategy. A level ends with its last trial, or where it has no new point.
 func (m MultiFidelity) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
+	budget := s.index(m.Of)
 	rows, values := []float64{}, []float64{} // of the levels before
-	var best, typical []float64              // points of the level before
+	var starts [][]float64                   // the best and the typical point of the level before
 	var met [][]float64
-	for l, of := range m.levels() {
-		here := done[:min(len(done), of.trials)]
-		done = done[len(here):]
+	for l, of := range m.levels(s) {
+		n := slices.IndexFunc(done, func(t record.Trial) bool { return !of.has(t, budget) })
+		if n < 0 {
+			n = len(done)
+		}
+		here := done[:n]
+		done = done[n:]
 		points, _ := s.met(here)
 		met = append(met, points...)
-		if len(here) == of.trials {
-			var unit float64
-			rows, values, unit = m.learn(s, l, here, rows, values)
-			best, typical = s.extremes(here, unit)
-			continue
-		}
-		var next [][]float64
-		switch first := (Bayes{Trials: of.trials}).on(s); {
-		case l == 0 && len(here) < first.Initial:
-			for _, p := range first.propose(s, nil, seed, s.starts())[len(here):] {
-				next = append(next, p.Points...)
+		known, all, unit := m.learn(s, l, here, slices.Clip(rows), slices.Clip(values))
+		if len(done) == 0 && n < of.trials {
+			first := starts
+			if l == 0 {
+				first = m.initial(s, of, seed)
 			}
-		case l > 0 && len(here) == 0 && best != nil:
-			next = [][]float64{best}
-		case l > 0 && len(here) == 1 && typical != nil:
-			next = [][]float64{typical}
-		default:
-			known, all, _ := m.learn(s, l, here, slices.Clip(rows), slices.Clip(values))
-			if u := m.improve(s, l, known, all, points, met, seed+uint64(l*1000+len(here))); u != nil {
-				next = [][]float64{s.place(u)}
+			next := m.unmet(s, first, of, here)
+			if l > 0 && len(next) > 0 {
+				next = next[:1]
+			}
+			if len(next) == 0 {
+				u := m.improve(s, of, l, known, all, points, met, seed+uint64(l*1000+n))
+				if u != nil {
+					next = m.unmet(s, [][]float64{s.place(u)}, of, here)
+				}
+			}
+			if len(next) > 0 {
+				return next
 			}
 		}
-		return m.propose(s, next, of.part)
+		rows, values, starts = known, all, s.extremes(here, unit)
 	}
 	return nil
+}
+
+// initial are the points with which Bayes begins.
+func (m MultiFidelity) initial(s Space, of level, seed uint64) (points [][]float64) {
+	for _, p := range (Bayes{Trials: of.trials}).on(s).propose(s, nil, seed, s.starts()) {
+		points = append(points, p.Points...)
+	}
+	return points
+}
+
+// unmet are proposals of the points that the trials of a level do not have.
+func (m MultiFidelity) unmet(s Space, points [][]float64, of level, here []record.Trial) (next []Proposal) {
+	var seen [][]float64
+	for _, t := range here {
+		seen = append(seen, t.Theta())
+	}
+	for _, p := range m.propose(s, points, of.part) {
+		theta := p.Points[0]
+		if !slices.ContainsFunc(seen, func(met []float64) bool { return slices.Equal(met, theta) }) {
+			next, seen = append(next, p), append(seen, theta)
+		}
+	}
+	return next
 }
 
 // features are the coordinates of a point at a level in the regression.
@@ -125,9 +177,8 @@ func (m MultiFidelity) learn(s Space, l int, here []record.Trial, rows, values [
 		return rows, values, 1
 	}
 	if l > 0 && len(of) > 1 {
-		unit = math.Abs(of[0] - of[1])
-		if math.IsInf(unit, 0) {
-			unit = 0
+		if unit = math.Abs(of[0] - of[1]); !(unit < math.Inf(1)) {
+			unit = 0 // one of them has failed
 		}
 	}
 	more, unit := squashed(below, unit)
@@ -135,12 +186,13 @@ func (m MultiFidelity) learn(s Space, l int, here []record.Trial, rows, values [
 }
 
 // extremes are the best point of a level, and the one whose distance below it is nearest to the
-// unit; nil if there are no two.
-func (s Space) extremes(here []record.Trial, unit float64) (best, typical []float64) {
+// unit, as far as there are any.
+func (s Space) extremes(here []record.Trial, unit float64) (points [][]float64) {
 	_, top := s.met(here)
 	if top < 0 {
-		return nil, nil
+		return nil
 	}
+	var typical []float64
 	nearest := math.Inf(1)
 	for _, t := range here {
 		below := here[top].Value() - t.Value()
@@ -148,18 +200,22 @@ func (s Space) extremes(here []record.Trial, unit float64) (best, typical []floa
 			nearest, typical = off, t.Theta()
 		}
 	}
-	return here[top].Theta(), typical
+	if points = [][]float64{here[top].Theta()}; typical != nil {
+		points = append(points, typical)
+	}
+	return points
 }
 
 // improve is the point of the largest expected improvement at a level; nil if every point is met.
-func (m MultiFidelity) improve(s Space, l int, rows, values []float64, here, met [][]float64, seed uint64) []float64 {
+func (m MultiFidelity) improve(s Space, of level, l int, rows, values []float64, here, met [][]float64,
+	seed uint64) []float64 {
 	if len(values) == 0 {
 		return s.next(len(met), met, seed)
 	}
 	in := s.everywhere()
 	in.features = func(u []float64) []float64 { return m.features(s, l, u) }
 	if i := s.index(m.Of); i >= 0 {
-		at := s[i].Unit(m.at(s, m.levels()[l].part))
+		at := s[i].Unit(of.budget)
 		in.point = func(c []float64) []float64 {
 			c = slices.Clone(c)
 			c[i] = at

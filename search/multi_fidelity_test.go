@@ -149,3 +149,47 @@ func TestMultiFidelityOfPrograms(t *testing.T) {
 		}
 	}
 }
+
+// A level that has met all of its points goes over to the next, so that the whole budget is reached. Levels that the
+// bounds of the budget make equal are one. The unit of a level whose first two trials have failed is that of the others.
+func TestMultiFidelityReachesTheWholeBudget(t *testing.T) {
+	value := func(theta []float64, part float64) float64 { return part - theta[0] }
+	done, parts := atParts(ofCases(40, 3), Space{choice("kind", "a", "b")}, value, 1)
+	third, ninth := 1./3, 1./9
+	if !slices.EqualFunc(parts, []float64{ninth, ninth, third, third, 1, 1}, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		t.Errorf("parts %v", parts)
+	}
+	if i, best, err := Winner(done); err != nil || i < 4 || best.Theta[0] != 0 {
+		t.Errorf("trial %d wins: %+v, %v", i, best, err)
+	}
+	narrow := Space{param.Between("n", param.Whole, 3, 4), choice("kind", "a", "b", "c")}
+	done, _ = atParts(MultiFidelity{Fidelity: Fidelity{Of: "n"}, Trials: 8, Levels: 3}, narrow, func(theta []float64, _ float64) float64 { return theta[1] }, 1)
+	var budgets []float64
+	for _, trial := range done {
+		budgets = append(budgets, trial.Theta()[0])
+	}
+	if !slices.Equal(budgets, []float64{3, 3, 3, 4, 4, 4}) {
+		t.Errorf("budgets %v", budgets)
+	}
+	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	second := 0
+	done, _ = atParts(ofCases(12, 2), s, func(theta []float64, part float64) float64 {
+		if part == 1 {
+			if second++; second <= 4 { // each value is asked for twice
+				return math.Inf(-1)
+			}
+		}
+		return bumps(theta, part)
+	}, 2)
+	if i, _, err := Winner(done); err != nil || len(done) != 18 || i < 14 {
+		t.Errorf("%d trials, trial %d wins: %v", len(done), i, err)
+	}
+	if _, values, unit := ofCases(12, 2).learn(s, 1, done[12:], nil, nil); !(unit > 0 && unit < math.Inf(1)) || slices.ContainsFunc(values, math.IsNaN) || len(values) != 6 {
+		t.Errorf("squashed values %v, with the unit %v", values, unit)
+	}
+	for i, trial := range done {
+		if theta := trial.Theta(); math.IsNaN(theta[0]) || i > 13 && slices.Equal(theta, done[i-1].Theta()) {
+			t.Errorf("trial %d is at %v", i, theta)
+		}
+	}
+}

@@ -39,7 +39,7 @@ type Proposal struct {
 	// Preliminary proposals are for a cheaper objective: that of a study with a Preliminary search,
 	// or one with a part of the budget.
 	Preliminary bool
-	// Share is what the trial has of the budget of Hyperband; zero: all of it.
+	// Share is what the trial has of the budget of a strategy that is Partial; zero: all of it.
 	Share record.Share
 	// Own is the number of the point that a user has enqueued, from 1; 0: the strategy's.
 	Own int
