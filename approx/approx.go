@@ -166,7 +166,7 @@ type Kind = cause.Kind
 type Approximation interface {
 	// Uses returns what the method can compute with lik for this number of classes, or an error
 	// that says why it cannot work and what can be used instead. It is called when a plan is
-	// checked.
+	// checked, and for a likelihood.Choice with each likelihood (the function Uses).
 	Uses(lik likelihood.Likelihood, classes int) (Caps, error)
 	// Memory is the memory needed for a problem of this size.
 	Memory(s Size) Memory

@@ -64,7 +64,7 @@ func pairs(t testing.TB) []pair {
 				t.Fatal(err)
 			}
 			lik = likelihood.On(lik, 2)
-			caps, err := method.Uses(lik, 2)
+			caps, err := approx.Uses(method, lik, 2)
 			if err != nil && len(err.Error()) < 20 {
 				t.Errorf("%s refuses %s without a reason: %v", m.Name, l.Name, err)
 			}

@@ -68,8 +68,10 @@ func allLikelihoods(t *testing.T) (list []choice[likelihood.Likelihood]) {
 		list = append(list, choice[likelihood.Likelihood]{e.Name, "", lik})
 	}
 	epsilon, noise := 0.05, 0.6
+	threshold := likelihood.NoisyThreshold{Epsilon: param.Setting{Init: &epsilon}}
 	return append(list,
-		choice[likelihood.Likelihood]{"noisy_threshold", "free", likelihood.NoisyThreshold{Epsilon: param.Setting{Init: &epsilon}}},
+		choice[likelihood.Likelihood]{"noisy_threshold", "free", threshold},
+		choice[likelihood.Likelihood]{"choice", "of one that is free", likelihood.Choice{{Kind: "logit", Likelihood: likelihood.Logit{}}, {Kind: "noisy_threshold", Likelihood: threshold}}},
 		choice[likelihood.Likelihood]{"gaussian", "free", likelihood.Gaussian{Noise: param.Setting{Init: &noise}}})
 }
 
@@ -89,7 +91,7 @@ func TestEveryPair(t *testing.T) {
 						method, where = approx.OneVsRest{Binary: m.value}, where+", one against the rest"
 					}
 					lik := likelihood.On(l.value, classes)
-					caps, err := method.Uses(lik, classes)
+					caps, err := approx.Uses(method, lik, classes)
 					if err != nil {
 						refused++
 						if !(situation{m, l, classes, rest}).leads(err, methods, likelihoods, 2) {
@@ -132,9 +134,11 @@ func (s situation) uses() error {
 	if s.rest {
 		method = approx.OneVsRest{Binary: method}
 	}
-	_, err := method.Uses(s.lik.value, s.classes)
+	_, err := approx.Uses(method, s.lik.value, s.classes)
 	return err
 }
+
+func (s situation) String() string { return fmt.Sprint(s.method, s.lik, s.classes, s.rest) }
 
 // leads reports whether following the suggestions of at most refusals refusals in turn, the given one first, leads to
 // a supported combination.
@@ -150,8 +154,8 @@ func (s situation) leads(refusal error, methods []choice[approx.Approximation], 
 			for _, rest := range []bool{s.rest && !named("joint"), s.rest || named("one_vs_rest")} {
 				for _, classes := range []int{s.classes, 2} {
 					next := situation{method, lik, classes, rest}
-					if (method == s.method || named(method.name)) && (lik == s.lik || named(lik.name)) && (classes == s.classes || named("above")) &&
-						next != s && next.leads(next.uses(), methods, likelihoods, refusals-1) {
+					if (method.String() == s.method.String() || named(method.name)) && (lik.String() == s.lik.String() || named(lik.name)) &&
+						(classes == s.classes || named("above")) && next.String() != s.String() && next.leads(next.uses(), methods, likelihoods, refusals-1) {
 						return true
 					}
 				}
@@ -184,6 +188,9 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 	theta = slices.Clone(theta)
 	for _, s := range lik.Params() {
 		theta = append(theta, s.Map.Theta(s.Init))
+	}
+	if c, is := lik.(likelihood.Choice); is {
+		theta[3] = float64(len(c) - 1)
 	}
 	_, smooth := lik.At(theta[3:]).(likelihood.Differentiable)
 	prior := func(theta []float64) (cov []approx.Cov, by [][]approx.Cov) {
@@ -272,7 +279,7 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 		got := make([]float64, len(theta))
 		g := approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
 		if !f.gradient {
-			if err := f.of(post).Adjoint(&g, 0); err == nil && f.of(post).Likelihood(make([]float64, len(theta)-3)) == nil {
+			if err := f.of(post).Adjoint(&g, 0); err == nil && f.of(post).Likelihood(likelihood.Own(lik, theta[3:], make([]float64, len(theta)-3))) == nil {
 				t.Errorf("%s has a gradient that nobody spoke of", name)
 			} else if err != nil && !errors.Is(err, approx.ErrNoGradient) {
 				t.Errorf("%s: %v", name, err)
@@ -291,7 +298,7 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 				got[i] += along(g.K, d.K) + dot(g.Mean, d.Mean)
 			}
 		}
-		if err := f.of(post).Likelihood(got[3:]); err != nil {
+		if err := f.of(post).Likelihood(likelihood.Own(lik, theta[3:], got[3:])); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want := make([]float64, len(theta))

@@ -7,6 +7,33 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
+// Uses is m.Uses, or for a likelihood.Choice what m can compute with each likelihood that can be
+// chosen.
+func Uses(m Approximation, lik likelihood.Likelihood, classes int) (all Caps, err error) {
+	for i, l := range likelihood.Alternatives(lik) {
+		caps, err := m.Uses(l, classes)
+		if err != nil {
+			return Caps{}, err
+		}
+		if i == 0 {
+			all = caps
+			continue
+		}
+		all = Caps{
+			Gradient:            all.Gradient && caps.Gradient,
+			LowerBound:          all.LowerBound && caps.LowerBound,
+			LeaveOneOut:         all.LeaveOneOut && caps.LeaveOneOut,
+			LeaveOneOutGradient: all.LeaveOneOutGradient && caps.LeaveOneOutGradient,
+			NoEvidence:          all.NoEvidence || caps.NoEvidence,
+			Unconverged:         all.Unconverged || caps.Unconverged,
+			Ordered:             all.Ordered || caps.Ordered,
+			Sampled:             all.Sampled || caps.Sampled,
+			Weights:             all.Weights && caps.Weights,
+		}
+	}
+	return all, nil
+}
+
 // usesOneProcess returns an error if a method with one latent process cannot work with lik for this
 // number of classes. It accepts two classes, or numbers with a likelihood for these. lacks is the
 // error for what the method needs and lik does not have, or nil.

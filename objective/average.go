@@ -73,12 +73,15 @@ type MacKay struct{}
 
 // Uses accepts logit and softmax.
 func (MacKay) Uses(lik likelihood.Likelihood) error {
-	switch lik.(type) {
-	case likelihood.Logit, likelihood.Softmax:
-		return nil
+	for _, l := range likelihood.Alternatives(lik) {
+		switch l.(type) {
+		case likelihood.Logit, likelihood.Softmax:
+		default:
+			return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; "+
+				"use averaged", l)
+		}
 	}
-	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; "+
-		"use averaged", lik)
+	return nil
 }
 
 func (MacKay) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {

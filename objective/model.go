@@ -42,7 +42,7 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 			return approx.Caps{}, err
 		}
 	}
-	return m.Inference.Uses(m.Likelihood, classes)
+	return approx.Uses(m.Inference, m.Likelihood, classes)
 }
 
 // batch is how many new cases are predicted at once, so that K(X, Z) stays small however many there

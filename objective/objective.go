@@ -373,7 +373,7 @@ func (p *Point) pullback(grad []float64) error {
 		}
 	}
 	if o.needsLik {
-		return p.criterion.Likelihood(l.likelihood(grad))
+		return p.criterion.Likelihood(likelihood.Own(o.model.Likelihood, l.likelihood(p.Theta), l.likelihood(grad)))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func each(t *testing.T, m approx.Approximation, run func(c check, t *testing.T))
 		for _, classes := range []int{0, 2, 4} {
 			name := fmt.Sprintf("%s, %d classes", e.Name, classes)
 			lik := likelihood.On(lik, classes)
-			caps, err := m.Uses(lik, classes)
+			caps, err := approx.Uses(m, lik, classes)
 			if err != nil {
 				if len(err.Error()) < 20 {
 					t.Errorf("%s: refused without a reason: %v", name, err)
@@ -513,7 +513,7 @@ func options(t *testing.T, m approx.Approximation) {
 		}
 		for _, e := range likelihood.Table {
 			lik, _ := e.New(nil)
-			if _, err := with(m, bad.name, bad.value).Uses(lik, 2); err == nil {
+			if _, err := approx.Uses(with(m, bad.name, bad.value), lik, 2); err == nil {
 				t.Errorf("%s: %v is accepted with %s", bad.name, bad.value, e.Name)
 			}
 		}

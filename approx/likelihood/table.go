@@ -17,6 +17,9 @@ var Table = registry.Table[Likelihood]{
 	registry.Of[Step, Likelihood]("step",
 		"p(y|f) = 1 if yf > 0, else 0: the sign of f, whose noise is part of the kernel"),
 	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
+	registry.Composed[Choice, Likelihood]("choice",
+		"choice: [likelihood, …]; one of them, and which one is tuned too: by restarts in turn, or without gradients",
+		Choice{{"probit", Probit{}}, {"logit", Logit{}}}),
 }
 
 // Check validates what a user wrote for a likelihood of Table, beyond the checks of its settings.

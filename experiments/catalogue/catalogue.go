@@ -36,13 +36,19 @@ func Pairs() string {
 		classes int
 	}{{"Two classes", 2}, {"Three classes", 3}, {"Numbers", 0}} {
 		text.WriteByte('\n')
-		rows := [][]string{append([]string{targets.name}, likelihood.Table.Names()...)}
+		header := []string{targets.name}
+		for _, l := range likelihood.Table {
+			if !l.NeedsOptions { // a choice has what its likelihoods have
+				header = append(header, l.Name)
+			}
+		}
+		rows := [][]string{header}
 		rows = append(rows, slices.Repeat([]string{"---"}, len(rows[0])))
 		var reasons []string
 		for _, method := range approx.Table {
 			row := []string{method.Name}
-			for _, l := range likelihood.Table {
-				caps, err := approx.Table.Default(method.Name).Uses(likelihood.Table.Default(l.Name), targets.classes)
+			for _, name := range header[1:] {
+				caps, err := approx.Table.Default(method.Name).Uses(likelihood.Table.Default(name), targets.classes)
 				if err == nil {
 					row = append(row, abilities(caps))
 					continue

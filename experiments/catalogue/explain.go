@@ -15,7 +15,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -296,11 +295,11 @@ func describeType(t reflect.Type) string {
 	case reflect.Interface:
 		return "a prior (gpc-tune list priors)"
 	case reflect.Struct:
-		switch t {
-		case reflect.TypeFor[param.Setting]():
+		if t == reflect.TypeFor[param.Setting]() {
 			return "a hyperparameter"
-		case reflect.TypeFor[kernel.Named]():
-			return "a kernel"
+		}
+		if what, _ := declared.Inner(t); what != "" {
+			return "a " + what
 		}
 		var parts []string
 		registry.Options(reflect.New(t).Elem(), func(name string, _ reflect.Value, of reflect.StructField) {

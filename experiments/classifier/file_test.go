@@ -64,17 +64,20 @@ func everyModel(t *testing.T, classes int) (models []string) {
 			if name == "noisy_threshold" {
 				name = "{noisy_threshold: {epsilon: 0.3}}" // for which few temperatures are enough
 			}
+			if name == "choice" {
+				name = "{choice: [probit, logit]}"
+			}
 			add := func(kernel, mode string) {
 				models = append(models, fmt.Sprintf("{kernel: %s, mean: {constant: 0.25}, likelihood: %s, inference: %s, classes: %s}", kernel, name, inference, mode))
 			}
 			k := kernels[len(models)%len(kernels)]
-			if _, err := method.Uses(lik, classes); err == nil {
+			if _, err := approx.Uses(method, lik, classes); err == nil {
 				add(k, "joint")
 				if lik.Domain() == likelihood.Categorical {
 					add("{per_class: "+k+"}", "joint")
 				}
 			}
-			if _, err := (approx.OneVsRest{Binary: method}).Uses(lik, classes); err == nil {
+			if _, err := approx.Uses(approx.OneVsRest{Binary: method}, lik, classes); err == nil {
 				add(k, "one_vs_rest")
 				add("{per_class: "+k+"}", "one_vs_rest")
 			}

@@ -70,7 +70,7 @@ func (p posteriorIllustration) Check(m declared.Model, put func(at string, err e
 	}
 	checkLabels(m, p.Labels, func(err error) { put("labels", err) }, put)
 	if m.Likelihood.Domain() != likelihood.Categorical {
-		if _, err := m.Inference.Uses(m.Likelihood, targetsOf(m, nil).Classes); err != nil {
+		if _, err := approx.Uses(m.Inference, m.Likelihood, targetsOf(m, nil).Classes); err != nil {
 			put("inference", err)
 		}
 	}

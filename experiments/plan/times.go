@@ -62,7 +62,10 @@ func (r *Rates) speed(m objective.Model, classes, dim int) (s speed, ok bool) {
 	if r.known == nil {
 		return speed{1, 1}, true
 	}
-	kind := fmt.Sprint(approx.Table.NameOf(plain(m)), likelihood.Table.NameOf(m.Likelihood), classes, dim)
+	kind := fmt.Sprint(approx.Table.NameOf(plain(m)), classes, dim)
+	for _, l := range likelihood.Alternatives(m.Likelihood) {
+		kind += fmt.Sprint(" ", likelihood.Table.NameOf(l))
+	}
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			kind += fmt.Sprint(" ", kernel.Table.NameOf(leaf.Kernel), len(leaf.Kernel.Params(leaf.Dim)))

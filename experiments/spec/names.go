@@ -88,8 +88,9 @@ func Kinds() []Kind {
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
 			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
-	strategies.Note = "  a kernel can be a hyperparameter, as in kernel: {choice: [se, matern32]}; of a list of " +
-		"kernels, likelihoods,\n  inference methods or data sets in the file each combination is tuned separately\n"
+	strategies.Note = "  a kernel or a likelihood can be a hyperparameter, as in kernel: {choice: [se, matern32]}; " +
+		"of a list of\n  kernels, likelihoods, inference methods or data sets in the file each combination is tuned " +
+		"separately\n"
 	all := []Kind{
 		kernels,
 		kind("means", objective.Means),

@@ -210,8 +210,8 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	if of, ok := v.Interface().(declared.ListOrMap); ok {
 		return jsonschema.AnyOf(g.value(reflect.TypeOf(of.List()).Elem()), g.value(reflect.TypeOf(of.Map()).Elem()))
 	}
-	if t == reflect.TypeFor[kernel.Named]() {
-		return jsonschema.Schema{"$ref": "#/$defs/kernel"}
+	if what, _ := declared.Inner(t); what != "" {
+		return jsonschema.Schema{"$ref": "#/$defs/" + what}
 	}
 	reads := v.Type().Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 	switch t.Kind() {

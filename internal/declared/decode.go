@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -145,10 +146,24 @@ func addressed(v reflect.Value) any {
 	return v.Addr().Interface()
 }
 
-// inner reads a kernel inside another one; other values are left alone.
+// Inner says what kind of component a component has inside, as values of type t, with an example of
+// a list of them; "": none.
+func Inner(t reflect.Type) (what, example string) {
+	switch t {
+	case reflect.TypeFor[kernel.Named]():
+		return "kernel", "[se, noise]"
+	case reflect.TypeFor[likelihood.Named]():
+		return "likelihood", "[probit, logit]"
+	}
+	return "", ""
+}
+
+// inner reads a kernel inside another one, or a likelihood; other values are left alone.
 func (d *Decoder) inner(n *strictyaml.Node, v any) bool {
 	var k kernel.Named
 	switch v := v.(type) {
+	case *likelihood.Named:
+		v.Likelihood, v.Kind, _ = d.likelihood(n)
 	case *kernel.Named:
 		k.Kernel, k.Kind, _ = d.kernel(n)
 		*v = k
@@ -172,8 +187,8 @@ func (d *Decoder) list(n *strictyaml.Node, v reflect.Value) {
 	}
 	if n.Kind != strictyaml.SequenceNode {
 		of := ""
-		if v.Type().Elem() == reflect.TypeFor[kernel.Named]() {
-			of = " of kernels, as in [se, noise]"
+		if what, example := Inner(v.Type().Elem()); what != "" {
+			of = " of " + what + "s, as in " + example
 		}
 		d.At(n, "expected a list%s, found %s", of, strictyaml.Describe(n))
 		return
@@ -418,19 +433,34 @@ func Component[I any](d *Decoder, n *strictyaml.Node, what string, table registr
 
 // kernel reads a kernel and its name.
 func (d *Decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, name string, ok bool) {
+	before := d.Found.Found()
+	specs := func(k kernel.Kernel) []param.Spec { return k.Params(1) }
+	k, name, _ = tunable(d, n, "kernel", kernel.Table, specs, kernel.Check)
+	return k, name, d.Found.Found() == before
+}
+
+// likelihood reads a likelihood and its name.
+func (d *Decoder) likelihood(n *strictyaml.Node) (l likelihood.Likelihood, name string, ok bool) {
+	return tunable(d, n, "likelihood", likelihood.Table, likelihood.Likelihood.Params, likelihood.Check)
+}
+
+// tunable reads a component with hyperparameters, and its name, and checks it. It is ok even if the
+// checks find something, so that further mistakes are found.
+func tunable[I any](d *Decoder, n *strictyaml.Node, what string, table registry.Table[I],
+	specs func(I) []param.Spec, check func(I) error) (v I, name string, ok bool) {
 	mark, before := len(d.settings.settings), d.Found.Found()
-	if k, name, ok = Component(d, n, "kernel", kernel.Table); !ok {
-		return k, name, ok
+	if v, name, ok = Component(d, n, what, table); !ok {
+		return v, name, ok
 	}
-	if len(d.settings.settings) > mark { // a leaf; kernels inside others have been checked
-		d.checkSettings(mark, k.Params(1))
+	if len(d.settings.settings) > mark { // a leaf; components inside others have been checked
+		d.checkSettings(mark, specs(v))
 	}
 	if d.Found.Found() == before { // finds errors that depend on more than the settings
-		if err := kernel.Check(k); err != nil {
+		if err := check(v); err != nil {
 			d.At(n, "%v", err)
 		}
 	}
-	return k, name, d.Found.Found() == before
+	return v, name, true
 }
 
 // checkSettings checks the settings collected since mark against their hyperparameters.

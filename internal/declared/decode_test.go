@@ -176,7 +176,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		what(d, strictyaml.Parse([]byte(text), d.Found))
 		return d.Found.Err()
 	}
-	lik := func(d *Decoder, n *strictyaml.Node) { d.likelihood(n, objective.Averaged{}) }
+	lik := func(d *Decoder, n *strictyaml.Node) { d.likelihood(n) }
 	mean := func(d *Decoder, n *strictyaml.Node) { d.mean(n) }
 	kern := func(d *Decoder, n *strictyaml.Node) { d.kernel(n) }
 	method := func(d *Decoder, n *strictyaml.Node) { d.Inference(n, "joint") }

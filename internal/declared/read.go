@@ -63,7 +63,12 @@ func (d *Decoder) Model(nodes Nodes, average objective.Average) Model {
 	}
 	likOK, infOK := false, false
 	if given(nodes.Likelihood) {
-		m.Likelihood, likOK = in("likelihood").likelihood(nodes.Likelihood, average)
+		d := in("likelihood")
+		if m.Likelihood, _, likOK = d.likelihood(nodes.Likelihood); likOK {
+			if err := average.Uses(m.Likelihood); err != nil {
+				d.At(nodes.Likelihood, "%v", err)
+			}
+		}
 	}
 	if _, compares := comparing(nodes.Inference); compares {
 		return in("inference").compareWith(m, nodes.Inference)
@@ -78,22 +83,6 @@ func (d *Decoder) Model(nodes Nodes, average objective.Average) Model {
 		}
 	}
 	return m
-}
-
-// likelihood reads a likelihood whose class probabilities are averaged in this way.
-func (d *Decoder) likelihood(n *strictyaml.Node, average objective.Average) (l likelihood.Likelihood, ok bool) {
-	mark, before := len(d.settings.settings), d.Found.Found()
-	if l, _, ok = Component(d, n, "likelihood", likelihood.Table); !ok {
-		return l, ok
-	}
-	d.checkSettings(mark, l.Params())
-	if err := likelihood.Check(l); err != nil && d.Found.Found() == before {
-		d.At(n, "%v", err)
-	}
-	if err := average.Uses(l); err != nil {
-		d.At(n, "%v", err)
-	}
-	return l, ok
 }
 
 // Inference reads an inference method, for one of ClassModes.
@@ -124,7 +113,7 @@ func Usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	}
 	var refusal error
 	for _, classes := range counts {
-		_, err := a.Uses(lik, classes)
+		_, err := approx.Uses(a, lik, classes)
 		if err == nil {
 			return nil
 		}

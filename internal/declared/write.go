@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -92,22 +93,25 @@ func list(v reflect.Value) (string, error) {
 	return "[" + strings.Join(parts, ", ") + "]", nil
 }
 
-// inner is the kernel inside another one that a value holds, or nil.
-func inner(v reflect.Value) kernel.Kernel {
+// inner writes the kernel, or the likelihood, inside another one that a value holds; nil: it holds
+// none.
+func inner(v reflect.Value) func() (string, error) {
 	switch of := v.Interface().(type) {
 	case kernel.Named:
-		return of.Kernel
+		return func() (string, error) { return text(of.Kernel, "kernel", kernel.Table) }
 	case kernel.PerClass:
-		return of.Kernel
+		return func() (string, error) { return text(of.Kernel, "kernel", kernel.Table) }
+	case likelihood.Named:
+		return func() (string, error) { return text(of.Likelihood, "likelihood", likelihood.Table) }
 	}
 	return nil
 }
 
-// scalar is a bool, a number, a word or an inner kernel; or a list of these.
+// scalar is a bool, a number, a word or a component inside another; or a list of these.
 func scalar(v reflect.Value) (string, error) {
 	switch k := v.Kind(); {
 	case inner(v) != nil:
-		return text(inner(v), "kernel", kernel.Table)
+		return inner(v)()
 	case k == reflect.Bool:
 		return strconv.FormatBool(v.Bool()), nil
 	case v.CanFloat():
