@@ -107,6 +107,7 @@ type Column struct {
 	Limits   bool   `json:"limits,omitempty"`
 	Duration Span   `json:"duration,omitempty"`
 	Currency string `json:"currency,omitempty"` // that stands beside numbers of the training cases
+	Percent  bool   `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
 }
 
 // width is the number of columns of the input matrix made from a column of the file.

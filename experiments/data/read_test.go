@@ -796,3 +796,34 @@ func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
 		}
 	}
 }
+
+// Percent signs of later cases must be those of the training cases, unless a number is 0.
+func TestPercentSignsOfLaterCases(t *testing.T) {
+	const all, none = "a,label\n50%,M\n0,F\n7 %,F\n", "a,label\n50,M\n0,F\n7,F\n"
+	for _, of := range []struct{ training, later, want string }{
+		{all, "a,label\n5%,M\n0,F\n", ""},
+		{none, "a,label\n5,M\n0,F\n", ""},
+		{all, "a,label\n5,M\n0,F\n0.5,M\n", `numbers of "a" have no percent sign, and are not divided by 100; those of the training cases have one, and are (cases: 2)`},
+		{none, "a,label\n5%,M\n0,F\n", `numbers of "a" have a percent sign and are divided by 100; some of the training cases have none, and are not (cases: 1)`},
+		{all, "a,label\n5%,M\n3,F\n", `numbers of "a" have a percent sign and are divided by 100; others, without one, are not: 1 (cases: 1)`},
+	} {
+		for _, categorical := range []string{"", "one_hot"} {
+			d, err := load(t, Spec{Label: "label", Decimal: "point", Categorical: categorical}, of.training, of.later)
+			if err != nil {
+				t.Fatalf("%q, %q: %v", of.training, of.later, err)
+			}
+			told := ""
+			for _, w := range d.Test.Warnings {
+				if w.Kind == cause.Percent {
+					told += w.String()
+				}
+			}
+			if !strings.HasSuffix(told, of.want) || of.want == "" && told != "" {
+				t.Errorf("%q, %q, categorical %q: %q, want %q", of.training, of.later, categorical, told, of.want)
+			}
+		}
+	}
+	if d, err := load(t, Spec{Label: "label", Categorical: "one_hot"}, "a,label\n50%,M\n5,F\n7 %,F\n9,M\n", ""); err != nil || len(d.Warnings) != 1 {
+		t.Errorf("%v, %v", d.Warnings, err)
+	}
+}

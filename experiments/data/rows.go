@@ -41,7 +41,7 @@ func (s *Schema) Rows() (*Rows, error) {
 			as = category
 		}
 		column(&at.Inputs[k], as)
-		t.interpret(at.Inputs[k], s.Decimal)
+		t.trained(at.Inputs[k], s.Decimal)
 		t.inputs = append(t.inputs, k)
 	}
 	for k := range at.ID {

@@ -188,7 +188,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
-			t.interpret(*c, s.Decimal)
+			t.trained(*c, s.Decimal)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}

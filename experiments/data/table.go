@@ -141,9 +141,10 @@ type table struct {
 	place    []int             // position of each input column among them
 	unknown  map[int]int       // values of an input with a meaning that have none, and are missing values
 	meanings map[int]meaning   // of input columns that are not written as numbers
+	marked   map[int]bool      // of these, those whose marks are kept
 	currency map[int]string    // of input columns of numbers that have one
 	scales   [][2]int          // of each column, how many numbers but 0 have no percent sign, and how many have one
-	marked   map[int]bool      // of these, those whose marks are kept
+	percent  map[int]bool      // of input columns of later cases, whether the training cases have percent signs
 	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
 	known    map[string]string // texts seen before, to keep a single copy
 	weights  []float64         // of each case, where a column has them
@@ -349,6 +350,15 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 	return len(t.rows) > first
 }
 
+// trained makes numbers of the values of an input of later cases, as of the training cases.
+func (t *table) trained(c Column, decimal string) {
+	if t.percent == nil {
+		t.percent = map[int]bool{}
+	}
+	t.percent[c.Index] = c.Percent
+	t.interpret(c, decimal)
+}
+
 // interpret makes numbers of the values of an input that are not written as numbers.
 func (t *table) interpret(c Column, decimal string) {
 	t.keepCurrency(c.Index, c.Currency)
@@ -404,14 +414,27 @@ func (t *table) oneScale(j int, text string, v float64) {
 	}
 }
 
-// mixedScales warns of columns in which some numbers have a percent sign.
-func (t *table) mixedScales() {
-	for j, of := range t.scales {
-		if of[0] > 0 && of[1] > 0 {
-			t.warnings = append(t.warnings, cause.Percent.Of(of[1], "numbers of %q have a percent sign and are "+
-				"divided by 100; others, without one, are not: %d", t.names[j], of[0]))
-		}
+// mixedScale warns of column j if some of its numbers have a percent sign, or those of the training
+// cases, and others have none.
+func (t *table) mixedScale(j int) {
+	bare, percent := t.scales[j][0], t.scales[j][1]
+	have, later := t.percent[j]
+	switch {
+	case bare > 0 && percent > 0:
+		t.warnings = append(t.warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
+			"divided by 100; others, without one, are not: %d", t.names[j], bare))
+	case later && have && bare > 0:
+		t.warnings = append(t.warnings, cause.Percent.Of(bare, "numbers of %q have no percent sign, and are not "+
+			"divided by 100; those of the training cases have one, and are", t.names[j]))
+	case later && !have && percent > 0:
+		t.warnings = append(t.warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
+			"divided by 100; some of the training cases have none, and are not", t.names[j]))
 	}
+}
+
+// percents reports whether all numbers of column j but 0 have a percent sign, and there are any.
+func (t *table) percents(j int) bool {
+	return t.scales != nil && t.scales[j][0] == 0 && t.scales[j][1] > 0
 }
 
 // notValue says what is wrong with a text of column j that should be a number or mean one.
@@ -486,7 +509,9 @@ func (want request) folded(r role, text string) string {
 
 // end truncates the columns to the cases read.
 func (t *table) end() {
-	t.mixedScales()
+	for j := range t.scales {
+		t.mixedScale(j)
+	}
 	for j := range t.texts {
 		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]
 	}

@@ -47,6 +47,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	schema.categories(t)
 	for k := range schema.Inputs {
 		schema.Inputs[k].Currency = t.currency[schema.Inputs[k].Index]
+		schema.Inputs[k].Percent = t.percents(schema.Inputs[k].Index)
 		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
 	}
 	if s.MissingIndicators {
@@ -285,8 +286,13 @@ func (s *Schema) categories(t *table) {
 				if !ok {
 					v = math.NaN()
 				}
-				t.oneCurrency(s.Decimal, t.lines[i], 0, c.Index, f)
-				t.numbers.Set(i, k, v)
+				if t.numbers.Set(i, k, v); ok {
+					t.oneCurrency(s.Decimal, t.lines[i], 0, c.Index, f)
+					t.oneScale(c.Index, f, v)
+				}
+			}
+			if t.scales != nil {
+				t.mixedScale(c.Index)
 			}
 			continue
 		}

@@ -156,7 +156,8 @@ var (
 	Columns  = kind("columns", "columns were named or matched otherwise than the file may mean", "", "")
 	Comments = kind("comments", "lines with # are left out as comments", "they may be cases",
 		"put their first field in quotes")
-	Percent = kind("percent", "some numbers of a column have a percent sign", "the others may be 100 times too large",
+	Percent = kind("percent", "some numbers of a column have a percent sign, others have none",
+		"these may be 100 times too large",
 		"write all alike")
 	Leak = kind("leak", "inputs alone predict the class almost perfectly",
 		"scores are too good if they were not known before the outcome",
