@@ -108,7 +108,21 @@ func newJoint(
 		siteState: stateOf(method, o, process{cases: c}, sites, c.lik), sites: sites, index: y.Index, count: len(cov),
 	}
 	p.classPrediction.lik, p.classPrediction.classes = lik, classes
-	p.initial = func(ctx context.Context) (State, error) { return p.atMode(ctx, cov, y) }
+	p.initial = func(ctx context.Context, start State) (State, error) {
+		if start != nil {
+			return start, nil
+		}
+		return p.atMode(ctx, cov, y)
+	}
+	if _, is := lik.(likelihood.Softmax); is {
+		near := p.initial
+		p.bounded = func(ctx context.Context, start State) (State, error) {
+			if s, err := atLargestBound(ctx, p.siteState, sites, classes, start); s != nil || err != nil {
+				return s, err
+			}
+			return near(ctx, start)
+		}
+	}
 	p.closing, p.within, p.inexact = p.conclude, 1e3, responseError
 	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
 	return p.siteState, nil

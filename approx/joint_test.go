@@ -49,7 +49,11 @@ func eachJoint(t *testing.T, check func(t *testing.T, m approx.Approximation, li
 func TestJointGradient(t *testing.T) {
 	x, y := planeClasses(10, 3)
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
-		for _, at := range [][2]float64{{0, 0}, {-1, 2.5}, {1.5, 4}, {0.5, -3}} {
+		places := [][2]float64{{0, 0}, {-1, 2.5}, {1.5, 4}, {0.5, -3}}
+		if _, bound := m.(approx.Variational); bound {
+			places = append(places, [2]float64{0.2, 6}, [2]float64{-1, 7})
+		}
+		for _, at := range places {
 			value := func(dl, da float64) float64 {
 				cov, _ := priors(x, at[0]+dl, at[1]+da, 3, shared)
 				return fitJoint(t, m, cov, y, 3, lik).Evidence().Value()
@@ -555,6 +559,64 @@ func TestJointWide(t *testing.T) {
 			fitJoint(t, m, cov, y, 3, lik)
 		}
 	})
+}
+
+// TestWideBound: with a prior much wider than the posterior, the sites and the bound of softmax are those that dense
+// matrices give, with the averages over Gumbel noise in closed form, wherever the fit starts.
+func TestWideBound(t *testing.T) {
+	const n, classes = 30, 4
+	x, _ := planeClasses(n, 5)
+	y := make([]int, n)
+	for i := range y {
+		y[i] = i * 7 % classes
+		if x[i][0] > 0 {
+			y[i] = 2
+		}
+	}
+	for _, shared := range []bool{true, false} {
+		var start approx.State
+		for _, amplitude := range []float64{0, 3, 6, 7.5} {
+			cov, _ := priors(x, -0.3, amplitude, classes, shared)
+			for c := range cov {
+				for i := range n {
+					cov[c].K.SetSym(i, i, cov[c].K.At(i, i)+0.05*math.Exp(2*amplitude))
+					cov[c].Mean = append(cov[c].Mean, math.Sin(float64(3*c+i)))
+				}
+			}
+			post := fitJoint(t, approx.Variational{}, cov, y, classes, likelihood.Softmax{})
+			if d := post.Diagnostics(); d.Iterations > 60 {
+				t.Errorf("shared %v, amplitude %v: %d iterations", shared, amplitude, d.Iterations)
+			}
+			state := post.State()
+			o := newRaceOracle(t, cov, state, n, classes)
+			want := o.integral
+			for j := range classes * n {
+				tau, nu := state[j], state[classes*n+j]
+				mean, v := o.mean.AtVec(j), o.covariance.At(j, j)
+				rate, own := math.Exp(v/2-mean), 0.0
+				if y[j%n] == j/n {
+					own = 1
+				}
+				want += -own*mean - rate - nu*mean + tau*(v+mean*mean)/2
+				if scale := math.Sqrt(v); math.Abs(tau-rate)*v > 1e-6 || math.Abs(nu-tau*mean-(rate-own))*scale > 1e-6 {
+					t.Errorf("shared %v, amplitude %v: site %d has %v and %v, its averages %v", shared, amplitude, j, tau, nu-tau*mean, rate)
+				}
+			}
+			if got := post.Evidence().Value(); math.Abs(got-want) > 1e-8*math.Abs(want) {
+				t.Errorf("shared %v, amplitude %v: bound %.12g, want %.12g", shared, amplitude, got, want)
+			}
+			if start != nil {
+				again, err := approx.Variational{}.Fit(context.Background(), cov, approx.Targets{Classes: classes, Index: y}, likelihood.Softmax{}, start)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := again.Evidence().Value(), post.Evidence().Value(); math.Abs(a-b) > 1e-9*math.Abs(b) {
+					t.Errorf("shared %v, amplitude %v: from elsewhere %.12g, else %.12g", shared, amplitude, a, b)
+				}
+			}
+			start = state
+		}
+	}
 }
 
 // TestJointExtremes: covariances of every size have a finite evidence or an error, and no fit takes long.

@@ -56,9 +56,9 @@ const (
 
 // run iterates from start, or from initial sites, and ends with refresh.
 func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
-	if start == nil && p.initial != nil {
+	if p.initial != nil {
 		var err error
-		if start, err = p.initial(ctx); err != nil {
+		if start, err = p.initial(ctx, start); err != nil {
 			return fixedPoint{}, err
 		}
 	}

@@ -95,10 +95,11 @@ type siteState struct {
 	process
 	sited prior.Sited // the prior
 	// of several latent processes; nil or 0: of one
-	initial func(ctx context.Context) (State, error) // the sites of a first iteration
-	closing func() Posterior                         // the posterior where the iteration ended
-	within  float64                                  // the distance at which Newton's method takes over
-	inexact float64                                  // the relative error of the search's Jacobian
+	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
+	bounded func(ctx context.Context, start State) (State, error) // those of the variational method
+	closing func() Posterior                                      // the posterior where the iteration ended
+	within  float64                                               // the distance at which Newton's method takes over
+	inexact float64                                               // the relative error of the search's Jacobian
 	// the prior's Jacobian at the posterior, and pullImplicit
 	jacobian func(sigma []float64) func(dst, x []float64)
 	pull     func(dst *Cov, j int, total []weight, share float64)

@@ -139,6 +139,9 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 			p.spread[i] = rest * p.sited.ResidualVariance(i)
 		}
 	}
+	if p.bounded != nil {
+		p.initial = p.bounded
+	}
 	p.rule = variationalRule{p, p.lik.(likelihood.LogConcave)}
 	return p, nil
 }
