@@ -112,3 +112,34 @@ func TestJointStart(t *testing.T) {
 		}
 	}
 }
+
+// TestPLSitesAreNotNegative: where a case is certain, the slope of a probability is rounding error, which gives no site
+// of negative precision.
+func TestPLSitesAreNotNegative(t *testing.T) {
+	k := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+	for _, lik := range []likelihood.RandomUtility{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+		p, err := PL{}.begin([]Cov{{K: k}}, Targets{Classes: 3, Index: []int{0, 1}}, lik)
+		if err != nil {
+			t.Fatal(err)
+		}
+		negative := 0
+		for mean := -200.0; mean <= 1000; mean += 0.37 {
+			for _, v := range []float64{1e-3, 0.1, 1, 3, 30, 1e3, 2e4, 1e6} {
+				for _, i := range []int{0, 1} { // of its class, and of another
+					p.mu[i] = mean
+					s, err := p.rule.match(i, v, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !(s.tau >= 0) || math.IsNaN(s.offset) || math.IsInf(s.offset, 0) {
+						negative++
+						t.Logf("%T: N(%v, %v) has the site %v, %v", lik, mean, v, s.tau, s.offset)
+					}
+				}
+			}
+		}
+		if negative > 0 {
+			t.Errorf("%T: %d sites", lik, negative)
+		}
+	}
+}

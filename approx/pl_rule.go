@@ -11,8 +11,8 @@ func (p plRule) match(i int, v, _ float64) (site, error) { return p.at(i, gaussi
 func (p plRule) at(i int, at gaussian) site {
 	v := at.variance
 	own, other := p.labels(p.y[i], at)
-	product := -own.d[0] * other.d[0]
-	rest := 1 - v*product // Ω/Var(y)
+	product := max(0, -own.d[0]*other.d[0]) // below 0 by rounding, where the label is certain
+	rest := 1 - v*product                   // Ω/Var(y)
 	return site{tau: product / rest, offset: own.d[0] / rest, average: own, otherAverage: other}
 }
 
