@@ -41,8 +41,8 @@ type boundSearch struct {
 }
 
 const (
-	conjugateLimit = 200 // steps of conjugate gradients
-	boundSteps     = 100
+	boundSteps     = 100    // of Newton's method, with all t
+	conjugateLimit = 200    // of steps of conjugate gradients for each
 	boundWide      = 30     // a prior variance from which Newton's method takes few steps
 	boundFalls     = 5      // by which t is divided
 	boundNear      = 0.3    // of D, in nats, within which its minimum for one t is enough

@@ -36,9 +36,11 @@ var Table = registry.Table[Strategy]{
 		"`trials` points; each hyperparameter takes evenly spread values (Latin hypercube), placed like those of "+
 			"random", LatinHypercube{design}),
 	registry.Of[Hyperband, Strategy]("hyperband",
-		"many points at a small `budget`, the best of them at more of it"),
+		"many points at a small `budget` (cases, folds or inducing, or a hyperparameter of a program), the best of "+
+			"them at more of it"),
 	registry.Of[MultiFidelity, Strategy]("multi_fidelity",
-		"`bayes` with a part of a `budget`, then with more of it or all", MultiFidelity{Trials: 40, Levels: 2}),
+		"`bayes` with a part of a `budget` (as of hyperband), then with more of it or all",
+		MultiFidelity{Trials: 40, Levels: 2}),
 	registry.Of[MCMC, Strategy]("mcmc",
 		"samples of the log posterior by `restarts` Markov chains; predictions are averages over them",
 		MCMC{MultiStart: MultiStart{4}, Samples: objective.DefaultSamples, Thin: objective.DefaultThin}),
