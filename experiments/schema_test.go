@@ -77,7 +77,7 @@ func everything() map[string]any {
 	}
 	return map[string]any{"version": 1, "name": "all", "seed": 3,
 		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none", map[string]any{"whiten": []any{"all", "training"}}}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
-		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods"), map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
+		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods", "choice"), map[string]any{"choice": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": []any{0.1, 0.2}}}}}, map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
 			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}, "unconverged": "accept"}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
 		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
 		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
