@@ -46,6 +46,7 @@ const (
 	boundWide      = 30     // a prior variance from which Newton's method takes few steps
 	boundFalls     = 5      // by which t is divided
 	boundNear      = 0.3    // of D, in nats, within which its minimum for one t is enough
+	mostStalls     = 3      // steps that shorten little, from which on only rounding errors are left
 	mostFall       = 5      // of log λ in a step; from far below λ rises in several
 	leastWeight    = 1e-290 // of λ, which may be exp(-1000) in truth
 )
@@ -75,7 +76,7 @@ func atLargestBound(
 	if s.evaluate(s.lambda) != nil {
 		return nil, nil
 	}
-	enough, before := p.options.Tolerance*p.options.Tolerance/8, math.Inf(1)
+	enough, before, stalls := p.options.Tolerance*p.options.Tolerance/8, math.Inf(1), 0
 	for range boundSteps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -91,12 +92,15 @@ func atLargestBound(
 		case s.at != prior.Exactly && (decrement > before/2 || decrement < 1 && decrement > before/10):
 			s.at, before = prior.Exactly, math.Inf(1)
 			continue
-		case math.Abs(decrement) < 1e-6 && !(decrement > enough && decrement < before/4):
-			return s.end(), nil // only rounding errors are left
+		case math.Abs(decrement) < 1e-6 && (!(decrement > enough) || stalls == mostStalls):
+			return s.end(), nil
 		case !(decrement > 0) || !s.step(d, decrement):
 			return nil, nil
 		case decrement*(decrement+1e-6) < enough: // the next decrement
 			return s.end(), nil
+		}
+		if decrement < 1e-6 && decrement > before/4 {
+			stalls++
 		}
 		if before = decrement; p.diagnostics.Iterations >= p.options.MaxIterations {
 			return s.end(), nil
