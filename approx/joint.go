@@ -151,6 +151,7 @@ func (p *joint) atMode(ctx context.Context, cov []Cov, y Targets) (State, error)
 	n, size := len(p.index), len(p.tau)
 	model := categoriesOf(p.sites.Classes, cov, y, likelihood.Softmax{}, 1e-3, 0)
 	at, _, _, err := findMode(ctx, model, nil, defaultIterations)
+	p.sites.Forget()
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ const (
 	boundWide      = 30     // a prior variance from which Newton's method takes few steps
 	boundFalls     = 5      // by which t is divided
 	boundNear      = 0.3    // of D, in nats, within which its minimum for one t is enough
-	mostStalls     = 3      // steps that shorten little, from which on only rounding errors are left
+	mostStalls     = 5      // steps in a row that shorten little: only rounding errors are left
 	mostFall       = 5      // of log λ in a step; from far below λ rises in several
 	leastWeight    = 1e-290 // of λ, which may be exp(-1000) in truth
 )
@@ -96,11 +96,11 @@ func atLargestBound(
 			return s.end(), nil
 		case !(decrement > 0) || !s.step(d, decrement):
 			return nil, nil
-		case decrement*(decrement+1e-6) < enough: // the next decrement
+		case !math.IsInf(before, 1) && decrement*decrement/before < enough: // the next decrement, or less
 			return s.end(), nil
 		}
-		if decrement < 1e-6 && decrement > before/4 {
-			stalls++
+		if stalls++; decrement > 1e-6 || decrement < before/4 {
+			stalls = 0
 		}
 		if before = decrement; p.diagnostics.Iterations >= p.options.MaxIterations {
 			return s.end(), nil

@@ -3,6 +3,7 @@ package prior
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -28,6 +29,7 @@ type Contrasts struct {
 	Classes
 	cases, classes int
 	largest        float64
+	factored       []float64  // the precisions of the factor; nil: there is none
 	total          []float64  // s
 	share          []float64  // p
 	blocks         []float64  // Cov x of every case, C×C; nil: not known
@@ -65,9 +67,15 @@ func (c *Contrasts) Penalty(int, float64) float64 { return 0 }
 // Total is s, of the last Factorise.
 func (c *Contrasts) Total() []float64 { return c.total }
 
-// Factorise implements Sited.
+// Forget says that Classes have been factorised otherwise.
+func (c *Contrasts) Forget() { c.blocks, c.factored = nil, nil }
+
+// Factorise implements Sited. It does nothing where the factor is that of tau.
 func (c *Contrasts) Factorise(tau []float64) error {
-	c.blocks = nil
+	if slices.Equal(tau, c.factored) {
+		return nil
+	}
+	c.Forget()
 	clear(c.total)
 	for j, d := range tau {
 		c.total[j%c.cases] += d
@@ -81,7 +89,11 @@ func (c *Contrasts) Factorise(tau []float64) error {
 	for j, d := range tau {
 		c.share[j] = d / c.total[j%c.cases]
 	}
-	return c.Classes.Factorise(tau)
+	err := c.Classes.Factorise(tau)
+	if err == nil {
+		c.factored = slices.Clone(tau)
+	}
+	return err
 }
 
 // LogDet implements Sited.
