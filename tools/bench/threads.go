@@ -146,8 +146,8 @@ func (f threaded) race(rounds int, counts []int) []timing {
 }
 
 // profile runs fits under the profiler and returns the share of their processor time outside of
-// work that threads share, which is in samples whose stack has no goroutine of linalg.Parallel; and
-// the share of all samples that the runtime has, with its garbage collector.
+// work that threads share, without what they wait; and the share of all other samples that the
+// runtime has, with its garbage collector.
 func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 	path := filepath.Join(b.dir, "profile")
 	file := got(os.Create(path))
@@ -167,8 +167,10 @@ func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 		}
 		count := got(strconv.ParseFloat(fields[0], 64))
 		switch {
-		case strings.Contains(trace, "internal/linalg.Parallel.func"):
+		case strings.Contains(trace, "internal/linalg.(*watch)"): // for the other threads
+		case strings.Contains(trace, "internal/linalg.(*region).run"):
 			shared += count
+		case strings.Contains(trace, "internal/linalg.(*region).help"): // the same
 		case strings.Contains(trace, "main.threaded.fit"):
 			alone += count
 		default:
