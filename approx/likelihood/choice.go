@@ -2,8 +2,6 @@ package likelihood
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -60,22 +58,16 @@ func (c Choice) On(classes int) Likelihood {
 
 // Params implements Likelihood.
 func (c Choice) Params() []param.Spec {
-	var names []string
-	var all []param.Spec
-	for i, n := range c {
-		name := strconv.Itoa(i + 1)
-		if n.Kind != "" {
-			name += "." + n.Kind
-		}
-		names = append(names, name)
-		for _, s := range n.Likelihood.Params() {
-			if s = s.Within(name + "."); s.When == nil {
-				s.When = &param.Condition{Name: "choice", Values: []float64{float64(i)}}
-			}
-			all = append(all, s)
-		}
+	var kinds []string
+	for _, n := range c {
+		kinds = append(kinds, n.Kind)
 	}
-	return append([]param.Spec{param.Among("choice", names...)}, all...)
+	return param.OneOf(kinds, func(i int, value string) (own []param.Spec) {
+		for _, s := range c[i].Likelihood.Params() {
+			own = append(own, s.Within(value+"."))
+		}
+		return own
+	})
 }
 
 // At implements Likelihood: it binds the one that is chosen.
@@ -86,11 +78,7 @@ func (c Choice) At(theta []float64) Bound {
 
 // chosen is the likelihood that theta chooses, and where its part of theta begins.
 func (c Choice) chosen(theta []float64) (l Likelihood, from int) {
-	i := int(min(max(math.Round(theta[0]), 0), float64(len(c)-1)))
-	from = 1
-	for _, n := range c[:i] {
-		from += len(n.Likelihood.Params())
-	}
+	i, from := param.Chosen(theta, len(c), func(i int) int { return len(c[i].Likelihood.Params()) })
 	return c[i].Likelihood, from
 }
 

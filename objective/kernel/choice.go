@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -30,31 +28,16 @@ func (c Choice) checkOptions() error {
 
 // Params implements Kernel.
 func (c Choice) Params(dim int) []param.Spec {
-	var names []string
-	var all []param.Spec
-	for i, p := range c {
-		name := strconv.Itoa(i + 1)
-		if p.Kind != "" {
-			name += "." + p.Kind
-		}
-		names = append(names, name)
-		for _, s := range p.params(i, dim) {
-			if s.When == nil {
-				s.When = &param.Condition{Name: "choice", Values: []float64{float64(i)}}
-			}
-			all = append(all, s)
-		}
+	var kinds []string
+	for _, p := range c {
+		kinds = append(kinds, p.Kind)
 	}
-	return append([]param.Spec{param.Among("choice", names...)}, all...)
+	return param.OneOf(kinds, func(i int, _ string) []param.Spec { return c[i].params(i, dim) })
 }
 
 // chosen is the number of the kernel, its part of theta, and from where on in theta that is.
 func (c Choice) chosen(theta []float64, dim int) (k Kernel, own []float64, from int) {
-	i := int(min(max(math.Round(theta[0]), 0), float64(len(c)-1)))
-	from = 1
-	for _, p := range c[:i] {
-		from += count(p.Kernel, dim)
-	}
+	i, from := param.Chosen(theta, len(c), func(i int) int { return count(c[i].Kernel, dim) })
 	return c[i].Kernel, theta[from:][:count(c[i].Kernel, dim)], from
 }
 

@@ -1,0 +1,39 @@
+package param
+
+import (
+	"math"
+	"strconv"
+)
+
+// OneOf are the hyperparameters of a choice among parts with these kinds: "choice", whose values
+// are the positions and kinds ("2.matern32"), and after it the parts' own, which own returns given
+// that value, with their full names, each under the condition that its part is chosen.
+func OneOf(kinds []string, own func(i int, value string) []Spec) []Spec {
+	var values []string
+	var all []Spec
+	for i, kind := range kinds {
+		value := strconv.Itoa(i + 1)
+		if kind != "" {
+			value += "." + kind
+		}
+		values = append(values, value)
+		for _, s := range own(i, value) {
+			if s.When == nil {
+				s.When = &Condition{Name: "choice", Values: []float64{float64(i)}}
+			}
+			all = append(all, s)
+		}
+	}
+	return append([]Spec{Among("choice", values...)}, all...)
+}
+
+// Chosen is which of the parts of OneOf theta chooses, and where its own begin in theta, given how
+// many hyperparameters each has.
+func Chosen(theta []float64, parts int, count func(i int) int) (chosen, from int) {
+	chosen = int(min(max(math.Round(theta[0]), 0), float64(parts-1)))
+	from = 1
+	for i := range chosen {
+		from += count(i)
+	}
+	return chosen, from
+}
