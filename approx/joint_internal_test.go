@@ -123,7 +123,7 @@ func TestPLSitesAreNotNegative(t *testing.T) {
 			t.Fatal(err)
 		}
 		negative := 0
-		for mean := -200.0; mean <= 1000; mean += 0.37 {
+		for mean := -200.0; mean <= 1000; mean += 0.37 { // below, exp(-x) squared overflows
 			for _, v := range []float64{1e-3, 0.1, 1, 3, 30, 1e3, 2e4, 1e6} {
 				for _, i := range []int{0, 1} { // of its class, and of another
 					p.mu[i] = mean

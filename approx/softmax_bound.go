@@ -42,10 +42,10 @@ type boundSearch struct {
 
 const (
 	boundSteps     = 100    // of Newton's method, with all t
-	conjugateLimit = 200    // of steps of conjugate gradients for each
+	conjugateLimit = 200    // of conjugate gradients, for each of these
 	boundWide      = 30     // a prior variance from which Newton's method takes few steps
 	boundFalls     = 5      // by which t is divided
-	boundNear      = 0.3    // of D, in nats, within which its minimum for one t is enough
+	boundNear      = 0.3    // the decrement, in nats, at which the minimum for one t is near enough
 	mostStalls     = 5      // steps in a row that shorten little: only rounding errors are left
 	mostFall       = 5      // of log λ in a step; from far below λ rises in several
 	leastWeight    = 1e-290 // of λ, which may be exp(-1000) in truth
@@ -191,9 +191,9 @@ func (s *boundSearch) precondition(dst, r []float64) {
 	}
 }
 
-// direction is Newton's step, by conjugate gradients to a hundredth, or less where the step before
-// was near, and about twice the distance of D from its minimum, in nats, which is negative where
-// rounding errors are as large.
+// direction is Newton's step, and its decrement: about twice the distance of D from its minimum, in
+// nats. Where rounding errors are larger than that, it may be negative. Conjugate gradients solve
+// for the step to a hundredth, or more exactly where near, the decrement before, is small.
 func (s *boundSearch) direction(near float64) (step []float64, decrement float64) {
 	size := len(s.lambda)
 	s.jacobian = s.search.Jacobian(s.variance, s.at)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -12,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Value, gradient and predictions are, to the last bit, those of the chosen likelihood alone; no other parameter has a
+// Value and gradient are, to the last bit, those of the chosen likelihood alone; no other parameter has a
 // gradient. The restarts have each likelihood in turn, and end where those of each alone do.
 func TestChoiceOfALikelihood(t *testing.T) {
 	ctx, d, epsilon := context.Background(), ring(40, 2), 0.1
@@ -79,12 +80,17 @@ func TestChoiceOfALikelihood(t *testing.T) {
 	}
 }
 
-// A choice can what all its likelihoods can.
+// A choice can do what all its likelihoods can do, and one without any is an error.
 func TestChoiceCanWhatAllCan(t *testing.T) {
 	m := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Inference: approx.Laplace{}, Likelihood: likelihood.Choice{
 		{Kind: "probit", Likelihood: likelihood.Probit{}}, {Kind: "noisy_threshold", Likelihood: likelihood.NoisyThreshold{}}}}
 	if _, err := m.Check(2); err == nil {
 		t.Error("Laplace's method takes a likelihood without derivatives")
+	}
+	empty := m
+	empty.Likelihood = likelihood.Choice{}
+	if _, err := New(empty, LogEvidence{}, ring(9, 1)); err == nil || !strings.Contains(err.Error(), "give at least two likelihoods") {
+		t.Error(err)
 	}
 	m.Inference = approx.EP{}
 	if caps, err := m.Check(2); err != nil || !caps.Gradient || !caps.LeaveOneOut {

@@ -33,6 +33,9 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
+	if len(likelihood.Alternatives(m.Likelihood)) == 0 {
+		return approx.Caps{}, errors.New("a choice of no likelihood; give at least two likelihoods")
+	}
 	if j := len(m.Kernels); j > 1 && j != likelihood.Processes(m.Likelihood, classes) {
 		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, or, for more than two "+
 			"classes that have no order, one per class", j, classes)

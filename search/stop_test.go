@@ -294,11 +294,12 @@ func summit(f func(u []float64) float64, d int) (top, sd float64) {
 }
 
 // A search that ends by regret is as near to the maximum as it says on at least nine of ten functions drawn from what it
-// expects, and it ends on most of them. The counts in docs/tuning.md are those of -draws 200, in four dimensions of -draws 30.
+// expects, and it ends on most of them. The counts in docs/tuning.md are those of -draws 200, in four dimensions of -draws 30,
+// and in batches of four of -draws 100.
 func TestRegretIsBounded(t *testing.T) {
 	for _, c := range []struct{ d, batch, budget int }{{1, 1, 40}, {2, 1, 80}, {1, 4, 160}, {2, 4, 320}, {4, 1, 150}} {
 		d, ended, near, trials := c.d, 0, 0, 0
-		if d == 4 && *draws == 12 {
+		if d == 4 && *draws <= 12 {
 			continue // which takes minutes
 		}
 		for seed := range uint64(*draws) {

@@ -82,8 +82,8 @@ func (c Choice) chosen(theta []float64) (l Likelihood, from int) {
 	return c[i].Likelihood, from
 }
 
-// Own is the part of v, ordered like theta, that belongs to the likelihood that theta binds: v
-// itself, but for a Choice.
+// Own is the part of v, ordered like theta, that belongs to the likelihood that theta binds. If l
+// is not a Choice, that is all of v.
 func Own(l Likelihood, theta, v []float64) []float64 {
 	c, is := l.(Choice)
 	if !is {
@@ -93,7 +93,7 @@ func Own(l Likelihood, theta, v []float64) []float64 {
 	return Own(l, theta[from:], v[from:][:len(l.Params())])
 }
 
-// Alternatives are the likelihoods that l can bind: l itself, but for a Choice.
+// Alternatives are the likelihoods that l can bind. If l is not a Choice, that is l alone.
 func Alternatives(l Likelihood) (all []Likelihood) {
 	c, is := l.(Choice)
 	if !is {
