@@ -17,8 +17,11 @@ import (
 // trials, the regression goes along its ridges, the quadratic finds its top, an axis the next top
 // in its direction, and a new beginning another region. A proposal takes as long in a long search
 // as in a short one.
+//
+// This is for objectives without a gradient. If there is one, BFGS takes its place: see
+// WithGradient.
 type Auto struct {
-	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100
+	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100; with a gradient, 100 evaluations or 3 climbs
 }
 
 const (
@@ -42,6 +45,21 @@ func (Auto) Optimizer() string { return "" }
 
 // Learns implements Learner.
 func (Auto) Learns() {}
+
+// WithGradient implements Guided: BFGS with as many restarts as take about as many evaluations as
+// Trials; by default at least three, and one from each choice. If Trials are too few for these, it
+// is Auto itself.
+func (a Auto) WithGradient(s Space) Strategy {
+	turns := param.Turns(s)
+	climbs := int(math.Round(float64(cmp.Or(a.Trials, 100)) / PerClimb(len(s))))
+	if a.Trials == 0 {
+		climbs = max(climbs, 3, turns)
+	}
+	if turns == 0 || climbs < turns {
+		return a
+	}
+	return BFGS{Ascent{MultiStart: MultiStart{climbs}}}
+}
 
 // Budget implements Strategy.
 func (a Auto) Budget(s Space) Budget {

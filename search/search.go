@@ -80,6 +80,12 @@ type Learner interface {
 	Learns()
 }
 
+// Guided is a Strategy that another takes the place of where the objective has a gradient.
+type Guided interface {
+	Strategy
+	WithGradient(s Space) Strategy
+}
+
 // Overlap is the option of a strategy that can be Asynchronous.
 type Overlap struct {
 	// number of trials that are always under way, each proposed when another has ended; 0: batches

@@ -80,6 +80,7 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	if err := p.tunable(c); err != nil {
 		return err
 	}
+	m.Tune = c.declared.Tune
 	specs := c.objective.Layout.Specs
 	for _, s := range specs {
 		if _, err := json.Marshal(hyperparameterKeys([]param.Spec{s})); err != nil {
@@ -185,6 +186,10 @@ func (p *planner) checkDim(c *candidate) error {
 func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
+	if g, is := t.Strategy.(search.Guided); is && t.Cross == nil && c.objective.HasGradient() {
+		t.Strategy = g.WithGradient(c.space)
+		c.declared.Tune.Strategy = t.Strategy
+	}
 	for _, w := range []string{meanWarning(c.model, layout), priorWarning(t, c.criterion, layout)} {
 		if w != "" {
 			p.warn(cause.NoEffect.New("%s", w).In(c.String()))

@@ -292,6 +292,9 @@ func tuneIdentity(t spec.Tune) any {
 		length[0], length[1], length[2] = s.Length()
 	}
 	parts := []any{t.Method, t.Objective, t.StandardErrors, length}
+	if t.Climbs() && t.Strategy.Optimizer() != t.Method {
+		parts = append(parts, t.Strategy.Optimizer())
+	}
 	of := t.Ascent()
 	if of.Gradient != objective.Exact {
 		parts = append(parts, of.Gradient)

@@ -55,11 +55,8 @@ type Times struct {
 	Path        float64 // jobs of a study that must run one after another
 }
 
-// evaluations is the expected number of evaluations of a local optimiser for this number of free
-// hyperparameters: 14 to 27 for two on the bundled data, and 65 to 95 from six on.
-func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
-
-// near is the part of these evaluations from the optimum of another inference method.
+// near is the part of the evaluations of search.PerClimb that a climb takes from the optimum of
+// another inference method.
 const near = 1. / 3
 
 // perMove is the expected number of evaluations per transition of a Markov chain.
@@ -72,7 +69,7 @@ func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (second
 	for _, k := range points {
 		m.Inference, _ = approx.With(m.Inference, objective.Inducing{Points: k})
 		t, _ := r.Times(m, s, dim)
-		seconds += t.First + min(evaluations(free), float64(most))*t.Evaluation()
+		seconds += t.First + min(search.PerClimb(free), float64(most))*t.Evaluation()
 	}
 	return seconds
 }
@@ -117,7 +114,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		n := float64(b.points)
 		switch {
 		case j.Optimizer != "": // restarts are far apart, so their fits take as long as cold ones
-			fits := evaluations(free) * float64(j.Gradients.Evaluations(free))
+			fits := search.PerClimb(free) * float64(j.Gradients.Evaluations(free))
 			if j.Evaluations > 0 {
 				fits = min(fits, float64(j.Evaluations))
 			}
@@ -157,7 +154,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		for _, b := range trials {
 			most += b.trials * b.points
 		}
-		climbs := min(1.5*evaluations(free), float64(most)) // from the end it takes about half as long
+		climbs := min(1.5*search.PerClimb(free), float64(most)) // from the end it takes about half as long
 		assess += climbs * tuned.Evaluation()
 	}
 	add(batch{1, 1, 1, false}, 1+samples, assess)

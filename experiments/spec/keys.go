@@ -297,7 +297,7 @@ var Sections = []Section{
 		{"trace_scores", "records the scores of held-out cases after every iteration",
 			"false", "tune: {trace_scores: true}"},
 		{"trials", "number of points that are evaluated",
-			"64; for bayes 40, for auto 100, for multi_fidelity 40 at the first level",
+			"64; bayes 40, auto 100 or three climbs with a gradient, multi_fidelity 40 at the first level",
 			"tune: {method: random, trials: 100}"},
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",
 			"d + 2 for d free hyperparameters", "tune: {method: bayes, initial: 10}"},

@@ -26,7 +26,7 @@ type searched struct {
 	space search.Space
 	value func(x []float64) float64
 	least float64
-	// climb follows the gradient from a start and then from others, for about so many evaluations,
+	// climb follows the gradient as auto does for about so many evaluations, first from this start,
 	// and tells where each climb ended, after how many in all; nil: there is no gradient
 	climb func(start []float64, evaluations int, seed uint64, tell func(evaluations int, value float64))
 }
@@ -169,9 +169,10 @@ func evidence(name string, ard bool) searched {
 		return -fit.Value()
 	}
 	p.climb = func(start []float64, evaluations int, seed uint64, tell func(evaluations int, value float64)) {
-		for i, n := 0, 0; n < evaluations; i++ {
+		n := 0
+		for i, next := range (search.Auto{Trials: evaluations}).WithGradient(specs).Ask(specs, nil, seed) {
 			if i > 0 {
-				start = param.Start(specs, seed, i)
+				start = next.Points[0]
 			}
 			end, err := objective.Optimize(context.Background(), o, start, objective.Settings{})
 			if n += end.Evaluations; err == nil {

@@ -338,8 +338,8 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 		for _, of := range []struct {
 			name string
 			best [][]record.Number
-		}{{"auto", found[i][0]}, {"bfgs", climbed(p)}} {
-			fmt.Fprintf(&page, "| %s: `%s` |", p.name, of.name)
+		}{{"without", found[i][0]}, {"with", climbed(p)}} {
+			fmt.Fprintf(&page, "| %s, %s the gradient |", p.name, of.name)
 			for b := range shown {
 				short := slices.DeleteFunc(record.Floats(of.best[b]), func(v float64) bool { return v <= p.least+0.01 })
 				fmt.Fprintf(&page, " %d |", len(short))

@@ -1,0 +1,46 @@
+package plan_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Where the objective has a gradient, auto climbs: for two hyperparameters a climb is expected to take 20 evaluations,
+// for seven 65. Where it has none, and where the trials are too few for a climb from each choice, it evaluates points.
+// These are trials of their own.
+func TestAutoTakesTheGradient(t *testing.T) {
+	const head = "data: {dataset: crabs, subsample: 40}\nmodel: {likelihood: probit, inference: laplace, kernel: "
+	climbs := func(restarts int) search.Strategy {
+		return search.BFGS{Ascent: search.Ascent{MultiStart: search.MultiStart{Restarts: restarts}}}
+	}
+	keys := map[string]string{}
+	for _, c := range []struct {
+		kernel, tune string
+		want         search.Strategy
+	}{
+		{"se", "auto", climbs(5)},
+		{"se", "{method: auto, trials: 400}", climbs(20)},
+		{"se", "{method: auto, trials: 10}", climbs(1)},
+		{"se", "{method: auto, trials: 9}", search.Auto{Trials: 9}},
+		{"se", "{method: auto, inference: ep}", climbs(5)},
+		{"se", "{method: auto, objective: loo_log_probability}", climbs(5)},
+		{"se", "{method: auto, objective: {cv: {score: log_loss}}}", search.Auto{}},
+		{"{se: {ard: true}}", "auto", climbs(3)},
+		{"{choice: [se, matern32, matern52, linear]}", "auto", climbs(4)},
+		{"{choice: [se, matern32, matern52, linear]}", "{method: auto, trials: 160}", search.Auto{Trials: 160}},
+		{"{choice: [se, matern32, matern52, linear]}", "{method: auto, trials: 320}", climbs(4)},
+	} {
+		p := plantest.Planned(t, head+c.kernel+"}\ntune: "+c.tune+"\n")
+		s := p.Studies[0]
+		if !reflect.DeepEqual(s.Strategy, c.want) || p.Manifest.Configurations[0].Tune != "auto" {
+			t.Errorf("%s, %s: %+v by %s, want %+v", c.kernel, c.tune, s.Strategy, p.Manifest.Configurations[0].Tune, c.want)
+		}
+		keys[c.kernel+c.tune] = s.Key
+	}
+	if climbed := keys["seauto"]; climbed == keys["se{method: auto, trials: 9}"] || climbed != keys["se{method: auto, trials: 400}"] {
+		t.Error("the trials of a climb are those of points, or are not those of more climbs")
+	}
+}
