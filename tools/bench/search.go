@@ -341,8 +341,7 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 		}{{"without", found[i][0]}, {"with", climbed(p)}} {
 			fmt.Fprintf(&page, "| %s, %s the gradient |", p.name, of.name)
 			for b := range shown {
-				short := slices.DeleteFunc(record.Floats(of.best[b]), func(v float64) bool { return v <= p.least+0.01 })
-				fmt.Fprintf(&page, " %d |", len(short))
+				fmt.Fprintf(&page, " %d (%d) |", short(of.best[b], p.least+0.01), short(of.best[b], p.least+0.1))
 			}
 			page.WriteString("\n")
 		}
@@ -400,9 +399,9 @@ func searchTable(page *strings.Builder, all []searched, ways []searcher, regrets
 			case math.IsNaN(v):
 				page.WriteString(" – |")
 			case v <= max(1.05*least(regrets[i]), negligible):
-				fmt.Fprintf(page, " **%s** |", short(v))
+				fmt.Fprintf(page, " **%s** |", twoOrZero(v))
 			default:
-				fmt.Fprintf(page, " %s |", short(v))
+				fmt.Fprintf(page, " %s |", twoOrZero(v))
 			}
 		}
 		page.WriteString("\n")
@@ -412,8 +411,18 @@ func searchTable(page *strings.Builder, all []searched, ways []searcher, regrets
 // negligible is less than is worth telling.
 const negligible = 1e-6
 
-// short is a number with two significant digits, or 0.
-func short(v float64) string {
+// short is how many values are above the least that is near enough.
+func short(values []record.Number, least float64) (n int) {
+	for _, v := range values {
+		if !(float64(v) <= least) {
+			n++
+		}
+	}
+	return n
+}
+
+// twoOrZero is a number with two significant digits, or 0.
+func twoOrZero(v float64) string {
 	if v < negligible {
 		return "0"
 	}
