@@ -80,7 +80,7 @@ type Learner interface {
 	Learns()
 }
 
-// Guided is a Strategy that another takes the place of where the objective has a gradient.
+// Guided is a Strategy that has another for objectives with a gradient, which may be itself.
 type Guided interface {
 	Strategy
 	WithGradient(s Space) Strategy

@@ -40,7 +40,10 @@ func Explain(out io.Writer, name string) error {
 			}
 			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
 			options := explainOptions(w, e)
-			fmt.Fprintf(w, "\nin a file:\n  "+k.In+"\n", example(e))
+			fmt.Fprintf(w, "\nin a file:\n")
+			if k.Name != "strategies" || e.Component != nil {
+				fmt.Fprintf(w, "  "+k.In+"\n", example(e))
+			}
 			if len(options) > 0 {
 				with := "{%s: {%s: …}}"
 				if k.Name == "strategies" {

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,18 @@ inducing inputs of the fit to all of the training data
 	"bits": `bits (a column of tables)
 the score information_bits: test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: 0 is guessing (bits per case)
 `,
+}
+
+// An example of a strategy without options is one that the program accepts.
+func TestExamplesOfStrategies(t *testing.T) {
+	for name, bare := range map[string]bool{"bfgs": true, "auto": true, "mcmc": true, "grid": false, "hyperband": false, "multi_fidelity": false} {
+		var out bytes.Buffer
+		err := Explain(&out, name)
+		example := fmt.Sprintf("  tune: {method: %s", name)
+		if text := out.String(); err != nil || strings.Contains(text, example+"}\n") != bare || !strings.Contains(text, example+", ") {
+			t.Errorf("explain %s: %v\n%s", name, err, text)
+		}
+	}
 }
 
 func TestWholeExplanations(t *testing.T) {

@@ -88,6 +88,13 @@ func Kinds() []Kind {
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
 			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
+	one := param.Between("length_scale", param.Log, 0.1, 10)
+	one.Prior = param.HalfNormal{Scale: 1}
+	for i, e := range strategies.Entries {
+		if search.Table.Default(e.Name).Check(search.Space{one}) != nil {
+			strategies.Entries[i].Component = nil
+		}
+	}
 	strategies.Note = "  a kernel or a likelihood can be a hyperparameter, as in kernel: {choice: [se, matern32]}; " +
 		"of a list of\n  kernels, likelihoods, inference methods or data sets in the file each combination is tuned " +
 		"separately\n"
