@@ -141,7 +141,11 @@ func TestSchemaOfExperiments(t *testing.T) {
 		for _, e := range k.Entries {
 			for key, kind := range map[string]string{"tune": "strategies", "evaluate": "splitters", "race": "races"} {
 				if k.Name == kind {
-					valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\n%s: %s\n", key, e.Name))
+					if key != "tune" || e.Component != nil {
+						valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\n%s: %s\n", key, e.Name))
+					} else if s.Validate(map[string]any{"data": map[string]any{"dataset": "iris"}, "tune": e.Name}) == nil {
+						t.Errorf("%s is valid without its options", e.Name)
+					}
 					if key == "tune" {
 						valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\ntune: {method: %s, objective: loo_log_probability, inference: [ep, {pl: {}}]}\n", e.Name))
 					} else {
