@@ -26,6 +26,7 @@ func TestAutoTakesTheGradient(t *testing.T) {
 		{"se", "{method: auto, trials: 10}", climbs(1)},
 		{"se", "{method: auto, trials: 9}", search.Auto{Trials: 9}},
 		{"se", "{method: auto, inference: ep}", climbs(5)},
+		{"se", "{method: auto, inference: sampling}", search.Auto{}},
 		{"se", "{method: auto, objective: loo_log_probability}", climbs(5)},
 		{"se", "{method: auto, objective: {cv: {score: log_loss}}}", search.Auto{}},
 		{"{se: {ard: true}}", "auto", climbs(3)},

@@ -88,6 +88,7 @@ func Kinds() []Kind {
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
 			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
+	// Some strategies need options, such as the axes of a grid, whatever they search.
 	one := param.Between("length_scale", param.Log, 0.1, 10)
 	one.Prior = param.HalfNormal{Scale: 1}
 	for i, e := range strategies.Entries {
