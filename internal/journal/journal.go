@@ -574,7 +574,8 @@ func (j *Journal) Claim(key string) (ours bool, err error) {
 	}
 	ours, fresh, err := j.leases.claim(filepath.Join(dir, "journal", "leases"), file.Name(), key)
 	if err != nil {
-		return false, writing(err)
+		_, missing := j.Refresh() // a folder that was moved has no place for a reservation
+		return false, cmp.Or(missing, writing(err))
 	}
 	if fresh {
 		_, err = j.Refresh() // what the last holder has finished

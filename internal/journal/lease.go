@@ -129,14 +129,14 @@ func (l *leases) begin(folder, segment string) error {
 	holder := strings.TrimSuffix(filepath.Base(segment), ".jsonl")
 	path := filepath.Join(folder, holder+".alive")
 	for left := 100; ; left-- { // a process that ends may remove the folder, while it is empty
-		err := os.MkdirAll(folder, 0o777)
-		if err == nil {
-			err = os.WriteFile(path, []byte(holder), 0o666)
+		if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
 		}
+		err := os.WriteFile(path, []byte(holder), 0o666)
 		if err == nil {
 			break
 		}
-		if left == 0 || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+		if left == 0 || !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

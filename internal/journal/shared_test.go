@@ -76,6 +76,36 @@ func TestNewsOfOthers(t *testing.T) {
 	look("nothing more", false, 3, ":3: damaged: it has no checksum")
 }
 
+// A reservation in a folder that was moved says so, and makes no folder in its place, so that the
+// run can be moved back: the first reservation, a later one, and one after all have ended.
+func TestClaimInAMovedFolder(t *testing.T) {
+	for name, before := range map[string]func(j *Journal) error{
+		"first": (*Journal).Begin,
+		"later": func(j *Journal) error { _, err := j.Claim("earlier"); return err },
+		"after the end of others": func(j *Journal) error {
+			_, err := j.Claim("earlier")
+			j.ReleaseAll()
+			return err
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		j := ofPlan(t, dir, Options{})
+		if err := errors.Join(before(j), os.Rename(dir, dir+".moved")); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			ours, err := j.Claim("next")
+			if ours || !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), "the run folder was moved or deleted during the run") {
+				t.Errorf("%s: %v, %v", name, ours, err)
+			}
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the folder is there again: %v", name, err)
+		}
+		j.ReleaseAll()
+	}
+}
+
 // A run whose folder is moved or deleted stops, because its results would be lost.
 func TestSegmentIsMissing(t *testing.T) {
 	dir := t.TempDir()
