@@ -27,7 +27,8 @@ var Table = registry.Table[Strategy]{
 		"Bayesian optimisation with `trials` points: expected improvement under Gaussian-process regression",
 		Bayes{Trials: 40, Batch: 1}).At(2),
 	registry.Of[Auto, Strategy]("auto",
-		"`bfgs` if there is a gradient, else `bayes` and two models around its best point, by turns",
+		"`bfgs` from 3 starts or more if there is a gradient; else 100 trials of `bayes` and of two models around its "+
+			"best point, by turns",
 		Auto{}),
 	registry.Of[Random, Strategy]("random",
 		"`trials` points drawn between the bounds, most densely about the start", Random{design}),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -114,7 +115,10 @@ func exportCommand() *cobra.Command {
 		if err != nil {
 			return t, err
 		}
-		return export.Export(report), nil
+		if t = export.Export(report); len(t.Rows) == 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "this run has no rows of %s (%s)\n", export.Name, export.Doc)
+		}
+		return t, nil
 	})
 	print, safe, write := c.RunE, safeCSVFlag(c), fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -71,11 +71,13 @@ func (d *records) all(schema *data.Schema, most int) error {
 			return err
 		}
 	}
-	if n := d.rows.Len(); n == 0 {
+	if _, err := d.next(); err != nil {
+		return err
+	}
+	if d.rows.Len() == 0 {
 		return fmt.Errorf("0 rows; ask for 1 to %d at a time", most)
 	}
-	_, err := d.next()
-	return err
+	return nil
 }
 
 // array decodes the rows.
