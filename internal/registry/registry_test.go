@@ -255,9 +255,12 @@ type (
 func (lion) Roar()  {}
 func (tiger) Roar() {}
 
+func init() {
+	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too")})
+}
+
 // The names of an inlined table are options, one of which can be given.
 func TestOptions(t *testing.T) {
-	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too")})
 	list := func(z zoo) (found []string) {
 		Options(reflect.ValueOf(z), func(name string, f reflect.Value, of reflect.StructField) {
 			found = append(found, fmt.Sprintf("%s=%v", name, f.Interface()))
