@@ -149,6 +149,9 @@ type agenda struct {
 	workers bool                  // there are workers to ask strategies
 	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
+	// stale: a strategy has proposed trials without a point that it knew by then, in the order on
+	// record, because another process tried that point
+	stale bool
 
 	refreshed time.Time     // when the journal was last read
 	took      time.Duration // lower bound of the time that takes
@@ -503,6 +506,7 @@ func (a *agenda) apply(j job) error {
 		j.of.own[j.proposal.Own-1] = *line.Trial
 		j.of.owed--
 		j.of.waiting++ // it is not in the batch
+		a.stale = a.stale || j.of.missed(*line.Trial)
 	case !j.assess && line.Trial != nil:
 		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
 	case j.assess && line.Fit != nil:
@@ -589,6 +593,9 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 	for i := 0; i < len(all); i++ {
 		s := all[i]
 		for k := 0; k < len(s.pending); k++ {
+			if a.stale {
+				return nil, true, nil
+			}
 			j := s.pending[k]
 			if a.paused(j) {
 				continue
@@ -669,7 +676,14 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if j.think && !j.of.whole() {
 		return true, false, nil
 	}
-	if ours, err = a.journal.Claim(j.lease()); err != nil || !ours || j.think {
+	ours, err = a.journal.Claim(j.lease())
+	if ours && j.of.whole() && slices.ContainsFunc(a.active, a.triedByOthers) {
+		return false, false, err // they come first
+	}
+	if err == nil && ours && !j.think && len(j.of.own) > 0 { // another may have begun it before it knew of these
+		ours, err = a.journal.Claim(j.key)
+	}
+	if err != nil || !ours || j.think {
 		return ours, false, err
 	}
 	if _, done = a.journal.Done(j.key); done { // by its last holder, meanwhile
@@ -682,9 +696,19 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	return !done, done, nil
 }
 
+// triedByOthers reports whether a point that a user has enqueued for a study, and that is pending
+// here, is on record.
+func (a *agenda) triedByOthers(s *tuning) bool {
+	return slices.ContainsFunc(s.pending, func(j job) bool {
+		_, done := a.journal.Done(j.key)
+		return done && j.proposal.Own > 0
+	})
+}
+
 // returned ends the reservation of a job that has ended. That of an asynchronous search ends with
 // the search.
 func (a *agenda) returned(j job) {
+	a.journal.Release(j.key)
 	if !j.of.whole() || j.of.finished() {
 		a.journal.Release(j.lease())
 	}

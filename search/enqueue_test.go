@@ -3,16 +3,19 @@ package search
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // hill is a search of exp(-(u-1)²-(v+1)²), whose best point, near amplitude e and length scale 1/e,
@@ -138,42 +141,116 @@ func TestEnqueueLate(t *testing.T) {
 	}
 }
 
-// Processes that share a folder agree on a search to which points are added while it runs.
+// Processes that share a folder agree on a search to which points are added while it runs, whenever
+// that is, and do nothing twice.
 func TestEnqueueWhenSharing(t *testing.T) {
-	for range 6 {
-		dir := t.TempDir()
-		var mu sync.Mutex
-		tried := 0
-		var wait sync.WaitGroup
-		for range 3 {
-			s := hill(Bayes{Trials: 14, Batch: 2}, func(x []record.Number) {
-				time.Sleep(2 * time.Millisecond)
-				mu.Lock()
-				defer mu.Unlock()
-				if tried++; tried == 5 || tried == 9 {
-					enqueue(t, dir, top)
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, strategy := range map[string]Strategy{
+		"auto": Auto{Trials: 14}, "bayes": Bayes{Trials: 14}, "batches": Bayes{Trials: 14, Batch: 4},
+	} {
+		for range 6 {
+			dir := t.TempDir()
+			var tried atomic.Int64
+			process := func() {
+				s := hill(strategy, func([]record.Number) {
+					tried.Add(1)
+					time.Sleep(5 * time.Millisecond)
+				})
+				if _, err := Run(t.Context(), []Study{s}, openControlled(t, dir, []string{"hill"}), Options{Workers: 2}); err != nil {
+					t.Error(name, err)
 				}
-			})
-			j := openControlled(t, dir, []string{"hill"})
-			wait.Go(func() {
-				if _, err := Run(t.Context(), []Study{s}, j, Options{Workers: 2}); err != nil {
-					t.Error(err)
+			}
+			var wait sync.WaitGroup
+			for range 3 {
+				wait.Go(process)
+			}
+			for range 2 {
+				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
+				enqueue(t, dir, top)
+			}
+			wait.Wait()
+			process() // if a point came at the end
+			at := map[int]bool{}
+			lines := openControlled(t, dir, []string{"hill"}).Lines()
+			for _, line := range lines {
+				if line.Trial != nil {
+					at[line.Trial.Index] = true
 				}
-			})
-		}
-		wait.Wait()
-		at := map[int]bool{}
-		lines := openControlled(t, dir, []string{"hill"}).Lines()
-		for _, line := range lines {
-			if trial := line.Trial; trial != nil {
-				if at[trial.Index] {
-					t.Errorf("two trials are number %d", trial.Index)
-				}
-				at[trial.Index] = true
+			}
+			if len(at) != 16 || tried.Load() != 16 || lines[len(lines)-1].Fit.Own != 2 {
+				t.Errorf("%s: %d trials and %d lines after %d evaluations, want 16", name, len(at), len(lines), tried.Load())
 			}
 		}
-		if len(at) != 16 || len(lines) != 17 || lines[16].Fit.Own != 2 {
-			t.Errorf("%d trials and %d lines, want 16 and 17", len(at), len(lines))
+	}
+}
+
+// A process that has proposed the next trial without a point, while another one tries that point,
+// proposes it again before it takes over the search.
+func TestEnqueueAheadOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	var tried atomic.Int64
+	reached, begun, ahead, beside := make(chan int), make(chan int), make(chan int), make(chan int)
+	process := func(at func(x []record.Number)) {
+		s := hill(Bayes{Trials: 14}, func(x []record.Number) {
+			tried.Add(1)
+			at(x)
+		})
+		if _, err := Run(t.Context(), []Study{s}, openControlled(t, dir, []string{"hill"}), Options{Workers: 1}); err != nil {
+			t.Error(err)
 		}
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		process(func([]record.Number) {
+			if tried.Load() == 8 {
+				close(reached)
+				<-ahead
+			}
+		})
+	})
+	<-reached
+	enqueue(t, dir, top)
+	wait.Go(func() {
+		process(func(x []record.Number) {
+			if math.Abs(float64(x[0])-math.E) < 1e-12 {
+				close(begun)
+				<-beside
+			}
+		})
+	})
+	<-begun
+	close(ahead)
+	time.Sleep(4 * glance) // the first process proposes its next trial
+	close(beside)
+	wait.Wait()
+	if lines := openControlled(t, dir, []string{"hill"}).Lines(); len(lines) != 16 || tried.Load() != 15 {
+		t.Errorf("%d lines after %d evaluations, want 16 and 15", len(lines), tried.Load())
+	}
+}
+
+// A strategy whose last batch would exceed its budget gets what is left of it, so that a point that
+// comes later has a number of its own.
+func TestBudgetIsKept(t *testing.T) {
+	dir := t.TempDir()
+	var space Space
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		space = append(space, param.Between(name, param.Identity, 0, 1))
+	}
+	s := Study{Key: "hill", Space: space, Strategy: Auto{Trials: 105}} // a new beginning after 103, with a batch
+	s.Value = func(_ context.Context, x []float64) (float64, error) {
+		sum := 0.0
+		for i, v := range x {
+			sum -= (v - 0.1*float64(i+3)) * (v - 0.1*float64(i+3))
+		}
+		return sum, nil
+	}
+	mustRun(t, []Study{s}, openControlled(t, dir, []string{"hill"}), Options{})
+	enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{"a": 0.3}})
+	j := openControlled(t, dir, []string{"hill"})
+	if sum := mustRun(t, []Study{s}, j, Options{}); sum.Total != 107 {
+		t.Errorf("%+v, want 105 trials, one of the user and the fit", sum)
+	}
+	if lines := openControlled(t, dir, []string{"hill"}).Lines(); len(lines) != 107 {
+		t.Errorf("%d lines", len(lines))
 	}
 }

@@ -175,6 +175,17 @@ func (s *tuning) history() (trials []record.Trial) {
 	return trials
 }
 
+// missed reports whether the strategy has been asked without a point of the user that it knows, in
+// the order on record.
+func (s *tuning) missed(own record.Trial) bool {
+	asked := len(s.trials)
+	if s.thinking {
+		asked++
+	}
+	_, learns := s.Strategy.(Learner)
+	return learns && own.After < asked
+}
+
 // over returns the finished trials in order, and the seconds that each took.
 func (s *tuning) over() (trials []record.Trial, seconds []float64) {
 	if UnderWay(s.Strategy) == 0 {

@@ -279,13 +279,14 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 }
 
 // obey reads the commands given by hand. If other configurations are dropped than before, or points
-// were enqueued, the agenda is made again from the journal, as when the run is resumed.
+// were enqueued, the agenda is made again from the journal, as when the run is resumed; so is one
+// that is stale.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
 	now, before := s.journal.Control(), s.agenda.control
-	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) {
+	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) && !s.agenda.stale {
 		s.agenda.control = now
 		if !slices.Equal(now.First, before.First) {
 			s.agenda.order = nil
@@ -345,6 +346,7 @@ func (s *scheduler) finished(r result) {
 		delete(s.live, r.key)
 	}
 	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
+		s.journal.Release(r.key)
 		if !r.think && !r.of.whole() || s.agenda.dropped(r.of) {
 			s.journal.Release(r.lease())
 		}

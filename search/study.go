@@ -116,12 +116,14 @@ func (s *Study) First() []Proposal {
 	return first
 }
 
-// ask returns what the strategy proposes next; after preliminary trials, one that starts at the
-// best of their ends, or at the initial values if they failed. The start is moved into the box from
-// which starts are drawn: where a hyperparameter has no effect any more, a local optimiser would
-// leave it.
+// ask returns what the strategy proposes next, no more than its budget: the points of the user have
+// the numbers after it. After preliminary trials that is one that starts at the best of their ends,
+// or at the initial values if they failed. The start is moved into the box from which starts are
+// drawn: where a hyperparameter has no effect any more, a local optimiser would leave it.
 func (s *Study) ask(done []record.Trial) []Proposal {
 	next := s.Strategy.Ask(s.Space, done, s.Seed)
+	left := s.Strategy.Budget(s.Space).Trials - len(done) + owned(done)
+	next = next[:min(len(next), max(0, left))]
 	switch {
 	case !s.Preliminary:
 	case len(next) > 0:

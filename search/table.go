@@ -29,7 +29,7 @@ var Table = registry.Table[Strategy]{
 	registry.Of[Auto, Strategy]("auto",
 		"`bfgs` from 3 starts or more if there is a gradient; else 100 trials of `bayes` and of two models around its "+
 			"best point, by turns",
-		Auto{}),
+		Auto{}).At(2),
 	registry.Of[Random, Strategy]("random",
 		"`trials` points drawn between the bounds, most densely about the start", Random{design}),
 	registry.Of[Sobol, Strategy]("sobol",

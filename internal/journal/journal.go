@@ -129,12 +129,13 @@ func (j *Journal) Refresh() (news bool, err error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	files, err := os.ReadDir(filepath.Join(j.dir, "journal"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("%w: %w", ErrJournal, err)
-	}
+	// before the lines: what others did without knowing a command is then known where the command is
 	news, damaged, err := j.commands.read(j.dir, j.Configurations)
 	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	files, err := os.ReadDir(filepath.Join(j.dir, "journal"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	control := filepath.Join(j.dir, controlName) + ":"
