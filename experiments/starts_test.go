@@ -308,4 +308,8 @@ tune: {method: random, trials: 6`
 	if got := next.Grid[0].Point; fmt.Sprint(got) != fmt.Sprint(point) {
 		t.Errorf("the first point is %v, want the best of the other run, %v", got, point)
 	}
+	same := ranIn(t, t.TempDir(), fmt.Sprintf("%s, start_from: %q}\n", text, dir)) // random points have no start
+	if n := same.Warnings; len(n) != 1 || !strings.Contains(n[0].String(), "start_from has no effect: the points of random are the same") {
+		t.Errorf("warnings: %v", n)
+	}
 }

@@ -125,24 +125,24 @@ func (b *builder) fold(s *Study) Fold {
 }
 
 func (b *builder) failures(s *Study) (out []Failure) {
-	add := func(trial *int, point, theta Values, why cause.Notice) {
+	add := func(trial *int, point, theta Values, why cause.Notice, job bool) {
 		if !why.IsZero() {
 			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, why.Kind, why.String(),
-				why.Text})
+				why.Text, job})
 		}
 	}
 	for _, t := range s.Trials {
 		for _, p := range t.Points {
-			add(&t.Index, natural(b.record, p.Natural), onTheta(b.record, p.Theta), p.Failure)
+			add(&t.Index, natural(b.record, p.Natural), onTheta(b.record, p.Theta), p.Failure, false)
 		}
 		theta := Values{}
 		if len(t.Asked) == 1 {
 			theta = onTheta(b.record, t.Asked[0])
 		}
-		add(&t.Index, natural(b.record, t.Start), theta, t.Failure)
+		add(&t.Index, natural(b.record, t.Start), theta, t.Failure, true)
 	}
 	if s.Fit != nil {
-		add(nil, natural(b.record, s.Fit.Natural), Values{}, s.Fit.Failure)
+		add(nil, natural(b.record, s.Fit.Natural), Values{}, s.Fit.Failure, true)
 	}
 	return out
 }

@@ -291,6 +291,7 @@ type Failure struct {
 	Kind    cause.Kind `json:"kind"`    // the kind of reason
 	Message string     `json:"message"` // the reason
 	text    string     // the message without its place
+	job     bool       // a job has failed, not one point of several
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.

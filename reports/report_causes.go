@@ -1,5 +1,7 @@
 package reports
 
+import "slices"
+
 // WarningCauses groups the warnings of the whole run and of its configurations by cause: first
 // problems, then information.
 func (r *Report) WarningCauses() []Cause {
@@ -19,6 +21,14 @@ func (r *Report) WarningCauses() []Cause {
 		}
 	}
 	return append(wrong, notes...)
+}
+
+// FailedJobs reports whether a trial or a fit has failed, and not only points that a search went
+// past.
+func (r *Report) FailedJobs() bool {
+	return slices.ContainsFunc(r.Configurations, func(c Configuration) bool {
+		return slices.ContainsFunc(c.Failures, func(f Failure) bool { return f.job })
+	})
 }
 
 // FailureCauses groups the failures of all configurations by cause.

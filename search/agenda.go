@@ -423,8 +423,14 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	return nil, false
 }
 
-// result returns the line of a job if a job of another study with the same result is on record.
+// result returns the line of a job if another one with the same result is on record, of another
+// study or of this one.
 func (a *agenda) result(j job) (line record.Line, found bool) {
+	for _, key := range j.tried {
+		if line, found := a.journal.Done(key); found && line.Failure().IsZero() {
+			return j.takeOver(line), true
+		}
+	}
 	l := a.jobs[j.shared]
 	if !l.serves(j) {
 		return line, false
@@ -454,7 +460,7 @@ func (a *agenda) good(l *sharedJob) bool {
 // follow makes j wait for a pending or running job with the same result, and reports whether there
 // is one.
 func (a *agenda) follow(j job) bool {
-	for _, id := range []string{j.shared, j.after} {
+	for _, id := range append([]string{j.shared, j.after}, j.tried...) {
 		if l := a.jobs[id]; l.serves(j) {
 			if _, done := a.journal.Done(l.key); !done {
 				l.followers = append(l.followers, j)

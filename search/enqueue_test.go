@@ -254,3 +254,51 @@ func TestBudgetIsKept(t *testing.T) {
 		t.Errorf("%d lines", len(lines))
 	}
 }
+
+// A point that was tried before has the result of then, and so has a trial of a point that the user
+// tried before it. Killed after any job, the search ends with the same lines.
+func TestPointsThatWereTried(t *testing.T) {
+	for name, strategy := range map[string]Strategy{"auto": Auto{Trials: 12}, "batches": Bayes{Trials: 12, Batch: 3}, "random": Random{Design{Trials: 12}},
+		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}} {
+		var points [][]record.Number
+		mustRun(t, []Study{hill(strategy, func(x []record.Number) { points = append(points, x) })}, mustOpen(t, ""), Options{Workers: 1})
+		first := journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{
+			seSpace()[0].Name: points[0][0], seSpace()[1].Name: points[0][1]}}
+		for _, at := range []int{0, 7} { // before the run, and after so many trials
+			dir, tried := t.TempDir(), 0
+			s := hill(strategy, func([]record.Number) {
+				if tried++; tried == at {
+					enqueue(t, dir, first)
+				}
+			})
+			if at == 0 {
+				enqueue(t, dir, first)
+			}
+			j := openControlled(t, dir, []string{"hill"})
+			if sum := mustRun(t, []Study{s}, j, Options{Workers: 1}); tried != 12 || sum.Total != 14 {
+				t.Errorf("%s: %d evaluations, %+v", name, tried, sum)
+			}
+			want := canonical(j.Lines())
+			segments, _ := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+			text, err := os.ReadFile(segments[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := slices.Collect(strings.Lines(string(text)))
+			for n := at; n < len(all); n++ {
+				for _, segment := range segments {
+					os.Remove(segment)
+				}
+				if err := os.WriteFile(segments[0], []byte(strings.Join(all[:n], "")), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				again := openControlled(t, dir, []string{"hill"})
+				mustRun(t, []Study{hill(strategy, func([]record.Number) {})}, again, Options{Workers: 1})
+				if got := canonical(again.Lines()); got != want {
+					t.Errorf("%s: killed after %d of %d jobs, it ends with\n%s\nand not\n%s", name, n, len(all), got, want)
+				}
+				segments, _ = filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+			}
+		}
+	}
+}

@@ -55,10 +55,11 @@ type tuning struct {
 type job struct {
 	of       *tuning
 	key      string
-	shared   string // equal for jobs, of any study, with the same result; "": shared with none
-	after    string // key of the twin's job that computes the result; "": none
-	index    int    // of the trial; for an assessment, of the best trial
-	place    int    // the index in the first batch; Later after it
+	shared   string   // equal for jobs, of any study, with the same result; "": shared with none
+	after    string   // key of the twin's job that computes the result; "": none
+	tried    []string // keys of jobs of this study that may have tried its point before
+	index    int      // of the trial; for an assessment, of the best trial
+	place    int      // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
 	think    bool           // it asks the strategy, and has no line
@@ -132,6 +133,11 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 			j.shared = jobKey(s.Key, kind, 0, p.Points)
 		case s.Twin != "":
 			j.after = jobKey(s.Twin, kind, nth, p.Points)
+		}
+		for number := range s.own {
+			if kind == "trial" {
+				j.tried = append(j.tried, jobKey(s.Key, "own", number+1, p.Points))
+			}
 		}
 		batch = append(batch, j)
 	}
@@ -264,6 +270,7 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	}
 	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
+	j.tried = []string{jobKey(s.Key, "trial", 0, j.proposal.Points)}
 	if s.Twin != "" {
 		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
 	}
@@ -424,6 +431,9 @@ func (j job) stamp(line record.Line) record.Line {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
 		trial.Preliminary, trial.Share, trial.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
+		if trial.Own == 0 {
+			trial.After = 0 // of a point of the user, which it was copied from
+		}
 		line.Trial = &trial
 	}
 	return line
@@ -437,6 +447,9 @@ func (j job) takeOver(line record.Line) record.Line {
 	}
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
+	}
+	if j.proposal.Own > 0 { // the strategy knows it as a trial of its own
+		line.Trial.After = math.MaxInt32
 	}
 	return line
 }

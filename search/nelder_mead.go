@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"errors"
+	"math"
 
 	"gonum.org/v1/gonum/optimize"
 
@@ -64,7 +65,8 @@ func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			return batch
 		}
 		for i, x := range asking {
-			x.tell(x.outside(x.task.X) - done[i].Value())
+			// a failure is worse than all values; gonum's method would end at an infinite one
+			x.tell(min(x.outside(x.task.X)-done[i].Value(), math.MaxFloat64))
 		}
 		done = done[len(asking):]
 	}

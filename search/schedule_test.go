@@ -31,9 +31,9 @@ import (
 // point so far.
 type climb struct{ batches int }
 
-func (climb) Check(Space) error   { return nil }
-func (climb) Optimizer() string   { return "" }
-func (climb) Budget(Space) Budget { return Budget{AtMost: true} }
+func (climb) Check(Space) error     { return nil }
+func (climb) Optimizer() string     { return "" }
+func (c climb) Budget(Space) Budget { return Budget{Trials: 4 * c.batches, AtMost: true} }
 func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(done) == 4*c.batches {
 		return nil
@@ -657,7 +657,7 @@ func TestProgress(t *testing.T) {
 	studies := sweep(4, pause(time.Millisecond))
 	j := mustOpen(t, "")
 	last := mustRun(t, studies, j, Options{Workers: 4, Progress: func(e Event) { events = append(events, e) }})
-	if len(events) != last.Done+1 || events[0].Summary != (Summary{Total: 4 + 6 + 0 + 3 + 4}) { // the first batches and four assessments
+	if len(events) != last.Done+1 || events[0].Summary != (Summary{Total: 12 + 6 + 0 + 3 + 4}) { // and four assessments
 		t.Errorf("%d events of %d jobs", len(events), last.Done)
 	}
 	for i, e := range events {
@@ -691,7 +691,7 @@ func TestPanicInAStrategy(t *testing.T) {
 
 type faulty struct{ climb }
 
-func (faulty) Budget(Space) Budget { return Budget{AtMost: true} }
+func (faulty) Budget(Space) Budget { return Budget{Trials: 100, AtMost: true} }
 func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		panic("wrong")

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"context"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -358,5 +360,28 @@ func TestDefaultsAreThoseOfZero(t *testing.T) {
 				t.Errorf("%s in space %s asks for other points than zero does", e.Name, name)
 			}
 		}
+	}
+}
+
+// A simplex whose first corner fails goes on from the others.
+func TestNelderMeadStartsAtAFailure(t *testing.T) {
+	s := hill(NelderMead{Evaluations: 120}, func([]record.Number) {})
+	value, calls := s.Value, 0
+	s.Value = func(ctx context.Context, theta []float64) (float64, error) {
+		if calls++; calls == 1 {
+			return 0, errors.New("the first fails")
+		}
+		return value(ctx, theta)
+	}
+	j := mustOpen(t, "")
+	mustRun(t, []Study{s}, j, Options{Workers: 1})
+	best := math.Inf(-1)
+	for _, line := range j.Lines() {
+		if line.Trial != nil {
+			best = max(best, line.Trial.Value())
+		}
+	}
+	if best < 0.99 {
+		t.Errorf("%d points, the best of value %v", calls, best)
 	}
 }

@@ -59,7 +59,7 @@ job; jobs that have begun are finished.`,
 		Short: "Try a point of your own in a search",
 		Long: `Try a point in the searches of a configuration of the run in a folder, before their other trials. Local
 optimisers start there. Hyperparameters have the names of the report; those that are not given are at their initial
-values.
+values, and one that is a budget is at its largest. A point that was tried before is not computed again.
 
 Configurations are numbered as in the report. All processes that run the folder obey before their next
 job. If no process runs it, gpc-tune run with --resume tries the point.`,
@@ -120,6 +120,9 @@ func assigned(k int, of record.Configuration, args []string) (map[string]record.
 			return nil, usage("%q: configuration %d tunes no %q; it tunes %s", arg, k, name, strings.Join(have, ", "))
 		}
 		h := of.Hyperparameters[i]
+		if _, twice := point[h.Name]; twice {
+			return nil, usage("%q: %s has a value already; give it once", arg, name)
+		}
 		value, err := strconv.ParseFloat(text, 64)
 		if h.Choices != nil {
 			choice := slices.Index(h.Choices, text)
@@ -127,10 +130,20 @@ func assigned(k int, of record.Configuration, args []string) (map[string]record.
 				return nil, usage("%q: %s is one of %s", arg, name, strings.Join(h.Choices, ", "))
 			}
 		}
-		if err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
+		if err != nil || math.IsInf(value, 0) || math.IsNaN(value) ||
+			h.Choices == nil && strings.ContainsAny(text, "_xX") { // which files do not take either
 			return nil, usage("%q: write NAME=VALUE with a number, as in %s=2", arg, name)
 		}
 		point[h.Name] = record.Number(value)
+	}
+	for _, h := range of.Hyperparameters {
+		if h.When == nil {
+			continue
+		}
+		_, given := point[h.Name]
+		if on, known := point[h.When.Name]; given && known && !slices.Contains(h.When.Values, float64(on)) {
+			return nil, usage("%s has no effect with this %s; leave it out", h.Name, h.When.Name)
+		}
 	}
 	return point, nil
 }

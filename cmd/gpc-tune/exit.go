@@ -44,7 +44,8 @@ var exitCodes = []struct {
 		"correct the mistakes, which are listed with their places; the same command would fail again",
 		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory,
 			experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
-	{exitFailures, "finished, but some trials, fits or checks failed", "the report lists them with their reasons",
+	{exitFailures, "finished, but some trials, fits or checks failed",
+		"the report lists them with their reasons; single points that a search of a model went past do not count",
 		[]error{experiments.ErrNoFit}},
 	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, or a scheduler that does " +
 		"not answer", "remove the cause; the same command with --resume continues",

@@ -2,11 +2,11 @@ package job
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -58,6 +58,8 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 		run.Stdin = strings.NewReader(c.object(x) + "\n")
 	}
 	switch err := run.Run(); {
+	case errors.Is(err, exec.ErrWaitDelay): // it ended well, and left processes that hold its output
+		machine.End(run)
 	case ctx.Err() != nil:
 		return math.NaN(), ctx.Err()
 	case within.Err() != nil:
@@ -93,10 +95,15 @@ func (c Command) read(line string) (float64, error) {
 		var fields map[string]any
 		d := json.NewDecoder(strings.NewReader(line))
 		d.UseNumber()
-		if err := d.Decode(&fields); err != nil {
+		err := d.Decode(&fields)
+		if _, end := d.Token(); err != nil || end != io.EOF {
 			return math.NaN(), cause.Program.New("the last line of its output is no JSON object: %.100q", line)
 		}
-		text = fmt.Sprint(cmp.Or[any](fields[c.Field], ""))
+		value, found := fields[c.Field]
+		if !found {
+			return math.NaN(), cause.Program.New("the last line of its output has no field %q: %.100q", c.Field, line)
+		}
+		text = fmt.Sprint(value)
 	}
 	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	switch {

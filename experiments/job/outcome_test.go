@@ -3,10 +3,13 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -80,7 +83,8 @@ func TestOutputOfPrograms(t *testing.T) {
 		{"", "1\n 2.5 \n\n", 2.5, ""}, {"", "-3e2", -300, ""}, {"", "1e-400", 0, ""}, {"", "1e400", 0, "+Inf"},
 		{"", "NaN", 0, "NaN"}, {"", "-inf", 0, "-Inf"}, {"", "", 0, `the last line of its output is no number: ""`},
 		{"", "2\nx", 0, `is no number: "x"`}, {"loss", "3\n{\"loss\": 4.5}\n", 4.5, ""}, {"loss", `{"loss": "7"}`, 7, ""},
-		{"loss", "4", 0, "is no JSON object"}, {"loss", `{"los": 4}`, 0, `"loss" in the last line of its output is no number: ""`},
+		{"loss", "4", 0, "is no JSON object"}, {"loss", `{"los": 4}`, 0, `the last line of its output has no field "loss": "{\"los\": 4}"`},
+		{"loss", `{"loss": 4} 5`, 0, "is no JSON object"},
 		{"loss", `{"loss": null}`, 0, "no number"}, {"loss", `{"loss": 12345678901234567890}`, 12345678901234567890, ""},
 	} {
 		var out tail
@@ -300,6 +304,21 @@ func TestCommandsAreChecked(t *testing.T) {
 	c.Input, c.Dir = "json", "/"
 	if _, err := c.Value(context.Background(), nil); err == nil || err.Error() != "exit status 3: /" {
 		t.Error(err)
+	}
+	// One that leaves a process that holds its output has ended well, and that process ends too.
+	left := Command{Program: &spec.Program{Program: record.Program{Command: []string{"sh", "-c", "sleep 300 & echo $! >&2; echo $!"}}}, Dir: "/"}
+	pid, err := left.Value(context.Background(), nil)
+	if err != nil {
+		t.Error(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", int(pid)))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %v still runs", pid)
+		}
 	}
 	c.Command[2] = "cat"
 	c.Program.Field, c.Space = "a", []param.Spec{{Name: "a", Map: param.Identity}}

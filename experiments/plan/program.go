@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -52,6 +54,11 @@ func (p *planner) program() {
 			if f.Space, err = p.startedFrom(t.StartFrom, c, of.Space); err != nil {
 				p.AtPlace(t.StartPlace, "%v", err)
 				continue
+			}
+			first := func(s search.Space) []search.Proposal { return f.Strategy.Ask(s, nil, f.Seed) }
+			if f.Strategy.Budget(f.Space).AtOnce == 0 && reflect.DeepEqual(first(f.Space), first(of.Space)) {
+				p.warn(cause.NoEffect.New("start_from has no effect: the points of %s are the same wherever a search "+
+					"starts", t.Method).In(c.String()))
 			}
 		}
 		used := versions{}

@@ -158,6 +158,7 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		s := was.Studies[lost]
 		switch {
 		case told:
+		case note("versions of the code of components", versionsText(was.Versions), versionsText(is.Versions)):
 		case old.Tune != p.Manifest.Tune: // its objective, or the like
 			note("tune", old.Tune, p.Manifest.Tune)
 		case slices.ContainsFunc(is.Studies, func(t record.Study) bool { return t.Evaluation == s.Evaluation }):
@@ -202,11 +203,14 @@ func mostLike(all []record.Configuration, other record.Configuration) (best reco
 
 // parts are the texts, as in the file, that distinguish configurations.
 func parts(c record.Configuration) []struct{ name, text string } {
+	content := "data: hash of cases, inputs and labels"
+	if c.Program != nil {
+		content = "program: hash of its files"
+	}
 	return []struct{ name, text string }{
 		{"program", programText(c.Program)}, {"program.hyperparameters", rangesText(c.Program)},
-		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)},
+		{"data", c.Dataset}, {content, fmt.Sprintf("%.12s", c.DataHash)},
 		{"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
-		{"versions of the code of components", versionsText(c.Versions)},
 		{"model.kernel", c.Kernel.Text}, {"model.mean", c.Mean.Text}, {"model.likelihood", c.Likelihood.Text},
 		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune},
 		{"tune.start_inference and start_cases", c.Start()}, {"tune.objective", c.Objective},

@@ -129,7 +129,7 @@ func (j *Journal) Refresh() (news bool, err error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	// before the lines: what others did without knowing a command is then known where the command is
+	// before the lines, so that with a command is known what others did without knowing it
 	news, damaged, err := j.commands.read(j.dir, j.Configurations)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)

@@ -15,3 +15,7 @@ func Apart(c *exec.Cmd) {
 		c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	}
 }
+
+// End kills what an Apart command that has ended left in its group, of which at least one process
+// must be there: an empty group's number may be that of another.
+func End(c *exec.Cmd) { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -148,7 +148,7 @@ func alerts(r *reports.Report) (out []alert) {
 		class, title, hint string
 		causes             []reports.Cause
 	}{
-		{"bad", "Failures", table.RetryHint, failures}, {"warn", "Warnings", every, warnings[:first]},
+		{"bad", "Failures", table.FailureHint(r), failures}, {"warn", "Warnings", every, warnings[:first]},
 		{"calm", "Notes", every, warnings[first:]},
 	} {
 		a, all := alert{Class: of.class, Rest: "in results.json"}, 0

@@ -14,8 +14,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// RetryHint is the command that runs failed jobs again.
-const RetryHint = "gpc-tune run with --retry-failed runs failed jobs again"
+// FailureHint says what failures of a run mean.
+func FailureHint(r *reports.Report) string {
+	if r.FailedJobs() {
+		return "gpc-tune run with --retry-failed runs failed jobs again"
+	}
+	return "points that could not be evaluated, which the searches went past"
+}
 
 // Text writes the answer, what is missing, the tables of results, warnings and failures by cause,
 // the hyperparameters and optima of every configuration, and the other tables.
@@ -47,7 +52,7 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 		failures += len(c.Failures)
 	}
 	if failures > 0 {
-		text := on.wrap(fmt.Sprintf("FAILURES: %d, listed below; %s", failures, RetryHint), "    ")
+		text := on.wrap(fmt.Sprintf("FAILURES: %d, listed below; %s", failures, FailureHint(r)), "    ")
 		fmt.Fprintln(w, on.bad(text))
 	}
 	write := func(results bool) {
