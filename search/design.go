@@ -74,7 +74,7 @@ type count struct {
 	least, most int // most 0: no limit
 }
 
-// checkSearch returns an error for initial values outside their bounds and counts out of range.
+// checkSearch returns an error for hyperparameters that cannot be searched, and counts out of range.
 func checkSearch(s Space, counts ...count) error {
 	var errs []error
 	for _, c := range counts {
@@ -86,8 +86,5 @@ func checkSearch(s Space, counts ...count) error {
 			errs = append(errs, fmt.Errorf("%s = %d must be from %d to %d", c.name, c.value, c.least, c.most))
 		}
 	}
-	for _, p := range s {
-		errs = append(errs, checkStart(p))
-	}
-	return errors.Join(append(errs, s.checkConditions())...)
+	return errors.Join(append(errs, s.Check())...)
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"reflect"
@@ -101,7 +102,7 @@ func TestSobolScramblesEveryDigit(t *testing.T) {
 func unit(dim int) Space {
 	s := make(Space, dim)
 	for j := range s {
-		s[j] = bounded("x", param.Identity, 0.5, 0, 1)
+		s[j] = bounded(fmt.Sprint("x", j), param.Identity, 0.5, 0, 1)
 	}
 	return s
 }

@@ -141,14 +141,14 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 	}
 	for i, p := range s {
 		if named[i] == "" {
-			errs = append(errs, checkStart(p))
+			errs = append(errs, p.Check())
 		}
 	}
 	if size > maxTrials {
 		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points",
 			size, maxTrials))
 	}
-	if err := errors.Join(append(errs, s.checkConditions())...); err != nil {
+	if err := errors.Join(append(errs, s.checkNames())...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(axes, func(a, b axis) int { return a.dim - b.dim })

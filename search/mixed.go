@@ -85,11 +85,27 @@ func (s Space) features(u []float64) (x []float64) {
 	return x
 }
 
-// checkConditions returns an error for every condition that names no discrete hyperparameter before
-// it, or a value that this cannot have.
-func (s Space) checkConditions() error {
+// Check returns an error for every hyperparameter that cannot be searched (param.Spec.Check), and
+// those of checkNames.
+func (s Space) Check() error {
+	var errs []error
+	for _, p := range s {
+		errs = append(errs, p.Check())
+	}
+	return errors.Join(append(errs, s.checkNames())...)
+}
+
+// checkNames returns an error for every name that is empty or there twice, and for every condition
+// that names no discrete hyperparameter before it, or a value that this cannot have.
+func (s Space) checkNames() error {
 	var errs []error
 	for j, p := range s {
+		switch i := s.index(p.Name); {
+		case p.Name == "":
+			errs = append(errs, fmt.Errorf("hyperparameter %d of %d has no name", j+1, len(s)))
+		case i < j:
+			errs = append(errs, fmt.Errorf("two hyperparameters are named %q", p.Name))
+		}
 		if p.When == nil {
 			continue
 		}

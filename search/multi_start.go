@@ -1,8 +1,6 @@
 package search
 
 import (
-	"errors"
-
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -60,8 +58,10 @@ func PerClimb(free int) float64 { return min(2+9*float64(free), 80) }
 
 // Check implements Strategy.
 func (m MultiStart) Check(s Space) error {
-	return errors.Join(param.CheckStarts(s, max(1, m.Restarts)), s.checkConditions(),
-		checkSearch(s, count{"restarts", m.Restarts, 1, 0}))
+	if err := checkSearch(s, count{"restarts", m.Restarts, 1, 0}); err != nil {
+		return err
+	}
+	return param.CheckStarts(s, max(1, m.Restarts))
 }
 
 // Ask implements Strategy: all starts in one batch.

@@ -15,7 +15,6 @@
 package search
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -48,9 +47,8 @@ type Proposal struct {
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices
 // to resume.
 type Strategy interface {
-	// Check returns an error if the strategy cannot search s. It is called when the plan is made,
-	// before any data are read, so an Init that is computed from the data may still be NaN. Ask is
-	// only called on spaces that pass.
+	// Check returns an error if the strategy cannot search s. It is called when the plan is made.
+	// Ask is only called on spaces that pass.
 	Check(s Space) error
 	// Ask returns the next proposals given the finished trials in the order of their Index, each
 	// with its Theta and Value; none: the search is finished. The batch depends on the arguments
@@ -80,7 +78,8 @@ type Learner interface {
 	Learns()
 }
 
-// Guided is a Strategy that has another for objectives with a gradient, which may be itself.
+// Guided is a Strategy that has another for objectives with a gradient. It may be itself; nil stands
+// for itself too.
 type Guided interface {
 	Strategy
 	WithGradient(s Space) Strategy
@@ -137,22 +136,6 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 		}
 	}
 	return warnings
-}
-
-// checkStart returns an error if the initial value is outside the bounds, or if a discrete
-// hyperparameter has a start or bounds that are none of its values.
-func checkStart(p param.Spec) error {
-	switch {
-	case p.Map.Discrete() && (p.Init != math.Round(p.Init) || p.Lo != math.Round(p.Lo) || p.Hi != math.Round(p.Hi)):
-		return fmt.Errorf("%s starts at %v within [%v, %v], which must be whole numbers", p.Name, p.Init, p.Lo, p.Hi)
-	case p.Map == param.Choice && (len(p.Choices) == 0 || p.Lo != 0 || p.Hi != float64(len(p.Choices)-1)):
-		return fmt.Errorf("%s has the bounds [%v, %v], which must be 0 and one less than its %d choices",
-			p.Name, p.Lo, p.Hi, len(p.Choices))
-	case p.Init < p.Lo || p.Init > p.Hi:
-		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",
-			p.Name, p.Init, p.Lo, p.Hi)
-	}
-	return nil
 }
 
 // start is theta at the initial values.

@@ -59,10 +59,19 @@ func (s Span) seconds() float64 {
 	return d.Seconds()
 }
 
-// Check returns an error if a strategy cannot end by the criteria.
+// Check returns an error if a strategy cannot end by the criteria, or if the time or the target is
+// none.
 func (s Stop) Check(strategy Strategy) error {
 	if s == (Stop{}) {
 		return nil
+	}
+	if s.Time != "" {
+		if err := s.Time.UnmarshalText([]byte(s.Time)); err != nil {
+			return fmt.Errorf("stop: time: %w", err)
+		}
+	}
+	if s.Target != nil && math.IsNaN(*s.Target) {
+		return errors.New("stop: target = NaN must be a number")
 	}
 	if _, samples := strategy.(Sampler); samples {
 		return errors.New("stop: Markov chains do not search for a maximum; bound them with samples")

@@ -339,6 +339,7 @@ func TestRegretIsBounded(t *testing.T) {
 }
 
 func TestStopCheck(t *testing.T) {
+	nan := math.NaN()
 	for want, c := range map[string]struct {
 		stop     Stop
 		strategy Strategy
@@ -346,6 +347,8 @@ func TestStopCheck(t *testing.T) {
 		"improvement needs method: bayes": {Stop{Improvement: 1}, Sobol{}},
 		"regret needs method: bayes":      {Stop{Regret: 1}, Auto{}},
 		"bound them with samples":         {Stop{Patience: 1}, MCMC{}},
+		`stop: time: "-5s" is not a len`:  {Stop{Time: "-5s"}, Sobol{}},
+		"stop: target = NaN must be":      {Stop{Target: &nan}, Sobol{}},
 	} {
 		if err := c.stop.Check(c.strategy); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

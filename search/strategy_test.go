@@ -217,7 +217,7 @@ func TestGridForms(t *testing.T) {
 
 func TestGridCheck(t *testing.T) {
 	space := Space{spec("1.se.amplitude", param.Log, 1), spec("1.se.length_scale", param.Log, 1), spec("2.linear.amplitude", param.Log, 1),
-		bounded("likelihood.epsilon", param.Logit, 0.1, 0.01, 0.2), spec("3.se.length_scale[1]", param.Log, math.NaN())}
+		bounded("likelihood.epsilon", param.Logit, 0.1, 0.01, 0.2), spec("3.se.length_scale[1]", param.Log, 1)}
 	ends := func(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -274,6 +274,40 @@ func TestCheckStart(t *testing.T) {
 	}
 	if err := (Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{3}}}}).Check(Space{outside, other}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What cannot be searched is refused with the reason; a discrete hyperparameter may have one value.
+func TestSpaceCheck(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	between := func(m param.Transform, lo, hi float64) Space {
+		return Space{{Name: "x", Map: m, Init: lo, Lo: lo, Hi: hi}}
+	}
+	fixed, outside := between(param.Identity, 0, 1), between(param.Identity, 0, 1)
+	fixed[0].Fixed, outside[0].Init = true, nan
+	for _, c := range []struct {
+		s    Space
+		want string // "" for none
+	}{
+		{between(param.Identity, -1, 1), ""}, {between(param.Log, 1, 9), ""}, {between(param.Whole, 3, 3), ""},
+		{Space{param.Among("x", "a")}, ""}, {nil, ""},
+		{between(param.Identity, 1, 1), "x has the bounds [1, 1], which must be two numbers finite, the smaller first"},
+		{between(param.Identity, 1, 0), "the smaller first"}, {between(param.Whole, 3, 2), "the smaller first"},
+		{between(param.Identity, nan, 1), "[NaN, 1]"}, {between(param.Identity, 0, nan), "[0, NaN]"},
+		{between(param.Identity, 0, inf), "[0, +Inf]"}, {between(param.Whole, 0, inf), "[0, +Inf]"},
+		{between(param.Log, 0, 1), "which must be two numbers greater than 0"}, {between(param.Log, -1, 1), "greater than 0"},
+		{between(param.Logit, 0.5, 1), "between 0 and 1"}, {between(param.Whole, 0, 1.5), "whole numbers"},
+		{between(param.Choice, 0, 0), "0 choices"}, {between(param.Choice+1, 0, 1), "x has the transform 5, which does not exist"},
+		{between(-1, 0, 1), "the transform -1"}, {Space{param.Among("x", "a", "b", "a")}, "twice"},
+		{fixed, "x is fixed, and so nothing to search for"}, {outside, "x starts at NaN, outside its bounds [0, 1]"},
+		{append(between(param.Log, 1, 2), between(param.Identity, 1, 2)...), `two hyperparameters are named "x"`},
+		{Space{{Map: param.Log, Init: 1, Lo: 1, Hi: 2}}, "hyperparameter 1 of 1 has no name"},
+	} {
+		for _, err := range []error{c.s.Check(), Random{}.Check(c.s)} {
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v, want %q", c.s, err, c.want)
+			}
+		}
 	}
 }
 

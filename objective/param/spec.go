@@ -91,6 +91,33 @@ func (s Spec) ThetaName() string {
 	return strings.TrimSuffix(s.Name, last) + s.Map.Prefix() + last
 }
 
+// Check says what keeps a search from moving the hyperparameter: its transform, its bounds or its
+// start.
+func (s Spec) Check() error {
+	if s.Map < Log || s.Map > Choice {
+		return fmt.Errorf("%s has the transform %d, which does not exist", s.Name, s.Map)
+	}
+	lo, hi := s.ThetaBounds()
+	switch {
+	case s.Fixed:
+		return fmt.Errorf("%s is fixed, and so nothing to search for; leave it out", s.Name)
+	case s.Map.Discrete() && (s.Init != math.Round(s.Init) || s.Lo != math.Round(s.Lo) || s.Hi != math.Round(s.Hi)):
+		return fmt.Errorf("%s starts at %v within [%v, %v], which must be whole numbers", s.Name, s.Init, s.Lo, s.Hi)
+	case s.Map == Choice && (len(s.Choices) == 0 || s.Lo != 0 || s.Hi != float64(len(s.Choices)-1)):
+		return fmt.Errorf("%s has the bounds [%v, %v], which must be 0 and one less than its %d choices",
+			s.Name, s.Lo, s.Hi, len(s.Choices))
+	case s.Map == Choice && len(slices.Compact(slices.Sorted(slices.Values(s.Choices)))) < len(s.Choices):
+		return fmt.Errorf("%s has one of its choices %q twice", s.Name, s.Choices)
+	case !(hi >= lo) || math.IsInf(hi-lo, 0) || hi == lo && !s.Map.Discrete():
+		return fmt.Errorf("%s has the bounds [%v, %v], which must be two numbers %s, the smaller first",
+			s.Name, s.Lo, s.Hi, domain[s.Map])
+	case !(s.Init >= s.Lo && s.Init <= s.Hi):
+		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",
+			s.Name, s.Init, s.Lo, s.Hi)
+	}
+	return nil
+}
+
 // Admits returns an error if a value, in natural units, is none that the hyperparameter can have.
 func (s Spec) Admits(v float64) error {
 	switch {
