@@ -121,8 +121,12 @@ func Search(ctx context.Context, dir string, f search.Function, o Options) (x []
 	}
 	c := report.Configurations[0]
 	best := c.Best[0]
-	for _, h := range c.Grid[best.Point].Point {
-		x = append(x, float64(h.Value))
+	for _, h := range f.Space {
+		v, matters := c.Grid[best.Point].Point.Get(h.Name)
+		if !matters { // then it has its start
+			v = h.Init
+		}
+		x = append(x, v)
 	}
 	return x, float64(best.Value), err
 }

@@ -106,6 +106,11 @@ func TestSearchMixed(t *testing.T) {
 	if err != nil || x[0] != 2 || x[1] != 3 || !(math.Abs(x[2]) < 0.1) || math.Abs(value-2+math.Abs(x[2])) > 1e-15 {
 		t.Errorf("%v at %v: %v", value, x, err)
 	}
+	f.Name, f.Minimize = "least", true
+	least, value, err := experiments.Search(t.Context(), t.TempDir(), f, experiments.Options{})
+	if err != nil || len(least) != 3 || least[0] == 2 || least[1] != 4 || !(math.Abs(least[2]) > 0.9) || !(value < -1.9) {
+		t.Errorf("where degree does not matter: %v at %v: %v", value, least, err)
+	}
 	report, err := experiments.Report(dir)
 	if err != nil || report.Configurations[0].Hyperparameters[0].Text != "poly" {
 		t.Errorf("%v: %+v", err, report)

@@ -74,7 +74,8 @@ type count struct {
 	least, most int // most 0: no limit
 }
 
-// checkSearch returns an error for hyperparameters that cannot be searched, and counts out of range.
+// checkSearch returns an error for hyperparameters that cannot be searched, and for counts out of
+// range.
 func checkSearch(s Space, counts ...count) error {
 	var errs []error
 	for _, c := range counts {

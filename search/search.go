@@ -78,8 +78,8 @@ type Learner interface {
 	Learns()
 }
 
-// Guided is a Strategy that has another for objectives with a gradient. It may be itself; nil stands
-// for itself too.
+// Guided is a Strategy that has another for objectives with a gradient, which may be itself; nil
+// stands for itself too.
 type Guided interface {
 	Strategy
 	WithGradient(s Space) Strategy

@@ -187,8 +187,9 @@ func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
 	if g, is := t.Strategy.(search.Guided); is && t.Cross == nil && c.objective.HasGradient() {
-		t.Strategy = g.WithGradient(c.space)
-		c.declared.Tune.Strategy = t.Strategy
+		if with := g.WithGradient(c.space); with != nil {
+			t.Strategy, c.declared.Tune.Strategy = with, with
+		}
 	}
 	for _, w := range []string{meanWarning(c.model, layout), priorWarning(t, c.criterion, layout)} {
 		if w != "" {

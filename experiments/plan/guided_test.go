@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -43,5 +45,23 @@ func TestAutoTakesTheGradient(t *testing.T) {
 	}
 	if climbed := keys["seauto"]; climbed == keys["se{method: auto, trials: 9}"] || climbed != keys["se{method: auto, trials: 400}"] {
 		t.Error("the trials of a climb are those of points, or are not those of more climbs")
+	}
+}
+
+// none is guided, and has no other strategy.
+type none struct{ search.Auto }
+
+func (none) WithGradient(search.Space) search.Strategy { return nil }
+
+// A strategy that has no other for a gradient stays itself.
+func TestNoOtherStrategy(t *testing.T) {
+	s, err := spec.Parse("t.yaml", []byte("data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: auto\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Models[0].Tune.Strategy = none{}
+	p, err := plan.New(t.Context(), s)
+	if err != nil || p.Studies[0].Strategy != (none{}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -110,8 +111,15 @@ func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Sp
 	return p.Plan, nil
 }
 
-// Searching makes the plan that searches a function.
-func Searching(ctx context.Context, f search.Function) (*Plan, error) {
+// Searching makes the plan that searches a function. A panic of its strategy is an error.
+func Searching(ctx context.Context, f search.Function) (p *Plan, err error) {
+	if thrown := panicked.Try(func() { p, err = searching(ctx, f) }); thrown != nil {
+		return nil, fmt.Errorf("%w: the strategy %T cannot be used: %w", spec.ErrInvalid, f.Strategy, thrown)
+	}
+	return p, err
+}
+
+func searching(ctx context.Context, f search.Function) (*Plan, error) {
 	if f.Strategy == nil || f.Value == nil {
 		return nil, fmt.Errorf("%w: a function needs a strategy, and a value", spec.ErrInvalid)
 	}
@@ -119,7 +127,11 @@ func Searching(ctx context.Context, f search.Function) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %T follows gradients, which the function does not give; take for example "+
 			"search.Bayes", spec.ErrInvalid, f.Strategy)
 	}
-	if err := cmp.Or(f.Strategy.Check(f.Space), f.Stop.Check(f.Strategy)); err != nil {
+	err := cmp.Or(f.Space.Check(), declared.CheckOptions("", f.Strategy), declared.CheckOptions("stop: ", f.Stop))
+	if err == nil {
+		err = cmp.Or(f.Strategy.Check(f.Space), f.Stop.Check(f.Strategy))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
 	method := cmp.Or(search.Table.NameOf(f.Strategy), fmt.Sprintf("%T", f.Strategy))

@@ -241,6 +241,18 @@ func TestExpected(t *testing.T) {
 	}
 }
 
+// own is a strategy of another program, with a budget that says less than it should.
+type own struct {
+	asks int
+	search.Strategy
+}
+
+func (s own) Ask(search.Space, []record.Trial, uint64) []search.Proposal {
+	return slices.Repeat([]search.Proposal{{Points: [][]float64{{1, 1}}}}, s.asks)
+}
+
+func (own) Budget(search.Space) search.Budget { return search.Budget{Trials: 5, AtMost: true} }
+
 // Trials with equal numbers of points are one batch; how many wait for one another follows from
 // those at once.
 func TestBatches(t *testing.T) {
@@ -256,6 +268,7 @@ func TestBatches(t *testing.T) {
 		{search.Bayes{Trials: 10, Batch: 4}, []batch{{4, 1, 1, false}, {6, 1, 2, false}}, 0},
 		{search.Bayes{Trials: 12, Batch: 4}, []batch{{4, 1, 1, false}, {8, 1, 2, false}}, 0},
 		{search.Bayes{Trials: 4}, []batch{{4, 1, 1, false}}, 4},
+		{own{asks: 2}, []batch{{2, 1, 1, false}, {3, 1, 3, false}}, 0}, {own{}, []batch{{5, 1, 5, false}}, 0},
 		{search.Bayes{Trials: 4, Overlap: search.Overlap{Asynchronous: 2}}, []batch{{2, 1, 1, false}, {2, 1, 1, false}}, 0},
 	} {
 		got, once, _ := batches(search.Study{Space: space, Strategy: c.strategy, Seed: 1})

@@ -35,8 +35,11 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		return []batch{{whole, 1, whole, false}}, 0, budget
 	}
 	if more := budget.Trials - len(first); more > 0 {
-		points := len(first[len(first)-1].Points)
-		return append(b, batch{more, points, (more + budget.AtOnce - 1) / budget.AtOnce, false}), 0, budget
+		points, atOnce := 1, max(1, budget.AtOnce) // also of strategies that tell less than they should
+		if len(first) > 0 {
+			points = len(first[len(first)-1].Points)
+		}
+		return append(b, batch{more, points, (more + atOnce - 1) / atOnce, false}), 0, budget
 	}
 	if search.UnderWay(s.Strategy) > 0 { // one process runs them, because it records their order
 		return b, 0, budget

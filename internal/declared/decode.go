@@ -340,8 +340,7 @@ func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Inte
 			}
 			d.inside(key, at, v.Index(k), i, "")
 		}
-	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() &&
-		!i.has(float64(v.Uint())):
+	case i.excludes(v):
 		if !v.IsZero() {
 			instead = ""
 		}

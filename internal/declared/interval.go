@@ -1,11 +1,14 @@
 package declared
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Interval is the range of a number in a file, from the tag `within` of its field: "[1,1000]", or
@@ -31,6 +34,35 @@ func Within(f reflect.StructField) (i Interval, ok bool) {
 		panic(fmt.Sprintf("declared: field %s has the interval %q, want for example [1,1000] or (0,1)", f.Name, tag))
 	}
 	return i, true
+}
+
+// CheckOptions returns an error, which begins with prefix, for every number and name of the options
+// of v that no file could give. Zero stands for the default.
+func CheckOptions(prefix string, v any) error {
+	var errs []error
+	of := reflect.Indirect(reflect.ValueOf(v))
+	registry.Options(of, func(name string, f reflect.Value, of reflect.StructField) {
+		zero := f.IsZero()
+		if f.Kind() == reflect.Pointer && !zero {
+			f = f.Elem()
+		}
+		i, ranged := Within(of)
+		switch names, is := reflect.Zero(f.Type()).Interface().(interface{ Names() []string }); {
+		case zero:
+		case ranged && i.excludes(f):
+			errs = append(errs, fmt.Errorf("%s%s = %v must be %v", prefix, name, f, i))
+		case is && f.CanInt() && (f.Int() < 0 || f.Int() >= int64(len(names.Names()))):
+			errs = append(errs, fmt.Errorf("%s%s = %d must be from 0 to %d, for %s", prefix, name, f.Int(),
+				len(names.Names())-1, strings.Join(names.Names(), ", ")))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// excludes reports whether v is a number that is not in the interval.
+func (i Interval) excludes(v reflect.Value) bool {
+	return v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) ||
+		v.CanUint() && !i.has(float64(v.Uint()))
 }
 
 // has reports whether v is in the interval.

@@ -48,7 +48,9 @@ func changedOptions(v, defaults reflect.Value) (string, error) {
 		return of.Word(), nil
 	}
 	if of, is := v.Interface().(interface{ Names() []string }); is && v.CanInt() {
-		return of.Names()[v.Int()], nil
+		if n := v.Int(); n >= 0 && n < int64(len(of.Names())) {
+			return of.Names()[n], nil
+		} // else it is no value, which is an error of who reads it
 	}
 	switch k := v.Kind(); {
 	case k == reflect.Interface:

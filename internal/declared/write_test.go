@@ -1,6 +1,8 @@
 package declared
 
 import (
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,6 +83,32 @@ func TestComponentsComeBack(t *testing.T) {
 }
 
 // With default options the text of every component is its name, and it is read back as the same component.
+// An enumeration has a text also where it is none of its values; no file may have that.
+func TestValuesOutOfRange(t *testing.T) {
+	for _, v := range []int{-1, 99} {
+		wrong, err := text[approx.Approximation](approx.EP{NegativeSites: approx.NegativeSites(v)}, "inference", approx.Table)
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := read(wrong, approx.Table); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`"%d" (have floor,`, v)) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	for want, v := range map[string]any{
+		"": approx.EP{Alpha: 0.5, NegativeSites: 2}, "at negative_sites = 99 must be from 0 to 3, for floor, error, keep, narrow": &approx.EP{NegativeSites: 99},
+		"at negative_sites = -1 must be from": approx.EP{NegativeSites: -1}, "at alpha = NaN must be from 0.001 to 1": approx.EP{Alpha: math.NaN()},
+		"at max_iterations = -1 must be": approx.EP{Iteration: approx.Iteration{MaxIterations: -1}},
+		"at pointer = 0 must be": struct {
+			P *int `yaml:"pointer" within:"[1,2]"`
+			N *int `yaml:"nothing" within:"[1,2]"`
+		}{P: new(int)},
+	} {
+		if err := CheckOptions("at ", v); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", v, err, want)
+		}
+	}
+}
+
 func TestEveryComponentHasAText(t *testing.T) {
 	every(t, kernel.Table)
 	every(t, approx.Table)
