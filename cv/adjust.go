@@ -16,7 +16,7 @@ import (
 type Calibration struct {
 	Name, Doc string
 	// Learn returns the parameters from the predicted probabilities of a class, whether each case
-	// belongs to it, and how many cases it counts as. Both kinds of cases must occur.
+	// belongs to it, and how many cases it counts as; nil: 1 each. Both kinds of cases must occur.
 	Learn func(proba []float64, is []bool, weight []float64) []float64
 	// Apply is the corrected probability.
 	Apply func(parameters []float64, proba float64) float64
@@ -80,10 +80,19 @@ func logOdds(p float64) float64 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
+// counted is the weights of n cases (nil: 1 each).
+func counted(weight []float64, n int) []float64 {
+	if weight == nil {
+		return slices.Repeat([]float64{1}, n)
+	}
+	return weight
+}
+
 // plattLearn maximises Σ w (t ln q + (1-t) ln(1-q)), q = sigmoid(a f + b), over a and b by Newton's
 // method with halved steps (Lin, Lin & Weng 2007, Machine Learning 68:267). The targets t are
 // Platt's, (N₊+1)/(N₊+2) and 1/(N₋+2), so that a maximum exists.
 func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
+	weight = counted(weight, len(proba))
 	positive, negative := 0.0, 0.0
 	for i, yes := range is {
 		if yes {
@@ -144,6 +153,7 @@ func plattApply(parameters []float64, p float64) float64 {
 // … with both coordinates ascending: the ends of every block. The y are limited to [1/(n+2),
 // 1-1/(n+2)] for n cases.
 func isotonicLearn(proba []float64, is []bool, weight []float64) []float64 {
+	weight = counted(weight, len(proba))
 	order := make([]int, len(proba))
 	for i := range order {
 		order[i] = i

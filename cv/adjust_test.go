@@ -86,6 +86,16 @@ func TestPlattIsStationary(t *testing.T) {
 	}
 }
 
+// Without weights each case counts as 1.
+func TestLearningWithoutWeights(t *testing.T) {
+	proba, is := []float64{0.1, 0.3, 0.2, 0.8, 0.7, 0.9}, []bool{false, false, true, true, false, true}
+	for _, c := range Calibrations {
+		if got, want := c.Learn(proba, is, nil), c.Learn(proba, is, ones(6)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", c.Name, got, want)
+		}
+	}
+}
+
 // By hand: in order of probability the labels are 0 | 1 0 1 0 | 1, where the tie at 0.8 is one
 // point. The middle four pool at ½; with six cases the values stay ⅛ away from 0 and 1.
 func TestIsotonicByHand(t *testing.T) {

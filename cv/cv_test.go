@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // Splitters without anything random.
@@ -447,12 +449,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%T%+v: error %v, want %q", test.s, test.s, err, test.want)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("10 labels and 9 groups: no panic")
+	for want, of := range map[string]func(){
+		"cv: 10 cases, 10 labels and 9 groups": func() { Split(KFold{}, 10, labels, pairs[:9], 1) },
+		"cv: label -1 of case 2; labels are":   func() { Split(KFold{}, 4, []int{0, 1, -1, 0}, nil, 1) },
+	} {
+		if err := panicked.Try(of); err == nil || !strings.HasPrefix(err.Error(), "panic: "+want) {
+			t.Errorf("%v, want %q", err, want)
 		}
-	}()
-	Split(KFold{}, 10, labels, pairs[:9], 1)
+	}
 }
 
 // A class of fewer than k cases is allowed if every training part contains it.

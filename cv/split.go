@@ -11,7 +11,7 @@ import (
 )
 
 // Split divides n cases by a splitter and checks its folds, each part of which it sorts. Labels or
-// groups of another length panic.
+// groups of another length panic, and so do negative labels.
 //
 // It is an error, which names the splitter and the fold, if a fold is not numbered in order, if a
 // part is empty or has a case twice or a number that no case has, if a case or a group is in both

@@ -26,10 +26,13 @@ type Splitter interface {
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
 }
 
-// classCounts counts the cases of every class.
+// classCounts counts the cases of every class. A negative label panics.
 func classCounts(labels []int) []int {
 	var counts []int
-	for _, c := range labels {
+	for i, c := range labels {
+		if c < 0 {
+			panic(fmt.Sprintf("cv: label %d of case %d; labels are numbers of classes, from 0", c, i))
+		}
 		for c >= len(counts) {
 			counts = append(counts, 0)
 		}

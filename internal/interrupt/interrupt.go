@@ -4,6 +4,7 @@ package interrupt
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/sourcegraph/conc/panics"
@@ -12,7 +13,8 @@ import (
 // Do is f() or, as soon as ctx ends, the context's error. f then continues in the background until
 // it checks its context itself, and its result is dropped. So after an error of the context, f must
 // not share memory with its caller that either of them writes to. A panic of f is a panic of Do,
-// with its position as panicked.Try reports it.
+// with its position as panicked.Try reports it. If f ends its goroutine (runtime.Goexit), that is
+// an error; with a context that never ends it is the goroutine of the caller.
 func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -35,9 +37,9 @@ func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		if left != nil {
 			defer left.Done()
 		}
-		var r result
+		r := result{err: errLeft}
+		defer func() { done <- r }()
 		r.panicked = panics.Try(func() { r.value, r.err = f() })
-		done <- r
 	}()
 	select {
 	case <-ctx.Done():
@@ -49,6 +51,9 @@ func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		return r.value, r.err
 	}
 }
+
+var errLeft = errors.New("the computation ended without a result: it called runtime.Goexit, as FailNow and Fatal " +
+	"of a test do")
 
 // key of a context's value, a *sync.WaitGroup.
 type key struct{}

@@ -3,8 +3,10 @@ package interrupt
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
@@ -20,6 +22,11 @@ func TestDo(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	soon, end := context.WithTimeout(ctx, 20*time.Second)
+	if _, err := Do(soon, func() (int, error) { runtime.Goexit(); return 1, nil }); err != errLeft {
+		t.Errorf("a goroutine that ended: %v", err)
+	}
+	end()
 	release, ended := make(chan int), false
 	counted, wait := Counted(ctx)
 	v, err := Do(counted, func() (int, error) {
