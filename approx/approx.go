@@ -39,7 +39,8 @@ import (
 //
 // Weight holds a weight w_i > 0 for every case, which multiplies its log likelihood; nil: 1 each. A
 // whole number w is that many equal cases: a case is max(1, w) copies of one with the likelihood
-// p(y|f)^min(1, w), and its site is the sum of theirs.
+// p(y|f)^min(1, w), and its site is the sum of theirs. Where a method has several fixed points, as
+// EP may have if p(y|f) is not log-concave, it may find another one than with repeated cases.
 type Targets struct {
 	Classes int
 	Index   []int
@@ -90,6 +91,7 @@ type Caps struct {
 	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
+	LeaveGroupOut       bool // with a gradient if LeaveOneOut has one
 	NoEvidence          bool // the method makes predictions only
 	Unconverged         bool // Fit returns its last iterate when it stops, which depends on its start
 	Ordered             bool // the result depends on the order of the cases

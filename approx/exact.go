@@ -54,7 +54,7 @@ func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	cavities := power(e.Structure, 1) == 1
 	return Caps{
 		Gradient: gradient, LowerBound: power(e.Structure, 1) == 0,
-		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient, Weights: true,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient, LeaveGroupOut: cavities, Weights: true,
 	}, nil
 }
 
@@ -228,6 +228,16 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 // and the adjoint is that of LeaveOneOut with q_g = R_gg⁻¹ b_g and C_gg = ½ (q_g q_gᵀ + R_gg⁻¹).
 func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	n := len(p.y)
+	in := make([]int, n) // how many groups
+	for _, i := range slices.Concat(groups...) {
+		if i < 0 || i >= n {
+			return nil, fmt.Errorf("a group to leave out has case %d, and there are cases 0 to %d", i, n-1)
+		}
+		in[i]++
+	}
+	if i := slices.IndexFunc(in, func(k int) bool { return k != 1 }); i >= 0 {
+		return nil, fmt.Errorf("case %d is in %d of the groups to leave out; every case must be in one", i, in[i])
+	}
 	r := mat.NewSymDense(n, nil)
 	k, ok := p.prior.(prior.Informed)
 	if !ok {

@@ -24,6 +24,7 @@ func Uses(m Approximation, lik likelihood.Likelihood, classes int) (all Caps, er
 			LowerBound:          all.LowerBound && caps.LowerBound,
 			LeaveOneOut:         all.LeaveOneOut && caps.LeaveOneOut,
 			LeaveOneOutGradient: all.LeaveOneOutGradient && caps.LeaveOneOutGradient,
+			LeaveGroupOut:       all.LeaveGroupOut && caps.LeaveGroupOut,
 			NoEvidence:          all.NoEvidence || caps.NoEvidence,
 			Unconverged:         all.Unconverged || caps.Unconverged,
 			Ordered:             all.Ordered || caps.Ordered,

@@ -87,7 +87,17 @@ type LeaveGroupOut struct {
 	Groups [][]int // every case once
 }
 
-// Of returns the posterior's leave-group-out log density.
+// Uses follows the approximation.
+func (LeaveGroupOut) Uses(c approx.Caps) (bool, error) {
+	if !c.LeaveGroupOut {
+		return false, errors.New("this inference method leaves no groups out; use inference: exact, with " +
+			"likelihood: gaussian, or leave out one case at a time")
+	}
+	return c.LeaveOneOutGradient, nil
+}
+
+// Of returns the posterior's leave-group-out log density. It is an error if a case is not in
+// exactly one of the groups.
 func (c LeaveGroupOut) Of(p approx.Posterior) (approx.Functional, error) {
 	return p.(approx.LeaveGroupOuter).LeaveGroupOut(c.Groups)
 }

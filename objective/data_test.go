@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
@@ -69,6 +70,57 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 }
 
 // All methods accept a training set with one class; a constant explains its labels.
+func TestModelsThatCannotBeAreErrorsOfNew(t *testing.T) {
+	x := &kernel.Inputs{X: mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})}
+	two, three, numbers := approx.Targets{Classes: 2, Value: []float64{-1, 1, 1}}, approx.Targets{Classes: 3, Index: []int{0, 1, 2}},
+		approx.Targets{Value: []float64{0, 0.5, 7}}
+	probit := Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{}}
+	noisy := Model{Likelihood: likelihood.NoisyThreshold{Epsilon: param.Setting{Bare: ptr(0.7)}}, Inference: approx.EP{}}
+	softmax := Model{Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}}
+	numeric := Model{Likelihood: likelihood.Gaussian{}, Inference: approx.Exact{}}
+	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}
+	wrong := kernel.Named{Kind: "se", Kernel: kernel.SE{LengthScale: param.Setting{Bounds: &[2]float64{3, 2}}}}
+	groups := func(g ...[]int) Criterion { return LeaveGroupOut{Groups: g} }
+	for _, c := range []struct {
+		model     Model
+		kernel    kernel.Kernel
+		y         approx.Targets
+		criterion Criterion
+		want      string // "": no error
+	}{
+		{probit, wrong.Kernel, two, nil, "[3, 2]"}, {probit, kernel.Sum{se, {Kernel: kernel.Product{se, wrong}}}, two, nil, "[3, 2]"},
+		{probit, nil, two, nil, "a kernel, or a part of one, is nil"}, {probit, kernel.Sum{se, {}}, two, nil, "is nil"},
+		{probit, kernel.PerClass{}, two, nil, "per_class needs a kernel"},
+		{probit, kernel.PerClass{Kernel: kernel.SE{}}, two, nil, "2 kernels for 2 classes"},
+		{softmax, kernel.PerClass{Kernel: kernel.SE{}}, three, nil, ""},
+		{noisy, kernel.SE{}, two, nil, "epsilon = 0.7 must be less than 0.5"},
+		{numeric, kernel.SE{}, numbers, groups([]int{0, 2}, []int{1}), ""},
+		{probit, kernel.SE{}, two, groups([]int{0, 2}, []int{1}), "this inference method leaves no groups out"},
+	} {
+		c.model.Kernels = []kernel.Kernel{c.kernel}
+		o, err := New(c.model, c.criterion, Data{X: x, Y: c.y})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.model, err, c.want)
+		}
+		if err == nil && c.y.Classes == 3 && len(o.Layout.Specs) != 6 {
+			t.Errorf("%d hyperparameters of three classes", len(o.Layout.Specs))
+		}
+	}
+	for want, g := range map[string]Criterion{
+		"case 1 is in 0 of the groups": groups([]int{0, 2}), "case 2 is in 2 of the groups": groups([]int{0, 2}, []int{1, 2}),
+		"a group to leave out has case 3, and there are cases 0 to 2": groups([]int{0, 2}, []int{1, 3}), "has case -1": groups([]int{-1}),
+	} {
+		numeric.Kernels = []kernel.Kernel{kernel.SE{}}
+		o, err := New(numeric, g, Data{X: x, Y: numbers})
+		if err == nil {
+			_, err = o.At(t.Context(), o.Layout.Pick(o.Layout.Start()))
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
 func TestOneClass(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6})}
 	for _, e := range approx.Table {

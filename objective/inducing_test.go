@@ -2,6 +2,7 @@ package objective_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -285,12 +286,14 @@ func TestRechosen(t *testing.T) {
 	}
 }
 
-// TestInducingIncomplete: giving the selection method without the number of inducing inputs is an error.
+// TestInducingIncomplete: the selection method without a number of inducing inputs, or with a negative one, is an error.
 func TestInducingIncomplete(t *testing.T) {
-	_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
-		Inference: approx.Laplace{Structure: objective.Inducing{Select: objective.Selection(1)}}}, nil, sums(20))
-	if err == nil || !strings.Contains(err.Error(), "points is missing") {
-		t.Errorf("%v", err)
+	for _, points := range []int{0, -5} {
+		_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+			Inference: approx.Laplace{Structure: objective.Inducing{Points: points, Select: objective.Selection(1)}}}, nil, sums(20))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("points = %d; write how many", points)) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

@@ -20,6 +20,14 @@ func TestEvaluationsAreCounted(t *testing.T) {
 	}
 }
 
+// TestWorkersBelowZero: restarts run also with a number of workers below 0.
+func TestWorkersBelowZero(t *testing.T) {
+	m, err := Maximize(t.Context(), functionOf(t, wide(2), rosenbrock, rosenbrockGradient, entry{}), Restarts{Count: 2, Workers: -1}, Settings{})
+	if err != nil || m.Evaluations == 0 || m.All[1].Optimum.Evaluations == 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
 // TestLatentOfWrongLengths: both results must have as many entries as there are cases; only the variance may be nil.
 func TestLatentOfWrongLengths(t *testing.T) {
 	p, z := fitted(t, likelihood.Probit{}), ring(30, 9).X

@@ -15,7 +15,7 @@ import (
 type Restarts struct {
 	Count   int    // 0 is 1: the initial values alone
 	Seed    uint64 // of the random starts; the first is always the initial values
-	Workers int    // restarts run at once, each with its own memory; 0 is GOMAXPROCS. It has no effect on the result
+	Workers int    // restarts run at once, each with its own memory; 0 or less is GOMAXPROCS. No result depends on it
 }
 
 // Restart is one local optimisation of several.
@@ -46,7 +46,7 @@ func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning
 	for i := range t.All {
 		t.All[i].Start = param.Start(specs, r.Seed, i)
 	}
-	(iter.Iterator[Restart]{MaxGoroutines: r.Workers}).ForEach(t.All, func(a *Restart) {
+	(iter.Iterator[Restart]{MaxGoroutines: max(0, r.Workers)}).ForEach(t.All, func(a *Restart) {
 		a.Optimum, a.Err = Optimize(ctx, o, a.Start, s)
 	})
 	var errs []error

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -21,10 +22,34 @@ type Model struct {
 	Inference  approx.Approximation
 }
 
-// On is the model for so many classes, 0 for numbers.
+// On is the model for so many classes, 0 for numbers. In place of a kernel.PerClass it has a kernel
+// for each class, also where that is refused with a reason (Check).
 func (m Model) On(classes int) Model {
 	m.Likelihood = likelihood.On(m.Likelihood, classes)
+	if len(m.Kernels) == 1 {
+		if each, is := m.Kernels[0].(kernel.PerClass); is && each.Kernel != nil {
+			m.Kernels = slices.Repeat([]kernel.Kernel{each.Kernel}, max(classes, 2))
+		}
+	}
 	return m
+}
+
+// checkOptions says what is wrong with the options of the kernels and the likelihood, for inputs
+// with dim columns.
+func (m Model) checkOptions(dim int) error {
+	var errs []error
+	for _, k := range m.Kernels {
+		for _, leaf := range kernel.Leaves(k, dim) {
+			if leaf.Kernel == nil {
+				errs = append(errs, errors.New("a kernel, or a part of one, is nil"))
+			}
+			errs = append(errs, kernel.Check(leaf.Kernel))
+		}
+	}
+	for _, l := range likelihood.Alternatives(m.Likelihood) {
+		errs = append(errs, likelihood.Check(l))
+	}
+	return errors.Join(errs...)
 }
 
 // Check says what the parts can do together on this many classes, or why they cannot and what
@@ -33,6 +58,7 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
+	m = m.On(classes)
 	if len(likelihood.Alternatives(m.Likelihood)) == 0 {
 		return approx.Caps{}, errors.New("a choice of no likelihood; give at least two likelihoods")
 	}

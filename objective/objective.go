@@ -93,6 +93,9 @@ func (o *Objective) check() (err error) {
 	if o.caps, err = o.model.Check(o.data.Y.Classes); err != nil {
 		return err
 	}
+	if err := o.model.checkOptions(o.data.X.Dim()); err != nil {
+		return err
+	}
 	for _, k := range o.model.Kernels {
 		if err := kernel.CheckDim(k, o.data.X.Dim()); err != nil {
 			return err

@@ -2,8 +2,6 @@
 package declared
 
 import (
-	"slices"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -79,12 +77,10 @@ func (m Model) Ordered() bool {
 
 // On is the model for data with this number of classes.
 func (m Model) On(classes int) objective.Model {
-	model := m.Model.On(classes)
 	if m.PerClass {
-		// with two kernels a method for one process is refused with a reason
-		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2))
+		m.Kernels = []kernel.Kernel{kernel.PerClass{Kernel: m.Kernels[0]}}
 	}
-	return model
+	return m.Model.On(classes)
 }
 
 // OfClasses returns a method and its text for joint classes or one_vs_rest.
