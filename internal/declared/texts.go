@@ -107,6 +107,21 @@ func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference boo
 	return m
 }
 
+// ReadBack reads the texts of a model of a program, which has not seen them: problems have no
+// positions in them, but the name of the part after prefix.
+func ReadBack(t Texts, prefix string) (m Model, err error) {
+	found := strictyaml.NewFindings("")
+	m = ReadModel(found, t, prefix, true)
+	ReadAverage(found.As(prefix+"average"), t.Average, 0)
+	err = found.Err()
+	if problems, is := err.(strictyaml.Problems); is {
+		for i := range problems {
+			problems[i].Line = 0
+		}
+	}
+	return m, err
+}
+
 // ReadAverage reads the averaging over latent values, a name or YAML flow text.
 func ReadAverage(found *strictyaml.Findings, text string, from uint64) objective.Average {
 	d := NewDecoder(found)

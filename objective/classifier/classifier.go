@@ -32,6 +32,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -69,10 +70,10 @@ type Classifier[L comparable] struct {
 
 // Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
 // depends on the arguments alone. What is wrong with inputs or labels is an error that names the
-// row, as objective.NewData has it; so is a model whose parts do not go together, a fit that fails
-// at all restarts, and the end of ctx. A training set that needs more memory than is free, or than
-// Memory allows, is ErrMemory before anything is computed; it grows with the square of the number
-// of cases, unless the inference has inducing inputs.
+// row, as objective.NewData has it; so is an option out of range, as in a file, a model whose parts
+// do not go together, a fit that fails at all restarts, and the end of ctx. A training set that
+// needs more memory than is free, or than Memory allows, is ErrMemory before anything is computed;
+// it grows with the square of the number of cases, unless the inference has inducing inputs.
 func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices ...Option) (*Classifier[L], error) {
 	d, err := objective.NewData(x, labels)
 	if err != nil {
@@ -83,6 +84,11 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		choose(o)
 	}
 	if err := o.check(d.X.Dim()); err != nil {
+		return nil, err
+	}
+	file := &modelfile.File{Columns: o.schema(d.Classes)}
+	back, err := o.declare(file)
+	if err != nil {
 		return nil, err
 	}
 	all := d
@@ -124,7 +130,8 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		return nil, err
 	}
 	c := &Classifier[L]{
-		labels: make([]L, d.Y.Classes), dim: d.X.Dim(), average: declared.Seeded(o.Average, o.seed),
+		labels: make([]L, d.Y.Classes), file: file, declared: back.unwritable(on.Layout, file.Columns),
+		dim: d.X.Dim(), average: declared.Seeded(o.Average, o.seed),
 		points: []*objective.Point{point}, warnings: tuning.Warnings,
 	}
 	for i, label := range labels {
@@ -149,7 +156,7 @@ func classOf(y approx.Targets, i int) int {
 // admit returns the number of restarts that run at once: limited by memory and by processors.
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
-	one := o.Model.Memory(approx.Size{Cases: n, Distinct: n, Classes: classes}, d.X.Dim(), o.Criterion,
+	one := o.Model.On(classes).Memory(approx.Size{Cases: n, Distinct: n, Classes: classes}, d.X.Dim(), o.Criterion,
 		o.Settings.Gradients == objective.Exact)
 	for workers = max(1, min(o.Restarts, runtime.GOMAXPROCS(0))); ; workers-- {
 		err = machine.Admit(machine.Footprint(one*int64(workers), machine.Percent()), o.memory)
@@ -193,28 +200,74 @@ func (o *options) check(dim int) error {
 	return nil
 }
 
-// keep makes the model file.
-func (c *Classifier[L]) keep(
-	o *options, on *objective.Objective, t objective.Tuning, d objective.Data, before *preprocess.Map, index []int,
-) {
-	of := &data.Schema{Header: true, Width: c.dim + 1, Classes: d.Classes,
-		Label: data.Column{Name: "label", Index: c.dim}}
+// schema describes the columns of a file.
+func (o *options) schema(classes []string) *data.Schema {
+	dim := len(o.columns)
+	of := &data.Schema{Header: true, Width: dim + 1, Classes: classes,
+		Label: data.Column{Name: "label", Index: dim}}
 	for j, name := range o.columns {
 		of.Inputs = append(of.Inputs, data.Column{Name: name, Index: j})
 	}
 	for slices.Contains(o.columns, of.Label.Name) {
 		of.Label.Name += "_"
 	}
-	point := c.points[0]
-	c.file = &modelfile.File{
-		Seed: o.seed, Build: build.This(), Columns: of,
-		LogEvidence: record.Spelled(point.Posterior.Evidence().Value()), Theta: map[string]float64{},
-		Preprocess: before,
+	return of
+}
+
+// readBack is a model as Load reads it from the file.
+type readBack struct {
+	declared.Model
+	unnamed error // why the file has no texts from which to read it
+}
+
+// declare sets the texts of the model, and reads them as Load does, which checks all options.
+func (o *options) declare(f *modelfile.File) (m readBack, err error) {
+	if err := f.Columns.Check(); err != nil {
+		return m, fmt.Errorf("classifier: %w", err)
 	}
+	if f.Model, m.unnamed = declared.TextsOf(o.Model, o.Average); m.unnamed != nil {
+		return m, declared.CheckOptions("classifier: inference: ", o.Model.Inference)
+	}
+	m.Model, err = declared.ReadBack(f.Model, "classifier: ")
+	return m, err
+}
+
+// unwritable is why no file can have the model that was trained, with these hyperparameters and
+// columns; nil: one can.
+func (m readBack) unwritable(l objective.Layout, of *data.Schema) error {
+	if m.unnamed != nil {
+		return m.unnamed
+	}
+	for _, text := range append(of.ColumnNames(), of.Classes...) {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("the name %q of a class or a column is not UTF-8, in which model files are written", text)
+		}
+	}
+	on, err := m.OnColumns(of.Sources())
+	if err != nil {
+		return err
+	}
+	back := on.On(len(of.Classes)).Layout(len(of.Inputs), of.Classes, math.NaN())
+	for i, s := range back.Specs {
+		if i < len(l.Specs) && l.Specs[i].Name != s.Name {
+			return fmt.Errorf("hyperparameter %q would be %q in the file: the Kind of a kernel.Named, or of a "+
+				"likelihood.Named, must be the name of what it holds", l.Specs[i].Name, s.Name)
+		}
+	}
+	return nil
+}
+
+// keep makes the model file.
+func (c *Classifier[L]) keep(
+	o *options, on *objective.Objective, t objective.Tuning, d objective.Data, before *preprocess.Map, index []int,
+) {
+	point := c.points[0]
+	c.file.Seed, c.file.Build, c.file.Preprocess = o.seed, build.This(), before
+	c.file.LogEvidence, c.file.Theta = record.Spelled(point.Posterior.Evidence().Value()), map[string]float64{}
 	for i, s := range on.Layout.Specs {
 		c.file.Theta[s.ThetaName()] = point.Theta[i]
 	}
-	counts := make([]int, len(of.Classes))
+	counts := make([]int, len(d.Classes))
 	for _, label := range index {
 		counts[label]++
 	}
@@ -225,7 +278,6 @@ func (c *Classifier[L]) keep(
 	}
 	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, index, nil, d.Y.Weight), index, nil,
 		d.Y.Weight)
-	c.file.Model, c.declared = declared.TextsOf(o.Model, o.Average)
 	c.file.Tuned = modelfile.Tuned{
 		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),
 		Inference: c.file.Model.Inference, Value: record.Spelled(t.Value),
@@ -233,7 +285,8 @@ func (c *Classifier[L]) keep(
 }
 
 // Save writes the model file, which holds the training inputs and labels. A component whose type
-// has no name, and so nothing that a file could tell of, is an error; Register gives it one.
+// has no name, and so nothing that a file could tell of, is an error; Register gives it one. So is
+// a kernel.Named with a Kind that is not the name of its kernel, and a text that is not UTF-8.
 func (c *Classifier[L]) Save(w io.Writer) error {
 	if c.declared != nil {
 		return fmt.Errorf("classifier: %w", c.declared)
@@ -307,7 +360,7 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 	return theta
 }
 
-// Warnings are the warnings of the tuning.
+// Warnings are the warnings of the tuning. After Load there are none: a model file has none.
 func (c *Classifier[L]) Warnings() []string { return cause.Texts(c.warnings) }
 
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to

@@ -1,10 +1,14 @@
 package classifier
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -12,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // The defaults are those of the comments, and every option sets what it is named after.
@@ -92,5 +97,86 @@ func TestWorkers(t *testing.T) {
 	}
 	if now := runtime.GOMAXPROCS(0); now != 3 {
 		t.Errorf("of 3 processors the process has kept %d", now)
+	}
+}
+
+// nameless is a kernel of no table.
+type nameless struct{ kernel.SE }
+
+// Options that Load would refuse are errors of Train, and so is what no file could hold an error of Save. What can be
+// trained and saved is loaded.
+func TestOptionsThatLoadRefuses(t *testing.T) {
+	x, labels := cases(30, 2, 0.3)
+	minus, one, three := -1.0, 1.0, 3.0
+	length := func(s param.Setting) Option { return Kernel(kernel.SE{LengthScale: s}) }
+	named := func(kind string) kernel.Named { return kernel.Named{Kind: kind, Kernel: kernel.SE{}} }
+	noise := kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
+	for _, c := range []struct {
+		option     Option
+		want, save string // errors of Train and of Save
+	}{
+		{length(param.Setting{Bounds: &[2]float64{3, 2}}), "classifier: kernel: bounds", ""},
+		{length(param.Setting{Init: &one, Fixed: &one}), "classifier: kernel: length_scale", ""},
+		{length(param.Setting{Init: &minus}), "classifier: kernel: length_scale = -1", ""},
+		{length(param.Setting{Init: &three, Bounds: &[2]float64{1, 2}}), "classifier: kernel: length_scale = 3", ""},
+		{Kernel(kernel.Sum{}), "classifier: kernel: sum needs a list", ""}, {Kernel(kernel.Sum{named("se")}), "", ""},
+		{Kernel(kernel.Choice{named("se")}), "classifier: kernel: choice needs", ""},
+		{Kernel(kernel.Sum{named("se"), noise}), "", ""}, {Kernel(kernel.Additive{Named: named("se")}), "", ""},
+		{Kernel(kernel.Sum{named(""), noise}), "", `hyperparameter "1..amplitude" would be "1.se.amplitude" in the file: the Kind of`},
+		{Kernel(kernel.Sum{noise, named("rbf")}), "", `hyperparameter "2.rbf.amplitude" would be "2.se.amplitude"`},
+		{Kernel(kernel.PerClass{Kernel: kernel.SE{}}), "2 kernels for 2 classes: give one shared kernel", ""},
+		{Kernel(nameless{}), "", "has no name"},
+		{func(o *options) {
+			Kernel(nameless{})(o)
+			Inference(approx.EP{Alpha: 7})(o)
+		}, "classifier: inference: alpha = 7 must be from 0.001 to 1", ""},
+		{Inference(approx.EP{NegativeSites: 9}), `classifier: inference: unknown`, ""},
+		{Inference(approx.EP{Iteration: approx.Iteration{MaxIterations: -1}}), "classifier: inference: max_iterations = -1", ""},
+		{Mean(objective.Constant{Setting: param.Setting{Bounds: &[2]float64{3, 2}}}), "classifier: mean: ", ""},
+		{Average(objective.MonteCarlo{Samples: -1}), "samples = -1 must not be negative", ""},
+		{Columns("a", "a"), `classifier: column "a" and column "a" are the same`, ""}, {Columns("a", ""), "classifier: column 1 has no name", ""},
+		{Columns("a", "b\xff"), "", `the name "b\xff" of a class or a column is not UTF-8`},
+	} {
+		got, err := Train(t.Context(), x, labels, c.option, Restarts(1))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if err != nil {
+			continue
+		}
+		var file bytes.Buffer
+		if err := got.Save(&file); (err == nil) != (c.save == "") || err != nil && !strings.Contains(err.Error(), c.save) {
+			t.Errorf("%v, want %q", err, c.save)
+		}
+		if _, err := Load(&file); c.save == "" && err != nil {
+			t.Error(err)
+		}
+	}
+	texts := make([]string, len(labels))
+	for i, label := range labels {
+		texts[i] = fmt.Sprintf("a%v\xff", label)
+	}
+	got, err := Train(t.Context(), x, texts, Restarts(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Save(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "is not UTF-8") {
+		t.Error(err)
+	}
+}
+
+// Each class has the kernel with hyperparameters of its own, in the file too.
+func TestKernelPerClass(t *testing.T) {
+	x, labels := cases(30, 3, 0.3)
+	got, err := Train(t.Context(), x, labels, Kernel(kernel.PerClass{Kernel: kernel.SE{}}), Restarts(1))
+	if err != nil || len(got.Theta()) != 6 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	var file bytes.Buffer
+	if err := got.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := Load(&file); err != nil || !maps.Equal(back.Theta(), got.Theta()) {
+		t.Error(err)
 	}
 }
