@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,9 +188,8 @@ func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
 	if g, is := t.Strategy.(search.Guided); is && t.Cross == nil && c.objective.HasGradient() {
-		if with := g.WithGradient(c.space); with != nil {
-			t.Strategy, c.declared.Tune.Strategy = with, with
-		}
+		t.Strategy = cmp.Or(g.WithGradient(c.space), t.Strategy)
+		c.declared.Tune.Strategy = t.Strategy
 	}
 	for _, w := range []string{meanWarning(c.model, layout), priorWarning(t, c.criterion, layout)} {
 		if w != "" {
