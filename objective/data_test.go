@@ -69,7 +69,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 	}
 }
 
-// All methods accept a training set with one class; a constant explains its labels.
+// Parts that do not go together, or have options that no file could have, are errors.
 func TestModelsThatCannotBeAreErrorsOfNew(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})}
 	two, three, numbers := approx.Targets{Classes: 2, Value: []float64{-1, 1, 1}}, approx.Targets{Classes: 3, Index: []int{0, 1, 2}},
@@ -121,6 +121,7 @@ func TestModelsThatCannotBeAreErrorsOfNew(t *testing.T) {
 	}
 }
 
+// All methods accept a training set with one class; a constant explains its labels.
 func TestOneClass(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6})}
 	for _, e := range approx.Table {

@@ -82,7 +82,6 @@ func TestComponentsComeBack(t *testing.T) {
 		"{monte_carlo: {samples: 10}}")
 }
 
-// With default options the text of every component is its name, and it is read back as the same component.
 // An enumeration has a text also where it is none of its values; no file may have that.
 func TestValuesOutOfRange(t *testing.T) {
 	for _, v := range []int{-1, 99} {
@@ -109,6 +108,7 @@ func TestValuesOutOfRange(t *testing.T) {
 	}
 }
 
+// With default options the text of every component is its name, and it is read back as the same component.
 func TestEveryComponentHasAText(t *testing.T) {
 	every(t, kernel.Table)
 	every(t, approx.Table)
