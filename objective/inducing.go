@@ -57,8 +57,8 @@ func (i Inducing) PowerOr(own float64) float64 { return i.Correction.PowerOr(own
 // Check implements Structure.
 func (i Inducing) Check([]kernel.Kernel) error {
 	if i.Points <= 0 {
-		return fmt.Errorf("inducing: points = %d; write how many there are to be, 1 or more, as in {points: 200}",
-			i.Points)
+		return errors.New("inducing: points is missing, or below 1; write how many there are to be, as in " +
+			"{points: 200}")
 	}
 	return nil
 }

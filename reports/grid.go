@@ -72,7 +72,10 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	for _, s := range held {
 		t, found := slices.BinarySearchFunc(
 			s.Trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
-		if !found || point >= len(s.Trials[t].Points) {
+		if !found {
+			return nil, s.Fit == nil // a search that has ended without the trial will not have it
+		}
+		if point >= len(s.Trials[t].Points) {
 			return nil, true
 		}
 		p := s.Trials[t].Points[point]

@@ -36,4 +36,8 @@ func TestGridScoresWeighCases(t *testing.T) {
 	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
 		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
 	}
+	studies[0].Fit = &record.Fit{}
+	if got, missing := scoresAt(studies, 2, 0, theta); got != nil || missing {
+		t.Errorf("scores of a trial that a search which has ended does not have: %v, missing: %v", got, missing)
+	}
 }
