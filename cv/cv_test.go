@@ -440,7 +440,7 @@ func TestErrors(t *testing.T) {
 		{GroupKFold{K: 6}, labels, pairs, "6 folds of 5 groups"},
 		{GroupKFold{K: 2}, []int{0, 0, 1, 1}, []string{"a", "a", "b", "b"}, "would train without class"},
 		{Predefined{}, labels, nil, "do not say to which fold"},
-		{Predefined{}, labels, pairs, `case 1 is in fold "a", which is not an integer`},
+		{Predefined{}, labels, pairs, `case 1 is in fold "a", which is no whole number`}, {Predefined{}, []int{0, 1, 0, 1}, []string{"1.5", "1", "2", "2"}, `case 1 is in fold "1.5"`},
 		{Predefined{}, []int{0, 1}, []string{"1", "1"}, "0 training and 2 test cases"},
 		{Predefined{}, []int{0, 1, 1}, []string{"1", "2", "2"}, "fold 0 would train without class 0"},
 	} {
@@ -466,6 +466,22 @@ func TestSmallClass(t *testing.T) {
 	for seed := range uint64(20) {
 		if _, err := (KFold{}).Split(len(labels), labels, nil, seed); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A training set is divided into the usual number of folds, or as many as it has groups, which stay
+// together; a number that is asked for stays.
+func TestInner(t *testing.T) {
+	labels, groups := []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, strings.Split("a a a a b b b b c c c c", " ")
+	for _, c := range []struct {
+		k, n   int
+		groups []string
+		want   int // folds; 0: an error
+	}{{0, 12, nil, 5}, {3, 12, nil, 3}, {0, 4, nil, 4}, {0, 12, groups, 3}, {2, 12, groups, 2}, {4, 12, groups, 0}} {
+		folds, err := Split(Inner(c.k, 5, c.n, c.groups), c.n, labels[:c.n], c.groups, 1)
+		if len(folds) != c.want || (err == nil) != (c.want > 0) {
+			t.Errorf("%+v: %d folds, %v", c, len(folds), err)
 		}
 	}
 }

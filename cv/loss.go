@@ -90,8 +90,19 @@ func (c Costs) Decisions(p Predictions) Decisions {
 		d.Table[truth][decision]++
 	}
 	d.Loss = p.mean(cost)
+	lo, hi := c.extremes()
+	d.Loss.Lo, d.Loss.Hi = max(d.Loss.Lo, lo), min(d.Loss.Hi, hi) // NaN stays
 	d.Expected, d.Likeliest = stat.Mean(expected, p.Weight), stat.Mean(likeliest, p.Weight)
 	return d
+}
+
+// extremes are the least and the largest cost that a case can have.
+func (c Costs) extremes() (lo, hi float64) {
+	all := slices.Concat(c.Loss...)
+	if c.Reject != nil {
+		all = append(all, *c.Reject)
+	}
+	return slices.Min(all), slices.Max(all)
 }
 
 // Extremes returns the smallest and the largest probability of the last class.

@@ -52,6 +52,9 @@ func TestDecisions(t *testing.T) {
 		if math.Abs(d.Loss.Value-c.loss) > 1e-15 || math.Abs(d.Expected-c.expected) > 1e-15 || math.Abs(d.Likeliest-c.likeliest) > 1e-15 || d.Rejected != c.rejected || fmt.Sprint(d.Table) != c.table {
 			t.Errorf("%v: got %+v, want %+v", c.costs, d, c)
 		}
+		if most := c.costs.Loss[1][0]; !(d.Loss.Lo >= 0 && d.Loss.Lo <= d.Loss.Value && d.Loss.Hi >= d.Loss.Value && d.Loss.Hi <= most) {
+			t.Errorf("%v: the mean cost is from %v to %v, beyond all costs", c.costs, d.Loss.Lo, d.Loss.Hi)
+		}
 	}
 	if lo, hi := p.Extremes(); lo != 0.03125 || hi != 0.75 {
 		t.Errorf("probabilities from %v to %v", lo, hi)

@@ -3,6 +3,7 @@ package cv
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +22,9 @@ func (Predefined) Split(n int, _ []int, groups []string, _ uint64) ([]Fold, erro
 	}
 	number := make([]int, n)
 	for i, g := range groups {
-		var err error
-		if number[i], err = strconv.Atoi(strings.TrimSpace(g)); err != nil {
-			return nil, fmt.Errorf("case %d is in fold %q, which is not an integer", i+1, g)
+		v, err := strconv.ParseFloat(strings.TrimSpace(g), 64)
+		if number[i] = int(v); err != nil || float64(number[i]) != v || math.Abs(v) > 1e9 {
+			return nil, fmt.Errorf("case %d is in fold %q, which is no whole number", i+1, g)
 		}
 	}
 	numbers := slices.Compact(slices.Sorted(slices.Values(number)))

@@ -66,7 +66,7 @@ var Scores = []Score{
 	{
 		Name: "errors", Unit: "cases", Count: true, Func: errorCount,
 		Column: Column{Heading: "errors", Brief: true},
-		Doc: "cases whose class is not the one of largest probability; " +
+		Doc: "cases whose decision, by the largest probability or the threshold, is not their class; " +
 			"a tie goes to the first class in natural order",
 	},
 	{

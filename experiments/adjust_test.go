@@ -116,3 +116,30 @@ func TestNoiseShowsNoSkill(t *testing.T) {
 		}
 	}
 }
+
+// Groups stay together in the folds of a training set that calibration is learnt from.
+func TestCalibrationKeepsGroupsTogether(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y,patient,state\n")
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 60 {
+		fmt.Fprintf(&text, "%.4f,%.4f,p%d,%s\n", r.NormFloat64(), r.NormFloat64(), i/3, []string{"ill", "well"}[r.IntN(2)])
+	}
+	path := filepath.Join(t.TempDir(), "groups.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, lines := journalled(t, fmt.Sprintf("{data: {train: %s, group: patient, preprocess: standardize}, model: {kernel: se, likelihood: probit, inference: laplace}, "+
+		"tune: none, predict: {calibrate: platt}, evaluate: {group_kfold: {k: 3}}}", path))
+	fits := 0
+	for _, l := range lines {
+		if l.Fit != nil {
+			if fits++; !l.Fit.Failure.IsZero() || len(l.Fit.Calibration) != 1 {
+				t.Errorf("%+v", l.Fit)
+			}
+		}
+	}
+	if fits != 4 {
+		t.Errorf("%d fits", fits)
+	}
+}

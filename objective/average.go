@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -59,10 +60,15 @@ func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 // ofClasses says why an average is not defined for a likelihood of numbers.
 func ofClasses(name string, lik likelihood.Likelihood) error {
 	if lik.Domain() == likelihood.Numeric {
-		return fmt.Errorf("%s is an average of class probabilities, and %T is for numeric labels; use "+
-			"averaged", name, lik)
+		return fmt.Errorf("%s is an average of class probabilities, and %s is for numeric labels; use "+
+			"averaged", name, nameOf(lik))
 	}
 	return nil
+}
+
+// nameOf is the name of a likelihood in its table, or else its type.
+func nameOf(l likelihood.Likelihood) string {
+	return cmp.Or(likelihood.Table.NameOf(l), fmt.Sprintf("%T", l))
 }
 
 // MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of
@@ -77,8 +83,8 @@ func (MacKay) Uses(lik likelihood.Likelihood) error {
 		switch l.(type) {
 		case likelihood.Logit, likelihood.Softmax:
 		default:
-			return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; "+
-				"use averaged", l)
+			return fmt.Errorf("%s has no MacKay form, which approximates the average of the logistic function; "+
+				"use averaged", nameOf(l))
 		}
 	}
 	return nil

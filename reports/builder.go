@@ -90,14 +90,37 @@ func (b *builder) pool(name string, studies []*Study) Evaluation {
 	return e
 }
 
-// decided computes the decisions under costs; nil without costs.
-func decided(of *record.Costs, p cv.Predictions) *Decisions {
+// costsOf are the costs of decisions; nil without costs.
+func costsOf(of *record.Costs) *cv.Costs {
 	if of == nil {
 		return nil
 	}
 	costs := cv.Costs{Reject: (*float64)(of.Reject)}
 	for _, row := range of.Loss {
 		costs.Loss = append(costs.Loss, record.Floats(row))
+	}
+	return &costs
+}
+
+// Decide is the decision for a held-out case: with costs that of the least expected cost, and this
+// cost; else the class of the largest probability, or that of the threshold, and NaN.
+func (c Configuration) Decide(p cv.Predictions, k int) (decision string, expected Number) {
+	costs := costsOf(c.Record.Costs)
+	if costs == nil {
+		return c.Classes[p.Decision(k)], Number(math.NaN())
+	}
+	class, cost := costs.Decide(p.Proba.RawRowView(k))
+	if decision = record.Rejected; class != cv.Rejected {
+		decision = c.Classes[class]
+	}
+	return decision, Number(cost)
+}
+
+// decided computes the decisions under costs; nil without costs.
+func decided(of *record.Costs, p cv.Predictions) *Decisions {
+	costs := costsOf(of)
+	if costs == nil {
+		return nil
 	}
 	d := costs.Decisions(p)
 	return &Decisions{Loss: Number(d.Loss.Value), CI95: interval(d.Loss.Lo, d.Loss.Hi), Expected: Number(d.Expected),

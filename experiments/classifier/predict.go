@@ -372,7 +372,7 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 			continue
 		}
 		k, risk := costs.Decide(row)
-		decisions[i], expected[i] = spec.Rejected, record.Number(risk)
+		decisions[i], expected[i] = record.Rejected, record.Number(risk)
 		if k != cv.Rejected {
 			decisions[i] = classes[k]
 		}

@@ -357,3 +357,32 @@ func TestOrdered(t *testing.T) {
 		t.Errorf("classes have the order %v, %v", table.Spec.Order, err)
 	}
 }
+
+// Many labels that say none beside classes that are numbers are a class; a few are missing ones.
+func TestNoneIsAClass(t *testing.T) {
+	for _, c := range []struct {
+		each       int // of so many rows one has none
+		classes    string
+		unlabelled int
+	}{{4, "[{1 20} {2 20} {3 20} {none 20}]", 0}, {40, "[{1 20} {2 20} {3 38}]", 2}} {
+		table, err := Read(file(t, rows(80, "x,y", func(i int) string {
+			label := fmt.Sprint(min(i%4, 3))
+			if label == "0" {
+				label = "3"
+			}
+			if i%c.each == 0 {
+				label = "none"
+			}
+			return fmt.Sprintf("%d.5,%s", i*i, label)
+		})), "y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(table.Classes) != c.classes || table.Unlabelled != c.unlabelled {
+			t.Errorf("of %d one: %v, %d without a label; %s", c.each, table.Classes, table.Unlabelled, table.Columns[1].Found)
+		}
+		if found := table.Columns[1].Found; strings.Contains(found, "no label: none (2)") != (c.unlabelled == 2) {
+			t.Errorf("found: %s", found)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -281,9 +282,17 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
-	if p.isNumber() { // what else is there stands for a missing label
+	for text, n := range p.tokens { // a class beside classes that are numbers, such as no disease
+		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.there) && p.classes() {
+			delete(p.tokens, text)
+			p.texts += n
+		}
+	}
+	var without []string // texts that stand for a missing label
+	if p.isNumber() {
 		p.missing += p.tokened()
-		for token := range p.tokens {
+		for _, token := range slices.Sorted(maps.Keys(p.tokens)) {
+			without = append(without, fmt.Sprintf("%s (%d)", token, p.tokens[token]))
 			delete(p.levels, token)
 		}
 	}
@@ -313,6 +322,9 @@ func (t *Table) labelled(p *profile) {
 		c.Found = fmt.Sprintf("%d classes: %s", len(t.Classes), p.some())
 		t.rare()
 		t.orderClasses(p.order())
+	}
+	if without != nil {
+		c.Found += "; no label: " + strings.Join(without, ", ")
 	}
 	t.Columns[p.place] = c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -19,9 +20,10 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 	if j.Adjust == nil {
 		return nil
 	}
-	inner, err := j.Set.Split(cv.KFold{K: innerFolds}, random.Derive(j.Adjust.Seed, "predict"), "predict")
+	splitter := cv.Inner(0, innerFolds, len(j.Set.Train), data.Pick(j.Set.Source.Groups, j.Set.Train))
+	inner, err := j.Set.Split(splitter, random.Derive(j.Adjust.Seed, "predict"), "predict")
 	if err != nil {
-		return fmt.Errorf("predict: threshold and calibrate need %d folds of the training cases: %w", innerFolds, err)
+		return fmt.Errorf("predict: threshold and calibrate need folds of the training cases: %w", err)
 	}
 	var held []cv.Predictions
 	for _, set := range inner {

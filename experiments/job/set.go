@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"math/rand/v2"
@@ -120,7 +121,9 @@ func (t *Set) fill(p *Prepared) error {
 	}
 	_, names := t.Source.Schema.Sources()
 	pre, warnings, err := preprocess.FitWeighted(fitted, weight, t.How.Method(), t.missing, names...)
-	if err != nil {
+	if of := (preprocess.InputError{}); errors.As(err, &of) && of.Input < len(t.Source.ColumnNames) {
+		return fmt.Errorf("%s", of.Of(fmt.Sprintf("input %q", t.Source.ColumnNames[of.Input])))
+	} else if err != nil {
 		return err
 	}
 	pre.ApplyTo(x)

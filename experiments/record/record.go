@@ -156,6 +156,9 @@ func (c Configuration) String() string {
 	return strings.Join([]string{c.Dataset, c.Kernel.Text, c.Likelihood.Text, c.Methods()}, ", ")
 }
 
+// Rejected is the decision to reject a case.
+const Rejected = "reject"
+
 // Costs are the costs of decisions: Loss[c][d] is the cost of deciding for class d if the true
 // class is c, and Reject the cost of rejecting, if that is allowed.
 type Costs struct {

@@ -58,8 +58,8 @@ func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *flo
 	if math.IsNaN(*reject) || math.IsInf(*reject, 0) {
 		found.AtPlace(at, "%v is not a cost; write a finite number", *reject)
 	}
-	if slices.Contains(classes, Rejected) {
-		found.AtPlace(at, "a class is also named %q; rename the class", Rejected)
+	if slices.Contains(classes, record.Rejected) {
+		found.AtPlace(at, "a class is also named %q; rename the class", record.Rejected)
 	}
 }
 
@@ -260,6 +260,3 @@ func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
 
 // calibrations are the names of the methods of calibration; the first is the default.
 var calibrations = append([]string{"none"}, names(cv.Calibrations, func(c cv.Calibration) string { return c.Name })...)
-
-// Rejected is the decision to reject a case.
-const Rejected = "reject"

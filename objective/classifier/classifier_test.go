@@ -345,7 +345,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"an option is nil":                               train(Kernel(nil)),
 		"1 names of columns and 2 inputs":                train(Columns("a")),
 		`unknown preprocess "scale"`:                     train(Preprocess("scale")),
-		"Probit has no MacKay form":                      train(Average(objective.MacKay{})),
+		"probit has no MacKay form":                      train(Average(objective.MacKay{})),
 		"this likelihood is for three or more classes":   train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
 		"there are no inputs":                            noRows,
 		"row 2 (counted from 1) has 1 inputs":            proba([]float64{1, 2}, []float64{1}),

@@ -39,7 +39,7 @@ type SVM struct {
 	Costs []float64 `yaml:"costs" within:"(0,inf)"`
 	// LengthScales are those to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4.
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"`
-	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5
+	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5, or the number of groups
 	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-3
 	// ClassWeight multiplies C for the cases of a class, and counts them in the errors and in the
 	// fit of α and β.
@@ -48,7 +48,6 @@ type SVM struct {
 	kernel kernel.Kernel
 }
 
-func (s SVM) folds() int         { return cmp.Or(s.Folds, 5) }
 func (s SVM) tolerance() float64 { return cmp.Or(s.Tolerance, 1e-3) }
 
 func (s SVM) costs() []float64 {
@@ -209,12 +208,16 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	return warnings
 }
 
+// usualFolds is the default of SVM.Folds.
+const usualFolds = 5
+
 // parts divides the training set.
 func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
-	if groups != nil {
-		return cv.Split(cv.GroupKFold{K: s.folds(), Stratified: true}, len(index), index, groups, seed)
+	k := s.Folds
+	if k == usualFolds {
+		k = 0
 	}
-	return cv.Split(cv.KFold{K: s.folds()}, len(index), index, nil, seed)
+	return cv.Split(cv.Inner(k, usualFolds, len(index), groups), len(index), index, groups, seed)
 }
 
 // Restore takes the machines from the state.

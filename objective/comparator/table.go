@@ -13,7 +13,7 @@ var Table = registry.Table[Comparator]{
 			"from leave-one-out outputs, GPML 6.5.1", LeastSquares{Restarts: 1}),
 	registry.Of[SVM, Comparator]("svm",
 		"support vector machine with the model's kernel, cost and length scale by cross-validation, GPML 6.4",
-		SVM{Costs: SVM{}.costs(), Folds: SVM{}.folds(), Tolerance: SVM{}.tolerance()}),
+		SVM{Costs: SVM{}.costs(), Folds: usualFolds, Tolerance: SVM{}.tolerance()}),
 	registry.Of[LogisticRegression, Comparator]("logistic_regression",
 		"logistic or multiple logistic regression with a Gaussian prior on the weights, Laplace's method, "+
 			"amplitude by its evidence").At(2),

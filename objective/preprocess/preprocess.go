@@ -69,11 +69,23 @@ func methodNamed(name string) (method, error) {
 	return e.New(nil)
 }
 
+// InputError is what is wrong with an input.
+type InputError struct {
+	Input int    // from 0
+	text  string // with a verb for what it is called
+}
+
+// Error calls the input by its number, from 1.
+func (e InputError) Error() string { return e.Of(fmt.Sprintf("input %d", e.Input+1)) }
+
+// Of is the text in which the input has this name.
+func (e InputError) Of(name string) string { return fmt.Sprintf(e.text, name) }
+
 // Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is
 // none, standardize or whiten, missing is error, drop, mean or median; "" is the first of either.
 // Columns that are said to be names of something stay as they are, which whiten does not allow.
-// The errors are of the data: a missing value under error or drop, an infinite one, or a column
-// without any value.
+// The errors are of the data, and InputErrors: a missing value under error or drop, an infinite
+// one, or a column without any value.
 func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []cause.Notice, error) {
 	return FitWeighted(x, nil, how, missing, names...)
 }
@@ -104,8 +116,8 @@ func FitWeighted(
 	for j, is := range names {
 		switch {
 		case is && m.root:
-			return nil, nil, fmt.Errorf("%s would mix input %d, which holds names, with the others; standardize "+
-				"instead", p.How, j+1)
+			return nil, nil, InputError{j, p.How + " would mix %s, which holds names, with the others; standardize " +
+				"instead"}
 		case is && m.scale:
 			p.Mean[j], p.Scale[j] = 0, 1
 		}
@@ -126,16 +138,16 @@ func (p *Map) fitImputation(x *mat.Dense, weight []float64, missing string) erro
 		mat.Col(column, j, x)
 		unusable := func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) && !imputes }
 		if i := slices.IndexFunc(column, unusable); i >= 0 {
-			return fmt.Errorf("case %d has %v as input %d; remove it, or set missing: mean or median for missing "+
-				"values", i+1, column[i], j+1)
+			return InputError{j, fmt.Sprintf("case %d has %v as %%s; remove it, or set missing: mean or median for "+
+				"missing values", i+1, column[i])}
 		}
 		if !imputes {
 			continue
 		}
 		there, of := present(column, weight)
 		if len(there) == 0 {
-			return fmt.Errorf("input %d has no value in these %d cases, so none to put in for what is missing; "+
-				"leave the column out", j+1, n)
+			return InputError{j, fmt.Sprintf("%%s has no value in these %d cases, so none to put in for what is "+
+				"missing; leave the column out", n)}
 		}
 		p.Impute[j] = centre(there, of)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -165,10 +166,11 @@ func decisions(c reports.Configuration) (out []Table) {
 		}
 		t := Table{Title: "decisions, " + scoredName(e) + " (rows: true classes)",
 			Columns: Columns("class")}
-		for _, name := range c.Classes {
+		names, rows := decisionsOf(c, e)
+		for _, name := range names {
 			t.Columns = append(t.Columns, Column{Name: name, Keep: true, Doc: "cases that are decided for this class"})
 		}
-		for i, row := range e.Confusion {
+		for i, row := range rows {
 			cells := Row(className(c.Classes[i]))
 			for _, n := range row {
 				cells = append(cells, Cell{Value: n})
@@ -178,6 +180,15 @@ func decisions(c reports.Configuration) (out []Table) {
 		out = append(out, t)
 	}
 	return out
+}
+
+// decisionsOf are the numbers of decisions, with costs those of least expected cost: rows of true
+// classes, and the names of their columns.
+func decisionsOf(c reports.Configuration, e reports.Evaluation) (names []string, rows [][]int) {
+	if d := e.Decisions; d != nil {
+		return append(slices.Clone(c.Classes), record.Rejected), d.Table
+	}
+	return c.Classes, e.Confusion
 }
 
 // confused are the most frequent wrong decisions of an evaluation, at most Widest.
@@ -205,9 +216,10 @@ func decisionRows(r *reports.Report) Table {
 	t := Table{Columns: Columns("configuration", "evaluation", "class", "decided", "cases")}
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
-			for class, row := range e.Confusion {
+			names, rows := decisionsOf(c, e)
+			for class, row := range rows {
 				for decided, n := range row {
-					t.Add(i, e.Name, c.Classes[class], c.Classes[decided], n)
+					t.Add(i, e.Name, c.Classes[class], names[decided], n)
 				}
 			}
 		}

@@ -98,9 +98,13 @@ func (t *predictionTable) predicted(c reports.Configuration, s reports.Study, k 
 	} else {
 		proba := s.Predictions.Proba.RawRowView(k)
 		t.put(BesideIDs(t.ids, "label"), c.Classes[s.Fit.Labels[k]])
-		t.put(BesideIDs(t.ids, "decision"), c.Classes[s.Predictions.Decision(k)])
+		decision, expected := c.Decide(*s.Predictions, k)
+		t.put(BesideIDs(t.ids, "decision"), decision)
 		for class, p := range proba {
 			t.set("p["+c.Classes[class]+"]", p)
+		}
+		if c.Record.Costs != nil {
+			t.set("expected_loss", float64(expected))
 		}
 	}
 	if s.Predictions.Confidence != nil {
