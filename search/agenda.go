@@ -147,6 +147,8 @@ type agenda struct {
 	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
 	closed  int                   // stages that have not opened
 	workers bool                  // there are workers to ask strategies
+	runs    func(key string) bool // whether a job runs here; nil: none does
+	revised int                   // Journal.Revised when it was made
 	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
 	// stale: a strategy has proposed trials without a point that it knew by then, in the order on
@@ -173,7 +175,7 @@ type gate struct {
 // newAgenda starts the studies that do not wait for others.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
-		ladders: ladders{}, control: j.Control()}
+		ladders: ladders{}, control: j.Control(), revised: j.Revised()}
 	gates := map[*Stage]*gate{}
 	twins := map[string]bool{}
 	for _, s := range studies {
@@ -336,6 +338,9 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	for i, j := range s.flying {
 		line, done := a.journal.Done(j.key)
 		if !done {
+			if a.runs != nil && a.runs(j.key) {
+				continue // its own result is to come
+			}
 			if line, done = a.copied(j); !done {
 				continue
 			}
@@ -384,7 +389,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 		switch {
 		case found:
 			a.summary.Skipped++
-		case equal:
+		case equal && j.proposal.Own == 0: // that of a point of the user is copied once it is reserved
 			line = []record.Line{shared}
 			a.summary.Done++
 		case a.own != nil && !a.own(s.place, j.place):
@@ -507,6 +512,12 @@ func (a *agenda) release(j job) error {
 // apply reads a job's line from the journal.
 func (a *agenda) apply(j job) error {
 	line, _ := a.journal.Done(j.key)
+	if line.Trial != nil && line.Trial.Index != j.index { // from a history that does not count any more
+		line = j.stamp(line)
+		if err := errors.Join(a.journal.Withdraw(j.key), a.journal.Append(line)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case j.proposal.Own > 0 && line.Trial != nil:
 		j.of.own[j.proposal.Own-1] = *line.Trial
@@ -599,7 +610,7 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 	for i := 0; i < len(all); i++ {
 		s := all[i]
 		for k := 0; k < len(s.pending); k++ {
-			if a.stale {
+			if a.outdated() {
 				return nil, true, nil
 			}
 			j := s.pending[k]
@@ -630,6 +641,9 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 	}
 	return nil, waits, nil
 }
+
+// outdated reports whether what the strategies were told is not what is on record.
+func (a *agenda) outdated() bool { return a.stale || a.revised != a.journal.Revised() }
 
 // turns are the active studies in the order in which their jobs start.
 func (a *agenda) turns() []*tuning {
@@ -683,8 +697,8 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 		return true, false, nil
 	}
 	ours, err = a.journal.Claim(j.lease())
-	if ours && j.of.whole() && slices.ContainsFunc(a.active, a.triedByOthers) {
-		return false, false, err // they come first
+	if ours && j.of.whole() && j.of.triedByOthers(a.journal, j.key) {
+		return false, false, err // that comes first
 	}
 	if err == nil && ours && !j.think && len(j.of.own) > 0 { // another may have begun it before it knew of these
 		ours, err = a.journal.Claim(j.key)
@@ -692,23 +706,22 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if err != nil || !ours || j.think {
 		return ours, false, err
 	}
-	if _, done = a.journal.Done(j.key); done { // by its last holder, meanwhile
+	if _, done = a.journal.Done(j.key); !done && !j.inOrder() { // by its last holder, meanwhile
+		if line, copied := a.copied(j); copied {
+			done, err = true, a.journal.Append(line)
+		}
+	}
+	if done {
 		a.returned(j)
+	}
+	if err != nil {
+		return false, false, err
 	}
 	if !done && len(a.journal.Control().Own) > len(a.control.Own) { // what follows may depend on them
 		a.returned(j)
 		return false, false, nil
 	}
 	return !done, done, nil
-}
-
-// triedByOthers reports whether a point that a user has enqueued for a study, and that is pending
-// here, is on record.
-func (a *agenda) triedByOthers(s *tuning) bool {
-	return slices.ContainsFunc(s.pending, func(j job) bool {
-		_, done := a.journal.Done(j.key)
-		return done && j.proposal.Own > 0
-	})
 }
 
 // returned ends the reservation of a job that has ended. That of an asynchronous search ends with
@@ -756,25 +769,19 @@ func (a *agenda) enterOthers() error {
 	return nil
 }
 
-// clear withdraws lines of finished studies that belong to none of their jobs. Another process that
-// did not yet know that failed jobs run again may have written results that depend on these
-// failures.
-func (a *agenda) clear() error {
-	if !a.journal.Retried() {
-		return nil
-	}
+// strays are the keys of lines of finished studies that belong to none of their jobs.
+func (a *agenda) strays() (stray []string) {
 	known := map[studyID]map[string]bool{}
 	for _, s := range a.studies {
 		if s.finished() {
 			known[studyID{s.Configuration, s.Index}] = s.keys
 		}
 	}
-	var stray []string
 	for _, line := range a.journal.Lines() {
 		of, _ := originOf(line)
 		if keys := known[of]; keys != nil && !keys[line.Key] {
 			stray = append(stray, line.Key)
 		}
 	}
-	return a.journal.Withdraw(stray...)
+	return stray
 }

@@ -177,8 +177,8 @@ func TestEnqueueWhenSharing(t *testing.T) {
 					at[line.Trial.Index] = true
 				}
 			}
-			if len(at) != 16 || tried.Load() != 16 || lines[len(lines)-1].Fit.Own != 2 {
-				t.Errorf("%s: %d trials and %d lines after %d evaluations, want 16", name, len(at), len(lines), tried.Load())
+			if len(at) != 16 || tried.Load() != 15 || lines[len(lines)-1].Fit.Own != 2 { // the point was given twice
+				t.Errorf("%s: %d trials and %d lines after %d evaluations, want 16, 17 and 15", name, len(at), len(lines), tried.Load())
 			}
 		}
 	}

@@ -29,6 +29,7 @@ type tuning struct {
 	closed    bool            // it waits at its Stage
 	trials    []record.Trial  // all proposed trials, by index
 	own       []record.Trial  // those of points that a user has enqueued, by number
+	ownKeys   []string        // of their jobs
 	owed      int             // of these, the number that is not on record
 	seconds   []float64       // that each of them took
 	proposed  []Proposal      // of the strategy, not yet made into jobs
@@ -271,11 +272,25 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
 	j.tried = []string{jobKey(s.Key, "trial", 0, j.proposal.Points)}
+	for earlier := 1; earlier < number; earlier++ {
+		j.tried = append(j.tried, jobKey(s.Key, "own", earlier, j.proposal.Points))
+	}
 	if s.Twin != "" {
 		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
 	}
-	s.keys[j.key] = true
+	s.keys[j.key], s.ownKeys = true, append(s.ownKeys, j.key)
 	return j
+}
+
+// triedByOthers reports whether a point that a user has enqueued is on record, and not known here;
+// but for this job.
+func (s *tuning) triedByOthers(journal *Journal, but string) bool {
+	for i, key := range s.ownKeys {
+		if _, done := journal.Done(key); done && s.own[i].Own == 0 && key != but {
+			return true
+		}
+	}
+	return false
 }
 
 // assessment makes the last job.

@@ -95,27 +95,25 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 			return a.summary, err
 		}
 	}
-	a.workers = true
 	s := scheduler{Options: o, studies: studies, journal: j, agenda: a, ctx: ctx, began: time.Now(), threads: 1,
 		overtook: map[string]bool{}, live: map[string]job{}}
+	a.workers, a.runs = true, s.runs
 	defer j.ReleaseAll()
-	s.run()
-	a = s.agenda
-	if len(a.active) > 0 && s.stop != nil {
-		return a.summary, s.stop
+	for again := true; again && err == nil; again, err = s.settle() {
+		s.run()
+		a = s.agenda
+		if len(a.active) > 0 && s.stop != nil {
+			return a.summary, s.stop
+		}
+		if paused := a.control.Paused; len(paused) > 0 && a.left() {
+			return a.summary, fmt.Errorf("%w: configuration %s of the run is paused; gpc-tune resume lets it go on",
+				ErrStopped, strings.Trim(strings.ReplaceAll(fmt.Sprint(paused), " ", ", "), "[]"))
+		}
+		if len(a.active) == 0 && a.closed > 0 {
+			panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", a.closed))
+		}
 	}
-	if paused := a.control.Paused; len(paused) > 0 && a.left() {
-		return a.summary, fmt.Errorf("%w: configuration %s of the run is paused; gpc-tune resume lets it go on",
-			ErrStopped, strings.Trim(strings.ReplaceAll(fmt.Sprint(paused), " ", ", "), "[]"))
-	}
-	if len(a.active) == 0 && a.closed > 0 {
-		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", a.closed))
-	}
-	if err := a.clear(); err != nil {
-		return a.summary, err
-	}
-	_, err = j.Refresh() // fails if the folder has been removed
-	return a.summary, err
+	return s.agenda.summary, err
 }
 
 // scheduler starts the jobs of an agenda on workers.
@@ -222,6 +220,12 @@ func (s *scheduler) run() {
 // glance is how often a process looks for the results of other processes that it waits for.
 const glance = 100 * time.Millisecond
 
+// runs reports whether a job runs here.
+func (s *scheduler) runs(key string) bool {
+	_, is := s.live[key]
+	return is
+}
+
 // begins counts a job that starts.
 func (s *scheduler) begins(j job) {
 	s.running++
@@ -280,19 +284,41 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 
 // obey reads the commands given by hand. If other configurations are dropped than before, or points
 // were enqueued, the agenda is made again from the journal, as when the run is resumed; so is one
-// that is stale.
+// that is outdated.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
 	now, before := s.journal.Control(), s.agenda.control
-	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) && !s.agenda.stale {
+	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) && !s.agenda.outdated() {
 		s.agenda.control = now
 		if !slices.Equal(now.First, before.First) {
 			s.agenda.order = nil
 		}
 		return nil
 	}
+	return s.remake()
+}
+
+// settle makes the agenda again, at the end, if it is outdated, or if there are lines of finished
+// studies that belong to none of their jobs; again: jobs are left then. Such lines follow from
+// results that do not count any more, and are withdrawn: of another process that did not know yet
+// that failed jobs run again, for example, or of a line that is damaged.
+func (s *scheduler) settle() (again bool, err error) {
+	if _, err := s.journal.Refresh(); err != nil { // or the folder has been removed
+		return false, err
+	}
+	if !s.agenda.outdated() && len(s.agenda.strays()) == 0 {
+		return false, nil
+	}
+	if err := s.remake(); err != nil || len(s.agenda.active) > 0 {
+		return err == nil, err
+	}
+	return false, s.journal.Withdraw(s.agenda.strays()...)
+}
+
+// remake makes the agenda again from the journal, and keeps the jobs that run.
+func (s *scheduler) remake() error {
 	old := s.agenda
 	a, err := newAgenda(s.studies, old.journal, s.Own)
 	if err != nil {
@@ -300,7 +326,7 @@ func (s *scheduler) obey() error {
 	}
 	done := min(old.summary.Done, a.summary.Skipped)
 	a.summary.Done, a.summary.Skipped = a.summary.Done+done, a.summary.Skipped-done
-	a.workers, a.refreshed, a.took = true, old.refreshed, old.took
+	a.workers, a.runs, a.refreshed, a.took = true, s.runs, old.refreshed, old.took
 	for key := range s.live {
 		s.live[key] = job{}
 	}
@@ -346,10 +372,10 @@ func (s *scheduler) finished(r result) {
 		delete(s.live, r.key)
 	}
 	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
-		s.journal.Release(r.key)
-		if !r.think && !r.of.whole() || s.agenda.dropped(r.of) {
-			s.journal.Release(r.lease())
+		if r.err == nil && r.line != nil && s.agenda.dropped(r.of) && s.journal.Holds(r.lease()) {
+			r.err = s.agenda.record(r.job, *r.line)
 		}
+		s.journal.Release(r.key)
 		if r.err != nil {
 			s.abort(r.err)
 		}

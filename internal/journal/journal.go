@@ -80,6 +80,7 @@ type Journal struct {
 type ledger struct {
 	jobs     map[string]entry
 	attempts map[string]int
+	revised  *int // how often a line that was there has gone, or was replaced
 }
 
 // entry is a finished job with its position.
@@ -89,6 +90,8 @@ type entry struct {
 	number  int
 }
 
+func newLedger() ledger { return ledger{map[string]entry{}, map[string]int{}, new(int)} }
+
 // counts reports whether a line belongs to its job's highest attempt. A line of a higher attempt
 // removes all earlier lines.
 func (l ledger) counts(line record.Line) bool {
@@ -97,6 +100,9 @@ func (l ledger) counts(line record.Line) bool {
 		return false
 	case line.Attempt > now:
 		l.attempts[line.Key] = line.Attempt
+		if _, there := l.jobs[line.Key]; there {
+			*l.revised++
+		}
 		delete(l.jobs, line.Key)
 	}
 	return !line.Withdrawn()
@@ -115,7 +121,7 @@ type segment struct {
 func Open(dir string, o Options) (*Journal, error) {
 	j := &Journal{
 		Options: o, dir: dir, segments: map[string]segment{}, damaged: map[string]string{},
-		own: ledger{map[string]entry{}, map[string]int{}}, others: ledger{map[string]entry{}, map[string]int{}},
+		own: newLedger(), others: newLedger(),
 	}
 	_, err := j.Refresh()
 	return j, err
@@ -278,26 +284,49 @@ func (j *Journal) add(e entry) error {
 			j.others.jobs[key] = e
 		}
 		return nil
-	case !found, old.line.TimedOut() && !e.line.TimedOut():
+	case !found, old.replacedBy(e):
+		if found {
+			*j.own.revised++
+		}
 		e.line.Plan = j.Plan // one string for all
 		j.own.jobs[key] = e
 		delete(j.others.jobs, key)
 		return nil
-	case e.line.TimedOut(): // it depends on time
+	}
+	if err := old.same(e); err != nil || e.line.TimedOut() {
+		return err
+	}
+	if e.line.Seconds < old.line.Seconds {
+		*j.own.revised++
+	}
+	// independent of the order of reading
+	old.line.Build, old.line.Seconds = min(old.line.Build, e.line.Build), min(old.line.Seconds, e.line.Seconds)
+	j.own.jobs[key] = old
+	return nil
+}
+
+// replacedBy reports whether a job that took too long has a result now.
+func (e entry) replacedBy(other entry) bool { return e.line.TimedOut() && !other.line.TimedOut() }
+
+// same returns an error if two results of a job differ, unless the second took too long, which
+// depends on time.
+func (e entry) same(other entry) error {
+	a, b := e.line, other.line
+	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
+	if b.TimedOut() || bytes.Equal(encodeLine(a), encodeLine(b)) {
 		return nil
 	}
-	a, b := old.line, e.line
-	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
-	if !bytes.Equal(encodeLine(a), encodeLine(b)) {
-		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s: the "+
-			"builds or the data differ", ErrJournal, key, old.segment, old.number,
-			e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
-	}
-	if e.line.Build < old.line.Build { // independent of the order of reading
-		old.line.Build = e.line.Build
-		j.own.jobs[key] = old
-	}
-	return nil
+	return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s: the builds or "+
+		"the data differ", ErrJournal, a.Key, e.segment, e.number, other.segment, other.number,
+		cmp.Or(e.line.Build, "an unknown build"), cmp.Or(other.line.Build, "an unknown build"))
+}
+
+// Revised counts how often a line on record has gone, or was replaced by another one: what follows
+// from it may be another than before.
+func (j *Journal) Revised() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return *j.own.revised
 }
 
 // encodeLine is the line in the form of the journal.
@@ -350,8 +379,8 @@ func (j *Journal) append(lines []record.Line) error {
 		}
 		line.Sum = ""
 		e := entry{line, "this process", j.written + len(fresh) + 1}
-		if _, found := j.own.jobs[line.Key]; found && !line.Withdrawn() {
-			if err := j.add(e); err != nil {
+		if old, found := j.own.jobs[line.Key]; found && !line.Withdrawn() && !old.replacedBy(e) {
+			if err := old.same(e); err != nil {
 				return err
 			}
 			continue
@@ -479,13 +508,6 @@ func (j *Journal) DropFailures() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.retry = true
-}
-
-// Retried reports whether a job of the plan was ever withdrawn.
-func (j *Journal) Retried() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.own.attempts) > 0
 }
 
 // Others counts the jobs of other plans.

@@ -220,8 +220,8 @@ func TestJobsOfOtherPlans(t *testing.T) {
 		}
 	}
 	earlier("at first", map[string]bool{"good": true, "failed": true, "slow": false, "none": false})
-	if j.Others() != 3 || j.Retried() || len(j.Lines()) != 0 {
-		t.Errorf("%d jobs of others; retried %t, %v", j.Others(), j.Retried(), j.Lines())
+	if j.Others() != 3 || len(j.Lines()) != 0 {
+		t.Errorf("%d jobs of others; %v", j.Others(), j.Lines())
 	}
 	j.DropFailures()
 	earlier("to try again", map[string]bool{"good": true, "failed": false, "slow": false})
@@ -229,9 +229,6 @@ func TestJobsOfOtherPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	earlier("withdrawn", map[string]bool{"good": false})
-	if !j.Retried() {
-		t.Error("a job was withdrawn, and none is retried")
-	}
 	// The first of two others' stays, and this plan's replaces both, in whatever order they are
 	// read.
 	mine, third := of("new", "good", ""), of("third", "good", "")
@@ -435,5 +432,47 @@ func TestManifestIsNamed(t *testing.T) {
 			!strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", of, err)
 		}
+	}
+}
+
+// A journal counts how often a line that was there has gone, or was replaced: it was withdrawn, took
+// too long and has a result, or took a shorter time elsewhere.
+func TestRevised(t *testing.T) {
+	dir := t.TempDir()
+	timedOut, slow := trial("late"), trial("twice")
+	timedOut.Trial = &record.Trial{Points: []record.Point{}, Failure: cause.TimedOut.New("timed out")}
+	slow.Seconds = 3
+	writer, reader := ofPlan(t, dir, Options{}), ofPlan(t, dir, Options{})
+	mustAppend(t, writer, trial("gone"), timedOut, slow)
+	other := ofPlan(t, dir, Options{}) // knows what was there
+	want := 0
+	revised := func(what string, by int) {
+		t.Helper()
+		if _, err := reader.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		if want += by; reader.Revised() != want {
+			t.Errorf("%s: revised %d times, want %d", what, reader.Revised(), want)
+		}
+	}
+	revised("at first", 0)
+	if err := writer.Withdraw("gone"); err != nil {
+		t.Fatal(err)
+	}
+	revised("withdrawn", 1)
+	mustAppend(t, writer, trial("gone"))
+	revised("there again", 0)
+	mustAppend(t, other, trial("late"))
+	revised("a result for a timeout", 1)
+	if line, _ := reader.Done("late"); line.TimedOut() {
+		t.Error("the timeout counts")
+	}
+	mustAppend(t, other, timedOut)
+	revised("a timeout for a result", 0)
+	slow.Seconds = 2
+	mustAppend(t, other, slow) // it knows the job, and writes nothing
+	revised("known", 0)
+	if line, _ := other.Done("twice"); line.Seconds != 3 {
+		t.Errorf("a line that is not written counts: %v s", line.Seconds)
 	}
 }
