@@ -183,7 +183,7 @@ func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) b
 	}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
-			paired: studies[i].Twin != "" || twins[studies[i].Key]}
+			ownAt: map[string][]string{}, paired: studies[i].Twin != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
 		a.ladders.enter(s)
 		if s.closed = s.Stage != nil; !s.closed {
@@ -614,7 +614,7 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 				return nil, true, nil
 			}
 			j := s.pending[k]
-			if a.paused(j) {
+			if a.paused(j) || a.runs != nil && slices.ContainsFunc(j.tried, a.runs) { // it is to be copied
 				continue
 			}
 			if !j.think && !fits(j) {
@@ -698,6 +698,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	}
 	ours, err = a.journal.Claim(j.lease())
 	if ours && j.of.whole() && j.of.triedByOthers(a.journal, j.key) {
+		a.stale = true           // it may be none of those pending here, or paused
 		return false, false, err // that comes first
 	}
 	if err == nil && ours && !j.think && len(j.of.own) > 0 { // another may have begun it before it knew of these
@@ -709,6 +710,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if _, done = a.journal.Done(j.key); !done && !j.inOrder() { // by its last holder, meanwhile
 		if line, copied := a.copied(j); copied {
 			done, err = true, a.journal.Append(line)
+			a.summary.Done, a.summary.Skipped = a.summary.Done+1, a.summary.Skipped-1
 		}
 	}
 	if done {

@@ -50,6 +50,8 @@ type tuning struct {
 	thought   bool            // a worker has asked; the answer is proposed
 	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // of all its jobs
+	// ownKeys by the key of a trial of their point
+	ownAt map[string][]string
 }
 
 // job becomes one line of the journal.
@@ -135,10 +137,8 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		case s.Twin != "":
 			j.after = jobKey(s.Twin, kind, nth, p.Points)
 		}
-		for number := range s.own {
-			if kind == "trial" {
-				j.tried = append(j.tried, jobKey(s.Key, "own", number+1, p.Points))
-			}
+		if kind == "trial" && len(s.own) > 0 {
+			j.tried = s.ownAt[jobKey(s.Key, kind, 0, p.Points)]
 		}
 		batch = append(batch, j)
 	}
@@ -271,10 +271,9 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	}
 	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
-	j.tried = []string{jobKey(s.Key, "trial", 0, j.proposal.Points)}
-	for earlier := 1; earlier < number; earlier++ {
-		j.tried = append(j.tried, jobKey(s.Key, "own", earlier, j.proposal.Points))
-	}
+	trial := jobKey(s.Key, "trial", 0, j.proposal.Points)
+	j.tried = append([]string{trial}, s.ownAt[trial]...)
+	s.ownAt[trial] = append(s.ownAt[trial], j.key)
 	if s.Twin != "" {
 		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
 	}

@@ -210,6 +210,9 @@ func (s *scheduler) run() {
 			next.pending = next.pending[1:]
 		case <-again:
 		case r := <-results:
+			if next != nil { // what ended may change who is to do it
+				s.agenda.returned(head)
+			}
 			s.finished(r)
 		case <-drain:
 		case <-done:
@@ -312,7 +315,7 @@ func (s *scheduler) settle() (again bool, err error) {
 		return false, nil
 	}
 	if err := s.remake(); err != nil || len(s.agenda.active) > 0 {
-		return err == nil, err
+		return err == nil && s.agenda.left(), err
 	}
 	return false, s.journal.Withdraw(s.agenda.strays()...)
 }
@@ -327,8 +330,10 @@ func (s *scheduler) remake() error {
 	done := min(old.summary.Done, a.summary.Skipped)
 	a.summary.Done, a.summary.Skipped = a.summary.Done+done, a.summary.Skipped-done
 	a.workers, a.runs, a.refreshed, a.took = true, s.runs, old.refreshed, old.took
-	for key := range s.live {
-		s.live[key] = job{}
+	for key, j := range s.live {
+		if j.of == nil || !a.dropped(j.of) { // else it is recorded in the order of the last agenda that had it
+			s.live[key] = job{}
+		}
 	}
 	for _, study := range a.active {
 		study.pending = slices.DeleteFunc(study.pending, func(j job) bool {
@@ -372,10 +377,13 @@ func (s *scheduler) finished(r result) {
 		delete(s.live, r.key)
 	}
 	if now.of == nil || s.agenda.studies[now.of.place] != now.of { // the agenda knows its line, or does not need it
-		if r.err == nil && r.line != nil && s.agenda.dropped(r.of) && s.journal.Holds(r.lease()) {
-			r.err = s.agenda.record(r.job, *r.line)
+		if now.of != nil && r.err == nil && r.line != nil && s.agenda.dropped(r.of) && s.journal.Holds(now.lease()) {
+			r.err = s.agenda.record(now, *r.line)
 		}
 		s.journal.Release(r.key)
+		if of := s.agenda.studies[r.of.place]; r.err == nil && !r.think && slices.Contains(s.agenda.active, of) {
+			r.err = s.agenda.proceed(of) // where it waited for what ran
+		}
 		if r.err != nil {
 			s.abort(r.err)
 		}
@@ -391,6 +399,8 @@ func (s *scheduler) finished(r result) {
 	case err != nil:
 	case r.think:
 		err = s.agenda.answered(r.of, r.next)
+	case r.recorded && r.line == nil && !s.onRecord(r.key): // another process has withdrawn it
+		s.agenda.stale = true
 	case r.recorded:
 		s.agenda.summary.Done++
 		err = s.agenda.complete(r.job)
@@ -409,6 +419,11 @@ func (s *scheduler) record(j job, line record.Line) error {
 			"suspended; run it again when that one has ended", ErrStopped, j.of.Configuration)
 	}
 	return s.agenda.record(j, line)
+}
+
+func (s *scheduler) onRecord(key string) bool {
+	_, done := s.journal.Done(key)
+	return done
 }
 
 // abort stops the run with an error.
