@@ -441,6 +441,7 @@ func TestErrors(t *testing.T) {
 		{GroupKFold{K: 2}, []int{0, 0, 1, 1}, []string{"a", "a", "b", "b"}, "would train without class"},
 		{Predefined{}, labels, nil, "do not say to which fold"},
 		{Predefined{}, labels, pairs, `case 1 is in fold "a", which is no whole number`}, {Predefined{}, []int{0, 1, 0, 1}, []string{"1.5", "1", "2", "2"}, `case 1 is in fold "1.5"`},
+		{Predefined{}, []int{0, 1, 0, 1}, []string{"1", "0x1", "2", "2"}, `case 2 is in fold "0x1"`},
 		{Predefined{}, []int{0, 1}, []string{"1", "1"}, "0 training and 2 test cases"},
 		{Predefined{}, []int{0, 1, 1}, []string{"1", "2", "2"}, "fold 0 would train without class 0"},
 	} {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Inner is the splitter of a training set into k folds, by default (0) into usual ones, or as many
-// as it has groups, which stay together, or cases.
+// Inner is the splitter of a training set of n cases into k folds. 0 folds stand for the usual
+// number, or for as many as there are groups, which stay together, or cases, if these are fewer.
 func Inner(k, usual, n int, groups []string) Splitter {
 	if groups == nil {
 		return KFold{K: cmp.Or(k, min(usual, n))}

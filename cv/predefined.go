@@ -23,7 +23,8 @@ func (Predefined) Split(n int, _ []int, groups []string, _ uint64) ([]Fold, erro
 	number := make([]int, n)
 	for i, g := range groups {
 		v, err := strconv.ParseFloat(strings.TrimSpace(g), 64)
-		if number[i] = int(v); err != nil || float64(number[i]) != v || math.Abs(v) > 1e9 {
+		number[i] = int(v)
+		if err != nil || float64(number[i]) != v || math.Abs(v) > 1e9 || strings.ContainsAny(g, "_xX") {
 			return nil, fmt.Errorf("case %d is in fold %q, which is no whole number", i+1, g)
 		}
 	}

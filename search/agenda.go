@@ -151,8 +151,8 @@ type agenda struct {
 	revised int                   // Journal.Revised when it was made
 	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
-	// stale: a strategy has proposed trials without a point that it knew by then, in the order on
-	// record, because another process tried that point
+	// stale: another process has tried a point of the user, and a strategy has proposed trials
+	// without it here that, by the order on record, come after it
 	stale bool
 
 	refreshed time.Time     // when the journal was last read

@@ -50,7 +50,7 @@ type tuning struct {
 	thought   bool            // a worker has asked; the answer is proposed
 	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // of all its jobs
-	// ownKeys by the key of a trial of their point
+	// ownKeys by the key that the strategy's trial of the same point has
 	ownAt map[string][]string
 }
 
@@ -182,8 +182,8 @@ func (s *tuning) history() (trials []record.Trial) {
 	return trials
 }
 
-// missed reports whether the strategy has been asked without a point of the user that it knows, in
-// the order on record.
+// missed reports whether the strategy has proposed trials without a point of the user that come
+// after it by the order on record.
 func (s *tuning) missed(own record.Trial) bool {
 	asked := len(s.trials)
 	if s.thinking {
@@ -281,8 +281,8 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	return j
 }
 
-// triedByOthers reports whether a point that a user has enqueued is on record, and not known here;
-// but for this job.
+// triedByOthers reports whether a point that a user has enqueued is on record and not entered here,
+// other than that of this job.
 func (s *tuning) triedByOthers(journal *Journal, but string) bool {
 	for i, key := range s.ownKeys {
 		if _, done := journal.Done(key); done && s.own[i].Own == 0 && key != but {

@@ -50,7 +50,7 @@ func changedOptions(v, defaults reflect.Value) (string, error) {
 	if of, is := v.Interface().(interface{ Names() []string }); is && v.CanInt() {
 		if n := v.Int(); n >= 0 && n < int64(len(of.Names())) {
 			return of.Names()[n], nil
-		} // else it is no value, which is an error of who reads it
+		} // else it is written as a number, which the reader refuses
 	}
 	switch k := v.Kind(); {
 	case k == reflect.Interface:

@@ -135,7 +135,7 @@ func (j *Journal) Refresh() (news bool, err error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	// before the lines, so that with a command is known what others did without knowing it
+	// commands first: lines that others wrote before they knew a command are then read with it
 	news, damaged, err := j.commands.read(j.dir, j.Configurations)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)

@@ -195,7 +195,8 @@ func decisionsOf(c reports.Configuration, e reports.Evaluation) (names []string,
 func confused(c reports.Configuration, e reports.Evaluation) Table {
 	type pair struct{ class, decided, cases int }
 	var pairs []pair
-	for class, row := range e.Confusion {
+	names, rows := decisionsOf(c, e)
+	for class, row := range rows {
 		for decided, n := range row {
 			if n > 0 && decided != class {
 				pairs = append(pairs, pair{class, decided, n})
@@ -206,7 +207,7 @@ func confused(c reports.Configuration, e reports.Evaluation) Table {
 	t := Table{Title: "most frequent wrong decisions, " + scoredName(e),
 		Columns: Columns("class", "decided", "cases")}
 	for _, p := range pairs[:min(Widest, len(pairs))] {
-		t.Add(className(c.Classes[p.class]), className(c.Classes[p.decided]), p.cases)
+		t.Add(className(c.Classes[p.class]), className(names[p.decided]), p.cases)
 	}
 	return t
 }
