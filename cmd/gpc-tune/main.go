@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 func main() {
@@ -26,7 +29,29 @@ func main() {
 	// code 2, the code for wrong usage. With this setting it ends with SIGABRT.
 	debug.SetTraceback("crash")
 	ctx, signals := watch()
+	var names []string
+	for _, c := range commands(signals) {
+		names = append(names, regexp.QuoteMeta(c.Name()))
+	}
+	terminal.StartedAs(startedBy(os.Args[0]), names)
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// byGoRun matches the path of a program that go run has made: in a folder for this one call, or in
+// the cache of builds.
+var byGoRun = regexp.MustCompile(`/(go-build\d+/b\d+/exe|[0-9a-f]{64}-d)/[^/]+$`)
+
+// startedBy returns the beginning of the command line of a program with this path: go run with the
+// folder of this package or its import path, or else the name gpc-tune.
+func startedBy(path string) string {
+	if !byGoRun.MatchString(filepath.ToSlash(path)) {
+		return "gpc-tune"
+	}
+	const folder = "./cmd/gpc-tune"
+	if _, err := os.Stat(filepath.Join(folder, "main.go")); err == nil {
+		return "go run " + folder
+	}
+	return "go run github.com/gpc-tune/gpc-tune/cmd/gpc-tune"
 }
 
 // commands are the commands of the program.
@@ -84,6 +109,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	out, log := newOutput(stdout), newOutput(stderr)
+	log.messages = true
 	defer log.close()
 	root.SetOut(out)
 	root.SetErr(log)

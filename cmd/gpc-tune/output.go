@@ -23,11 +23,13 @@ import (
 
 // output is standard output or standard error. Names and messages from files may contain sequences
 // that move the cursor, rename a window or change the direction of text; in texts these are escaped
-// (terminal.Printable). Tables and pictures for programs are escaped only on a terminal. The first
+// (terminal.Printable), and command lines begin with how the user starts the program
+// (terminal.Commands). Tables and pictures for programs are escaped only on a terminal. The first
 // error is kept.
 type output struct {
 	to       io.Writer
 	terminal bool
+	messages bool   // the texts are messages, whose lines a terminal gets broken at blanks
 	rest     []byte // an incomplete UTF-8 character
 	err      error
 }
@@ -49,12 +51,21 @@ func (o *output) Write(text []byte) (int, error) {
 			break
 		}
 	}
-	_, err := o.plain([]byte(terminal.Printable(string(o.rest[:whole]))))
+	_, err := o.plain([]byte(o.shown(string(o.rest[:whole]))))
 	o.rest = append(o.rest[:0], o.rest[whole:]...)
 	if err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// shown is a text as it is written.
+func (o *output) shown(text string) string {
+	text = terminal.Commands(terminal.Printable(text))
+	if o.terminal && o.messages {
+		text = terminal.Wrap(text, o.width(), "    ")
+	}
+	return text
 }
 
 // plain writes without escaping.
@@ -69,7 +80,7 @@ func (o *output) plain(data []byte) (int, error) {
 
 // close writes the rest, and returns the first error.
 func (o *output) close() error {
-	o.plain([]byte(terminal.Printable(string(o.rest))))
+	o.plain([]byte(o.shown(string(o.rest))))
 	o.rest = nil
 	return o.err
 }

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -71,7 +71,7 @@ func (p *progress) event(e search.Event) {
 // show overwrites the line of the terminal, without its last column: a terminal may continue a full
 // line on the next one.
 func (p *progress) show(line string) {
-	n := utf8.RuneCountInString(line)
+	n := terminal.Columns(line)
 	rest := max(0, min(p.shown, p.width()-1)-n) // the terminal may have become narrower
 	fmt.Fprintf(p.w, "\r%s%s\r%[1]s", line, strings.Repeat(" ", rest))
 	p.shown = n
@@ -101,7 +101,7 @@ func fitting(parts []string, done float64, columns int) string {
 	}
 	kept, left := make([]string, len(parts)), columns
 	for _, i := range []int{0, 1, 4, 2, 3} {
-		if n := utf8.RuneCountInString(parts[i]); n <= left {
+		if n := terminal.Columns(parts[i]); n <= left {
 			kept[i], left = parts[i], left-n
 		}
 	}

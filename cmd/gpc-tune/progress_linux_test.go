@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -100,5 +102,36 @@ func TestProgressOnATerminal(t *testing.T) {
 				t.Errorf("the line is left: %q", after)
 			}
 		})
+	}
+}
+
+// A message is broken between words on a terminal, at its width; elsewhere it is one line.
+func TestMessagesOnATerminal(t *testing.T) {
+	args := []string{"run", "gallery:crabs", "--set", "model.inference=laplase", "-j", "1"}
+	var out, whole bytes.Buffer
+	if got := run(t.Context(), nil, args, nil, &out, &whole); got != exitInvalid || strings.Count(whole.String(), "\n") != 1 {
+		t.Fatalf("%d: %s", got, &whole)
+	}
+	for _, columns := range []int{40, 80} {
+		master, slave := pseudoterminal(t)
+		if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+			t.Fatal(err)
+		}
+		run(t.Context(), nil, args, nil, &out, slave)
+		shown := ""
+		for buffer := make([]byte, 4096); !strings.HasSuffix(shown, "\r\n") || strings.Count(shown, "\r\n") < whole.Len()/columns; {
+			n, err := master.Read(buffer)
+			if shown += string(buffer[:n]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for line := range strings.SplitSeq(shown, "\r\n") {
+			if utf8.RuneCountInString(line) > columns {
+				t.Errorf("%q has more than %d columns", line, columns)
+			}
+		}
+		if again := strings.ReplaceAll(strings.TrimSuffix(shown, "\r\n"), "\r\n    ", " ") + "\n"; again != whole.String() {
+			t.Errorf("%d columns: %q\nof %q", columns, again, &whole)
+		}
 	}
 }

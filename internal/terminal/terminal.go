@@ -1,4 +1,4 @@
-// Package terminal escapes texts for terminals and quotes command lines for shells.
+// Package terminal escapes and wraps texts for terminals, and quotes command lines for shells.
 package terminal
 
 import (

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
@@ -53,7 +52,7 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	for i, line := range lines {
 		var text strings.Builder
 		for c, cell := range line {
-			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", width[c]-terminal.Columns(cell))
 			if t.Columns[c].Right {
 				cell = pad + cell
 			} else {
@@ -142,13 +141,11 @@ func (t *Table) fit(most int) (left []string) {
 // shorten cuts the words of a column.
 func (t *Table) shorten(c, most int) {
 	for i, row := range t.Rows {
-		if letters := []rune(row[c].text()); len(letters) > most {
-			t.Rows[i][c].Text = string(letters[:most-1]) + "…"
+		if text := row[c].text(); terminal.Columns(text) > most {
+			t.Rows[i][c].Text = terminal.Cut(text, most)
 		}
 	}
-	if letters := []rune(t.Columns[c].Name); len(letters) > most {
-		t.Columns[c].Name = string(letters[:most-1]) + "…"
-	}
+	t.Columns[c].Name = terminal.Cut(t.Columns[c].Name, most)
 }
 
 // lines are the header and the rows as texts, and the widths of the columns.
@@ -174,7 +171,7 @@ func (t Table) lines() (lines [][]string, width []int) {
 	width = make([]int, len(t.Columns))
 	for _, line := range lines {
 		for c, cell := range line {
-			width[c] = max(width[c], utf8.RuneCountInString(cell))
+			width[c] = max(width[c], terminal.Columns(cell))
 		}
 	}
 	return lines, width

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // Screen is the terminal for a text; the zero value means no terminal and no limit of width.
@@ -63,25 +64,4 @@ func (s Screen) marked(mark Mark, line string) string {
 }
 
 // wrap breaks a text between words; further lines begin with the indent.
-func (s Screen) wrap(text, indent string) string {
-	if s.Width == 0 {
-		return text
-	}
-	var out strings.Builder
-	column := 0
-	for i, word := range strings.Split(text, " ") {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case column+1+n > s.Width:
-			out.WriteString("\n" + indent)
-			column = utf8.RuneCountInString(indent)
-		default:
-			out.WriteByte(' ')
-			column++
-		}
-		out.WriteString(word)
-		column += n
-	}
-	return out.String()
-}
+func (s Screen) wrap(text, indent string) string { return terminal.Wrap(text, s.Width, indent) }

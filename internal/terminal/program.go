@@ -1,0 +1,45 @@
+package terminal
+
+import (
+	"regexp"
+	"strings"
+)
+
+// name is the program's name in texts.
+const name = "gpc-tune"
+
+// program has the arguments of StartedAs; before that it is zero.
+var program struct {
+	start   string         // begins a command line that the user can copy
+	command *regexp.Regexp // matches the name with a command after it
+	atEnd   *regexp.Regexp // matches a command line from a colon to the end of a line
+}
+
+// StartedAs sets how the user starts the program, such as go run ./cmd/gpc-tune, and the names of
+// its commands. It is called once, before any other function of this package.
+func StartedAs(start string, commands []string) {
+	names := ` (?:` + strings.Join(commands, "|") + `)\b`
+	program.start = start
+	program.command = regexp.MustCompile(`(^|[^\w./-])` + name + `(` + names + `)`)
+	program.atEnd = regexp.MustCompile(`: (?:` + regexp.QuoteMeta(start) + `|` + name + `)` + names + `[^;]*$`)
+}
+
+// Commands is a text in which command lines of the program begin with how the user starts it.
+func Commands(text string) string {
+	if program.start == "" || program.start == name {
+		return text
+	}
+	return program.command.ReplaceAllString(text, "${1}"+strings.ReplaceAll(program.start, "$", "$$")+"${2}")
+}
+
+// lastCommand is the index of the command line with which a line ends, after a colon; 0: it ends
+// with none.
+func lastCommand(line string) int {
+	if program.atEnd == nil {
+		return 0
+	}
+	if found := program.atEnd.FindStringIndex(line); found != nil {
+		return found[0] + len(": ")
+	}
+	return 0
+}
