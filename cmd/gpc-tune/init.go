@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -33,6 +39,13 @@ func initCommand() *cobra.Command {
 				return err
 			}
 			started, err := catalogue.Starter(c.Context(), name, source, label, limit)
+			var unclear *columns.UnclearLabel
+			if errors.As(err, &unclear) {
+				if label, err = askLabel(c, unclear, name, source, err); err != nil {
+					return err
+				}
+				started, err = catalogue.Starter(c.Context(), name, source, label, limit)
+			}
 			if err != nil {
 				return err
 			}
@@ -58,10 +71,39 @@ func initCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
 	c.Flags().StringVar(&label, "label", "",
-		"the column of the label: its name, or its number from 1 (default: the last column that can be a label)")
+		"the column of the label: its name, or its number from 1 (default: the column that the file tells, else init asks)")
 	c.Flags().StringVar(&within, "time", "", "the time that the study may take on this machine: 2m, 30m, 4h, or "+
 		"overnight, which is 8h (default: about 2m on any machine)")
 	return c
+}
+
+// askLabel asks which of the candidates is the label, where a person can answer. Elsewhere it lists
+// the command for each of them, and returns the error.
+func askLabel(c *cobra.Command, unclear *columns.UnclearLabel, name, source string, err error) (string, error) {
+	w := c.ErrOrStderr()
+	in, readable := c.InOrStdin().(*os.File)
+	if out, ok := w.(*output); !ok || !out.terminal || !readable || !term.IsTerminal(int(in.Fd())) {
+		fmt.Fprintln(w, "candidates:")
+		for _, of := range unclear.Candidates {
+			fmt.Fprintf(w, "  %s # %s\n", terminal.CommandLine("gpc-tune", "init", name, "--data", source, "--label", of.Column),
+				terminal.OneLine(of.Why))
+		}
+		return "", err
+	}
+	fmt.Fprintf(w, "Which column is the label? %s.\n", unclear.Reason)
+	for k, of := range unclear.Candidates {
+		fmt.Fprintf(w, "  %d  %s  (%s)\n", k+1, terminal.OneLine(of.Column), terminal.OneLine(of.Why))
+	}
+	fmt.Fprint(w, "Its number or another column's name: ")
+	answer, _ := bufio.NewReader(in).ReadString('\n')
+	answer = strings.TrimSpace(answer)
+	if k, notNumber := strconv.Atoi(answer); notNumber == nil && k >= 1 && k <= len(unclear.Candidates) {
+		return unclear.Candidates[k-1].Column, nil
+	}
+	if answer == "" {
+		return "", err
+	}
+	return answer, nil
 }
 
 // timeOf is the time that a study may take, 0 for an empty text.

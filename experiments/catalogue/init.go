@@ -21,7 +21,8 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes what each column was taken to be. label is
-// the label's column, by name or number; empty: determined from the file. Of several studies it
+// the label's column, by name or number; empty: determined from the file, and if that is not clear,
+// the error is a columns.UnclearLabel. Of several studies it
 // takes the largest with an expected time of at most limit on this machine. Without a limit that is
 // two minutes on any machine, so that the same file is written everywhere.
 func Starter(ctx context.Context, path, name, label string, limit time.Duration) (Started, error) {
@@ -44,6 +45,9 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 	}
 	switch {
 	case from.Dataset == "" && err == nil:
+		if err := t.Clear(); err != nil {
+			return Started{}, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, from.Train, err)
+		}
 		if size, err = sizeOf(t); err != nil {
 			return Started{}, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, from.Train, err)
 		}

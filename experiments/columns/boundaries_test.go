@@ -68,7 +68,7 @@ func TestBoundsOfKinds(t *testing.T) {
 		want  string
 	}{
 		{"patient", 12, cycle("p%d", 10), "group"}, {"patient", 11, cycle("p%d", 10), "text"},
-		{"patient", 24, cycle("p%d", 9), "category"}, {"patient", 500, cycle("p%d", 10), "group"},
+		{"patient", 24, cycle("p%d", 5), "group"}, {"patient", 24, cycle("p%d", 4), "category"}, {"patient", 500, cycle("p%d", 10), "group"},
 		{"patient", 501, cycle("p%d", 10), "category"}, {"patient", 18, cycle("p%d", 15), "group"},
 		{"patient", 17, cycle("p%d", 15), "text"},
 		{"a", 20, nth, "row number"}, {"a", 19, nth, "number"}, {"id", 19, nth, "row number"},
@@ -80,8 +80,13 @@ func TestBoundsOfKinds(t *testing.T) {
 		{"zip", 20, cycle("%d", 2), "number"}, {"zip", 100, cycle("%d", 50), "category"},
 		{"zip", 99, cycle("%d", 50), "number"}, {"zip", 102, cycle("%d", 51), "number"},
 		{"row_id", 20, cycle("%d", 3), "category"},
-		{"a", 120, cycle("v%dw", 60), "category"}, {"a", 119, cycle("v%dw", 60), "text"},
-		{"a", 122, cycle("v%dw", 61), "text"}, {"a", 2, func(int) string { return "x" }, "constant"},
+		{"region", 120, cycle("v%dw", 60), "category"}, {"region", 119, cycle("v%dw", 60), "text"},
+		{"region", 122, cycle("v%dw", 61), "text"},
+		// groups without a name: ten values of letters and digits, or rows that stand together, and none alone
+		{"a", 20, cycle("v%dw", 10), "group"}, {"a", 19, cycle("v%dw", 10), "text"}, {"a", 18, cycle("v%dw", 9), "category"},
+		{"a", 20, func(i int) string { return "w" + string(rune('a'+i/2)) }, "group"},
+		{"a", 20, func(i int) string { return "w" + string(rune('a'+i%10)) }, "category"},
+		{"a", 501, cycle("v%dw", 10), "category"}, {"number", 60, cycle("%d", 6), "number"}, {"stratum", 60, cycle("%d", 20), "group"}, {"a", 2, func(int) string { return "x" }, "constant"},
 		{"a", 6, cycle("%d - x", 3), "ordered"}, {"a", 5, cycle("%d - x", 3), "text"},
 		{"a", 4, cycle("%d - x", 2), "category"},
 		{"w", 5, cycle("%d.5", 5), "weight"}, {"w", 5, cycle("-%d.5", 5), "number"}, {"w", 5, cycle("%d", 5), "weight"},

@@ -18,7 +18,7 @@ const mostCodes = 50
 var code = Kind{Name: "category", Use: Input, category: true, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
 	if !p.isWhole() || n < 3 || n > mostCodes || p.there < 2*n || p.there < leastRows ||
-		!codeName.MatchString(p.name) && !idName.MatchString(p.name) {
+		!codeName.MatchString(p.name) && (!idName.MatchString(p.name) || countName.MatchString(p.name)) {
 		return "", false
 	}
 	return fmt.Sprintf("%d categories, by its name, although they are numbers: %s", n, p.some()), true

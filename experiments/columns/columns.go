@@ -56,7 +56,9 @@ type Table struct {
 	Columns    []Column
 	Label      int
 	Why        string       // this column is the label
-	runnerUp   string       // the column that would be the label if this one were not; empty: none
+	Candidates []Candidate  // columns that may be the label, the most likely first; none: the user named it
+	unclear    string       // why the most likely candidate is not clear; empty: it is
+	shares     []string     // columns of numbers that add up to 1 in every row
 	Classes    []data.Count // of the label, in order of their texts; none if it is a number
 	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
 	Numeric    bool         // the label is a number
@@ -77,10 +79,12 @@ func (t *Table) Reason() string {
 	switch {
 	case t.Why == asked:
 		return t.Why
-	case t.runnerUp == "":
-		return "guessed, " + t.Why
+	case t.unclear != "":
+		return "perhaps: " + t.unclear
+	case len(t.Candidates) < 2:
+		return "guessed, by " + t.Why
 	}
-	return fmt.Sprintf("guessed, %s (the next guess is %s)", t.Why, t.runnerUp)
+	return fmt.Sprintf("guessed, by %s (the next guess is %s)", t.Why, t.Candidates[1].Column)
 }
 
 // Inputs is how many inputs the columns make: a category has one for each of its values.

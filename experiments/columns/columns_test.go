@@ -124,15 +124,15 @@ func TestFound(t *testing.T) {
 // The label is found where tables usually have it.
 func TestLabels(t *testing.T) {
 	for name, of := range map[string]struct{ text, named, want, why string }{
-		"last":             {"a,b,c\n1,2,x\n3,4,y\n5,6,x\n7,9,y\n", "", "c", "the last column"},
-		"first":            {"c,a,b\nx,1,2.5\ny,3,4\nx,5,6\ny,7,9\n", "", "c", "the first column"},
-		"by name":          {"a,target,c\n1,0,x\n3,1,y\n5,0,x\n7,1,y\n", "", "target", "by its name"},
-		"a number":         {"a,b\n1,2.5\n3,4.5\n5,6\n", "", "b", "the last column, a number"},
+		"last":             {"a,b,c\n1,2,x\n3,4,y\n5,6,x\n7,9,y\n", "", "c", "the last column, the only column of few values"},
+		"first":            {"c,a,b\nx,1,2.5\ny,3,4\nx,5,6\ny,7,9\n", "", "c", "the first column, the only column of few values"},
+		"by name":          {"a,target,c\n1,0,x\n3,1,y\n5,0,x\n7,1,y\n", "", "target", "its name"},
+		"a number":         {"a,b\n1,2.5\n3,4.5\n5,6\n", "", "b", "the last column, numbers"},
 		"asked for":        {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "a", "a", "as asked for"},
 		"asked for by no.": {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "1", "a", "as asked for"},
-		"last is an id":    {"a,grp,id\n1.5,u,k1\n2.5,v,k2\n3,u,k3\n9,v,k4\n", "", "grp", "the last column of few values"},
+		"last is an id":    {"a,grp,id\n1.5,u,k1\n2.5,v,k2\n3,u,k3\n9,v,k4\n", "", "grp", "the only column of few values"},
 		"often missing":    {"a,b,c\nu,2,x\nv,4,\nu,6,\nv,9,x\nu,8,y\nu,8.5,y\n", "", "a", "the first column"},
-		"words alone":      {"cap,odour,class\nflat,none,e\nbell,foul,p\nflat,foul,p\nbell,none,e\n", "", "class", "by its name"},
+		"words alone":      {"cap,odour,class\nflat,none,e\nbell,foul,p\nflat,foul,p\nbell,none,e\n", "", "class", "its name, the last column, its values: e (2), p (2)"},
 	} {
 		table, err := Read(file(t, of.text), of.named)
 		if err != nil {
@@ -258,8 +258,8 @@ func TestCopies(t *testing.T) {
 		head   string
 		copies int // of 200 rows
 		want   string
-	}{"few": {"a,b,y", 1, ""}, "some": {"a,b,y", 20, "together"}, "most": {"a,b,y", 150, ""},
-		"grouped": {"patient,b,y", 20, ""}, "numbered": {",a,b,y", 20, "together"}} {
+	}{"few": {"zone,b,y", 1, ""}, "some": {"zone,b,y", 20, "together"}, "most": {"zone,b,y", 150, ""},
+		"grouped": {"patient,b,y", 20, ""}, "numbered": {",zone,b,y", 20, "together"}} {
 		k := -1
 		path := file(t, rows(200, of.head, func(i int) string {
 			number := ""

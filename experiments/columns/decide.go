@@ -6,13 +6,10 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 const (
@@ -32,7 +29,7 @@ const (
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
-	copies := repeated{}
+	copies, sum := repeated{}, sums{}
 	err := data.Scan(path, func(l data.Layout) {
 		t.Layout = l
 		for j, name := range l.Names {
@@ -44,6 +41,7 @@ func Read(path, label string) (*Table, error) {
 			profiles[j].add(text)
 		}
 		copies.add(fields, nil)
+		sum.add(fields)
 	})
 	if err != nil {
 		return nil, err
@@ -55,6 +53,7 @@ func Read(path, label string) (*Table, error) {
 	t.Spec.Train, t.Spec.Encoding = path, t.Encoding
 	t.notation(profiles)
 	t.fold(profiles)
+	t.shares = sum.of(t, profiles)
 	if err := t.findLabel(profiles, label); err != nil {
 		return nil, err
 	}
@@ -134,67 +133,6 @@ func (t *Table) notation(profiles []*profile) {
 	for _, p := range profiles {
 		p.notation = notation
 	}
-}
-
-// labelName are names of columns that are the label.
-var labelName = regexp.MustCompile(`(?i)^(label|labels|class|classes|target|y|outcome|response|diagnosis|result|` +
-	`(\w+_)?status|survived|survival|churn|churned|default|defaulted|species|category|decision|verdict|is_\w+)$`)
-
-// surest are those of them that nothing else is called.
-var surest = regexp.MustCompile(`(?i)^(label|target|outcome|response|class|y)$`)
-
-// findLabel sets Label and Why.
-func (t *Table) findLabel(profiles []*profile, named string) error {
-	if named != "" {
-		t.Label, t.Why = slices.Index(t.Names, named), asked
-		if k, err := strconv.Atoi(named); t.Label < 0 && err == nil && k >= 1 && k <= len(t.Names) {
-			t.Label = k - 1
-		}
-		switch {
-		case t.Label < 0:
-			return fmt.Errorf("no column %q%s", named, registry.Suggest(named, t.Names))
-		case profiles[t.Label].there == 0 || len(profiles[t.Label].levels) == 1:
-			return fmt.Errorf("column %q cannot be the label: it has fewer than two different values; name another",
-				named)
-		}
-		return nil
-	}
-	for _, p := range profiles {
-		if surest.MatchString(p.name) && len(p.levels) == 1 {
-			return fmt.Errorf("column %q looks like the label, but has only one value, %s; name another, or add "+
-				"cases of other classes", p.name, p.some())
-		}
-	}
-	last, first := profiles[t.Layout.Label], profiles[0]
-	candidates := []struct {
-		why string
-		is  func(p *profile) bool
-	}{
-		{"by its name", func(p *profile) bool { return p.label() && surest.MatchString(p.name) }},
-		{"the last column", func(p *profile) bool { return p == last && p.label() && p.filled() }},
-		{"by its name", func(p *profile) bool { return p.label() && labelName.MatchString(p.name) }},
-		{"the first column", func(p *profile) bool { return p == first && p.classes() && p.filled() }},
-		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
-		{"the last column of few values", (*profile).classes},
-		{"the last column of numbers", (*profile).quantity},
-	}
-	for _, c := range candidates {
-		for _, p := range slices.Backward(profiles) {
-			if c.is(p) {
-				if t.Why == "" {
-					t.Label, t.Why = p.place, c.why
-				} else if p.place != t.Label {
-					t.runnerUp = t.Naming(p.place)
-					return nil
-				}
-			}
-		}
-	}
-	if t.Why != "" {
-		return nil
-	}
-	return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is of "+
-		"numbers; name one", mostClasses)
 }
 
 // classes says whether the values could be classes: few ones, that are texts or whole numbers.

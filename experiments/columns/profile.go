@@ -36,6 +36,8 @@ type profile struct {
 	levels         map[string]int // how often each value occurs; nil if there are more than most
 	most           int
 	repeats        bool // some value occurs twice
+	runs           int  // runs of equal values
+	last           []byte
 	seen           map[uint64]bool
 	blanks, bytes  int      // values with a blank in them, and the length of all texts
 	dates          []*dated // in the forms that nearly all texts so far have
@@ -193,6 +195,9 @@ func (p *profile) settle() {
 // one repeats, and of fractions not even that.
 func (p *profile) count(text string) {
 	if p.levels != nil {
+		if p.runs == 0 || text != string(p.last) {
+			p.runs, p.last = p.runs+1, append(p.last[:0], text...)
+		}
 		if p.levels[text]++; len(p.levels) > p.most {
 			p.levels = nil
 		}

@@ -1,0 +1,457 @@
+package columns
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Candidate is a column that may be the label, with the evidence for it.
+type Candidate struct {
+	Column         string `json:"column"`
+	Why            string `json:"why"` // what speaks for it
+	place          int
+	points         float64
+	named, numeric bool // its name or its values speak for it; it has numbers of many values
+}
+
+// UnclearLabel is the error of a table whose columns do not tell which one is the label.
+type UnclearLabel struct {
+	Candidates []Candidate // the most likely columns, in order; at most five
+	Reason     string      // why none of them was taken
+}
+
+// Error names the candidates.
+func (e *UnclearLabel) Error() string {
+	var all []string
+	for _, c := range e.Candidates {
+		all = append(all, fmt.Sprintf("%q (%s)", c.Column, c.Why))
+	}
+	return fmt.Sprintf("which column is the label is not clear: %s; name it; candidates: %s", e.Reason,
+		strings.Join(all, ", "))
+}
+
+// Evidence in points. The column with the most is the label if it has at least leastPoints and
+// leads by at least leastLead.
+const (
+	strongName, partialName, weakName = 6, 3, 2
+	roleName                          = -3 // the name of an input: age, region, year, treatment
+	lastColumn, firstColumn           = 3, 2
+	lastOfNumbered                    = 1 // the last column behind row numbers, as frameworks of statistics export
+	onlyClasses                       = 3 // no other column could hold classes
+	verdictPair, twoValues            = 3, 0.5
+	manyTexts, manyNumbers            = -1, -5
+	leastPoints, leastLead            = 3, 2
+	mostCandidates                    = 5
+)
+
+// labelNames are names of labels and of no other columns: in lower case, without accents, blanks and
+// punctuation.
+var labelNames = set(`label labels y target targets outcome outcomes response groundtruth gt truth dependent
+	classlabel targetclass survived survival survive churn churned attrition default defaulted defaultpaymentnextmonth deny denied spam isspam ham
+	vote voted votes purchase purchased bought buy species diagnosis diagnose released participation participate converted
+	conversion fraud fraudulent approved approval hired admitted readmitted admission died death dead deceased mortality
+	deathevent cancelled canceled clicked click subscribed subscribe malignant malignancy relapse relapsed recurrence
+	infected heartdisease sick stroke won winner win passed failed failure machinefailure fault faulty defect defective
+	anomaly toxic sentiment edible poisonous loanstatus creditrisk bad goodbad delinquent delinquency seriousdlqin2yrs
+	repaid promoted accepted acceptance rejected retained quit resigned exited left lowbirthweight low hof halloffame
+	complication complications cured recovered response1 prognosis verdict cultivar variety depvar affected casecontrol
+	etikett zielvariable zielgroesse zielgrosse ziel ergebnis diagnosen ueberlebt uberlebt gekuendigt gekundigt
+	kuendigung kundigung betrug gekauft genehmigt ausfall bewilligt gestorben verstorben art
+	etiquette cible resultat diagnostic survecu survie decede desabonne resilie resiliation fraude achat achete
+	espece accepte defaut
+	etiqueta objetivo resultado diagnostico sobrevivio superviviente abandono baja impago fraudulento compra compro
+	especie aprobado fallecido muerte murio
+	etichetta bersaglio esito risultato diagnosi sopravvissuto sopravvivenza abbandono frode acquisto acquistato specie
+	approvato deceduto morto insolvenza
+	rotulo alvo desfecho sobreviveu obito inadimplente inadimplencia evasao cancelou comprou aprovado faleceu
+	doel doelvariabele uitkomst uitslag diagnose overleefd opgezegd fraude gekocht soort goedgekeurd overleden
+	etykieta cel wynik rozpoznanie diagnoza przezyl przezycie odejscie rezygnacja oszustwo zakup gatunek zgon
+	etikett maal mal utfall diagnos overlevde overlevt dod bedrageri kopt art udfald overlevede doed kobt
+	tulos diagnoosi selvisi kuoli laji vystup trida diagnoza prezil druh podvod hedef sinif sonuc tani hayattakaldi
+	метка целевая цель диагноз исход результат отток выжил дефолт мошенничество вид
+	标签 类别 目标 类 诊断 结果 是否流失 流失 ラベル 目的変数 クラス 診断 結果 正解 분류 레이블 목표`)
+
+// weakNames are names of labels, and of inputs as well.
+var weakNames = set(`class classes classe clase klasse klasa klass luokka класс classi clases klassen type status state sex gender result results category group grade level quality rating
+	risk income salary decision condition kind event stage severity disease diabetes cancer party genre cluster
+	segment score answer typ stato estado etat statut kategorie categorie categoria categoria tipo typ gruppe groupe grupo gruppo
+	zustand sesso sexe sexo geschlecht plec kon stan status typ luokitus ocena note nota voto rodzaj`)
+
+// inputNames are names that inputs, times and parts of a design have, and a label has not.
+var inputNames = set(`year month day week weekday hour date time season quarter age alter edad eta idade leeftijd wiek
+	site region country city zone district area location province ward island race ethnicity ethnic religion education
+	edu marital married job occupation smoker smoking smoke treatment trt treat arm dose drug therapy block plot batch
+	fold split set dataset partition train test replicate rep run visit period phase wave round weight height length width
+	size price cost amount balance count number num n id index code zip lat lon latitude longitude x z color colour
+	ano jahr monat annee mois anno mese mes maand jaar rok
+	offset exposure freq weights w source school hospital clinic lab operator machine brand model make channel plan
+	contract payment gender children kids pclass embarked deck`)
+
+// before are words that make something known earlier of the name of a label.
+var before = set(`prior previous prev last past history hist number num n count cnt rate ratio pct percent date day days
+	month months year time age amount amt mean avg sum total max min family father mother parent since first
+	before pre expected predicted pred predict prediction probability prob proba score index id fruehere vorherige
+	vorige precedent anterior precedente nombre anzahl numero numero dias tage jours`)
+
+// around are words in the name of a label that say nothing.
+var around = set(`is has was did does had ever the of a in flag yn ind indicator binary bin cat code label class status type
+	group target outcome variable col column true final hat ist war a ha e es est col fue foi var num5 value yes no
+	event result loan patient customer client employee student user person passenger`)
+
+// verdicts are pairs of values that are a judgement.
+var verdicts = pairs(`bad good|benign malignant|alive dead|loss win|fail pass|failed passed|negative positive|ham spam|
+	healthy sick|case control|died survived|approved denied|e p|approved rejected|absent present|abnormal normal|
+	accept reject|accepted rejected|b m|edible poisonous|fake real|fraud genuine|default nondefault|left stayed|lost won|
+	churned retained|defective ok|nok ok|not spam|bot human|acquitted convicted|democrat republican|gesund krank|
+	krank gesund|mort vivant|muerto vivo|morto vivo|neg pos|nonspam spam|lived died|responder nonresponder|unacc acc|
+	g b|+ -`)
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+func pairs(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, pair := range strings.Split(text, "|") {
+		of := strings.Fields(pair)
+		slices.Sort(of)
+		out[strings.Join(of, " ")] = true
+	}
+	return out
+}
+
+// plain is a text in lower case without accents.
+func plain(text string) string {
+	remove := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
+	if out, _, err := transform.String(remove, text); err == nil {
+		text = out
+	}
+	return strings.ToLower(strings.NewReplacer("ß", "ss", "ø", "o", "ł", "l", "Ł", "l", "æ", "ae", "ı", "i").Replace(text))
+}
+
+// words are the words of a name: LoanStatus, loan_status and "loan status" have the same two.
+func words(name string) (out []string) {
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			out = append(out, plain(string(word)))
+		}
+		word = nil
+	}
+	letters := []rune(name)
+	for i, r := range letters {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(letters[i-1]):
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	return out
+}
+
+func isLabelWord(w string) bool { return labelNames[w] || weakNames[w] }
+
+// nameEvidence returns the points that the name of a column gives it as the label, and why.
+func nameEvidence(name string) (points float64, why string) {
+	all := words(name)
+	if len(all) == 0 {
+		return 0, ""
+	}
+	whole := strings.Join(all, "")
+	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return around[w] })
+	known := func(w string) bool {
+		return labelNames[w] || labelNames[strings.TrimRight(w, "0123456789")] && len(w) > 2
+	}
+	earlier := slices.ContainsFunc(all, func(w string) bool { return before[w] })
+	switch {
+	case labelNames[whole], !earlier && len(rest) > 0 && !slices.ContainsFunc(rest, func(w string) bool { return !known(w) }),
+		!earlier && labelNames[strings.Join(rest, "")]:
+		return strongName, "its name"
+	case earlier:
+		if slices.ContainsFunc(all, func(w string) bool { return labelNames[w] }) || inputNames[all[len(all)-1]] {
+			return roleName, ""
+		}
+	case labelNames[all[len(all)-1]] || labelNames[all[0]]:
+		return partialName, "a word of its name"
+	case len(all) == 1 && inputNames[whole] && weakNames[whole]:
+		return 0, ""
+	case len(all) == 1 && weakNames[whole], len(rest) == 0 && slices.ContainsFunc(all, isLabelWord):
+		return weakName, "its name"
+	case inputNames[whole], inputNames[all[len(all)-1]]:
+		return roleName, ""
+	case inputNames[all[0]]:
+		return -1, ""
+	case weakNames[all[len(all)-1]]:
+		return 1, "a word of its name"
+	}
+	return 0, ""
+}
+
+// candidates has the evidence for every column that could be the label, the most likely first.
+func (t *Table) candidates(profiles []*profile) (all []Candidate) {
+	counted := 0 // columns that number or name the rows, before all others
+	for counted < len(profiles)-1 && (profiles[counted].counts() || profiles[counted].identifies()) {
+		counted++
+	}
+	exported := counted > 0 && profiles[0].numbersRows()
+	end := t.Layout.Label                  // the last column, or in some formats the first
+	classes, series := 0, map[string]int{} // numbered names, such as q1, q2, q3, are names of inputs
+	for _, p := range profiles {
+		if of := stem(p.name); of != "" {
+			series[of]++
+		}
+		if p.label() {
+			classes++
+		}
+	}
+	for j, p := range profiles {
+		numeric := !p.label() && p.quantity()
+		if !p.label() && !numeric || p.grouped() {
+			continue
+		}
+		c := Candidate{Column: t.Naming(j), place: j, numeric: numeric}
+		var why []string
+		add := func(points float64, text string) {
+			c.points += points
+			if text != "" {
+				why = append(why, text)
+			}
+		}
+		points, text := nameEvidence(p.name)
+		if series[stem(p.name)] > 2 {
+			points, text = roleName, ""
+		}
+		if !t.Header {
+			points, text = 0, ""
+		}
+		add(points, text)
+		c.named = points > 0
+		switch {
+		case j == end && p.filled() && exported && end == len(profiles)-1:
+			add(lastOfNumbered, "the last column")
+		case j == end && p.filled():
+			add(lastColumn, "the last column")
+		case j == counted && p.filled() && !numeric && end == len(profiles)-1:
+			add(firstColumn, "the first column")
+		}
+		if !numeric && classes == 1 {
+			add(onlyClasses, "the only column of few values")
+		}
+		if !numeric && len(p.levels) == 2 {
+			add(twoValues, "")
+			if p.judges() {
+				add(verdictPair, "its values: "+p.some())
+				c.named = true
+			}
+		}
+		if len(p.levels) > mostClasses && !numeric {
+			add(manyTexts, "")
+		}
+		if numeric && points < strongName {
+			add(manyNumbers, "")
+		}
+		if !p.filled() {
+			add(-1, "")
+		}
+		c.Why = strings.Join(why, ", ")
+		if numeric {
+			c.Why = strings.TrimPrefix(c.Why+", numbers", ", ")
+		} else if c.Why == "" {
+			c.Why = "few values"
+		}
+		all = append(all, c)
+	}
+	t.alike(all, profiles)
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(b.place, a.place))
+	})
+	return all
+}
+
+// alike gives columns before the last one its place too where they look like it: labels of several
+// tasks stand together, such as label_a and label_b.
+func (t *Table) alike(all []Candidate, profiles []*profile) {
+	if len(all) == 0 {
+		return
+	}
+	last := len(profiles) - 1
+	for at := len(all) - 2; at >= 0; at-- {
+		a, b := &all[at], &all[at+1]
+		p, q := profiles[a.place], profiles[b.place]
+		if b.place != last && b.place != all[at+1].place || a.place != b.place-1 || !sameStem(p.name, q.name) ||
+			p.label() != q.label() || !t.Header {
+			return
+		}
+		if a.points < b.points {
+			a.points, a.Why = b.points, "it looks like "+t.Naming(b.place)
+		}
+	}
+}
+
+// sameStem reports whether two names differ in their last letter or word only.
+func sameStem(a, b string) bool {
+	x, y := []rune(plain(a)), []rune(plain(b))
+	if len(x) == len(y) && len(x) > 1 && slices.Equal(x[:len(x)-1], y[:len(y)-1]) {
+		return true
+	}
+	v, w := words(a), words(b)
+	return len(v) == len(w) && len(v) > 1 && slices.Equal(v[:len(v)-1], w[:len(w)-1])
+}
+
+// stem is a name without the number at its end; "" for a name without one.
+func stem(name string) string {
+	of := strings.TrimRight(name, "0123456789")
+	if of == name {
+		return ""
+	}
+	return strings.ToLower(of)
+}
+
+// counts reports whether the values count the rows.
+func (p *profile) counts() bool { _, is := rowNumber.is(p); return is }
+
+// numbersRows reports whether the column has no name, or one that exports give to row numbers.
+func (p *profile) numbersRows() bool {
+	return slices.Contains([]string{"", "rownames", "rowname", "unnamed0", "x", "1", "index", "rowid", "rowno"},
+		strings.Join(words(p.name), ""))
+}
+
+func (p *profile) identifies() bool { _, is := identifier.is(p); return is }
+
+func (p *profile) grouped() bool { _, is := group.is(p); return is }
+
+// judges reports whether the two values are a judgement, such as good and bad.
+func (p *profile) judges() bool {
+	var of []string
+	for level := range p.levels {
+		of = append(of, strings.Join(words(level), ""))
+	}
+	slices.Sort(of)
+	return verdicts[strings.Join(of, " ")]
+}
+
+// findLabel sets Label and Why, or returns an UnclearLabel.
+func (t *Table) findLabel(profiles []*profile, named string) error {
+	if named != "" {
+		return t.namedLabel(profiles, named)
+	}
+	for _, p := range profiles {
+		if points, _ := nameEvidence(p.name); points == strongName && len(p.levels) == 1 && t.Header {
+			return fmt.Errorf("column %q looks like the label, but has only one value, %s; name another, or add "+
+				"cases of other classes", p.name, p.some())
+		}
+	}
+	all := t.candidates(profiles)
+	if len(all) == 0 {
+		return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is of "+
+			"numbers; name one", mostClasses)
+	}
+	first := all[0]
+	all = slices.DeleteFunc(all, func(c Candidate) bool { // numbers only where nothing better is there
+		return c.numeric && c.place != first.place && c.place != t.Layout.Label && c.points < leastPoints && !first.numeric
+	})
+	t.Label, t.Why, t.Candidates = first.place, first.Why, all[:min(len(all), mostCandidates)]
+	switch {
+	case t.shares != nil:
+		t.unclear = "the numbers of " + strings.Join(t.shares, ", ") + " add up to 1 in every row: they are probabilities " +
+			"of classes, which no column names"
+	case t.classLike(all) == 0 && first.place == t.Layout.Label: // numbers alone: a regression of the last one
+	case len(all) > 1 && first.points-all[1].points < leastLead:
+		t.unclear = fmt.Sprintf("%q and %q may both be it", first.Column, all[1].Column)
+	case len(all) > 1 && (first.points < leastPoints || !first.named && t.classLike(all) > 1):
+		t.unclear = "hardly anything speaks for one of them"
+	}
+	return nil
+}
+
+// classLike counts the candidates of few values, without names that inputs have.
+func (t *Table) classLike(all []Candidate) (n int) {
+	for _, c := range all {
+		if c.points > roleName+twoValues && !c.numeric {
+			n++
+		}
+	}
+	return n
+}
+
+// namedLabel takes the column that the user names.
+func (t *Table) namedLabel(profiles []*profile, named string) error {
+	t.Label, t.Why = slices.Index(t.Names, named), asked
+	if k, err := strconv.Atoi(named); t.Label < 0 && err == nil && k >= 1 && k <= len(t.Names) {
+		t.Label = k - 1
+	}
+	switch {
+	case t.Label < 0:
+		return fmt.Errorf("no column %q%s", named, registry.Suggest(named, t.Names))
+	case profiles[t.Label].there == 0 || len(profiles[t.Label].levels) == 1:
+		return fmt.Errorf("column %q cannot be the label: it has fewer than two different values; name another", named)
+	}
+	return nil
+}
+
+// Clear is nil if the label was named, or is clear; else it is an UnclearLabel.
+func (t *Table) Clear() error {
+	if t.unclear == "" {
+		return nil
+	}
+	return &UnclearLabel{t.Candidates, t.unclear}
+}
+
+// sums finds columns at the end of a table whose numbers add up to 1 in every row.
+type sums struct {
+	fails []bool // fails[k]: the last k+1 columns do not add up to 1 in some row
+}
+
+const mostShares = 20
+
+func (s *sums) add(fields []string) {
+	if s.fails == nil {
+		s.fails = make([]bool, min(mostShares, len(fields)))
+	}
+	sum := 0.0
+	for k := range s.fails {
+		v, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(fields[len(fields)-1-k]), ",", ".", 1), 64)
+		if err != nil || v < 0 || v > 1 {
+			for ; k < len(s.fails); k++ {
+				s.fails[k] = true
+			}
+			return
+		}
+		sum += v
+		s.fails[k] = s.fails[k] || sum < 0.99 || sum > 1.01
+	}
+}
+
+// of returns the names of these columns, which have more values than 0 and 1; nil: there are none.
+func (s *sums) of(t *Table, profiles []*profile) []string {
+	for k, fails := range s.fails {
+		n := len(profiles)
+		if k == 0 || fails || len(profiles[n-1].levels) == 2 {
+			continue
+		}
+		var out []string
+		for j := n - 1 - k; j < n; j++ {
+			out = append(out, t.Naming(j))
+		}
+		return out
+	}
+	return nil
+}
