@@ -71,7 +71,7 @@ func initCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
 	c.Flags().StringVar(&label, "label", "",
-		"the column of the label: its name, or its number from 1 (default: the column that the file tells, else init asks)")
+		"the column of the label: its name, or its number from 1 (default: as the file tells, or init asks)")
 	c.Flags().StringVar(&within, "time", "", "the time that the study may take on this machine: 2m, 30m, 4h, or "+
 		"overnight, which is 8h (default: about 2m on any machine)")
 	return c
@@ -85,8 +85,8 @@ func askLabel(c *cobra.Command, unclear *columns.UnclearLabel, name, source stri
 	if out, ok := w.(*output); !ok || !out.terminal || !readable || !term.IsTerminal(int(in.Fd())) {
 		fmt.Fprintln(w, "candidates:")
 		for _, of := range unclear.Candidates {
-			fmt.Fprintf(w, "  %s # %s\n", terminal.CommandLine("gpc-tune", "init", name, "--data", source, "--label", of.Column),
-				terminal.OneLine(of.Why))
+			command := terminal.CommandLine("gpc-tune", "init", name, "--data", source, "--label", of.Column)
+			fmt.Fprintf(w, "  %s # %s\n", command, terminal.OneLine(of.Why))
 		}
 		return "", err
 	}

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	mostClasses  = 20 // that a column is believed to hold of itself; of one that is named, as many as can be had
-	fewCases     = 5  // a class of fewer is left out of a table of manyRows
+	fewCases     = 5 // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
 	notableShare = 0.05 // of values that are missing, from which on that may say something
 	// The share of rows that repeat an earlier one from which on these are kept together, and up to
@@ -133,32 +132,6 @@ func (t *Table) notation(profiles []*profile) {
 	for _, p := range profiles {
 		p.notation = notation
 	}
-}
-
-// classes says whether the values could be classes: few ones, that are texts or whole numbers.
-func (p *profile) classes() bool {
-	n := len(p.levels)
-	if n < 2 || n > mostClasses || p.there < 2*n || p.dated() != nil {
-		return false
-	}
-	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
-}
-
-// label says whether the values could be classes of a column that is the label by its name or
-// place: those of classes, or more texts that repeat often.
-func (p *profile) label() bool {
-	n := len(p.levels)
-	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
-}
-
-// filled says whether nearly all values are there, as those of a label are.
-func (p *profile) filled() bool { return 10*p.missing <= p.there }
-
-// quantity says whether the values are numbers, and not those of rows.
-func (p *profile) quantity() bool {
-	_, counts := rowNumber.is(p)
-	_, identifies := identifier.is(p)
-	return p.isNumber() && len(p.levels) != 1 && !counts && !identifies
 }
 
 // decide says of every column what it is.

@@ -7,12 +7,13 @@ import (
 )
 
 // groupName are names of columns that say whom or what several rows are of.
-var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|customers?|` +
-	`clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|donors?|` +
-	`strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +
-	`probanden?|teilnehmer|haushalte?|kunden?|sch(ü|ue)ler|sujets?|foyers?|m(é|e)nages?|pacientes?|sujetos?|hogar(es)?|` +
-	`clientes?|pazient[ei]|soggett[oi]|famigli[ae]|sujeitos?|dom(i|í)c(i|í)lios?|pati(ë|e)nt(en)?|huishoudens?|klant(en)?|` +
-	`pacjen(t|ci)|klien(t|ci)|gospodarstw[oa]|patienter|hush(å|a)ll|kunder)([_ .-]?(id|ids|nr|no|number|code|key|num))?$`)
+var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
+	`customers?|clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|` +
+	`donors?|strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +
+	`probanden?|teilnehmer|haushalte?|kunden?|sch(ü|ue)ler|sujets?|foyers?|m(é|e)nages?|pacientes?|sujetos?|` +
+	`hogar(es)?|clientes?|pazient[ei]|soggett[oi]|famigli[ae]|sujeitos?|dom(i|í)c(i|í)lios?|pati(ë|e)nt(en)?|` +
+	`huishoudens?|klant(en)?|pacjen(t|ci)|klien(t|ci)|gospodarstw[oa]|patienter|hush(å|a)ll|kunder)` +
+	`([_ .-]?(id|ids|nr|no|number|code|key|num))?$`)
 
 // Groups have at least leastGroups values, and no more than mostOfGroup rows each on average.
 const leastGroups, leastNamedGroups, mostOfGroup = 10, 5, 50
@@ -26,7 +27,8 @@ var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) 
 	case p.missing > 0 || p.dated() != nil || p.isNumber() && !p.isWhole():
 		return "", false
 	case named && p.levels == nil && p.repeats:
-		return fmt.Sprintf("more than %d different values that repeat: cases of one stay on one side of a split", p.most), true
+		return fmt.Sprintf("more than %d different values that repeat: cases of one stay on one side of a split",
+			p.most), true
 	case n < leastNamedGroups || p.there > mostOfGroup*n:
 		return "", false
 	case named && p.there >= n+n/5:
@@ -36,9 +38,6 @@ var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) 
 	return fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,
 		float64(p.there)/float64(n)), true
 }}
-
-// countName are names of identifiers that are names of counts too.
-var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
 
 // alone reports whether some value occurs once.
 func (p *profile) alone() bool {

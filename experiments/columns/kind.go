@@ -34,3 +34,6 @@ const leastRows = 20
 var idName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
 	`^(case|record)$|[_ .-](id|uuid|guid|key|nr|no|index|idx)$|` +
 	`^(id|case|record|row|sample|serial)[_ .-]?(id|nr|no|num|number|key)$|(?-i:[a-z](Id|ID|Nr|No|Key)$)`)
+
+// countName are names of identifiers that are names of counts too.
+var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)

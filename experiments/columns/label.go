@@ -15,31 +15,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Candidate is a column that may be the label, with the evidence for it.
-type Candidate struct {
-	Column         string `json:"column"`
-	Why            string `json:"why"` // what speaks for it
-	place          int
-	points         float64
-	named, numeric bool // its name or its values speak for it; it has numbers of many values
-}
-
-// UnclearLabel is the error of a table whose columns do not tell which one is the label.
-type UnclearLabel struct {
-	Candidates []Candidate // the most likely columns, in order; at most five
-	Reason     string      // why none of them was taken
-}
-
-// Error names the candidates.
-func (e *UnclearLabel) Error() string {
-	var all []string
-	for _, c := range e.Candidates {
-		all = append(all, fmt.Sprintf("%q (%s)", c.Column, c.Why))
-	}
-	return fmt.Sprintf("which column is the label is not clear: %s; name it; candidates: %s", e.Reason,
-		strings.Join(all, ", "))
-}
-
 // Evidence in points. The column with the most is the label if it has at least leastPoints and
 // leads by at least leastLead.
 const (
@@ -54,67 +29,74 @@ const (
 	mostCandidates                    = 5
 )
 
-// labelNames are names of labels and of no other columns: in lower case, without accents, blanks and
-// punctuation.
+// labelNames are names of labels and of no other columns, in lower case without accents or blanks.
 var labelNames = set(`label labels y target targets outcome outcomes response groundtruth gt truth dependent
-	classlabel targetclass survived survival survive churn churned attrition default defaulted defaultpaymentnextmonth deny denied spam isspam ham
-	vote voted votes purchase purchased bought buy species diagnosis diagnose released participation participate converted
-	conversion fraud fraudulent approved approval hired admitted readmitted admission died death dead deceased mortality
-	deathevent cancelled canceled clicked click subscribed subscribe malignant malignancy relapse relapsed recurrence
-	infected heartdisease sick stroke won winner win passed failed failure machinefailure fault faulty defect defective
-	anomaly toxic sentiment edible poisonous loanstatus creditrisk bad goodbad delinquent delinquency seriousdlqin2yrs
-	repaid promoted accepted acceptance rejected retained quit resigned exited left lowbirthweight low hof halloffame
-	complication complications cured recovered response1 prognosis verdict cultivar variety depvar affected casecontrol
-	etikett zielvariable zielgroesse zielgrosse ziel ergebnis diagnosen ueberlebt uberlebt gekuendigt gekundigt
+	classlabel targetclass survived survival survive churn churned attrition default defaulted
+	defaultpaymentnextmonth deny denied spam isspam ham vote voted votes purchase purchased
+	bought buy species diagnosis diagnose released participation participate converted
+	conversion fraud fraudulent approved approval hired admitted readmitted admission died death
+	dead deceased mortality deathevent cancelled canceled clicked click subscribed subscribe
+	malignant malignancy relapse relapsed recurrence infected heartdisease sick stroke won
+	winner win passed failed failure machinefailure fault faulty defect defective anomaly toxic
+	sentiment edible poisonous loanstatus creditrisk bad goodbad delinquent delinquency
+	seriousdlqin2yrs repaid promoted accepted acceptance rejected retained quit resigned exited
+	left lowbirthweight low hof halloffame complication complications cured recovered response1
+	prognosis verdict cultivar variety depvar affected casecontrol etikett zielvariable
+	zielgroesse zielgrosse ziel ergebnis diagnosen ueberlebt uberlebt gekuendigt gekundigt
 	kuendigung kundigung betrug gekauft genehmigt ausfall bewilligt gestorben verstorben art
-	etiquette cible resultat diagnostic survecu survie decede desabonne resilie resiliation fraude achat achete
-	espece accepte defaut
-	etiqueta objetivo resultado diagnostico sobrevivio superviviente abandono baja impago fraudulento compra compro
-	especie aprobado fallecido muerte murio
-	etichetta bersaglio esito risultato diagnosi sopravvissuto sopravvivenza abbandono frode acquisto acquistato specie
-	approvato deceduto morto insolvenza
-	rotulo alvo desfecho sobreviveu obito inadimplente inadimplencia evasao cancelou comprou aprovado faleceu
-	doel doelvariabele uitkomst uitslag diagnose overleefd opgezegd fraude gekocht soort goedgekeurd overleden
-	etykieta cel wynik rozpoznanie diagnoza przezyl przezycie odejscie rezygnacja oszustwo zakup gatunek zgon
-	etikett maal mal utfall diagnos overlevde overlevt dod bedrageri kopt art udfald overlevede doed kobt
-	tulos diagnoosi selvisi kuoli laji vystup trida diagnoza prezil druh podvod hedef sinif sonuc tani hayattakaldi
-	метка целевая цель диагноз исход результат отток выжил дефолт мошенничество вид
-	标签 类别 目标 类 诊断 结果 是否流失 流失 ラベル 目的変数 クラス 診断 結果 正解 분류 레이블 목표`)
+	etiquette cible resultat diagnostic survecu survie decede desabonne resilie resiliation
+	fraude achat achete espece accepte defaut etiqueta objetivo resultado diagnostico sobrevivio
+	superviviente abandono baja impago fraudulento compra compro especie aprobado fallecido
+	muerte murio etichetta bersaglio esito risultato diagnosi sopravvissuto sopravvivenza
+	abbandono frode acquisto acquistato specie approvato deceduto morto insolvenza rotulo alvo
+	desfecho sobreviveu obito inadimplente inadimplencia evasao cancelou comprou aprovado
+	faleceu doel doelvariabele uitkomst uitslag diagnose overleefd opgezegd fraude gekocht soort
+	goedgekeurd overleden etykieta cel wynik rozpoznanie diagnoza przezyl przezycie odejscie
+	rezygnacja oszustwo zakup gatunek zgon etikett maal mal utfall diagnos overlevde overlevt
+	dod bedrageri kopt art udfald overlevede doed kobt tulos diagnoosi selvisi kuoli laji vystup
+	trida diagnoza prezil druh podvod hedef sinif sonuc tani hayattakaldi метка целевая цель
+	диагноз исход результат отток выжил дефолт мошенничество вид 标签 类别 目标 类 诊断 结果 是否流失 流失 ラベル
+	目的変数 クラス 診断 結果 正解 분류 레이블 목표`)
 
 // weakNames are names of labels, and of inputs as well.
-var weakNames = set(`class classes classe clase klasse klasa klass luokka класс classi clases klassen type status state sex gender result results category group grade level quality rating
-	risk income salary decision condition kind event stage severity disease diabetes cancer party genre cluster
-	segment score answer typ stato estado etat statut kategorie categorie categoria categoria tipo typ gruppe groupe grupo gruppo
-	zustand sesso sexe sexo geschlecht plec kon stan status typ luokitus ocena note nota voto rodzaj`)
+var weakNames = set(`class classes classe clase klasse klasa klass luokka класс classi clases klassen type status
+	state sex gender result results category group grade level quality rating risk income salary
+	decision condition kind event stage severity disease diabetes cancer party genre cluster
+	segment score answer typ stato estado etat statut kategorie categorie categoria categoria
+	tipo typ gruppe groupe grupo gruppo zustand sesso sexe sexo geschlecht plec kon stan status
+	typ luokitus ocena note nota voto rodzaj`)
 
 // inputNames are names that inputs, times and parts of a design have, and a label has not.
-var inputNames = set(`year month day week weekday hour date time season quarter age alter edad eta idade leeftijd wiek
-	site region country city zone district area location province ward island race ethnicity ethnic religion education
-	edu marital married job occupation smoker smoking smoke treatment trt treat arm dose drug therapy block plot batch
-	fold split set dataset partition train test replicate rep run visit period phase wave round weight height length width
-	size price cost amount balance count number num n id index code zip lat lon latitude longitude x z color colour
-	ano jahr monat annee mois anno mese mes maand jaar rok
-	offset exposure freq weights w source school hospital clinic lab operator machine brand model make channel plan
+var inputNames = set(`year month day week weekday hour date time season quarter age alter edad eta idade leeftijd
+	wiek site region country city zone district area location province ward island race
+	ethnicity ethnic religion education edu marital married job occupation smoker smoking smoke
+	treatment trt treat arm dose drug therapy block plot batch fold split set dataset partition
+	train test replicate rep run visit period phase wave round weight height length width size
+	price cost amount balance count number num n id index code zip lat lon latitude longitude x
+	z color colour ano jahr monat annee mois anno mese mes maand jaar rok offset exposure freq
+	weights w source school hospital clinic lab operator machine brand model make channel plan
 	contract payment gender children kids pclass embarked deck`)
 
 // before are words that make something known earlier of the name of a label.
-var before = set(`prior previous prev last past history hist number num n count cnt rate ratio pct percent date day days
-	month months year time age amount amt mean avg sum total max min family father mother parent since first
-	before pre expected predicted pred predict prediction probability prob proba score index id fruehere vorherige
-	vorige precedent anterior precedente nombre anzahl numero numero dias tage jours`)
+var before = set(`prior previous prev last past history hist number num n count cnt rate ratio pct percent
+	date day days month months year time age amount amt mean avg sum total max min family father
+	mother parent since first before pre expected predicted pred predict prediction probability
+	prob proba score index id fruehere vorherige vorige precedent anterior precedente nombre
+	anzahl numero numero dias tage jours`)
 
 // around are words in the name of a label that say nothing.
-var around = set(`is has was did does had ever the of a in flag yn ind indicator binary bin cat code label class status type
-	group target outcome variable col column true final hat ist war a ha e es est col fue foi var num5 value yes no
-	event result loan patient customer client employee student user person passenger`)
+var around = set(`is has was did does had ever the of a in flag yn ind indicator binary bin cat code label
+	class status type group target outcome variable col column true final hat ist war a ha e es
+	est col fue foi var num5 value yes no event result loan patient customer client employee
+	student user person passenger`)
 
 // verdicts are pairs of values that are a judgement.
 var verdicts = pairs(`bad good|benign malignant|alive dead|loss win|fail pass|failed passed|negative positive|ham spam|
-	healthy sick|case control|died survived|approved denied|e p|approved rejected|absent present|abnormal normal|
-	accept reject|accepted rejected|b m|edible poisonous|fake real|fraud genuine|default nondefault|left stayed|lost won|
-	churned retained|defective ok|nok ok|not spam|bot human|acquitted convicted|democrat republican|gesund krank|
-	krank gesund|mort vivant|muerto vivo|morto vivo|neg pos|nonspam spam|lived died|responder nonresponder|unacc acc|
-	g b|+ -`)
+	healthy sick|case control|died survived|approved denied|e p|approved rejected|absent present|
+	abnormal normal|accept reject|accepted rejected|b m|edible poisonous|fake real|fraud genuine|
+	default nondefault|left stayed|lost won|churned retained|defective ok|nok ok|not spam|bot human|
+	acquitted convicted|democrat republican|gesund krank|krank gesund|mort vivant|muerto vivo|
+	morto vivo|neg pos|nonspam spam|lived died|responder nonresponder|unacc acc|g b|+ -`)
 
 func set(words string) map[string]bool {
 	out := map[string]bool{}
@@ -140,7 +122,8 @@ func plain(text string) string {
 	if out, _, err := transform.String(remove, text); err == nil {
 		text = out
 	}
-	return strings.ToLower(strings.NewReplacer("ß", "ss", "ø", "o", "ł", "l", "Ł", "l", "æ", "ae", "ı", "i").Replace(text))
+	latin := strings.NewReplacer("ß", "ss", "ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "æ", "ae", "ı", "i")
+	return strings.ToLower(latin.Replace(text))
 }
 
 // words are the words of a name: LoanStatus, loan_status and "loan status" have the same two.
@@ -177,13 +160,13 @@ func nameEvidence(name string) (points float64, why string) {
 	}
 	whole := strings.Join(all, "")
 	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return around[w] })
-	known := func(w string) bool {
-		return labelNames[w] || labelNames[strings.TrimRight(w, "0123456789")] && len(w) > 2
+	unknown := func(w string) bool {
+		return !labelNames[w] && (len(w) < 3 || !labelNames[strings.TrimRight(w, "0123456789")])
 	}
 	earlier := slices.ContainsFunc(all, func(w string) bool { return before[w] })
 	switch {
-	case labelNames[whole], !earlier && len(rest) > 0 && !slices.ContainsFunc(rest, func(w string) bool { return !known(w) }),
-		!earlier && labelNames[strings.Join(rest, "")]:
+	case labelNames[whole], !earlier && labelNames[strings.Join(rest, "")],
+		!earlier && len(rest) > 0 && !slices.ContainsFunc(rest, unknown):
 		return strongName, "its name"
 	case earlier:
 		if slices.ContainsFunc(all, func(w string) bool { return labelNames[w] }) || inputNames[all[len(all)-1]] {
@@ -238,6 +221,9 @@ func (t *Table) candidates(profiles []*profile) (all []Candidate) {
 		points, text := nameEvidence(p.name)
 		if series[stem(p.name)] > 2 {
 			points, text = roleName, ""
+		}
+		if numeric && strings.EqualFold(p.name, "y") { // beside x, a coordinate
+			points, text = 0, ""
 		}
 		if !t.Header {
 			points, text = 0, ""
@@ -361,18 +347,18 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 	}
 	all := t.candidates(profiles)
 	if len(all) == 0 {
-		return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is of "+
-			"numbers; name one", mostClasses)
+		return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is "+
+			"of numbers; name one", mostClasses)
 	}
 	first := all[0]
 	all = slices.DeleteFunc(all, func(c Candidate) bool { // numbers only where nothing better is there
-		return c.numeric && c.place != first.place && c.place != t.Layout.Label && c.points < leastPoints && !first.numeric
+		return c.numeric && !first.numeric && c.place != t.Layout.Label && c.points < leastPoints
 	})
 	t.Label, t.Why, t.Candidates = first.place, first.Why, all[:min(len(all), mostCandidates)]
 	switch {
 	case t.shares != nil:
-		t.unclear = "the numbers of " + strings.Join(t.shares, ", ") + " add up to 1 in every row: they are probabilities " +
-			"of classes, which no column names"
+		t.unclear = "the numbers of " + strings.Join(t.shares, ", ") + " add up to 1 in every row: they are " +
+			"probabilities of classes, which no column names"
 	case t.classLike(all) == 0 && first.place == t.Layout.Label: // numbers alone: a regression of the last one
 	case len(all) > 1 && first.points-all[1].points < leastLead:
 		t.unclear = fmt.Sprintf("%q and %q may both be it", first.Column, all[1].Column)
