@@ -1,5 +1,7 @@
 package reports
 
+import "github.com/gpc-tune/gpc-tune/internal/cause"
+
 // Answer is the conclusion of a run for one data set: which configuration is best, by how much, and
 // what speaks against trusting that. Configurations compete if they were scored on all planned
 // folds.
@@ -108,10 +110,11 @@ type Rival struct {
 
 // Trust is a reason to doubt the answer.
 type Trust struct {
-	Cause  string `json:"cause"`  // in words
-	Count  int    `json:"count"`  // how often it occurred, in the unit of the cause
-	Remedy string `json:"remedy"` // what to do
-	Text   string `json:"-"`      // the cause with its count, for people
+	Kind   cause.Kind `json:"kind"`   // what it is, whatever its words
+	Cause  string     `json:"cause"`  // in words
+	Count  int        `json:"count"`  // how often it occurred, in the unit of the cause
+	Remedy string     `json:"remedy"` // what to do
+	Text   string     `json:"-"`      // the cause with its count, for people
 }
 
 // SoFar is what an unfinished run has found for a data set. Configurations are compared on the

@@ -343,8 +343,9 @@ func (c Configuration) Equals(b Best) string {
 	return fmt.Sprintf(", the first of %d with it", n)
 }
 
-// Among returns the number of points that the best was chosen from, as "12 of 30 points" if not all
-func (c Configuration) Among(by string) string {
+// Among returns the number of points that the best was chosen from, as "12 of 30 points" if it was
+// chosen from some alone.
+func (c Configuration) Among(by string) (text string, some bool) {
 	n := 0
 	for _, p := range c.Grid {
 		if _, known := p.by(by, c.Objective); known {
@@ -352,9 +353,9 @@ func (c Configuration) Among(by string) string {
 		}
 	}
 	if n < len(c.Grid) {
-		return fmt.Sprintf("%d of %d points%s", n, len(c.Grid), c.SoFar())
+		return fmt.Sprintf("%d of %d points%s", n, len(c.Grid), c.SoFar()), true
 	}
-	return fmt.Sprintf("%d points%s", n, c.SoFar())
+	return fmt.Sprintf("%d points%s", n, c.SoFar()), false
 }
 
 // Tuned names the tuning objective, and its inference method if another one predicts.

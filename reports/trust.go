@@ -15,17 +15,16 @@ const (
 	// a mean probability of the decided class that is nearer to the share of right decisions is no
 	// reason to doubt
 	leastOff = 0.01
-	// so many held-out cases without any wrong decision are a reason to look for a leak
-	suspicious = 20
 )
 
 // doubts are reasons to doubt an answer.
 type doubts []Trust
 
-// add appends a reason, unless it never occurred.
-func (d *doubts) add(count int, remedy, cause, text string, args ...any) {
+// add appends a reason with the remedy of its kind, unless it never occurred.
+func (d *doubts) add(kind cause.Kind, count int, text string, args ...any) {
 	if count > 0 {
-		*d = append(*d, Trust{cause, count, remedy, fmt.Sprintf(text, args...)})
+		what, _, remedy, _ := kind.Explanation()
+		*d = append(*d, Trust{kind, what, count, remedy, fmt.Sprintf(text, args...)})
 	}
 }
 
@@ -33,33 +32,33 @@ func (d *doubts) add(count int, remedy, cause, text string, args ...any) {
 func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out := doubts{}
 	c := r.Configurations[a.Configuration]
-	out.add(r.Missing, "resume the run", "the run is not complete: jobs are missing",
-		"the run is not complete; missing jobs: at least %d", r.Missing)
-	out.add(a.Absent[Failed], "see the failures", "configurations failed and did not compete",
-		"configurations that failed and did not compete: %d", a.Absent[Failed])
-	out.add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
-		"failures while it was tuned or scored: %d", len(c.Failures))
-	out.leaks(r, c, folds)
+	out.add(cause.Incomplete, r.Missing, "the run is not complete; missing jobs: at least %d", r.Missing)
+	out.add(cause.NotCompeting, a.Absent[Failed], "configurations that failed and did not compete: %d",
+		a.Absent[Failed])
+	out.add(cause.FailedParts, len(c.Failures), "failures while it was tuned or scored: %d", len(c.Failures))
+	for _, w := range r.Manifest.Warnings {
+		if w.Kind == cause.Leak && w.At == c.Dataset {
+			out.add(w.Kind, 1, "%s", w.Text)
+		}
+	}
 	for _, of := range causes(c.ended()) {
-		text := fmt.Sprintf("%s: %d", of.Cause, of.Count)
-		if of.Notices[0].Kind == cause.BelowClimb { // there is one search
+		kind, text := of.Notices[0].Kind, fmt.Sprintf("%s: %d", of.Cause, of.Count)
+		if kind == cause.BelowClimb { // there is one search
 			text = of.Notices[0].Text
 		}
 		if !of.Note {
-			out.add(of.Count, of.Remedy, of.Cause, "%s", text)
+			out.add(kind, of.Count, "%s", text)
 		}
 	}
 	out.restarts(c)
 	out.noise(c)
 	out.calibration(c, a.Recalibrated, folds)
 	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
-		out.add(n.Folds-n.Wins, "judge by the score, which is that of choosing",
-			"the choice is unstable: other configurations were chosen in most outer folds",
+		out.add(cause.UnstableChoice, n.Folds-n.Wins,
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
 	}
 	if cut := a.Absent[Cut]; of.nested == nil {
-		out.add(cut, "nested cross-validation, evaluate: nested, in another folder",
-			"the score is optimistic: a race on the same held-out cases cut others, which no correction counts",
+		out.add(cause.RacedScore, cut,
 			"the score is optimistic: a race on the same held-out cases cut %d others, which no correction counts", cut)
 	}
 	return out
@@ -67,35 +66,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 
 // Leak says that an input may give the label away: it alone predicts the class.
 func (a Answer) Leak() bool {
-	what, _, _, _ := cause.Leak.Explanation()
-	return slices.ContainsFunc(a.Trust, func(t Trust) bool { return t.Cause == what })
-}
-
-// leaks are inputs that give the label away, and scores that are too good to be true.
-func (d *doubts) leaks(r *Report, c Configuration, folds []*Study) {
-	for _, w := range r.Manifest.Warnings {
-		if w.Kind == cause.Leak && w.At == c.Dataset {
-			what, _, remedy, _ := w.Kind.Explanation()
-			d.add(1, remedy, what, "%s", w.Text)
-		}
-	}
-	wrong, cases := 0, 0
-	for _, s := range folds {
-		if s.Predictions == nil || s.Predictions.Numeric() {
-			continue
-		}
-		for i, label := range s.Predictions.Labels {
-			cases++
-			if s.Predictions.Decision(i) != label {
-				wrong++
-			}
-		}
-	}
-	if wrong == 0 && cases >= suspicious {
-		d.add(cases, "check that each input was known before the outcome",
-			"not one decision is wrong: an input may give the label away",
-			"not one of %d decisions is wrong: an input may give the label away", cases)
-	}
+	return slices.ContainsFunc(a.Trust, func(t Trust) bool { return t.Kind == cause.Leak })
 }
 
 // restarts is the doubt that better optima exist. Others that are as good as the best do not
@@ -115,7 +86,7 @@ func (d *doubts) restarts(c Configuration) {
 			apart = ", " + Readable(o.Hi-o.Second) + " nats above the next"
 		}
 	}
-	d.add(o.Restarts-1, "raise restarts", "restarts ended elsewhere: one alone found the best optimum",
+	d.add(cause.LoneOptimum, o.Restarts-1,
 		"only 1 of %d restarts found the best optimum%s: there may be better ones", o.Restarts, apart)
 }
 
@@ -137,8 +108,7 @@ func (d *doubts) noise(c Configuration) {
 		return
 	}
 	value, _ := c.Hyperparameters.Get("likelihood.noise")
-	d.add(1, "likelihood: {gaussian: {noise: {init: 1}}} tunes it", "the noise was held, not tuned: all predicted "+
-		"variances rest on it", "the noise was held at %.4g, not tuned: all predicted variances rest on it", value)
+	d.add(cause.HeldNoise, 1, "the noise was held at %.4g, not tuned: all predicted variances rest on it", value)
 }
 
 // calibration is the doubt about probabilities. A remedy is named if it helped when it was tried.
@@ -160,14 +130,15 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	if !off && !helps {
 		return
 	}
-	cause, remedy := "its probabilities can be improved", "see the calibration curve"
+	kind, text := cause.Recalibrable, "its probabilities can be improved"
 	if off {
-		cause = miscalibration(c, test.Value)
+		text = miscalibration(c, test.Value)
+		if !helps {
+			kind = cause.Miscalibrated
+		}
 	}
-	text := cause
 	switch {
 	case helps:
-		remedy = "predict: {calibrate: platt}"
 		text += fmt.Sprintf("; Platt's calibration, tried on the held-out predictions, gains %s bits per case",
 			Readable(float64(tried.Gain)))
 	case tried != nil:
@@ -175,7 +146,7 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	case in:
 		text += ", although they are calibrated already"
 	}
-	d.add(len(surplus), remedy, cause, "%s", text)
+	d.add(kind, len(surplus), "%s", text)
 }
 
 // recalibrated tries Platt's calibration on the predictions of folds, which are of classes and not

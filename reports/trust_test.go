@@ -97,3 +97,18 @@ func TestConclusionOfALeak(t *testing.T) {
 		t.Error("no leak")
 	}
 }
+
+// Classes that no input gives away may be told apart without a wrong decision. That alone is no
+// reason to doubt: only the tests of single inputs find leaks.
+func TestNoWrongDecisionIsNoAlarm(t *testing.T) {
+	m, lines := reporttest.Held(240, func(int) float64 { return math.Log2(2 * 0.995) })
+	r := reporttest.Build(t, m, lines)
+	if a := r.Answer; len(a.Trust) > 0 || a.Leak() {
+		t.Errorf("reasons to doubt %+v", a.Trust)
+	}
+	for _, f := range table.Answered(r, 12) {
+		if f.Doubts() || f.Hedged() {
+			t.Errorf("%+v", f)
+		}
+	}
+}

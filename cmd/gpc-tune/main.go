@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -121,7 +120,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 	var silent exitCode
 	if !errors.As(err, &silent) {
 		message := err.Error()
-		if remedy := atomicfile.Remedy(err); remedy != "" && !strings.Contains(message, remedy) {
+		if remedy := atomicfile.Remedy(err); remedy != "" {
 			message += "; " + remedy
 		}
 		fmt.Fprintf(log, "gpc-tune: %s\n", message)

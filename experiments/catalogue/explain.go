@@ -58,8 +58,7 @@ func Explain(out io.Writer, name string) error {
 		found++
 	}
 	if found == 0 {
-		near, _, _ := strings.Cut(registry.Suggest(name, have), " (have ")
-		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, near)
+		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, registry.Nearest(name, have))
 	}
 	return w.Flush()
 }

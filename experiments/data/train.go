@@ -237,12 +237,12 @@ func (t *table) places(uses []use) (places []int, p Problems) {
 		if absent++; absent >= maxFaults {
 			continue
 		}
-		near, _, _ := strings.Cut(registry.Suggest(u.column, t.names), " (have ")
 		kind := "the file has no header; its columns are named"
 		if t.header {
 			kind = "the file's columns are"
 		}
-		p.add(u.key, "no column %q%s (%s %s, or their numbers)", u.column, near, kind, list(t.names))
+		p.add(u.key, "no column %q%s (%s %s, or their numbers)", u.column,
+			registry.Nearest(u.column, t.names), kind, list(t.names))
 	}
 	if absent >= maxFaults {
 		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)

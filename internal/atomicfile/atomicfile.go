@@ -140,10 +140,18 @@ func replace(target string, write func(io.Writer) error, put func(temporary *os.
 	return nil
 }
 
-// Remedy says what to do about a file that could not be written; "" if the cause is unknown.
+// Remedied is an error whose text has the advice of Remedy.
+type Remedied struct{ Err error }
+
+func (r Remedied) Error() string { return r.Err.Error() }
+func (r Remedied) Unwrap() error { return r.Err }
+
+// Remedy returns advice about a file that could not be written; "" if the cause is unknown, or if
+// the error is Remedied.
 func Remedy(err error) string {
 	is := func(cause error) bool { return errors.Is(err, cause) }
 	switch {
+	case errors.As(err, new(Remedied)):
 	case is(syscall.ENOSPC):
 		return "make room on the disk"
 	case is(syscall.EDQUOT):

@@ -21,6 +21,9 @@ func TestRemedies(t *testing.T) {
 			t.Errorf("%v: %q, want %q", cause, got, want)
 		}
 	}
+	if got := Remedy(fmt.Errorf("again: %w", Remedied{fs.ErrPermission})); got != "" {
+		t.Errorf("a second time: %q", got)
+	}
 	if got := Remedy(errors.New("else")); got != "" {
 		t.Errorf("%q", got)
 	}

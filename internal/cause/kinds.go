@@ -132,6 +132,30 @@ var (
 	Samples = kind("samples", "fits failed or warned at samples of a chain", "averages are over the others", "")
 )
 
+// Reasons to doubt an answer that are no warnings.
+var (
+	Incomplete = kind("incomplete", "the run is not complete: jobs are missing", "the best may be another",
+		"resume the run")
+	NotCompeting = kind("not_competing", "configurations failed and did not compete", "one of them may be the best",
+		"see the failures")
+	FailedParts = kind("failed_parts", "failures while it was tuned or scored", "a better value may be there",
+		"see the failures")
+	LoneOptimum = kind("lone_optimum", "restarts ended elsewhere: one alone found the best optimum",
+		"there may be better ones", "raise restarts")
+	HeldNoise = kind("held_noise", "the noise was held, not tuned", "all predicted variances rest on it",
+		"likelihood: {gaussian: {noise: {init: 1}}} tunes it")
+	Miscalibrated = kind("miscalibrated", "its probabilities or variances are not calibrated",
+		"they are too large or too small", "see the calibration curve")
+	Recalibrable = kind("recalibrable", "calibration makes its probabilities better", "",
+		"predict: {calibrate: platt}")
+	UnstableChoice = kind("unstable_choice",
+		"the choice is unstable: other configurations were chosen in most outer folds",
+		"the best may be another", "judge by the score, which is that of choosing")
+	RacedScore = kind("raced_score", "the score is optimistic: a race on the same held-out cases cut others, "+
+		"which no correction counts", "the true score may be worse",
+		"nested cross-validation, evaluate: nested, in another folder")
+)
+
 // Warnings of scores.
 var (
 	OwnClass = kind("own_class", "cases had a probability of almost 0 for their own class",

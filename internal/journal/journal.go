@@ -439,9 +439,10 @@ func writing(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: %w; %s with -o", ErrUnwritable, err, atomicfile.Remedy(err))
+		return atomicfile.Remedied{Err: fmt.Errorf("%w: %w; %s with -o", ErrUnwritable, err, atomicfile.Remedy(err))}
 	}
-	return fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err, cmp.Or(atomicfile.Remedy(err), "remove the cause"))
+	return atomicfile.Remedied{Err: fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err,
+		cmp.Or(atomicfile.Remedy(err), "remove the cause"))}
 }
 
 // createSegment creates a segment with a new name.

@@ -244,18 +244,23 @@ func Choose[T interface {
 	return nil
 }
 
-// Suggest returns the end of an error message about an unknown name: the name used here for it, or
-// else the nearest of have, if one is near, and the whole list: `; did you mean "probit"? (have
-// probit, logit)`.
+// Suggest returns the end of an error message about an unknown name: Nearest, and the whole list:
+// `; did you mean "probit"? (have probit, logit)`.
 func Suggest(name string, have []string) string {
 	if len(have) == 0 {
 		return " (there are none)"
 	}
+	return Nearest(name, have) + " (have " + strings.Join(have, ", ") + ")"
+}
+
+// Nearest is the part of an error message about an unknown name that says which name is used here
+// for it, or else which of have is near: `; did you mean "probit"?`. It is "" if none is.
+func Nearest(name string, have []string) string {
 	if meant, note := Elsewhere(name, have); meant != "" {
 		if note != "" {
 			note = ", " + note
 		}
-		return fmt.Sprintf("; here that is %q%s (have %s)", meant, note, strings.Join(have, ", "))
+		return fmt.Sprintf("; here that is %q%s", meant, note)
 	}
 	best, distance := "", len(name)/2+1
 	for _, h := range have {
@@ -263,11 +268,10 @@ func Suggest(name string, have []string) string {
 			best, distance = h, d
 		}
 	}
-	list := " (have " + strings.Join(have, ", ") + ")"
 	if best == "" {
-		return list
+		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?%s", best, list)
+	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // editDistance is the Levenshtein distance between a and b, in bytes.

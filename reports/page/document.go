@@ -279,6 +279,7 @@ const (
 // prose is how a document is written from its beginning to its end.
 type prose interface {
 	heading(level int, text string)
+	configuration(text string) // the heading of a configuration
 	paragraph(text string)
 	items(texts []string)
 	facts([]table.Fact)
@@ -322,7 +323,7 @@ func (d document) write(w prose) {
 	}
 	for _, c := range d.Details {
 		in := fmt.Sprintf("#%d", c.Index)
-		w.heading(2, in+" "+c.Title)
+		w.configuration(in + " " + c.Title)
 		w.facts(c.Facts)
 		for _, s := range c.Sheets {
 			w.table(in, s)

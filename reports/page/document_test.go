@@ -91,7 +91,8 @@ type said [][]string
 func (s *said) heading(level int, text string) {
 	*s = append(*s, []string{"heading", table.Line(text)})
 }
-func (s *said) paragraph(text string) { *s = append(*s, []string{"paragraph", table.Line(text)}) }
+func (s *said) configuration(text string) { s.heading(2, text) }
+func (s *said) paragraph(text string)     { *s = append(*s, []string{"paragraph", table.Line(text)}) }
 func (s *said) items(texts []string) {
 	for _, text := range texts {
 		*s = append(*s, []string{"item", table.Line(text)})

@@ -44,10 +44,14 @@ type latex struct {
 }
 
 func (w *latex) heading(level int, text string) {
-	if w.above = text; strings.HasPrefix(text, "#") {
-		fmt.Fprint(w, "\n\\clearpage") // so that tables do not wait for more room than LaTeX remembers
-	}
+	w.above = text
 	fmt.Fprintf(w, "\n\\%ssection*{%s}\n", strings.Repeat("sub", level-1), plainLaTeX(text))
+}
+
+// configuration begins a page, so that tables do not wait for more room than LaTeX remembers.
+func (w *latex) configuration(text string) {
+	fmt.Fprint(w, "\n\\clearpage")
+	w.heading(2, text)
 }
 
 func (w *latex) paragraph(text string) { fmt.Fprintf(w, "\n%s\n", plainLaTeX(text)) }

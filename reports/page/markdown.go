@@ -39,6 +39,8 @@ func (w markdown) items(texts []string) {
 	}
 }
 
+func (w markdown) configuration(text string) { w.heading(2, text) }
+
 func (w markdown) facts(facts []table.Fact) {
 	var texts []string
 	for _, f := range facts {

@@ -28,32 +28,33 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 	case r.Configurations[0].Program != nil:
 		return searched(r)
 	case len(all)+len(r.SoFar) == 0 && r.Missing > 0:
-		return []Fact{{"no answer yet", fmt.Sprintf("at least %s missing; no configuration is scored on all folds",
-			Counted(r.Missing, "job is", "jobs are"))}}
+		return []Fact{{Name: "no answer yet", Text: fmt.Sprintf("at least %s missing; no configuration is scored on "+
+			"all folds", Counted(r.Missing, "job is", "jobs are"))}}
 	case len(all)+len(r.SoFar) == 0:
-		return []Fact{{"no answer", "no configuration could be scored on all folds; the failures say why"}}
+		return []Fact{{"no answer", "no configuration could be scored on all folds; the failures say why", Doubtful}}
 	case len(all) == 1 && len(r.SoFar) == 0:
 		return answered(r, all[0])
 	}
 	for i, a := range all {
 		if len(out) == most-1 && len(all) > most {
-			return append(out, Fact{"and", fmt.Sprintf("%d more data sets, in the table", len(all)-i)})
+			return append(out, Fact{Name: "and", Text: fmt.Sprintf("%d more data sets, in the table", len(all)-i)})
 		}
 		name := fmt.Sprintf("%s, %s", modelName(r, a.Configuration), scoreText(a, ""))
 		if a.Next != nil {
 			name += fmt.Sprintf("; %s better than #%d (%s)", difference(a, float64(a.Margin)), *a.Next,
 				verdict(a.Rivals[0].InSet))
 		}
+		kind := Plain
 		if doubt := doubtedSkill(a); doubt != "" {
-			name = doubt + ": " + name
+			name, kind = doubt+": "+name, Doubtful
 		} else if a.Skill != nil {
 			name += "; " + skillDifference(a) + " better than the base rate"
 		}
-		out = append(out, Fact{"best on " + a.Dataset, name})
+		out = append(out, Fact{"best on " + a.Dataset, name, kind})
 	}
 	for i, s := range r.SoFar {
 		if i > 0 && len(out)+2 > most {
-			return append(out, Fact{"and", fmt.Sprintf("%d more data sets, unfinished", len(r.SoFar)-i)})
+			return append(out, Fact{Name: "and", Text: fmt.Sprintf("%d more data sets, unfinished", len(r.SoFar)-i)})
 		}
 		out = append(out, soFar(r, s)...)
 	}
@@ -88,7 +89,7 @@ func soFar(r *reports.Report, s reports.SoFar) []Fact {
 	if n := len(s.NotYet); n > 0 {
 		text += fmt.Sprintf("; %s of %d not yet", Counted(n, "configuration", "configurations"), n+len(s.Rivals)+1)
 	}
-	return []Fact{{"best so far on " + s.Dataset, best}, {"others", text}}
+	return []Fact{{Name: "best so far on " + s.Dataset, Text: best}, {Name: "others", Text: text}}
 }
 
 // illustrated describes the results of a run without data.
@@ -99,7 +100,7 @@ func illustrated(r *reports.Report) []Fact {
 			kinds = append(kinds, i.Kind)
 		}
 	}
-	return []Fact{{"no data", fmt.Sprintf("nothing is tuned or compared; %s (%s), drawn in the figures",
+	return []Fact{{Name: "no data", Text: fmt.Sprintf("nothing is tuned or compared; %s (%s), drawn in the figures",
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
@@ -110,25 +111,27 @@ func answered(r *reports.Report, a reports.Answer) []Fact {
 	hash := r.Configurations[a.Configuration].Record.DataHash
 	for _, d := range r.Manifest.Data {
 		if d.DataHash == hash && d.About != "" {
-			out = append(out, Fact{"predicts", d.About})
+			out = append(out, Fact{Name: "predicts", Text: d.About})
 		}
 	}
-	out = append(out, Fact{"conclusion", conclusion(r, a)}, Fact{"trust", trustText(r, a)})
+	text, kind := conclusion(r, a)
+	out = append(out, Fact{"conclusion", text, kind}, Fact{Name: "trust", Text: trustText(r, a)})
 	if doubtedSkill(a) != noSkill {
-		out = append(out, Fact{"keep it", a.Keep})
+		out = append(out, Fact{"keep it", a.Keep, Command})
 	}
-	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(a)}, Fact{"score", longScore(a)})
+	out = append(out, Fact{Name: "best", Text: modelName(r, a.Configuration) + "; " + field(a)},
+		Fact{Name: "score", Text: longScore(a)})
 	if a.Next != nil {
-		out = append(out, Fact{"margin", marginText(a)}, Fact{"set", setText(a)})
+		out = append(out, Fact{Name: "margin", Text: marginText(a)}, Fact{Name: "set", Text: setText(a)})
 	}
 	if skill := skillText(r, a); skill != "" {
-		out = append(out, Fact{"skill", skill})
+		out = append(out, Fact{Name: "skill", Text: skill})
 	}
 	return out
 }
 
 // conclusion is what to do with the best, in a sentence.
-func conclusion(r *reports.Report, a reports.Answer) string {
+func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind) {
 	base, what := baseline(r, a)
 	best := fmt.Sprintf("#%d", a.Configuration)
 	if doubt := doubtedSkill(a); doubt != "" {
@@ -140,12 +143,12 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what,
 			uncertain: best + " tells something about the " + what + ", but its probabilities score no better than " +
 				base,
-		}[doubt]
+		}[doubt], Doubtful
 	}
-	text := "use " + best
+	text, kind = "use "+best, Conclusion
 	switch s := a.Skill; {
 	case a.Leak():
-		text = leaked + ": see the reasons to doubt it before you use " + best
+		text, kind = "perhaps a leak: see the reasons to doubt it before you use "+best, Doubtful
 	case s == nil:
 	case !s.Low.None() && !(s.Low > 0):
 		text += ": its predictions are better than chance, but " + base + " may score as well"
@@ -166,9 +169,10 @@ func conclusion(r *reports.Report, a reports.Answer) string {
 		}
 	}
 	if n := len(a.Trust); n > 0 && !a.Leak() {
-		text += hedge + fmt.Sprintf("%s to doubt it", Counted(n, "reason", "reasons"))
+		text += fmt.Sprintf("; but see %s to doubt it", Counted(n, "reason", "reasons"))
+		kind = Hedged
 	}
-	return text
+	return text, kind
 }
 
 // nothingBetter says that no configuration predicts better than the base rate, which may be the
@@ -385,26 +389,12 @@ func verdict(in bool) string {
 	return "not in the set"
 }
 
-// Doubts about the best, as titles of a fact.
+// Doubts about the skill of the best, as titles of a fact.
 const (
 	noSkill   = "no skill"
 	notShown  = "skill not shown"
 	uncertain = "scores no better"
-	leaked    = "perhaps a leak"
 )
-
-// Doubts says whether the fact is that there is no answer, or begins with a reason to doubt that
-// the best is better than the base rate, or honestly so.
-func (f Fact) Doubts() bool {
-	doubt, _, _ := strings.Cut(f.Text, ":")
-	return f.Name == "no answer" || doubt == noSkill || doubt == notShown || doubt == uncertain || doubt == leaked
-}
-
-// Hedged says that the fact is a conclusion with reasons to doubt it.
-func (f Fact) Hedged() bool { return strings.Contains(f.Text, hedge) }
-
-// hedge begins the end of a conclusion that there are reasons to doubt.
-const hedge = "; but see "
 
 // doubtedSkill is the reason to doubt that the best is better than the base rate, empty if there is
 // none.
@@ -562,24 +552,24 @@ func searched(r *reports.Report) (out []Fact) {
 	i := bestSearch(r)
 	if i < 0 {
 		return []Fact{{"no answer", fmt.Sprintf("none of %s has a value; the failures say why",
-			Counted(trials, "trial", "trials"))}}
+			Counted(trials, "trial", "trials")), Doubtful}}
 	}
 	c := r.Configurations[i]
 	b := c.Best[0]
 	which := fmt.Sprintf("#%d, %s", i, c.Tune)
-	out = []Fact{{"best", fmt.Sprintf("%s %s at %s; %s", c.Maximised(), reports.Readable(float64(b.Value)),
-		reports.Assignments(c.Grid[b.Point].Point, reports.Readable), which)}}
+	out = []Fact{{Name: "best", Text: fmt.Sprintf("%s %s at %s; %s", c.Maximised(),
+		reports.Readable(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Readable), which)}}
 	text := fmt.Sprintf("%d evaluated, %d failed", trials, failed)
 	if r.Missing > 0 {
 		text += "; the search is not finished"
 	}
-	out = append(out, Fact{"trials", text})
+	out = append(out, Fact{Name: "trials", Text: text})
 	var edges []string
 	for _, w := range c.Warnings {
 		edges = append(edges, w.String())
 	}
 	if len(edges) > 0 {
-		out = append(out, Fact{"trust", strings.Join(edges, "; ")})
+		out = append(out, Fact{Name: "trust", Text: strings.Join(edges, "; ")})
 	}
 	return out
 }

@@ -9,7 +9,33 @@ import (
 )
 
 // Fact is a named text.
-type Fact struct{ Name, Text string }
+type Fact struct {
+	Name, Text string
+	Kind       FactKind
+}
+
+// FactKind is the kind of a fact, by which pages set it apart.
+type FactKind int
+
+const (
+	Plain      FactKind = iota
+	Conclusion          // what to do with the best
+	Hedged              // a conclusion with reasons to doubt the best
+	Doubtful            // no answer, or a doubt that the best is better than the base rate, or honestly so
+	Command             // a command that can be run
+)
+
+// Concludes reports whether the fact is a conclusion, hedged or not.
+func (f Fact) Concludes() bool { return f.Kind == Conclusion || f.Kind == Hedged }
+
+// Hedged reports whether the fact is a conclusion with reasons to doubt it.
+func (f Fact) Hedged() bool { return f.Kind == Hedged }
+
+// Doubts reports whether the fact denies an answer, or doubts that the best is worth anything.
+func (f Fact) Doubts() bool { return f.Kind == Doubtful }
+
+// Command reports whether the fact is a command.
+func (f Fact) Command() bool { return f.Kind == Command }
 
 // Cell is a cell of a Table.
 type Cell struct {

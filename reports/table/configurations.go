@@ -20,20 +20,21 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	}
 	if c.Program != nil {
 		return []Fact{
-			{"program", terminal.CommandLine(c.Program.Command...)}, {"ranges", strings.Join(c.Program.Ranges, "; ")},
-			{"tune", c.Tune + " of " + c.Maximised()}}
+			{Name: "program", Text: terminal.CommandLine(c.Program.Command...)},
+			{Name: "ranges", Text: strings.Join(c.Program.Ranges, "; ")},
+			{Name: "tune", Text: c.Tune + " of " + c.Maximised()}}
 	}
 	facts := []Fact{
-		{"dataset", fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
+		{Name: "dataset", Text: fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
 			Counted(c.Inputs, "input", "inputs"), c.Preprocess)},
-		{"classes", strings.Join(c.Classes, ", ")},
-		{"kernel", c.Kernel.Text},
-		{"mean", c.Mean.Text},
-		{"likelihood", c.Likelihood.Text},
-		{"inference", c.Inference.Text},
-		{"tune", c.Tune + " of " + c.Tuned()},
-		{"log evidence", evidence + also(c.Converged)},
-		{"leave one out", loo},
+		{Name: "classes", Text: strings.Join(c.Classes, ", ")},
+		{Name: "kernel", Text: c.Kernel.Text},
+		{Name: "mean", Text: c.Mean.Text},
+		{Name: "likelihood", Text: c.Likelihood.Text},
+		{Name: "inference", Text: c.Inference.Text},
+		{Name: "tune", Text: c.Tune + " of " + c.Tuned()},
+		{Name: "log evidence", Text: evidence + also(c.Converged)},
+		{Name: "leave one out", Text: loo},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
@@ -58,7 +59,8 @@ func hyperparameters(c reports.Configuration) []Table {
 func standardErrors(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "standard error")}
 	for i, e := range c.StandardErrors {
-		t.Columns = append(t.Columns, Columns("correlation with "+e.Name)...)
+		t.Columns = append(t.Columns, Column{Name: "correlation with " + e.Name, Keep: true,
+			Doc: "correlation of the two estimates"})
 		row := Row(e.Name, e.Value)
 		for _, x := range c.Correlations[i] {
 			row = append(row, Cell{Value: x})
@@ -83,7 +85,7 @@ func bestPoints(c reports.Configuration) []Table {
 		if b.By == c.Objective { // no held-out score chooses
 			by = "chosen by " + c.Maximised()
 		}
-		if among := c.Among(b.By); strings.Contains(among, " of ") {
+		if among, some := c.Among(b.By); some {
 			by += " of " + among
 		}
 		t.Add(by+c.Equals(b), b.Value, b.Point, c.Grid[b.Point].Point)

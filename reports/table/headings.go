@@ -110,8 +110,6 @@ func (t *Table) Explain(otherwise string) {
 		switch {
 		case strings.Contains(name, "log_evidence") || name == "log evidence":
 			*c = c.explained(true, HeadDocs["log evidence"])
-		case strings.HasPrefix(name, "correlation with "):
-			c.Doc = "correlation of the two estimates"
 		case c.Doc == "":
 			c.Doc = otherwise
 		}

@@ -16,7 +16,8 @@ import (
 func writeIllustration(w io.Writer, experiment string, place int, i record.Illustration) {
 	fmt.Fprintf(w, "%s #%d  %s\n", experiment, place, i.Kind)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range []Fact{{"kernel", i.Kernel.Text}, {"mean", i.Mean.Text}, {"likelihood", i.Likelihood.Text}} {
+	for _, f := range []Fact{{Name: "kernel", Text: i.Kernel.Text}, {Name: "mean", Text: i.Mean.Text},
+		{Name: "likelihood", Text: i.Likelihood.Text}} {
 		if f.Text != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 		}

@@ -33,9 +33,12 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	facts := Answered(r, MostAnswered)
 	answer := func() {
 		for _, f := range facts {
-			text := on.wrap(terminal.OneLine(f.Name+": "+f.Text), "    ")
-			name, rest, _ := strings.Cut(text, ":")
-			fmt.Fprintf(w, "%s:%s\n", on.bold(name), rest)
+			name := terminal.OneLine(f.Name)
+			text := on.wrap(name+": "+terminal.OneLine(f.Text), "    ")
+			if rest, whole := strings.CutPrefix(text, name); whole { // not broken into lines
+				text = on.bold(name) + rest
+			}
+			fmt.Fprintln(w, text)
 		}
 	}
 	if on.Width == 0 && len(facts) > 0 {
@@ -182,7 +185,8 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 			by = c.Tuned()
 		}
 		if by == c.Tuned() || brief(by) {
-			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Readable(float64(b.Value)),
+			among, _ := c.Among(b.By)
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, among, reports.Readable(float64(b.Value)),
 				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable), c.Equals(b))
 		}
 	}

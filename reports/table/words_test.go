@@ -52,9 +52,10 @@ func TestFieldOfConfigurations(t *testing.T) {
 	}
 }
 
-// The conclusion says what may be as good as the best, and what speaks against trusting it.
+// The conclusion says what may be as good as the best, and what speaks against trusting it. Kinds
+// decide whether it is hedged or a doubt, whatever the words of the reasons are.
 func TestConclusions(t *testing.T) {
-	leak, _, _, _ := cause.Leak.Explanation()
+	words, _, _, _ := cause.Leak.Explanation()
 	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
 	for i := range r.Configurations {
 		r.Configurations[i].Classes = []string{"a", "b"}
@@ -64,21 +65,22 @@ func TestConclusions(t *testing.T) {
 		competed int
 		trust    []reports.Trust
 		want     string
+		kind     FactKind
 	}{
-		{[]int{3}, 1, nil, "use #3"},
-		{[]int{3}, 2, nil, "use #3; it is better than the other"},
-		{[]int{3}, 3, nil, "use #3; it is better than the other 2"},
-		{[]int{3, 5}, 2, nil, "use #3; #5 may be as good"},
-		{[]int{3, 5, 6}, 3, nil, "use #3; all 2 others may be as good"},
-		{[]int{3, 5, 6}, 5, nil, "use #3; 2 of the 4 others may be as good"},
-		{[]int{3}, 1, []reports.Trust{{Cause: "x"}}, "use #3; but see 1 reason to doubt it"},
-		{[]int{3}, 1, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, "use #3; but see 2 reasons to doubt it"},
-		{[]int{3}, 1, []reports.Trust{{Cause: leak}},
-			"perhaps a leak: see the reasons to doubt it before you use #3"},
+		{[]int{3}, 1, nil, "use #3", Conclusion},
+		{[]int{3}, 2, nil, "use #3; it is better than the other", Conclusion},
+		{[]int{3}, 3, nil, "use #3; it is better than the other 2", Conclusion},
+		{[]int{3, 5}, 2, nil, "use #3; #5 may be as good", Conclusion},
+		{[]int{3, 5, 6}, 3, nil, "use #3; all 2 others may be as good", Conclusion},
+		{[]int{3, 5, 6}, 5, nil, "use #3; 2 of the 4 others may be as good", Conclusion},
+		{[]int{3}, 1, []reports.Trust{{Cause: words}}, "use #3; but see 1 reason to doubt it", Hedged},
+		{[]int{3}, 1, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, "use #3; but see 2 reasons to doubt it", Hedged},
+		{[]int{3}, 1, []reports.Trust{{Kind: cause.Leak, Cause: "in other words"}},
+			"perhaps a leak: see the reasons to doubt it before you use #3", Doubtful},
 	} {
 		a := reports.Answer{Configuration: 3, Set: c.set, Competed: c.competed, Trust: c.trust}
-		if got := conclusion(r, a); got != c.want {
-			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		if got, kind := conclusion(r, a); got != c.want || kind != c.kind {
+			t.Errorf("%+v: %q of kind %d, want %q of kind %d", c, got, kind, c.want, c.kind)
 		}
 	}
 }
@@ -192,13 +194,13 @@ func TestAnswersOfSeveralDataSets(t *testing.T) {
 	of("a", nil)
 	of("b", &reports.Skill{By: "information_bits", Difference: 0.5, Low: none, Better: true})
 	of("c", &reports.Skill{By: "information_bits", Difference: -0.5, Low: none})
-	want := []Fact{{"best on a", best}, {"best on b", best + "; 0.5 bits per case better than the base rate"},
-		{"best on c", "no skill: " + best}}
+	want := []Fact{{Name: "best on a", Text: best}, {Name: "best on b", Text: best + "; 0.5 bits per case better than the base rate"},
+		{"best on c", "no skill: " + best, Doubtful}}
 	if got := Answered(r, 3); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := Answered(r, 2); !slices.Equal(got, []Fact{want[0], {"and", "2 more data sets, in the table"}}) {
-		t.Errorf("of at most two: %q", got)
+	if got := Answered(r, 2); !slices.Equal(got, []Fact{want[0], {Name: "and", Text: "2 more data sets, in the table"}}) {
+		t.Errorf("of at most two: %+v", got)
 	}
 	r.Answers = nil
 	for _, name := range []string{"a", "b", "c"} {
@@ -288,14 +290,14 @@ func TestSearchesOfAProgram(t *testing.T) {
 	if got := lines(Summary(r))[1:]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	facts := []Fact{{"best", "value 2 at x=2; #0, random"}, {"trials", "5 evaluated, 2 failed; the search is not finished"}}
+	facts := []Fact{{Name: "best", Text: "value 2 at x=2; #0, random"}, {Name: "trials", Text: "5 evaluated, 2 failed; the search is not finished"}}
 	if got := Answered(r, MostAnswered); !slices.Equal(got, facts) {
-		t.Errorf("%q, want %q", got, facts)
+		t.Errorf("%+v, want %+v", got, facts)
 	}
 	r.Missing = 0
 	r.Configurations = r.Configurations[2:]
-	if got := Answered(r, MostAnswered); !slices.Equal(got, []Fact{{"no answer", "none of 1 trial has a value; the failures say why"}}) {
-		t.Errorf("%q", got)
+	if got := Answered(r, MostAnswered); !slices.Equal(got, []Fact{{"no answer", "none of 1 trial has a value; the failures say why", Doubtful}}) {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -361,5 +363,21 @@ func TestEndsOfTexts(t *testing.T) {
 	b.Reset()
 	if err := progressText(&b, &reports.Progress{Experiment: "x", Next: "gpc-tune run"}); err != nil || strings.Contains(b.String(), "dataset") {
 		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+// The kind of a fact decides how pages show it. Neither its name nor its text does.
+func TestFactsHaveKinds(t *testing.T) {
+	for _, f := range []Fact{{Name: "no answer", Text: "x"}, {Name: "conclusion", Text: "no skill: x; but see y"},
+		{Name: "keep it", Text: "x"}} {
+		if f.Doubts() || f.Hedged() || f.Concludes() || f.Command() {
+			t.Errorf("%+v is set apart by its words", f)
+		}
+	}
+	for kind, want := range map[FactKind][4]bool{Conclusion: {true, false, false, false}, Hedged: {true, true, false, false},
+		Doubtful: {false, false, true, false}, Command: {false, false, false, true}} {
+		if f := (Fact{Kind: kind}); [4]bool{f.Concludes(), f.Hedged(), f.Doubts(), f.Command()} != want {
+			t.Errorf("kind %d: %v, want %v", kind, f, want)
+		}
 	}
 }
