@@ -188,88 +188,119 @@ func nameEvidence(name string) (points float64, why string) {
 	return 0, ""
 }
 
-// candidates has the evidence for every column that could be the label, the most likely first.
-func (t *Table) candidates(profiles []*profile) (all []Candidate) {
-	counted := 0 // columns that number or name the rows, before all others
-	for counted < len(profiles)-1 && (profiles[counted].counts() || profiles[counted].identifies()) {
-		counted++
+// labelPlaces are the facts of a whole table that the evidence for one column as the label needs.
+type labelPlaces struct {
+	end      int            // the last column, or in some formats the first
+	last     int            // the last column
+	counted  int            // columns that number or name the rows, before all others
+	exported bool           // the first column numbers the rows, as exports have it
+	classes  int            // columns of few values
+	series   map[string]int // columns by the stem of their numbered names: q1, q2, q3 are inputs
+}
+
+func (t *Table) labelPlaces(profiles []*profile) labelPlaces {
+	at := labelPlaces{end: t.Layout.Label, last: len(profiles) - 1, series: map[string]int{}}
+	for at.counted < at.last && (profiles[at.counted].counts() || profiles[at.counted].identifies()) {
+		at.counted++
 	}
-	exported := counted > 0 && profiles[0].numbersRows()
-	end := t.Layout.Label                  // the last column, or in some formats the first
-	classes, series := 0, map[string]int{} // numbered names, such as q1, q2, q3, are names of inputs
+	at.exported = at.counted > 0 && profiles[0].numbersRows()
 	for _, p := range profiles {
 		if of := stem(p.name); of != "" {
-			series[of]++
+			at.series[of]++
 		}
 		if p.label() {
-			classes++
+			at.classes++
 		}
 	}
+	return at
+}
+
+// candidates has the evidence for every column that could be the label, the most likely first.
+func (t *Table) candidates(profiles []*profile) (all []Candidate) {
+	at := t.labelPlaces(profiles)
 	for j, p := range profiles {
-		numeric := !p.label() && p.quantity()
-		if !p.label() && !numeric || p.grouped() {
-			continue
+		if (p.label() || p.quantity()) && !p.grouped() {
+			all = append(all, t.candidate(j, p, at))
 		}
-		c := Candidate{Column: t.Naming(j), place: j, numeric: numeric}
-		var why []string
-		add := func(points float64, text string) {
-			c.points += points
-			if text != "" {
-				why = append(why, text)
-			}
-		}
-		points, text := nameEvidence(p.name)
-		if series[stem(p.name)] > 2 {
-			points, text = roleName, ""
-		}
-		if numeric && strings.EqualFold(p.name, "y") { // beside x, a coordinate
-			points, text = 0, ""
-		}
-		if !t.Header {
-			points, text = 0, ""
-		}
-		add(points, text)
-		c.named = points > 0
-		switch {
-		case j == end && p.filled() && exported && end == len(profiles)-1:
-			add(lastOfNumbered, "the last column")
-		case j == end && p.filled():
-			add(lastColumn, "the last column")
-		case j == counted && p.filled() && !numeric && end == len(profiles)-1:
-			add(firstColumn, "the first column")
-		}
-		if !numeric && classes == 1 {
-			add(onlyClasses, "the only column of few values")
-		}
-		if !numeric && len(p.levels) == 2 {
-			add(twoValues, "")
-			if p.judges() {
-				add(verdictPair, "its values: "+p.some())
-				c.named = true
-			}
-		}
-		if len(p.levels) > mostClasses && !numeric {
-			add(manyTexts, "")
-		}
-		if numeric && points < strongName {
-			add(manyNumbers, "")
-		}
-		if !p.filled() {
-			add(-1, "")
-		}
-		c.Why = strings.Join(why, ", ")
-		if numeric {
-			c.Why = strings.TrimPrefix(c.Why+", numbers", ", ")
-		} else if c.Why == "" {
-			c.Why = "few values"
-		}
-		all = append(all, c)
 	}
 	t.alike(all, profiles)
 	slices.SortStableFunc(all, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(b.place, a.place))
 	})
 	return all
+}
+
+// candidate adds up the evidence for column j as the label: its name, its place and its values.
+func (t *Table) candidate(j int, p *profile, at labelPlaces) Candidate {
+	c := Candidate{Column: t.Naming(j), place: j, numeric: !p.label()}
+	var why []string
+	add := func(points float64, text string) {
+		c.points += points
+		if text != "" {
+			why = append(why, text)
+		}
+	}
+	points, text := nameEvidence(p.name)
+	switch {
+	case !t.Header, c.numeric && strings.EqualFold(p.name, "y"): // y is a coordinate next to x
+		points, text = 0, ""
+	case at.series[stem(p.name)] > 2:
+		points, text = roleName, ""
+	}
+	add(points, text)
+	c.named = points > 0
+	add(at.placeEvidence(j, p))
+	if c.numeric {
+		if points < strongName {
+			add(manyNumbers, "")
+		}
+	} else {
+		add(at.valueEvidence(p))
+		c.named = c.named || p.judges()
+	}
+	if !p.filled() {
+		add(-1, "")
+	}
+	switch {
+	case c.numeric:
+		why = append(why, "numbers")
+	case len(why) == 0:
+		why = append(why, "few values")
+	}
+	c.Why = strings.Join(why, ", ")
+	return c
+}
+
+// placeEvidence returns the points of column j for its place in the table, and why.
+func (at labelPlaces) placeEvidence(j int, p *profile) (points float64, why string) {
+	switch {
+	case !p.filled():
+	case j == at.end && at.exported && at.end == at.last:
+		return lastOfNumbered, "the last column"
+	case j == at.end:
+		return lastColumn, "the last column"
+	case j == at.counted && p.label() && at.end == at.last:
+		return firstColumn, "the first column"
+	}
+	return 0, ""
+}
+
+// valueEvidence returns the points of a column of few values for these values, and why.
+func (at labelPlaces) valueEvidence(p *profile) (points float64, why string) {
+	var reasons []string
+	if at.classes == 1 {
+		points, reasons = points+onlyClasses, append(reasons, "the only column of few values")
+	}
+	if len(p.levels) == 2 {
+		points += twoValues
+		if p.judges() {
+			points, reasons = points+verdictPair, append(reasons, "its values: "+p.some())
+		}
+	}
+	if len(p.levels) > mostClasses {
+		points += manyTexts
+	}
+	return points, strings.Join(reasons, ", ")
 }
 
 // alike gives columns before the last one its place too where they look like it: labels of several
