@@ -6,11 +6,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -114,5 +117,17 @@ func TestSearchMixed(t *testing.T) {
 	report, err := experiments.Report(dir)
 	if err != nil || report.Configurations[0].Hyperparameters[0].Text != "poly" {
 		t.Errorf("%v: %+v", err, report)
+	}
+	for _, f := range picture.All(report) {
+		if f.Failure != "" {
+			t.Errorf("%s: %s", f.Name, f.Failure)
+		}
+		for _, p := range f.Panels {
+			for _, h := range []string{"kind: ", "degree, where kind is poly: ", "shift: "} {
+				if f.Kind == "importance" && !slices.ContainsFunc(p.Y.Names, func(name string) bool { return strings.HasPrefix(name, h) }) {
+					t.Errorf("%s has no %q", p.Y.Names, h)
+				}
+			}
+		}
 	}
 }

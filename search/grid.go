@@ -108,6 +108,22 @@ func (g Grid) must(s Space) (axes []axis, rows int) {
 	return axes, rows
 }
 
+// Box implements Boxed: from the least to the greatest value of every axis, evenly on the theta
+// scale.
+func (g Grid) Box(s Space) (box Space) {
+	axes, _ := g.must(s)
+	for j, p := range s {
+		for _, a := range axes {
+			if a.dim == j && len(a.theta) > 1 {
+				p.Lo, p.Hi = p.Map.Natural(slices.Min(a.theta)), p.Map.Natural(slices.Max(a.theta))
+				p.Given, p.Init = true, min(max(p.Init, p.Lo), p.Hi)
+				box = append(box, p)
+			}
+		}
+	}
+	return box
+}
+
 // Optimizer implements Strategy.
 func (Grid) Optimizer() string { return "" }
 

@@ -351,6 +351,9 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 			layout.Specs, specs = c.starts[i], c.starts[i]
 			space, identity = layout.FreeSpecs(), startedAt(identity, specs)
 		}
+		if i == 0 {
+			search.Record(c.Hyperparameters, t.Strategy, space)
+		}
 		j := p.job(c, i, set)
 		if t.Cross != nil {
 			var err error

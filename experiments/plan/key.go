@@ -72,7 +72,8 @@ func hashed(parts ...[]byte) string {
 func configurationKey(c record.Configuration) record.Configuration {
 	c.Studies, c.Costs, c.Published, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
 	for i := range c.Hyperparameters {
-		c.Hyperparameters[i].Column, c.Hyperparameters[i].When = "", nil
+		h := &c.Hyperparameters[i]
+		h.Column, h.When, h.Range = "", nil, nil
 	}
 	return c
 }

@@ -61,6 +61,7 @@ func (p *planner) program() {
 					"starts", t.Method).In(c.String()))
 			}
 		}
+		search.Record(c.Hyperparameters, t.Strategy, f.Space)
 		used := versions{}
 		used.of(t.Strategy)
 		if len(used) > 0 {

@@ -210,6 +210,18 @@ type Hyperparameter struct {
 	Choices []string `json:"choices,omitempty"`
 	// the other hyperparameter, and its values, with which this one matters; nil: it always does
 	When *When `json:"when,omitempty"`
+	// its bounds in a search that evaluates points as they are; nil: it is not moved, the search
+	// has a local optimiser, or the manifest is of an earlier version
+	Range *Range `json:"range,omitempty"`
+}
+
+// Range bounds the values of a hyperparameter in a search, on the theta scale.
+type Range struct {
+	Lo    Number `json:"lo"`
+	Hi    Number `json:"hi"`
+	Init  Number `json:"init"`            // initial value
+	Even  bool   `json:"even,omitempty"`  // evenly between Lo and Hi; false: most densely about Init
+	Whole bool   `json:"whole,omitempty"` // only whole numbers
 }
 
 // When is the condition that a hyperparameter has one of these values, in natural units.

@@ -20,7 +20,9 @@ type Figure struct {
 	// the next ones.
 	Looks map[string]int `json:"-"`
 	Print Print          `json:"-"`
-	part  int            // i: only the i-th panel; -i: only the legend sample of the i-th name; from 1
+	// why it could not be drawn; then it has no panels, and is a box with this text
+	Failure string `json:"failure,omitempty"`
+	part    int    // i: only the i-th panel; -i: only the legend sample of the i-th name; from 1
 }
 
 // Panel is a pair of axes and its layers in order: later layers cover earlier ones.

@@ -13,7 +13,9 @@ import (
 
 // PNG writes figures, one below the other, as one image with 192 dots per inch: twice the size in
 // pixels of the SVG in a page.
-func PNG(w io.Writer, figures ...Figure) error {
+func PNG(w io.Writer, figures ...Figure) error { return boxed(w, figures, writePNG) }
+
+func writePNG(w io.Writer, figures []Figure) error {
 	p := stack(figures)
 	c := vgimg.NewWith(vgimg.UseWH(p.scale*p.width, p.scale*p.depth), vgimg.UseDPI(192))
 	p.print(c)
@@ -145,6 +147,21 @@ func (p *page) text(l letters, text string) {
 	p.add(func(c draw.Canvas) { l.block(c, from, 0, lines) })
 }
 
+// box adds a text in a frame.
+func (p *page) box(text string) {
+	const inside = 8
+	lines := plain.wrap(text, p.width-2*margin-2*inside, 12)
+	top := -p.depth
+	p.depth += vg.Length(len(lines))*plain.line() + 2*inside
+	bottom := -p.depth
+	p.add(func(c draw.Canvas) {
+		frame := []point{{X: margin, Y: top}, {X: p.width - margin, Y: top}, {X: p.width - margin, Y: bottom},
+			{X: margin, Y: bottom}, {X: margin, Y: top}}
+		c.StrokeLines(draw.LineStyle{Color: color.NRGBA{0xb0, 0, 0, 0xff}, Width: 1}, frame)
+		plain.block(c, point{X: margin + inside, Y: top - inside}, 0, lines)
+	})
+}
+
 // page lays out the figure.
 func (f Figure) page() *page {
 	looks, names := f.looks()
@@ -180,6 +197,9 @@ func (f Figure) page() *page {
 			p.text(note, n)
 		}
 		p.depth += 8
+	}
+	if f.Failure != "" {
+		p.box("This figure could not be drawn: " + f.Failure)
 	}
 	left := make([]vg.Length, columns)
 	frames := make([]*frame, len(panels))

@@ -18,7 +18,9 @@ import (
 
 // PDF writes figures, one below the other, as a document of one page with embedded subsets of the
 // fonts. Equal figures give equal bytes.
-func PDF(w io.Writer, figures ...Figure) error {
+func PDF(w io.Writer, figures ...Figure) error { return boxed(w, figures, writePDF) }
+
+func writePDF(w io.Writer, figures []Figure) error {
 	p := stack(figures)
 	c := &pdf{width: p.scale * p.width, height: p.scale * p.depth}
 	p.print(c)

@@ -19,7 +19,9 @@ import (
 )
 
 // SVG writes figures, one below the other, as one svg element, for a file or a part of a page.
-func SVG(w io.Writer, figures ...Figure) error {
+func SVG(w io.Writer, figures ...Figure) error { return boxed(w, figures, writeSVG) }
+
+func writeSVG(w io.Writer, figures []Figure) error {
 	p := stack(figures)
 	c := &svgCanvas{width: p.width, height: p.depth, stack: []state{{}}}
 	c.group("scale(1, -1) translate(0, -%s)", digits(p.depth.Points()))

@@ -206,8 +206,9 @@ func details(r *reports.Report, rows int) (out []detail) {
 	short := r.ShortNames()
 	for _, i := range detailed(r) {
 		c := r.Configurations[i]
-		d := detail{Index: i, Title: strings.Join(
-			[]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
+		parts := []string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" }) // those of a program
+		d := detail{Index: i, Title: strings.Join(parts, " · ")}
 		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, false)...)
 		if o := table.Restarts(c); o != "" {
 			d.Facts = append(d.Facts, table.Fact{Name: "optimisation", Text: o})

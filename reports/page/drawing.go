@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -22,6 +23,7 @@ type drawing struct {
 	Panels  []template.HTML
 	Pairs   bool // two panels belong side by side, and then come the next two
 	Keys    []key
+	Failure string // why it could not be drawn
 	of      []int
 }
 
@@ -35,7 +37,7 @@ type key struct {
 func drawings(figures []figure.Figure) (out []drawing, left int) {
 	room := largestFigures
 	for _, f := range figures {
-		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of,
+		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, Failure: f.Failure, of: f.Of,
 			Pairs: f.Columns == 2 && len(f.Panels) > 2}
 		size := 0
 		draw := func(part figure.Figure) template.HTML {
@@ -45,12 +47,17 @@ func drawings(figures []figure.Figure) (out []drawing, left int) {
 			// its texts are escaped
 			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1))
 		}
-		panels, names, samples := f.Parts()
-		for _, panel := range panels {
-			p.Panels = append(p.Panels, draw(panel))
-		}
-		for i, name := range names {
-			p.Keys = append(p.Keys, key{name, draw(samples[i])})
+		thrown := panicked.Try(func() {
+			panels, names, samples := f.Parts()
+			for _, panel := range panels {
+				p.Panels = append(p.Panels, draw(panel))
+			}
+			for i, name := range names {
+				p.Keys = append(p.Keys, key{name, draw(samples[i])})
+			}
+		})
+		if thrown != nil {
+			p.Failure = thrown.Error()
 		}
 		if size > min(largestFigure, room) {
 			left++

@@ -179,8 +179,9 @@ type lattice struct {
 }
 
 // latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two
-// hyperparameters and fill at least half of what these span, which random points do not. across is
-// the one that changes more slowly.
+// numbers and fill at least half of what these span, which random points do not. across is the one
+// that changes more slowly. Points that differ in a choice, or in a hyperparameter that matters for
+// some of them only, have none.
 func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	var at []int
 	for i, p := range grid {
@@ -197,10 +198,20 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 		changes int
 	}
 	var columns []column
-	for k, value := range grid[at[0]].Point {
+	first := grid[at[0]].Point
+	for _, i := range at {
+		if len(grid[i].Point) != len(first) {
+			return l, false
+		}
+	}
+	for _, value := range first {
 		c := column{coordinate: coordinate{label: "ln " + reports.Spaced(value.Name)}}
 		for _, i := range at {
-			c.values = append(c.values, float64(grid[i].Point[k].Value))
+			v, matters := grid[i].Point.Get(value.Name)
+			if !matters {
+				return l, false
+			}
+			c.values = append(c.values, v)
 		}
 		if slices.ContainsFunc(c.values, func(v float64) bool { return !figure.Drawable(v) }) {
 			return l, false
@@ -213,6 +224,9 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 			c.label = reports.Spaced(value.Name)
 		}
 		distinct := slices.Compact(slices.Sorted(slices.Values(c.values)))
+		if len(distinct) > 1 && value.Text != "" {
+			return l, false
+		}
 		for i, v := range c.values {
 			place, _ := slices.BinarySearch(distinct, v)
 			if i > 0 && place != c.place[i-1] {

@@ -3,6 +3,7 @@ package picture
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -11,70 +12,43 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// By hand: in four groups of four with ranks 0-3, 4-7, 8-11 and 12-15, 340 - 20 = 320 of the sum of
-// squares 340 lies between the groups; adjusted for their number this is 1 - 20/340 · 15/12. If the
-// groups have the same mean, nothing lies between them.
-func TestImportance(t *testing.T) {
-	var x, same, values []float64
-	for i := range 16 {
-		x, values = append(x, float64(i)), append(values, math.Exp(float64(i)))
-		same = append(same, float64(i%4))
-	}
-	if got, want := importance(x, values), 1-20./340*15/12; math.Abs(got-want) > 1e-12 {
-		t.Errorf("%v, want %v", got, want)
-	}
-	// grouped by i mod 4 the mean ranks are 6, 7, 8 and 9: 4·(2.25+0.25)·2 = 20 of 340
-	if got, want := importance(same, values), max(0, 1-(1-20./340)*15/12); got != want {
-		t.Errorf("%v, want %v", got, want)
-	}
-	constant := make([]float64, 16)
-	if got := importance(x, constant); got != 0 {
-		t.Errorf("of equal values %v", got)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	sum := 0.0
-	for range 100 {
-		var noise []float64
-		for range 16 {
-			noise = append(noise, r.NormFloat64())
-		}
-		v := importance(x, noise)
-		if v < 0 || v > 1 {
-			t.Fatal(v)
-		}
-		sum += v
-	}
-	if sum > 25 {
-		t.Errorf("%v by chance", sum/100)
-	}
-	if got := ranksOf([]float64{3, 1, 3, 2}); !alike(got, []float64{2.5, 0, 2.5, 1}) {
-		t.Error(got)
-	}
-}
-
-// A search over three hyperparameters of which only the first matters.
+// A search over three hyperparameters of which only the first matters: -(ln amplitude)², evenly in
+// the logarithms from -2 to 2.
 func TestImportanceAndParallelPictures(t *testing.T) {
 	c := reporttest.Hill()
 	c.Grid, c.Record.Hyperparameters = nil, nil
 	names := []string{"amplitude", "length_scale", "noise"}
 	for _, name := range names {
-		c.Record.Hyperparameters = append(c.Record.Hyperparameters, record.Hyperparameter{Name: name, Theta: "log_" + name})
+		c.Record.Hyperparameters = append(c.Record.Hyperparameters, record.Hyperparameter{Name: name, Theta: "log_" + name,
+			Range: &record.Range{Lo: -2, Hi: 2, Even: true}})
 	}
 	r := rand.New(rand.NewPCG(3, 4))
+	trial := &record.Trial{}
 	for range 400 {
 		var p reports.GridPoint
+		var theta []record.Number
 		for _, name := range names {
-			p.Point = append(p.Point, record.Named{Name: name, Value: reports.Number(math.Exp(r.NormFloat64()))})
+			theta = append(theta, record.Number(4*r.Float64()-2))
+			p.Point = append(p.Point, record.Named{Name: name, Value: reports.Number(math.Exp(float64(theta[len(theta)-1])))})
 		}
-		v := reports.Number(-math.Pow(math.Log(float64(p.Point[0].Value)), 2))
+		v := reports.Number(-theta[0] * theta[0])
 		p.LogEvidence = &v
-		c.Grid = append(c.Grid, p)
+		c.Grid, trial.Points = append(c.Grid, p), append(trial.Points, record.Point{Theta: theta, Value: v})
 	}
+	c.Studies = []reports.Study{{Trials: []*record.Trial{trial}}}
 	report := &reports.Report{Configurations: []reports.Configuration{c}}
 	f := single(t, only(report, "importance"))
-	bars := f.Panels[0].Layers[0].(figure.Bars)
-	if h := bars.Heights; len(h) != 5 || h[0] < 0.9 || h[2] > 0.1 || h[4] > 0.1 || f.Panels[0].X.Names[1] != "length scale" {
-		t.Errorf("%+v over %q", bars, f.Panels[0].X.Names)
+	alone, total := f.Panels[0].Layers[0].(figure.Intervals), f.Panels[0].Layers[1].(figure.Intervals)
+	for k, want := range []float64{1, 0, 0} {
+		if math.Abs(alone.X[k]-want) > 1e-3 || math.Abs(total.X[k]-want) > 1e-3 || !(alone.Lo[k] >= 0 && alone.Hi[k] <= 1) {
+			t.Errorf("place %d: %+v and %+v, want %v", k, alone, total, want)
+		}
+	}
+	if got, want := f.Panels[0].Y.Names[0], "amplitude: 1.000 ± 0.000 alone, 1.000 ± 0.000 with interactions"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if note := strings.Join(f.Notes, "; "); !strings.Contains(note, "by a regression of 256 of 400 points that predicts each from the others with R² 1.000") {
+		t.Errorf("%q", note)
 	}
 	p := single(t, only(report, "parallel")).Panels[0]
 	if len(p.Layers) != mostParallel || len(p.X.Names) != 4 {
@@ -91,8 +65,9 @@ func TestImportanceAndParallelPictures(t *testing.T) {
 			}
 		}
 	}
-	report.Configurations[0].Grid = c.Grid[:leastVisits-1]
-	if got := only(report, "importance"); len(got) > 0 {
-		t.Errorf("of few points: %+v", got)
+	trial.Points = trial.Points[:5]
+	if f := single(t, only(report, "importance")); len(f.Panels) > 0 || !strings.Contains(f.Notes[0],
+		"it is not known which hyperparameters matter: 5 points have a value; a regression over 3 hyperparameters needs 8 or more") {
+		t.Errorf("of few points: %+v", f)
 	}
 }

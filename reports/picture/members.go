@@ -86,7 +86,7 @@ func groupFigures(r shown, key func(reports.Configuration) string, size int,
 			continue
 		}
 		n := NameMembers(short, part...)
-		f := draw(part, n)
+		f := r.attempt(indices(part), func() figure.Figure { return draw(part, n) })
 		f.Of = indices(part)
 		if f.Looks == nil {
 			f.Looks = r.looks(part, n.Members)

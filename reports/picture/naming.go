@@ -95,6 +95,24 @@ func Labels(r *reports.Report) []string {
 	return NameMembers(r.ShortNames(), all...).Members
 }
 
+// conditioned is the name of a hyperparameter with its condition: "degree, where kind is poly".
+func conditioned(c reports.Configuration, h record.Hyperparameter) string {
+	if h.When == nil {
+		return spelled(h)
+	}
+	var values []string
+	for _, v := range h.When.Values {
+		text := reports.Readable(v)
+		for _, of := range c.Record.Hyperparameters {
+			if of.Name == h.When.Name && int(v) < len(of.Choices) {
+				text = of.Choices[int(v)]
+			}
+		}
+		values = append(values, text)
+	}
+	return fmt.Sprintf("%s, where %s is %s", spelled(h), reports.Spaced(h.When.Name), strings.Join(values, " or "))
+}
+
 // spelled is the name of a hyperparameter with that of its input: "length scale of age".
 func spelled(h record.Hyperparameter) string {
 	name := reports.Spaced(h.Name)

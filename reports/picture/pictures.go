@@ -26,7 +26,7 @@ var pictureTable = []struct {
 		againstPictures},
 	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
 	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
-	{"importance", "how much each hyperparameter alone decided what a search found", importancePictures},
+	{"importance", "shares of each hyperparameter in the variance over the space of a search", importancePictures},
 	{"parallel", "the points of a search across one axis for each hyperparameter, the best in colour",
 		parallelPictures},
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two " +
@@ -142,10 +142,19 @@ func All(r *reports.Report) (out []figure.Figure) {
 	return out
 }
 
-// draw are the pictures of a kind, ready to be written.
+// draw are the pictures of a kind, ready to be written; a box where they cannot be drawn.
 func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.Figure) {
 	seen := map[string]bool{}
-	for _, f := range of(s) {
+	s.kind = kind
+	var all []figure.Figure
+	box := s.attempt(nil, func() (none figure.Figure) {
+		all = of(s)
+		return none
+	})
+	if box.Failure != "" {
+		all = append(all, box)
+	}
+	for _, f := range all {
 		name := fileName(f.Name)
 		for f.Name = name; seen[f.Name]; {
 			f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)

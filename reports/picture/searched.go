@@ -47,8 +47,8 @@ func onlyWhole(of []Member) string {
 func (v visit) told(trial int) string {
 	text := fmt.Sprintf("trial %d: %.7g", trial, v.value)
 	for i, h := range v.at {
-		text += map[bool]string{true: " at ", false: ", "}[i == 0] + fmt.Sprintf("%s %.4g", reports.Spaced(h.Name),
-			float64(h.Value))
+		text += map[bool]string{true: " at ", false: ", "}[i == 0] + reports.Spaced(h.Name) + " " +
+			reports.Assigned(h, func(x float64) string { return fmt.Sprintf("%.4g", x) })
 	}
 	return text
 }
@@ -119,8 +119,8 @@ const mostPoints = 500
 // mostSlices is how many hyperparameters a figure has.
 const mostSlices = 12
 
-// slicePictures show what is maximised against every hyperparameter that a search varied, on a
-// logarithmic axis where all of its values are above 0.
+// slicePictures show what is maximised against every hyperparameter that a search varied, at the
+// points where it matters, on a logarithmic axis where all of its values are above 0.
 func slicePictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
@@ -154,7 +154,7 @@ func slicePictures(r shown) []figure.Figure {
 			}
 			if len(points.X) > 0 {
 				f.Panels = append(f.Panels, figure.Panel{
-					X: figure.Axis{Label: spelled(h), Log: logarithmic, Names: h.Choices},
+					X: figure.Axis{Label: conditioned(c, h), Log: logarithmic, Names: h.Choices},
 					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -14,8 +15,9 @@ import (
 // the order are drawn.
 type shown struct {
 	*reports.Report
-	order []int // the best configuration of every data set, then the next of each, and so on
-	place []int // of every configuration in the order of all, which is the number of its look
+	order []int  // the best configuration of every data set, then the next of each, and so on
+	place []int  // of every configuration in the order of all, which is the number of its look
+	kind  string // a name of pictureTable, while its pictures are drawn
 	// draw this configuration, beside the best where several share a figure; -1: as many as there
 	// is room for
 	only int
@@ -35,6 +37,18 @@ func newShown(r *reports.Report, only int) shown {
 		s.order = []int{only}
 	}
 	return s
+}
+
+// attempt calls draw for a figure of the configurations. If it panics, the figure is a box that
+// says why, so that all others are drawn.
+func (s shown) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
+	if thrown := panicked.Try(func() { f = draw() }); thrown != nil {
+		f = figure.Figure{Name: s.kind, Title: reports.Spaced(s.kind), Failure: thrown.Error()}
+		for _, i := range of {
+			f.Title += fmt.Sprintf(" #%d", i)
+		}
+	}
+	return f
 }
 
 // room is how many of these members have room: in the order of the file if all have, else the first
@@ -86,9 +100,10 @@ func indices(group []Member) (out []int) {
 func (s shown) inTurn(name string, most int, draw func(Member) figure.Figure) (out []figure.Figure) {
 	without := 0
 	for _, i := range s.order {
-		f := draw(Member{Index: i, Configuration: s.Configurations[i]})
+		member := Member{Index: i, Configuration: s.Configurations[i]}
+		f := s.attempt([]int{i}, func() figure.Figure { return draw(member) })
 		switch {
-		case len(f.Panels) == 0:
+		case len(f.Panels) == 0 && f.Failure == "":
 			continue
 		case len(out) == most:
 			without++

@@ -1,0 +1,156 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// conditional is a search of a program over k, a choice of p and q, over a, which matters where k is
+// p, and over b, which matters where k is q, both at most to 2: 18 points of all, twice the ones with
+// k = p. The value is a where k is p, and 10 + b where it is q. Over the space its variance is 25,
+// that of the means 1 and 11, and 2/3, that of a and of b: k alone is 25/25.67 of it.
+func conditional(t *testing.T) *reports.Report {
+	within := func(hi float64) *record.Range { return &record.Range{Hi: record.Number(hi), Even: true, Whole: true} }
+	c := record.Configuration{Dataset: "swap", Tune: "sobol", Objective: "value", Program: &record.Program{Command: []string{"true"}},
+		Hyperparameters: []record.Hyperparameter{{Name: "k", Theta: "k", Choices: []string{"p", "q"}, Range: within(1)},
+			{Name: "a", Theta: "a", When: &record.When{Name: "k", Values: []float64{0}}, Range: within(2)},
+			{Name: "b", Theta: "b", When: &record.When{Name: "k", Values: []float64{1}}, Range: within(2)}},
+		Studies: []record.Study{{Key: "s", Evaluation: "search"}}}
+	m := record.Manifest{Experiment: "swap", Configurations: []record.Configuration{c}}
+	var lines []record.Line
+	for i := range 27 {
+		k, x := i%3/2, i/9
+		at, value := []record.Number{record.Number(k), record.Number(x), 0}, record.Number(x)
+		if k == 1 {
+			at, value = []record.Number{1, 0, record.Number(x)}, record.Number(10+x)
+		}
+		lines = append(lines, record.Line{Key: fmt.Sprint(i), Trial: &record.Trial{Index: i, Status: "evaluated", Evaluations: 1,
+			Points: []record.Point{{Theta: at, Natural: at, Value: value}}}})
+	}
+	lines = append(lines, record.Line{Key: "fit", Fit: &record.Fit{Chosen: 26, Natural: []record.Number{1, 0, 2}}})
+	return reporttest.Build(t, m, lines)
+}
+
+// Values of hyperparameters that do not matter are not on record. Every figure finds the others by
+// name, and shows conditional ones where they matter.
+func TestConditionalHyperparameters(t *testing.T) {
+	r := conditional(t)
+	for _, f := range All(r) {
+		if f.Kind == "grid" || f.Failure != "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	panels := single(t, pictured(t, "slices", r)).Panels
+	for k, want := range []struct {
+		label string
+		y     []float64 // what is maximised is at most 2 where k is p, and at least 10 where it is q
+		n     int
+	}{{"k", []float64{0, 12}, 27}, {"a, where k is p", []float64{0, 2}, 18}, {"b, where k is q", []float64{10, 12}, 9}} {
+		p := panels[k].Layers[0].(figure.Points)
+		if panels[k].X.Label != want.label || len(p.X) != want.n || slices.Min(p.Y) != want.y[0] || slices.Max(p.Y) != want.y[1] {
+			t.Errorf("%q: %+v, want %+v", panels[k].X.Label, p, want)
+		}
+	}
+	p := single(t, pictured(t, "parallel", r)).Panels[0]
+	if want := []string{"k: p, q", "a, where k is p: 0 to 2", "b, where k is q: 0 to 2", "value: 0 to 12"}; !slices.Equal(p.X.Names, want) {
+		t.Errorf("%q, want %q", p.X.Names, want)
+	}
+	best := p.Layers[len(p.Layers)-1].(figure.Line)
+	if !alike(best.Y, []float64{1, nowhere, 1, 1}) || p.Y.Lo > nowhere {
+		t.Errorf("the best point %+v above %v", best, p.Y.Lo)
+	}
+	importance := single(t, pictured(t, "importance", r))
+	names := importance.Panels[0].Y.Names
+	for k, want := range []string{"k: 0.974", "a, where k is p: 1.00", "b, where k is q: 1.00"} {
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, want) }) {
+			t.Errorf("%d: %q, want %q", k, names, want)
+		}
+	}
+	points := pictured(t, "progress", r)[0].Panels[0].Layers[0].(figure.Points)
+	if got, want := points.Titles[2], "trial 2: 10 at k q, b 0"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if svg := string(svgOf(t, r)); !strings.Contains(svg, "importance of hyperparameters") {
+		t.Error("no importance")
+	}
+}
+
+// A lattice is found by the names of the values, in whatever order they are.
+func TestLatticeByName(t *testing.T) {
+	var grid []reports.GridPoint
+	for i := range 9 {
+		value := reports.Number(i)
+		at := reports.Values{{Name: "a", Value: reports.Number(1 + i/3)}, {Name: "b", Value: reports.Number(10 + i%3)}}
+		if i%2 == 1 {
+			slices.Reverse(at)
+		}
+		grid = append(grid, reports.GridPoint{Point: at, Value: &value})
+	}
+	l, ok := latticeOf(grid)
+	if !ok || l.across.label != "ln a" || l.up.label != "ln b" || !alike(l.across.values, []float64{0, math.Log(2), math.Log(3)}) {
+		t.Fatalf("%v, %+v", ok, l)
+	}
+	for i := range grid {
+		if x, y := l.find(i); x != i/3 || y != i%3 {
+			t.Errorf("point %d is at %d, %d", i, x, y)
+		}
+	}
+	grid[4].Point = grid[4].Point[:1]
+	if l, ok := latticeOf(grid); ok {
+		t.Errorf("with a hyperparameter that does not matter everywhere: %+v", l)
+	}
+	for i := range grid {
+		grid[i].Point = reports.Values{{Name: "a", Value: reports.Number(1 + i/3)}, {Name: "k", Value: reports.Number(i % 3), Text: "pqr"[i%3 : i%3+1]}}
+	}
+	if l, ok := latticeOf(grid); ok {
+		t.Errorf("over a choice: %+v", l)
+	}
+}
+
+// A figure that fails is a box that says why. All others are drawn.
+func TestAFailingFigureIsABox(t *testing.T) {
+	r := conditional(t)
+	r.Configurations = append(r.Configurations, r.Configurations[0])
+	kept := slices.Clone(pictureTable)
+	defer func() { pictureTable = kept }()
+	pictureTable = slices.Clone(kept)
+	whole := len(All(r))
+	for i := range pictureTable {
+		switch pictureTable[i].Name {
+		case "progress": // as a whole
+			pictureTable[i].Of = func(shown) []figure.Figure { panic("the whole kind") }
+		case "slices": // of one configuration
+			draw := pictureTable[i].Of
+			pictureTable[i].Of = func(r shown) []figure.Figure {
+				out := draw(r)
+				return append(out[:1], figurePerConfiguration(r, varied, 1, func(part []Member, _ Naming) figure.Figure {
+					if part[0].Index == 1 {
+						panic("the second")
+					}
+					return figure.Figure{}
+				})[1])
+			}
+		}
+	}
+	all := All(r)
+	var boxes []string
+	for _, f := range all {
+		if f.Failure != "" {
+			boxes = append(boxes, f.Kind+" "+f.Title+": "+strings.Split(f.Failure, ",")[0])
+		}
+	}
+	if want := []string{"progress progress: panic: the whole kind", "slices slices #1: panic: the second"}; !slices.Equal(boxes, want) || len(all) != whole {
+		t.Errorf("%d figures with the boxes %q, want %d with %q", len(all), boxes, whole, want)
+	}
+	if svg := string(svgOf(t, r)); !strings.Contains(svg, "This figure could not be drawn: panic:") || !strings.Contains(svg, "parallel coordinates") {
+		t.Error("no box")
+	}
+}

@@ -1,0 +1,217 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Sensitivity is a global sensitivity analysis: how the variance of an objective f over the space
+// of a search divides among the hyperparameters. f is the Gaussian-process regression of the values
+// of trials that Bayes has (objective.Surrogate), here of the values themselves. The distribution
+// of the hyperparameters is uniform in the unit cube that param.Spec.Place maps to the space.
+type Sensitivity struct {
+	Indices []SobolIndices
+	// R2 is how well the regression predicts values v_i that it has not seen: with the prediction
+	// p_i from all others, 1 - Σ(v_i - p_i)²/Σ(v_i - v̄)².
+	R2       float64
+	Fitted   int // number of values of the regression
+	Measured int // number of values on record
+}
+
+// SobolIndices are shares of the variance of f that a hyperparameter x has (Sobol' 1993; Saltelli
+// et al. 2010). For a conditional one f and its variance are over the part of the space where x
+// matters.
+type SobolIndices struct {
+	Name  string  // of x
+	First float64 // Var E[f|x] / Var f: due to x alone
+	Total float64 // 1 - Var E[f|all but x] / Var f: due to x and its interactions
+	// root mean squared differences of the indices of functions drawn from the posterior
+	FirstError, TotalError float64
+}
+
+const (
+	sensitivityPairs  = 1024 // pairs of points of a Sobol sequence, fewer of more than 8 hyperparameters
+	sensitivityDraws  = 16   // functions from the posterior
+	sensitivityValues = 256  // most values of the regression, evenly among the trials
+)
+
+// NewSensitivity analyses the trials of a search over these hyperparameters. The error says in
+// words why they tell nothing.
+func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensitivity, error) {
+	s, of := recordedSpace(all)
+	if len(of) < 2 {
+		return nil, errors.New("the run has no bounds of two hyperparameters or more on record")
+	}
+	if 2*len(s) > sobolDimensions {
+		return nil, fmt.Errorf("the search has %d hyperparameters; at most %d can be compared", len(s),
+			sobolDimensions/2)
+	}
+	var rows, values []float64
+	failed := 0
+	for _, t := range trials {
+		for _, p := range t.Points {
+			if v := float64(p.Value); p.Failure.IsZero() && t.Share == (record.Share{}) && math.Abs(v) < 1e150 {
+				theta := make([]float64, len(of))
+				for k, j := range of {
+					theta[k] = float64(p.Theta[j])
+				}
+				rows, values = append(rows, s.features(s.unit(theta))...), append(values, v)
+				continue
+			}
+			failed++
+		}
+		failed += len(t.Asked)
+	}
+	out := &Sensitivity{Measured: len(values)}
+	columns := len(s.features(s.unit(s.start())))
+	switch least := 2 * (len(s) + 1); {
+	case len(values) == 0:
+		return nil, fmt.Errorf("none of %d points has a value", failed)
+	case len(values) < least:
+		return nil, fmt.Errorf("%d points have a value; a regression over %d hyperparameters needs %d or more",
+			len(values), len(s), least)
+	case floats.Max(values)-floats.Min(values) <= 1e-12*max(floats.Max(values), -floats.Min(values)):
+		return nil, fmt.Errorf("all %d values are equal", len(values))
+	}
+	x, y := mat.NewDense(len(values), columns, rows), values
+	if n := len(values); n > sensitivityValues {
+		x, y = mat.NewDense(sensitivityValues, columns, nil), nil
+		for i := range sensitivityValues {
+			x.SetRow(i, rows[i*n/sensitivityValues*columns:][:columns])
+			y = append(y, values[i*n/sensitivityValues])
+		}
+	}
+	model, err := objective.NewSurrogate(x, y, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the regression of the values failed: %w", err)
+	}
+	predicted, err := model.LeftOut()
+	if err != nil {
+		return nil, err
+	}
+	out.Fitted = len(y)
+	out.R2 = 1 - math.Pow(floats.Distance(predicted, y, 2), 2)/(stat.PopVariance(y, nil)*float64(len(y)))
+	if !(out.R2 > 0) {
+		return nil, fmt.Errorf("the regression of %d values predicts those left out no better than their mean", len(y))
+	}
+	draws, err := model.Draw(sensitivityDraws, 0)
+	if err != nil {
+		return nil, err
+	}
+	out.Indices = make([]SobolIndices, len(s))
+	first := 0.0 // sum of the first-order indices over the whole space
+	for j := range s {
+		if out.Indices[j].Name != "" {
+			continue
+		}
+		var alike []int // with the condition of j
+		for k := range s {
+			if reflect.DeepEqual(s[k].When, s[j].When) {
+				alike = append(alike, k)
+			}
+		}
+		for i, indices := range s.sobolIndices(alike, draws, model.Noise()) {
+			out.Indices[alike[i]] = indices
+			if s[j].When == nil {
+				first += indices.First
+			}
+		}
+	}
+	for j := range out.Indices {
+		if s[j].When == nil {
+			out.Indices[j].First /= max(1, first) // only the error of the points takes it beyond 1
+		}
+	}
+	return out, nil
+}
+
+// sobolIndices are those of hyperparameters with the same condition. Points a and b are uniform in
+// the part of the cube where it holds. For hyperparameter j a' is a with the coordinate j of b, and
+// b' is b with that of a. With the estimators of Jansen (1999),
+//
+//	Var f     = ½E(f(a) - f(b))²
+//	1 - First = ½E(f(a) - f(b'))² / Var f
+//	Total     = ½E(f(a) - f(a'))² / Var f
+//
+// both of the latter also with a and b exchanged. A hyperparameter without influence has exactly 0,
+// and so have all where f varies by no more than the noise, a standard deviation.
+func (s Space) sobolIndices(all []int, draws *objective.Draws, noise float64) []SobolIndices {
+	d, n := len(s), sensitivityPairs
+	for n*d > 8*sensitivityPairs && n > sensitivityPairs/8 {
+		n /= 2
+	}
+	pairs := mat.NewDense(n, 2*d, nil)
+	sobol(pairs, 0)
+	when := s[all[0]].When
+	var rows []float64
+	add := func(of, with []float64, j int) {
+		u := slices.Clone(of)
+		u[j] = with[j]
+		s.enforce(u, when)
+		rows = append(rows, s.features(s.settled(u))...)
+	}
+	for k := range n {
+		a, b := pairs.RawRowView(k)[:d], pairs.RawRowView(k)[d:]
+		add(a, a, 0)
+		add(b, b, 0)
+		for _, j := range all {
+			add(a, b, j)
+			add(b, a, j)
+		}
+	}
+	each := 2 + 2*len(all) // points of a pair
+	f := draws.At(mat.NewDense(each*n, len(rows)/(each*n), rows))
+	out := make([]SobolIndices, len(all))
+	for i, j := range all {
+		out[i].Name = s[j].Name
+	}
+	for r := range 1 + sensitivityDraws {
+		square := func(p, q int) (sum float64) { // of the difference of two points of a pair, summed
+			for k := range n {
+				sum += math.Pow(f.At(each*k+p, r)-f.At(each*k+q, r), 2)
+			}
+			return sum
+		}
+		variance := square(0, 1)
+		if r == 0 && variance/2/float64(n) <= noise*noise {
+			return out
+		}
+		for i := range all {
+			a, b := 2+2*i, 3+2*i
+			total := (square(0, a) + square(1, b)) / 2 / variance
+			first := min(max(1-(square(0, b)+square(1, a))/2/variance, 0), total)
+			if r == 0 {
+				out[i].First, out[i].Total = first, total
+				continue
+			}
+			out[i].FirstError += math.Pow(first-out[i].First, 2) / sensitivityDraws
+			out[i].TotalError += math.Pow(total-out[i].Total, 2) / sensitivityDraws
+		}
+	}
+	for i := range out {
+		out[i].FirstError, out[i].TotalError = math.Sqrt(out[i].FirstError), math.Sqrt(out[i].TotalError)
+	}
+	return out
+}
+
+// enforce moves u to where a condition holds, and the conditions of the hyperparameters that it
+// names: the coordinate of each, uniform in [0, 1], chooses one of the values of the condition.
+func (s Space) enforce(u []float64, when *param.Condition) {
+	for when != nil {
+		i, n := s.index(when.Name), len(when.Values)
+		chosen := when.Values[min(int(u[i]*float64(n)), n-1)]
+		u[i] = s[i].Unit(s[i].Map.Theta(chosen))
+		when = s[i].When
+	}
+}
