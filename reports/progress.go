@@ -15,6 +15,7 @@ type Progress struct {
 	Schema     string `json:"schema"` // "gpc-tune/status/1"
 	Experiment string `json:"experiment"`
 	Finished   bool   `json:"finished"`
+	Unit       string `json:"unit"`   // what is counted: jobs, or trials of a program
 	Done       int    `json:"done"`   // jobs on record, including failed ones
 	Failed     int    `json:"failed"` // of the jobs done
 	Known      int    `json:"known"`
@@ -31,6 +32,22 @@ type Progress struct {
 	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
 	// command that runs the failed jobs again, set likewise
 	Retry string `json:"retry,omitempty"`
+}
+
+// Unit names the units of work of a run: jobs, which are trials and fits, or for programs trials.
+func Unit(m record.Manifest) (one, many string) {
+	if len(m.Configurations) > 0 && m.Configurations[0].Program != nil {
+		return "trial", "trials"
+	}
+	return "job", "jobs"
+}
+
+// Units names what the progress counts, one and many of it.
+func (p *Progress) Units() (one, many string) {
+	if p.Unit == "trials" {
+		return "trial", "trials"
+	}
+	return "job", "jobs"
 }
 
 // Queue is what an engine reports about the blocks of a run. It may be wrong: the journal
@@ -102,12 +119,17 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	var all tally
 	for _, line := range lines {
 		at := placeOf(line)
+		if at.kind == 1 && m.Configurations[at.configuration].Program != nil {
+			continue // computes nothing
+		}
 		one := tally{done: 1, seconds: line.Seconds}
 		jobs[at.configuration][at.kind] = jobs[at.configuration][at.kind].plus(one)
 		all = all.plus(one)
 	}
-	p := &Progress{Schema: "gpc-tune/status/1", Experiment: m.Experiment, Configurations: []ConfigurationProgress{},
-		Seconds: all.seconds, Rate: Number(1 / all.mean())}
+	_, unit := Unit(m)
+	p := &Progress{Schema: "gpc-tune/status/1", Experiment: m.Experiment, Unit: unit,
+		Configurations: []ConfigurationProgress{}, Seconds: all.seconds, Rate: Number(1 / all.mean())}
+	open := false // a study has not ended
 	for i, c := range m.Configurations {
 		out := ConfigurationProgress{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood,
 			Inference: c.Inference}
@@ -116,14 +138,17 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 			s := &studies[i][k]
 			trials, fits := s.left()
 			p.AtMost = p.AtMost || fits > 0 && s.AtMost
+			open = open || fits > 0
 			jobs[i][0].left += trials
-			jobs[i][1].left += fits
+			if c.Program == nil {
+				jobs[i][1].left += fits
+			}
 			for _, t := range s.Trials {
 				if !t.Failure.IsZero() {
 					out.Failed++
 				}
 			}
-			if s.status() == Failed {
+			if s.status() == Failed && c.Program == nil {
 				out.Failed++
 			}
 			failures := b.failures(s)
@@ -143,7 +168,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 		}
 		p.Configurations = append(p.Configurations, out)
 	}
-	p.Finished = p.Done == p.Known
+	p.Finished = p.Done == p.Known && !open
 	return p, nil
 }
 
@@ -156,11 +181,12 @@ func (p *Progress) Sentences() []string {
 	if p.AtMost {
 		limit = "at most "
 	}
-	jobs := fmt.Sprintf("%s, %d of %s%d known jobs done, %d failed", state, p.Done, limit, p.Known, p.Failed)
+	_, many := p.Units()
+	jobs := fmt.Sprintf("%s, %d of %s%d known %s done, %d failed", state, p.Done, limit, p.Known, many, p.Failed)
 	if p.Done == 0 {
 		return []string{jobs}
 	}
-	pace := fmt.Sprintf("%.3g jobs/s of one worker, %v so far", float64(p.Rate), Duration(p.Seconds))
+	pace := fmt.Sprintf("%.3g %s/s of one worker, %v so far", float64(p.Rate), many, Duration(p.Seconds))
 	if !p.Finished {
 		pace += fmt.Sprintf(", %sabout %v left; with -j N about an N-th of that", limit, Duration(float64(p.Left)))
 	}

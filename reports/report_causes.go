@@ -1,7 +1,5 @@
 package reports
 
-import "slices"
-
 // WarningCauses groups the warnings of the whole run and of its configurations by cause: first
 // problems, then information.
 func (r *Report) WarningCauses() []Cause {
@@ -23,12 +21,23 @@ func (r *Report) WarningCauses() []Cause {
 	return append(wrong, notes...)
 }
 
-// FailedJobs reports whether a trial or a fit has failed, and not only points that a search went
-// past.
-func (r *Report) FailedJobs() bool {
-	return slices.ContainsFunc(r.Configurations, func(c Configuration) bool {
-		return slices.ContainsFunc(c.Failures, func(f Failure) bool { return f.job })
-	})
+// Failed counts what failed: jobs, of so many on record, and single points that a search went past.
+func (r *Report) Failed() (jobs, of, points int) {
+	for _, c := range r.Configurations {
+		for _, f := range c.Failures {
+			if f.job {
+				jobs++
+			} else {
+				points++
+			}
+		}
+		for _, s := range c.Studies {
+			if of += len(s.Trials); s.Fit != nil && c.Program == nil {
+				of++
+			}
+		}
+	}
+	return jobs, of, points
 }
 
 // FailureCauses groups the failures of all configurations by cause.

@@ -17,21 +17,32 @@ import (
 // ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
 var ErrMemory = machine.ErrMemory
 
-// Summary counts jobs: trials and assessments.
+// Summary counts jobs: trials and assessments. The assessment of a study with a Value computes
+// nothing, and is not counted.
 type Summary struct {
-	Done    int // run in this call, or copied from another study's job with the same result
-	Skipped int // on record before this call
-	Failed  int // of Done and Skipped together
+	Trials  bool // of studies that all have a Value, trials alone
+	Done    int  // run in this call, or copied from another study's job with the same result
+	Skipped int  // on record before this call
+	Failed  int  // of Done and Skipped together
 	// Total is the number of jobs known so far. It is an upper bound if a strategy may converge
 	// before it has used its budget, and it grows when a Stage lets more studies run.
 	Total int
 }
 
-// Best is the largest value of the tuning objective so far, with the configuration that has it.
-// Values of configurations with other objectives or data are not comparable.
+// Unit names what is counted, one and many of it: jobs or trials.
+func (s Summary) Unit() (one, many string) {
+	if s.Trials {
+		return "trial", "trials"
+	}
+	return "job", "jobs"
+}
+
+// Best is the best value of the tuning objective so far, with the configuration that has it: the
+// largest, or the least of an objective that is minimised. Values of configurations with other
+// objectives or data are not comparable.
 type Best struct {
 	Configuration int
-	Value         float64
+	Value         float64 // with the sign of the objective
 }
 
 // moves reports whether a strategy needs more than the values of the points that it proposes.
@@ -151,6 +162,7 @@ type agenda struct {
 	revised int                   // Journal.Revised when it was made
 	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
+	maximum float64               // of what is maximised, where best is
 	// stale: another process has tried a point of the user, and a strategy has proposed trials
 	// without it here that, by the order on record, come after it
 	stale bool
@@ -176,6 +188,7 @@ type gate struct {
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
 		ladders: ladders{}, control: j.Control(), revised: j.Revised()}
+	a.summary.Trials = len(studies) > 0 && !slices.ContainsFunc(studies, func(s Study) bool { return s.Value == nil })
 	gates := map[*Stage]*gate{}
 	twins := map[string]bool{}
 	for _, s := range studies {
@@ -223,7 +236,7 @@ func (a *agenda) begin(s *tuning) error {
 
 // start adds the jobs of a study's first batch to the pending jobs.
 func (a *agenda) start(s *tuning) error {
-	a.summary.Total++
+	a.summary.Total += job{of: s, assess: true}.counts()
 	if err := a.enqueue(s); err != nil {
 		return err
 	}
@@ -388,10 +401,10 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 		shared, equal := a.result(j)
 		switch {
 		case found:
-			a.summary.Skipped++
+			a.summary.Skipped += j.counts()
 		case equal && j.proposal.Own == 0: // that of a point of the user is copied once it is reserved
 			line = []record.Line{shared}
-			a.summary.Done++
+			a.summary.Done += j.counts()
 		case a.own != nil && !a.own(s.place, j.place):
 			s.away = append(s.away, j)
 			continue
@@ -533,21 +546,26 @@ func (a *agenda) apply(j job) error {
 		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
 	}
 	if !line.Failure().IsZero() {
-		a.summary.Failed++
+		a.summary.Failed += j.counts()
 	}
 	j.of.waiting--
 	a.order = nil
 	if !j.assess && j.of.Index == 0 {
-		a.compare(j.of.Configuration, *line.Trial)
+		a.compare(j.of, *line.Trial)
 	}
 	return nil
 }
 
 // compare updates the best value so far with a trial.
-func (a *agenda) compare(configuration int, t record.Trial) {
+func (a *agenda) compare(s *tuning, t record.Trial) {
 	_, p, err := Winner([]record.Trial{t})
-	if err == nil && (a.best == nil || float64(p.Value) > a.best.Value) {
-		a.best = &Best{configuration, float64(p.Value)}
+	if err != nil || a.best != nil && !(float64(p.Value) > a.maximum) {
+		return
+	}
+	a.maximum = float64(p.Value)
+	a.best = &Best{s.Configuration, a.maximum}
+	if s.Minimize {
+		a.best.Value = -a.maximum
 	}
 }
 
@@ -598,7 +616,7 @@ func (a *agenda) record(j job, line record.Line) error {
 
 // skip completes a job that another process has recorded.
 func (a *agenda) skip(j job) error {
-	a.summary.Skipped++
+	a.summary.Skipped += j.counts()
 	return a.complete(j)
 }
 
@@ -710,7 +728,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if _, done = a.journal.Done(j.key); !done && !j.inOrder() { // by its last holder, meanwhile
 		if line, copied := a.copied(j); copied {
 			done, err = true, a.journal.Append(line)
-			a.summary.Done, a.summary.Skipped = a.summary.Done+1, a.summary.Skipped-1
+			a.summary.Done, a.summary.Skipped = a.summary.Done+j.counts(), a.summary.Skipped-j.counts()
 		}
 	}
 	if done {

@@ -60,11 +60,11 @@ func ExampleRun() {
 		}
 	}
 	_, best, err := search.Winner(trials)
-	fmt.Printf("%d jobs, best near 1: %t, %v\n", summary.Done, math.Abs(float64(best.Theta[0])-1) < 0.05, err)
+	fmt.Printf("%d trials, best near 1: %t, %v\n", summary.Done, math.Abs(float64(best.Theta[0])-1) < 0.05, err)
 	study.Strategy = search.BFGS{}
 	_, err = search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
 	fmt.Println(err)
 	// Output:
-	// 21 jobs, best near 1: true, <nil>
+	// 20 trials, best near 1: true, <nil>
 	// study 0 of configuration 0: its strategy climbs or samples from the points that it proposes, which needs Study.Trial; Study.Value is for a strategy like grid or bayes
 }

@@ -23,7 +23,7 @@ type Function struct {
 
 // Study is the search, under a key that stands for all that the values depend on.
 func (f Function) Study(key string) Study {
-	s := Study{Key: key, Space: f.Space, Strategy: f.Strategy, Stop: f.Stop, Seed: f.Seed}
+	s := Study{Key: key, Space: f.Space, Strategy: f.Strategy, Stop: f.Stop, Seed: f.Seed, Minimize: f.Minimize}
 	if s.Stop.Target != nil && f.Minimize { // what is maximised has the other sign
 		target := -*s.Stop.Target
 		s.Stop.Target = &target

@@ -56,7 +56,7 @@ func TestHyperbandFinds(t *testing.T) {
 		t.Errorf("the best is x = %v at n = %v", x, n)
 	}
 	// four brackets, each of about four trials of the whole budget
-	if sum.Done != s.Budget().Trials+1 || cost > 17 {
+	if sum.Done != s.Budget().Trials || cost > 17 {
 		t.Errorf("%+v, at the cost of %v trials", sum, cost)
 	}
 	full := 0

@@ -80,6 +80,14 @@ func (j job) inOrder() bool {
 	return !j.assess && !j.think && j.proposal.Own == 0 && UnderWay(j.of.Strategy) > 0
 }
 
+// counts is 1, or 0 for an assessment that computes nothing.
+func (j job) counts() int {
+	if j.assess && j.of.Value != nil {
+		return 0
+	}
+	return 1
+}
+
 // memory is an upper bound of the bytes that the job needs.
 func (j job) memory() int64 {
 	if j.think {

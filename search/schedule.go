@@ -358,7 +358,8 @@ func (s *scheduler) stopReason() error {
 	default:
 	}
 	if sum := s.agenda.summary; s.MaxFailures > 0 && sum.Failed >= s.MaxFailures {
-		return fmt.Errorf("%w: %d of %d jobs failed", ErrFailures, sum.Failed, sum.Done+sum.Skipped)
+		_, many := sum.Unit()
+		return fmt.Errorf("%w: %d of %d %s failed", ErrFailures, sum.Failed, sum.Done+sum.Skipped, many)
 	}
 	return nil
 }
@@ -402,7 +403,7 @@ func (s *scheduler) finished(r result) {
 	case r.recorded && r.line == nil && !s.onRecord(r.key): // another process has withdrawn it
 		s.agenda.stale = true
 	case r.recorded:
-		s.agenda.summary.Done++
+		s.agenda.summary.Done += r.counts()
 		err = s.agenda.complete(r.job)
 	}
 	s.agenda.returned(r.job)

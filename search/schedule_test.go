@@ -25,6 +25,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // climb is a strategy that depends on its history: it proposes batches of four around the best
@@ -960,5 +961,34 @@ func TestRetry(t *testing.T) {
 				same("after strays")
 			}
 		})
+	}
+}
+
+// A search of a function counts its trials, and the best value of one that is minimised is the least.
+func TestProgressOfAFunction(t *testing.T) {
+	f := Function{Space: Space{param.Between("x", param.Identity, 0, 1)}, Strategy: Sobol{Design{Trials: 8}}, Minimize: true,
+		Value: func(_ context.Context, x []float64) (float64, error) {
+			if x[0] > 0.625 { // each of eight equal parts of [0, 1] has one point
+				return 0, errors.New("no")
+			}
+			return x[0] - 2, nil
+		}}
+	var last Event
+	sum, err := Run(t.Context(), []Study{f.Study("s")}, mustOpen(t, t.TempDir()), Options{Workers: 1, Progress: func(e Event) { last = e }})
+	if err != nil || sum != (Summary{Trials: true, Done: 8, Failed: 3, Total: 8}) {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if one, many := sum.Unit(); one != "trial" || many != "trials" {
+		t.Errorf("%s, %s", one, many)
+	}
+	if b := last.Best; b == nil || !(b.Value >= -2 && b.Value < -1.8) {
+		t.Errorf("best %+v", b)
+	}
+	f.Value = func(context.Context, []float64) (float64, error) { return 0, errors.New("no") }
+	dir := t.TempDir()
+	for _, want := range []Summary{{Trials: true, Done: 8, Failed: 8, Total: 8}, {Trials: true, Skipped: 8, Failed: 8, Total: 8}} {
+		if sum, err = Run(t.Context(), []Study{f.Study("s")}, mustOpen(t, dir), Options{}); err != nil || sum != want {
+			t.Errorf("%+v, %v, want %+v", sum, err, want)
+		}
 	}
 }

@@ -26,8 +26,10 @@ type Study struct {
 	Stage       *Stage // the stage that starts the study; nil: it starts at once
 	Turn               // when its jobs start; zero: in the order of the studies
 	Shared             // jobs with the same result as those of other studies
-	Memory      int64  // upper bound of the bytes that one of its jobs needs
-	Less        string // text for errors: how to reduce Memory, and to how much; "": unknown
+	// Minimize means that Value is the objective with its sign changed: its least value is the best.
+	Minimize bool
+	Memory   int64  // upper bound of the bytes that one of its jobs needs
+	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown
 	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is
 	// for strategies that evaluate points as they are, without a local optimiser or chains. An
 	// error, or a value that is not finite, is the failure of that point.

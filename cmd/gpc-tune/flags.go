@@ -169,8 +169,9 @@ func failures(c *cobra.Command, s search.Summary, reason string) error {
 	if s.Failed == 0 {
 		return nil
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %s failed; %s, and --retry-failed runs failed jobs again\n",
-		s.Failed, table.Counted(s.Total, "job", "jobs"), reason)
+	one, many := s.Unit()
+	fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %s failed; %s, and --retry-failed runs failed %s again\n",
+		s.Failed, table.Counted(s.Total, one, many), reason, many)
 	return exitCode(exitFailures)
 }
 
@@ -186,5 +187,6 @@ func finished(c *cobra.Command, dir, again string, s search.Summary, err error) 
 	case again != "":
 		again = "; go on with: " + again
 	}
-	return fmt.Errorf("%w\n%d of %d jobs are done%s", err, s.Done+s.Skipped, s.Total, again)
+	_, many := s.Unit()
+	return fmt.Errorf("%w\n%d of %d %s are done%s", err, s.Done+s.Skipped, s.Total, many, again)
 }

@@ -109,7 +109,8 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	if n := p.Shared(); n > 0 {
 		shared = fmt.Sprintf("%s%d of them reuse results of other jobs, ", atMost[most], n)
 	}
-	counted := table.Counted(jobs, "job", "jobs")
+	one, many := reports.Unit(p.Manifest)
+	counted := table.Counted(jobs, one, many)
 	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], counted, contested, shared, state)
 	if seconds, known := plan.Expected(overview, workers); known {
 		fmt.Fprintf(out, "%sabout %v for all of them with -j %d\n", atMost[most], reports.Duration(seconds), workers)

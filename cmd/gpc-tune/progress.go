@@ -26,7 +26,6 @@ type progress struct {
 	last      time.Time  // of the last line
 	shown     int        // columns of the line on the terminal
 	objective string     // of all configurations; empty: their values are not comparable
-	sign      float64    // with which values are shown
 }
 
 // of takes the name of the objective from the configurations, if all have the same objective and
@@ -38,10 +37,7 @@ func (p *progress) of(all []record.Configuration) {
 			return
 		}
 		if i == 0 {
-			of := reports.Configuration{Objective: c.Objective, Program: c.Program}
-			if p.objective, p.sign = of.Maximised(), 1; of.Minimises() {
-				p.sign = -1
-			}
+			p.objective = reports.Configuration{Objective: c.Objective, Program: c.Program}.Maximised()
 		}
 	}
 }
@@ -80,15 +76,16 @@ func (p *progress) show(line string) {
 // parts are the parts of the line in the order in which they are shown: the jobs, the failures, the
 // best value so far, the rate, and the time left. Those that are not known are empty.
 func (p *progress) parts(e search.Event) []string {
-	parts := []string{fmt.Sprintf("%d of %d jobs", e.Done+e.Skipped, e.Total), fmt.Sprintf(", %d failed", e.Failed),
+	_, many := e.Unit()
+	parts := []string{fmt.Sprintf("%d of %d %s", e.Done+e.Skipped, e.Total, many), fmt.Sprintf(", %d failed", e.Failed),
 		"", "", ""}
 	if e.Best != nil && p.objective != "" {
-		parts[2] = fmt.Sprintf(", best %s %s (#%d)", p.objective, reports.Readable(p.sign*e.Best.Value),
+		parts[2] = fmt.Sprintf(", best %s %s (#%d)", p.objective, reports.Readable(e.Best.Value),
 			e.Best.Configuration)
 	}
 	if e.Done > 0 && e.Rate > 0 {
 		left := time.Duration(float64(e.Total-e.Done-e.Skipped) / e.Rate * float64(time.Second))
-		parts[3], parts[4] = fmt.Sprintf(", %.2g jobs/s", e.Rate), fmt.Sprintf(", %s left", left.Round(time.Second))
+		parts[3], parts[4] = fmt.Sprintf(", %.2g %s/s", e.Rate, many), fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
 	return parts
 }

@@ -38,7 +38,7 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	best := ", best negative cv_log_loss " + reports.Readable(-101.25) + " (#7)"
 	var written bytes.Buffer
 	columns := 0
-	p := &progress{w: &written, width: func() int { return columns }, objective: "negative cv_log_loss", sign: 1}
+	p := &progress{w: &written, width: func() int { return columns }, objective: "negative cv_log_loss"}
 	show := func() string {
 		t.Helper()
 		before := written.Len()

@@ -70,7 +70,8 @@ Exit codes:
 			if err != nil {
 				return fmt.Errorf("block %v: %w", b, err)
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "block %v: %s done", b, table.Counted(summary.Done, "job", "jobs"))
+			one, many := summary.Unit()
+			fmt.Fprintf(c.ErrOrStderr(), "block %v: %s done", b, table.Counted(summary.Done, one, many))
 			if waits > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "; training sets that wait for other blocks: %d", waits)
 			}

@@ -36,19 +36,27 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 			}
 		}
 		r.Free = len(s.Space)
-		r.Jobs += r.Studies[s.Index].Jobs
+		r.Jobs += units(r.Configuration, r.Studies[s.Index])
 		r.AtMost = r.AtMost || r.Studies[s.Index].AtMost
 		r.Memory = max(r.Memory, s.Memory)
 	}
 	return rows
 }
 
-// Jobs is the number of jobs. It is an upper bound if a strategy may converge before it has used
+// units is the number of jobs of a study; of a program the trials alone.
+func units(c record.Configuration, s record.Study) int {
+	if c.Program != nil {
+		return s.Jobs - 1
+	}
+	return s.Jobs
+}
+
+// Jobs is the number of jobs, or of trials of a program. It is an upper bound if a strategy may converge before it has used
 // its budget, or if configurations must win contests first.
 func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {
-			n, atMost = n+s.Jobs, atMost || s.AtMost
+			n, atMost = n+units(c, s), atMost || s.AtMost
 		}
 	}
 	return n, atMost || p.Contested() > 0

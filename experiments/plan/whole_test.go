@@ -27,8 +27,8 @@ tune: {method: random, trials: 6}
 	if fmt.Sprint(texts) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", texts, want)
 	}
-	if jobs, _ := p.Jobs(); jobs != 7 || len(p.Studies) != 1 || len(p.Manifest.Configurations) != 1 {
-		t.Errorf("%d jobs of %d studies", jobs, len(p.Studies))
+	if trials, _ := p.Jobs(); trials != 6 || len(p.Studies) != 1 || len(p.Manifest.Configurations) != 1 {
+		t.Errorf("%d trials of %d studies", trials, len(p.Studies))
 	}
 }
 

@@ -129,27 +129,25 @@ func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int)
 
 // missing says that the run is not complete.
 func missing(r *reports.Report) []alert {
-	if r.Missing == 0 {
+	text := table.Missing(r)
+	if text == "" {
 		return nil
 	}
-	return []alert{{Class: "bad", Title: fmt.Sprintf("Incomplete: at least %s missing; resume the run to complete it",
-		table.Counted(r.Missing, "job is", "jobs are"))}}
+	return []alert{{Class: "bad", Title: "Incomplete: " + text + "; resume the run to complete it"}}
 }
 
 // alerts are failures, warnings and notes by their causes.
 func alerts(r *reports.Report) (out []alert) {
-	const every = "of all fits, chosen or not"
 	warnings, failures := r.WarningCauses(), r.FailureCauses()
 	first := slices.IndexFunc(warnings, func(c reports.Cause) bool { return c.Note })
 	if first < 0 {
 		first = len(warnings)
 	}
 	for _, of := range []struct {
-		class, title, hint string
-		causes             []reports.Cause
+		class, title string
+		causes       []reports.Cause
 	}{
-		{"bad", "Failures", table.FailureHint(r), failures}, {"warn", "Warnings", every, warnings[:first]},
-		{"calm", "Notes", every, warnings[first:]},
+		{"bad", "", failures}, {"warn", "Warnings", warnings[:first]}, {"calm", "Notes", warnings[first:]},
 	} {
 		a, all := alert{Class: of.class, Rest: "in results.json"}, 0
 		for _, c := range of.causes {
@@ -164,7 +162,9 @@ func alerts(r *reports.Report) (out []alert) {
 				details.add(n.Configuration, n.String())
 			}
 		}
-		a.Title = fmt.Sprintf("%s: %d (%s)", of.title, all, of.hint)
+		if a.Title = fmt.Sprintf("%s: %d (of all fits, chosen or not)", of.title, all); of.title == "" {
+			a.Title = "Failures: " + cmp.Or(table.Failures(r), strconv.Itoa(all))
+		}
 		if all > 0 {
 			out = append(out, a)
 		}

@@ -163,9 +163,8 @@ func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.F
 		if print := s.Manifest.Print; print != nil {
 			f.Print = figure.Print(*print)
 		}
-		if s.Missing > 0 {
-			f.Notes = append(f.Notes, "incomplete: at least "+table.Counted(s.Missing, "job is", "jobs are")+
-				" missing")
+		if text := table.Missing(s.Report); text != "" {
+			f.Notes = append(f.Notes, "incomplete: "+text)
 		}
 		out = append(out, f)
 	}

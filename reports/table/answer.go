@@ -550,9 +550,10 @@ func searched(r *reports.Report) (out []Fact) {
 		failed += failedOf(c)
 	}
 	i := bestSearch(r)
+	one, many := evaluated(r)
 	if i < 0 {
 		return []Fact{{"no answer", fmt.Sprintf("none of %s has a value; the failures say why",
-			Counted(trials, "trial", "trials")), Doubtful}}
+			Counted(trials, one, many)), Doubtful}}
 	}
 	c := r.Configurations[i]
 	b := c.Best[0]
@@ -563,7 +564,7 @@ func searched(r *reports.Report) (out []Fact) {
 	if r.Missing > 0 {
 		text += "; the search is not finished"
 	}
-	out = append(out, Fact{Name: "trials", Text: text})
+	out = append(out, Fact{Name: many, Text: text})
 	var edges []string
 	for _, w := range c.Warnings {
 		edges = append(edges, w.String())

@@ -47,6 +47,18 @@ func bestSearch(r *reports.Report) (best int) {
 	return best
 }
 
+// evaluated names what trialsOf counts: trials, or points where a trial has several.
+func evaluated(r *reports.Report) (one, many string) {
+	for _, c := range r.Configurations {
+		for _, t := range c.Studies[0].Trials {
+			if len(t.Points)+len(t.Asked) > 1 {
+				return "point", "points"
+			}
+		}
+	}
+	return "trial", "trials"
+}
+
 // trialsOf is the number of points of a search on record, failed ones too.
 func trialsOf(c reports.Configuration) (n int) {
 	for _, t := range c.Studies[0].Trials {
@@ -56,9 +68,4 @@ func trialsOf(c reports.Configuration) (n int) {
 }
 
 // failedOf is the number of these that failed.
-func failedOf(c reports.Configuration) int {
-	if c.Status == reports.Failed {
-		return len(c.Failures) - 1 // the search as a whole
-	}
-	return len(c.Failures)
-}
+func failedOf(c reports.Configuration) int { return len(c.Failures) }

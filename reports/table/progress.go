@@ -24,9 +24,17 @@ func progressText(out io.Writer, p *reports.Progress) error {
 		t.print(w, Screen{}, true)
 		fmt.Fprintln(w)
 	}
+	one, many := p.Units()
 	for i, c := range p.Configurations {
 		if c.Failures > 0 {
-			fmt.Fprintf(w, "#%d FAILURES: %d, the first: %s\n", i, c.Failures, c.FirstFailure)
+			var what []string
+			if c.Failed > 0 {
+				what = append(what, Counted(c.Failed, one, many))
+			}
+			if points := c.Failures - c.Failed; points > 0 {
+				what = append(what, Counted(points, "point", "points"))
+			}
+			fmt.Fprintf(w, "#%d FAILURES: %s, the first: %s\n", i, series(what), c.FirstFailure)
 		}
 	}
 	if q := p.Queue; q != nil && q.Failure != "" {
@@ -46,7 +54,7 @@ func progressText(out io.Writer, p *reports.Progress) error {
 		}
 	}
 	if p.Retry != "" {
-		fmt.Fprintf(w, "to run the failed jobs again: %s\n", p.Retry)
+		fmt.Fprintf(w, "to run the failed %s again: %s\n", many, p.Retry)
 	}
 	fmt.Fprintf(w, "next: %s\n", p.Next)
 	return w.Flush()

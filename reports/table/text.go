@@ -14,12 +14,34 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// FailureHint says what failures of a run mean.
-func FailureHint(r *reports.Report) string {
-	if r.FailedJobs() {
-		return "gpc-tune run with --retry-failed runs failed jobs again"
+// Failures counts the failures of a run, and says what they mean; "" if there are none.
+func Failures(r *reports.Report) string {
+	jobs, of, points := r.Failed()
+	one, many := reports.Unit(r.Manifest)
+	passed := Counted(points, "point", "points") + " that could not be evaluated, which the searches went past"
+	switch {
+	case jobs == 0 && points == 0:
+		return ""
+	case jobs == 0:
+		return passed
 	}
-	return "points that could not be evaluated, which the searches went past"
+	text := fmt.Sprintf("%d of %s", jobs, Counted(of, one, many))
+	if points > 0 {
+		text += ", and " + passed
+	}
+	return text + fmt.Sprintf("; gpc-tune run with --retry-failed runs failed %s again", many)
+}
+
+// Missing says that a run is not complete; "" if it is.
+func Missing(r *reports.Report) string {
+	_, many := reports.Unit(r.Manifest)
+	switch {
+	case r.Missing == 0:
+		return ""
+	case many == "trials": // how many are missing is not known before the search ends
+		return "the search is not finished"
+	}
+	return fmt.Sprintf("at least %s missing", Counted(r.Missing, "job is", "jobs are"))
 }
 
 // Text writes the answer, what is missing, the tables of results, warnings and failures by cause,
@@ -46,17 +68,11 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%s\n", r.Experiment)
-	if r.Missing > 0 {
-		fmt.Fprintf(w, "INCOMPLETE: at least %s missing; resume the run to complete it\n",
-			Counted(r.Missing, "job is", "jobs are"))
+	if text := Missing(r); text != "" {
+		fmt.Fprintf(w, "INCOMPLETE: %s; resume the run to complete it\n", text)
 	}
-	failures := 0
-	for _, c := range r.Configurations {
-		failures += len(c.Failures)
-	}
-	if failures > 0 {
-		text := on.wrap(fmt.Sprintf("FAILURES: %d, listed below; %s", failures, FailureHint(r)), "    ")
-		fmt.Fprintln(w, on.bad(text))
+	if text := Failures(r); text != "" {
+		fmt.Fprintln(w, on.bad(on.wrap("FAILURES: "+text+"; listed below", "    ")))
 	}
 	write := func(results bool) {
 		for s, t := range Of(r, ForText) {
@@ -186,8 +202,12 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		}
 		if by == c.Tuned() || brief(by) {
 			among, _ := c.Among(b.By)
-			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, among, reports.Readable(float64(b.Value)),
-				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable), c.Equals(b))
+			why := ""
+			if b.By == c.Objective {
+				why = otherwise(c, float64(b.Value))
+			}
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s%s\n", by, among, reports.Readable(float64(b.Value)),
+				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable), c.Equals(b), why)
 		}
 	}
 	for _, e := range c.Evaluations {
@@ -246,12 +266,32 @@ func Restarts(c reports.Configuration) string {
 	case o.Distinct == 0:
 		return text
 	case o.Distinct == 1 && o.Restarts-o.Failed == 1:
-		return fmt.Sprintf("%s, ended at %s %.3f", text, c.Tuned(), o.Hi)
+		text += fmt.Sprintf(", ended at %s %.3f", c.Tuned(), o.Hi)
 	case o.Distinct == 1:
-		return fmt.Sprintf("%s, all at %s %.3f", text, c.Tuned(), o.Hi)
+		text += fmt.Sprintf(", all at %s %.3f", c.Tuned(), o.Hi)
+	default:
+		text += fmt.Sprintf(", %d different optima: %s from %.3f to %.3f, the best found by %s", o.Distinct,
+			c.Tuned(), o.Lo, o.Hi, Counted(o.AtBest, "restart", "restarts"))
 	}
-	return fmt.Sprintf("%s, %d different optima: %s from %.3f to %.3f, the best found by %s", text, o.Distinct,
-		c.Tuned(), o.Lo, o.Hi, Counted(o.AtBest, "restart", "restarts"))
+	if c.Starts()[0].Preliminary == "" {
+		text += otherwise(c, o.Hi)
+	}
+	return text
+}
+
+// otherwise says why the log evidence of the final fit is another number than the one that tuning
+// reached; "" if it is not, or if something else was tuned.
+func otherwise(c reports.Configuration, tuned float64) string {
+	final := float64(c.LogEvidence)
+	if c.Hybrid() || c.Objective != "log_evidence" || c.LogEvidence.None() ||
+		fmt.Sprintf("%.3f", final) == fmt.Sprintf("%.3f", tuned) {
+		return ""
+	}
+	why := "of the final fit"
+	if c.Inducing != nil && c.Inducing.Before != nil {
+		why = "of the final fit, whose inducing inputs were selected again there"
+	}
+	return fmt.Sprintf("; the log evidence %.3f is that %s", final, why)
 }
 
 // tried lists the numbers of inducing inputs that were tried, with their log evidences.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -246,16 +247,16 @@ func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 // search is a search of a program that has these values at as many points.
 func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	c = reports.Configuration{Program: &record.Program{Minimize: minimize}, Objective: "value", Tune: "random", Status: reports.Done}
-	trial := &record.Trial{}
+	var trials []*record.Trial
 	for i, v := range values {
 		if c.Grid = append(c.Grid, reports.GridPoint{Point: reports.Values{{Name: "x", Value: reports.Number(i)}}}); v.None() {
 			c.Failures = append(c.Failures, reports.Failure{})
 		} else if len(c.Best) == 0 || minimize && v < c.Best[0].Value || !minimize && v > c.Best[0].Value {
 			c.Best = []reports.Best{{Value: v, Point: i}}
 		}
-		trial.Points = append(trial.Points, record.Point{})
+		trials = append(trials, &record.Trial{Index: i, Points: make([]record.Point, 1)})
 	}
-	c.Studies = []reports.Study{{Trials: []*record.Trial{trial}}}
+	c.Studies = []reports.Study{{Trials: trials}}
 	return c
 }
 
@@ -283,8 +284,7 @@ func TestBestSearch(t *testing.T) {
 // The searches of a program have a row each, and an answer: the best value, and how much was evaluated.
 func TestSearchesOfAProgram(t *testing.T) {
 	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{search(true, 5, none, 2), search(true, 3), search(true, none)}}
-	failed := &r.Configurations[2]
-	failed.Status, failed.Failures = reports.Failed, append(failed.Failures, reports.Failure{}) // the search as a whole
+	r.Configurations[2].Status = reports.Failed
 	want := []string{"#|status|tune|best value|evaluated|failed|hyperparameters", "0|best|random|2|3|1|x=2", "1||random|3|1|0|x=0",
 		"2|failed|random||1|1|"}
 	if got := lines(Summary(r))[1:]; !slices.Equal(got, want) {
@@ -379,5 +379,65 @@ func TestFactsHaveKinds(t *testing.T) {
 		if f := (Fact{Kind: kind}); [4]bool{f.Concludes(), f.Hedged(), f.Doubts(), f.Command()} != want {
 			t.Errorf("kind %d: %v, want %v", kind, f, want)
 		}
+	}
+}
+
+// Failures count jobs of all jobs on record, and points beside them; of a program its trials.
+func TestFailuresInWords(t *testing.T) {
+	for _, of := range []struct {
+		program      *record.Program
+		jobs, points int
+		want         string
+	}{
+		{nil, 0, 0, ""},
+		{nil, 0, 1, "1 point that could not be evaluated, which the searches went past"},
+		{nil, 2, 0, "2 of 6 jobs; gpc-tune run with --retry-failed runs failed jobs again"},
+		{nil, 1, 3, "1 of 6 jobs, and 3 points that could not be evaluated, which the searches went past; gpc-tune run with " +
+			"--retry-failed runs failed jobs again"},
+		{&record.Program{}, 2, 0, "2 of 5 trials; gpc-tune run with --retry-failed runs failed trials again"},
+	} {
+		m := record.Manifest{Configurations: []record.Configuration{{Program: of.program, Studies: []record.Study{{Evaluation: "train"}}}}}
+		lines := []record.Line{{Key: "fit", Fit: &record.Fit{Chosen: -1}}}
+		for i := range 5 {
+			trial := record.Trial{Index: i, Status: "evaluated", Points: []record.Point{{}}}
+			switch {
+			case i < of.jobs:
+				trial.Points, trial.Failure = nil, cause.Failure.New("no")
+			case i == of.jobs:
+				for range of.points {
+					trial.Points = append(trial.Points, record.Point{Failure: cause.NotFinite.New("no")})
+				}
+			}
+			lines = append(lines, record.Line{Key: fmt.Sprint(i), Trial: &trial})
+		}
+		if got := Failures(reporttest.Build(t, m, lines)); got != of.want {
+			t.Errorf("%d jobs and %d points: %q, want %q", of.jobs, of.points, got, of.want)
+		}
+	}
+}
+
+// Where the inducing inputs were selected again, or the final fit has another log evidence for some
+// other reason, the restarts say so beside it.
+func TestRestartsNameTheDifference(t *testing.T) {
+	before := reports.Number(-97.655)
+	for _, of := range []struct {
+		final    reports.Number
+		inducing *record.Inducing
+		want     string
+	}{
+		{-97.6551, nil, "1 restart (0 failed), ended at log_evidence -97.655"},
+		{-97.634, &record.Inducing{Before: &before}, "1 restart (0 failed), ended at log_evidence -97.655; the log evidence " +
+			"-97.634 is that of the final fit, whose inducing inputs were selected again there"},
+		{-97.634, nil, "1 restart (0 failed), ended at log_evidence -97.655; the log evidence -97.634 is that of the final fit"},
+	} {
+		c := reports.Configuration{Objective: "log_evidence", LogEvidence: of.final, Inducing: of.inducing, Status: reports.Done,
+			Restarts: []reports.Restart{{Value: -97.655}}}
+		if got := Restarts(c); got != of.want {
+			t.Errorf("%q, want %q", got, of.want)
+		}
+	}
+	c := reports.Configuration{Objective: "cv_log_loss", LogEvidence: -1, Restarts: []reports.Restart{{Value: -0.5}}}
+	if got, want := Restarts(c), "1 restart (0 failed), ended at negative cv_log_loss -0.500"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
