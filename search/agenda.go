@@ -184,8 +184,16 @@ type gate struct {
 	waiting []*tuning
 }
 
-// newAgenda starts the studies that do not wait for others.
-func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
+// newAgenda starts the studies that do not wait for others. It starts them again if failures of
+// another plan are to run again, which it has read as failures.
+func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (a *agenda, err error) {
+	for again := true; again && err == nil; again = a.revised != j.Revised() {
+		a, err = makeAgenda(studies, j, own)
+	}
+	return a, err
+}
+
+func makeAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
 		ladders: ladders{}, control: j.Control(), revised: j.Revised()}
 	a.summary.Trials = len(studies) > 0 && !slices.ContainsFunc(studies, func(s Study) bool { return s.Value == nil })
@@ -196,7 +204,7 @@ func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) b
 	}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
-			ownAt: map[string][]string{}, paired: studies[i].Twin != "" || twins[studies[i].Key]}
+			ownAt: map[string][]string{}, repeats: map[string]*repeat{}, paired: studies[i].Twin != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
 		a.ladders.enter(s)
 		if s.closed = s.Stage != nil; !s.closed {
@@ -306,8 +314,18 @@ func (a *agenda) end(s *tuning) error {
 }
 
 // advance asks the strategy for trials until one has to wait for a job that is not on record, or
-// the study is finished.
+// the study is finished. Then the failures that it has met of another plan run again.
 func (a *agenda) advance(s *tuning) error {
+	if err := a.propose(s); err != nil || len(s.again) == 0 || s.thinking {
+		return err
+	}
+	again := s.again
+	s.again = nil
+	return retry(a.journal, len(s.trials), again)
+}
+
+// propose asks the strategy for trials until one has to wait, or the study is finished.
+func (a *agenda) propose(s *tuning) error {
 	for !s.finished() {
 		switch landed, err := a.land(s); {
 		case err != nil:
@@ -350,17 +368,23 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	at, rank, copied := -1, 0, false // those on record first, then those with a result to copy
 	for i, j := range s.flying {
 		line, done := a.journal.Done(j.key)
-		if !done {
-			if a.runs != nil && a.runs(j.key) {
-				continue // its own result is to come
-			}
-			if line, done = a.copied(j); !done {
+		ended := 0
+		switch r := s.repeats[j.key]; {
+		case r != nil: // it has ended, as a failure
+			done, ended = true, r.Ended
+		case done:
+			ended = line.Trial.Ended
+		case a.runs != nil && a.runs(j.key):
+			continue // its own result is to come
+		default:
+			var found bool
+			if line, found = a.copied(j); !found {
 				continue
 			}
-			done = false
+			ended = line.Trial.Ended
 		}
-		if at < 0 || copied && done || copied == !done && line.Trial.Ended < rank {
-			at, rank, copied = i, line.Trial.Ended, !done
+		if at < 0 || copied && done || copied == !done && ended < rank {
+			at, rank, copied = i, ended, !done
 		}
 	}
 	if at < 0 {
@@ -371,7 +395,7 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 		line, _ := a.copied(j)
 		s.rank++
 		rank, line.Trial.Ended = s.rank, s.rank
-		if err := a.journal.Append(line); err != nil {
+		if err := a.adopt(j, line); err != nil {
 			return false, err
 		}
 	}
@@ -380,7 +404,25 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	}
 	s.flying = slices.Delete(s.flying, at, at+1)
 	s.ended, s.rank, s.dry = append(s.ended, j.index), max(s.rank, rank), false
+	if r := s.repeats[j.key]; r != nil {
+		r.since = len(s.trials)
+		if _, done := a.journal.Done(j.key); !done {
+			s.postpone(r)
+			return true, nil
+		}
+	}
 	return true, a.apply(j)
+}
+
+// adopt records a line that was copied for a job from another plan or study. If it is a failure of
+// another plan that is to run again, it does so once the search has met all that followed from it,
+// and so does the assessment that knew it.
+func (a *agenda) adopt(j job, line record.Line) error {
+	_, again, found := a.journal.Earlier(j.key)
+	if found && again && !line.Failure().IsZero() || j.assess && len(j.of.again) > 0 {
+		j.of.again = append(j.of.again, line)
+	}
+	return a.journal.Append(line)
 }
 
 // copied returns the line of a job whose result is that of a job of another plan or study.
@@ -395,6 +437,7 @@ func (a *agenda) copied(j job) (line record.Line, found bool) {
 // the same result, or to other processes. It returns the jobs that are on record.
 func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 	for _, j := range batch {
+		r := a.repeated(j)
 		// lines copied from another plan or another study are on record before the next job, which
 		// may have the same result
 		line, found := a.lookUp(j)
@@ -415,16 +458,39 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			a.share(j)
 			continue
 		}
-		if j.inOrder() {
+		if j.inOrder() && r == nil {
 			continue // it lands in its turn
 		}
-		if err := a.journal.Append(line...); err != nil {
-			return nil, err
+		for _, line := range line {
+			if r != nil && line.Trial != nil {
+				line.Trial.Ended = r.Ended
+			}
+			if err := a.adopt(j, line); err != nil {
+				return nil, err
+			}
+		}
+		if j.inOrder() && !r.missing {
+			continue
 		}
 		recorded = append(recorded, j)
 		a.share(j)
 	}
 	return recorded, nil
+}
+
+// repeated enters that a job is a failed trial that runs again; nil: it is none.
+func (a *agenda) repeated(j job) *repeat {
+	s := j.of
+	retry, found := a.journal.Retried(j.key)
+	if !found || j.assess || s.repeats[j.key] != nil {
+		return s.repeats[j.key]
+	}
+	r := &repeat{Retry: retry, failure: j.failedBefore(retry), since: len(s.trials)}
+	s.repeats[j.key] = r
+	if _, done := a.journal.Done(j.key); !done && !j.inOrder() {
+		s.postpone(r)
+	}
+	return r
 }
 
 // lookUp reports whether a job need not run. take has the lines to write if the result comes from
@@ -433,7 +499,7 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	if _, found := a.journal.Done(j.key); found {
 		return nil, true
 	}
-	if line, found := a.journal.Earlier(j.key); found {
+	if line, _, found := a.journal.Earlier(j.key); found {
 		if line = j.stamp(line); a.journal.Usable(line) {
 			return []record.Line{line}, true
 		}
@@ -531,12 +597,13 @@ func (a *agenda) apply(j job) error {
 			return err
 		}
 	}
+	r := j.of.repeats[j.key]
 	switch {
 	case j.proposal.Own > 0 && line.Trial != nil:
 		j.of.own[j.proposal.Own-1] = *line.Trial
 		j.of.owed--
 		j.of.waiting++ // it is not in the batch
-		a.stale = a.stale || j.of.missed(*line.Trial)
+		a.stale = a.stale || r == nil && j.of.missed(*line.Trial)
 	case !j.assess && line.Trial != nil:
 		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
 	case j.assess && line.Fit != nil:
@@ -547,6 +614,9 @@ func (a *agenda) apply(j job) error {
 	}
 	if !line.Failure().IsZero() {
 		a.summary.Failed += j.counts()
+	}
+	if r != nil && r.missing {
+		j.of.arrived(r)
 	}
 	j.of.waiting--
 	a.order = nil
@@ -572,7 +642,8 @@ func (a *agenda) compare(s *tuning, t record.Trial) {
 // complete applies a job that has just been recorded, and advances the study if its batch is
 // complete.
 func (a *agenda) complete(j job) error {
-	if j.inOrder() { // it lands, after the jobs with the same result are known to have it
+	if r := j.of.repeats[j.key]; j.inOrder() && (r == nil || !r.missing) {
+		// it lands, after the jobs with the same result are known to have it
 		return errors.Join(a.release(j), a.proceed(j.of))
 	}
 	if err := a.apply(j); err != nil {
@@ -600,8 +671,13 @@ func (a *agenda) answered(s *tuning, next []Proposal) error {
 }
 
 // record writes the line of a finished trial with its place in the order: of an asynchronous
-// search, or of an enqueued point, which the strategy knows from its next proposals on.
+// search, or of an enqueued point, which the strategy knows from its next proposals on. A trial
+// that ran again has the place of its failure.
 func (a *agenda) record(j job, line record.Line) error {
+	if r := j.of.repeats[j.key]; r != nil {
+		line.Trial.Ended, line.Trial.After = r.Ended, r.After
+		return a.journal.Append(line)
+	}
 	if j.proposal.Own > 0 {
 		line.Trial.After = len(j.of.trials)
 		if j.of.thinking { // about the next proposals
@@ -737,7 +813,8 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
-	if !done && len(a.journal.Control().Own) > len(a.control.Own) { // what follows may depend on them
+	// what follows may depend on new points, or on lines that have gone
+	if !done && (len(a.journal.Control().Own) > len(a.control.Own) || a.outdated()) {
 		a.returned(j)
 		return false, false, nil
 	}

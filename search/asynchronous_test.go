@@ -205,23 +205,6 @@ func TestAsynchronousSearchesFindTheMaximum(t *testing.T) {
 	}
 }
 
-// A failed trial that is to run again takes with it the trials proposed after it.
-func TestRetryOfAnAsynchronousSearch(t *testing.T) {
-	j := mustOpen(t, "")
-	s := scattered(Bayes{Trials: 20, Overlap: Overlap{4}}, pause(time.Millisecond))
-	mustRun(t, []Study{s}, j, Options{Workers: 4})
-	if _, err := Retry([]Study{s}, j); err != nil {
-		t.Fatal(err)
-	}
-	s.Trial = func(_ context.Context, index int, p Proposal) (record.Trial, error) {
-		return evaluated(index, p, surfaces["bowl"].at), nil
-	}
-	sum := mustRun(t, []Study{s}, j, Options{Workers: 4})
-	if sum.Total != 21 || sum.Failed != 0 || len(j.Lines()) != 21 {
-		t.Errorf("%+v, %d lines", sum, len(j.Lines()))
-	}
-}
-
 // overlapping proposes its values with three trials under way.
 type overlapping struct{ listed }
 

@@ -46,6 +46,9 @@ func (Auto) Optimizer() string { return "" }
 // Learns implements Learner.
 func (Auto) Learns() {}
 
+// models implements surrogate.
+func (Auto) models() {}
+
 // WithGradient implements Guided: BFGS with as many restarts as take about as many evaluations as
 // Trials; by default at least three, and one from each choice. If Trials are too few for these, it
 // is Auto itself.

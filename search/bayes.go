@@ -63,6 +63,9 @@ func (Bayes) Optimizer() string { return "" }
 // Learns implements Learner.
 func (Bayes) Learns() {}
 
+// models implements surrogate.
+func (Bayes) models() {}
+
 // Forecasts implements Forecaster.
 func (Bayes) Forecasts() {}
 

@@ -36,20 +36,23 @@ func agreed(t *testing.T, name, dir string, trials int) {
 	}
 }
 
-// Failed jobs run again while another process still goes on from the failures: both end with what
-// follows from the results.
+// Failed jobs run again while another process still goes on from the failures: both end with one
+// search, in which nothing failed and no trial was lost.
 func TestRetryBesideAnOlderProcess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for name, strategy := range map[string]Strategy{"batches": Bayes{Trials: 16, Batch: 2}, "nelder_mead": NelderMead{Evaluations: 30}, "auto": Auto{Trials: 16}} {
 		for range 3 {
 			dir := t.TempDir()
 			var healed atomic.Bool
+			var failures, calls atomic.Int64
 			study := func() Study {
 				s := hill(strategy, func([]record.Number) { time.Sleep(3 * time.Millisecond) })
 				value := s.Value
 				s.Value = func(ctx context.Context, theta []float64) (float64, error) {
 					v, err := value(ctx, theta)
+					calls.Add(1)
 					if theta[0] < 0.5 && !healed.Load() {
+						failures.Add(1)
 						err = errors.New("not yet")
 					}
 					return v, err
@@ -74,15 +77,10 @@ func TestRetryBesideAnOlderProcess(t *testing.T) {
 				}
 				wait.Wait()
 			}
-			whole := openControlled(t, t.TempDir(), []string{"hill"})
-			mustRun(t, []Study{study()}, whole, Options{Workers: 1})
-			agreed(t, name, dir, len(whole.Lines())-1)
-			lines := openControlled(t, dir, []string{"hill"}).Lines()
-			for i := range lines {
-				lines[i].Attempt = 0
-			}
-			if got := canonical(lines); got != canonical(whole.Lines()) {
-				t.Errorf("%s: the lines are not those of a run in which nothing failed", name)
+			// what the other process had begun while the retry was written may not be proposed again
+			trials := strategy.Budget(seSpace()).Trials
+			if agreed(t, name, dir, trials); calls.Load() > int64(trials)+failures.Load()+2 {
+				t.Errorf("%s: %d evaluations, of which %d failed, for %d trials", name, calls.Load(), failures.Load(), trials)
 			}
 		}
 	}

@@ -51,7 +51,9 @@ type tuning struct {
 	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // of all its jobs
 	// ownKeys by the key that the strategy's trial of the same point has
-	ownAt map[string][]string
+	ownAt   map[string][]string
+	repeats map[string]*repeat // failed trials that run again, by key
+	again   []record.Line      // failures of another plan that are to run again
 }
 
 // job becomes one line of the journal.
@@ -114,6 +116,9 @@ func (j job) lease() string {
 // asks reports whether the strategy is to be asked next: all trials of its batch have ended, or
 // fewer than it wants are under way.
 func (s *tuning) asks() bool {
+	if s.blocked() {
+		return false
+	}
 	if width := UnderWay(s.Strategy); width > 0 {
 		return s.waiting < width && !s.dry && !s.thinking
 	}
@@ -174,14 +179,10 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 
 // history is the argument of Strategy.Ask.
 func (s *tuning) history() (trials []record.Trial) {
-	trials, _ = s.over()
+	trials, own := s.known()
+	trials, _ = s.over(trials)
 	if _, learns := s.Strategy.(Learner); learns {
-		var own []record.Trial
-		for _, t := range s.own {
-			if t.Own > 0 && t.After <= len(s.trials) {
-				own = append(own, t)
-			}
-		}
+		own = slices.DeleteFunc(own, func(t record.Trial) bool { return t.Own == 0 || t.After > len(s.trials) })
 		trials = append(own, trials...)
 	}
 	for _, j := range s.flying {
@@ -201,15 +202,80 @@ func (s *tuning) missed(own record.Trial) bool {
 	return learns && own.After < asked
 }
 
-// over returns the finished trials in order, and the seconds that each took.
-func (s *tuning) over() (trials []record.Trial, seconds []float64) {
+// over selects the finished trials from all, in the order of ending, and has the seconds that each
+// took.
+func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []float64) {
 	if UnderWay(s.Strategy) == 0 {
-		return slices.Clone(s.trials), s.seconds
+		return slices.Clone(all), s.seconds
 	}
 	for _, i := range s.ended {
-		trials, seconds = append(trials, s.trials[i]), append(seconds, s.seconds[i])
+		trials, seconds = append(trials, all[i]), append(seconds, s.seconds[i])
 	}
 	return trials, seconds
+}
+
+// known are the trials, and the trials of the points that a user has enqueued, as the strategy
+// knows them: some that run again are failures to it.
+func (s *tuning) known() (trials, own []record.Trial) {
+	trials, own = slices.Clone(s.trials), slices.Clone(s.own)
+	for _, r := range s.repeats {
+		switch t := r.failure; {
+		case !r.fails(s.Strategy, len(s.trials)):
+		case t.Own > 0:
+			own[t.Own-1] = t
+		default:
+			trials[t.Index] = t
+		}
+	}
+	return trials, own
+}
+
+// postpone lets the search go on without the new result of a trial that runs again, until it has
+// proposed what is on record.
+func (s *tuning) postpone(r *repeat) {
+	if r.missing = true; r.failure.Own == 0 { // a point of the user is not in the batch
+		s.waiting--
+		s.owed++
+	}
+}
+
+// arrived takes back postpone: the new result is on record.
+func (s *tuning) arrived(r *repeat) {
+	if r.missing = false; r.failure.Own == 0 {
+		s.waiting++
+		s.owed--
+	}
+}
+
+// blocked reports whether the next proposals follow from the missing result of a trial that runs
+// again.
+func (s *tuning) blocked() bool {
+	for _, r := range s.repeats {
+		if r.missing && r.Known <= len(s.trials) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports whether the next trials were proposed before a failed trial ran again. So no
+// criterion ended the search before them.
+func (s *tuning) goesOn() bool {
+	for _, r := range s.repeats {
+		if len(s.trials) < r.Known {
+			return true
+		}
+	}
+	return false
+}
+
+// failedBefore is the trial of a job that runs again, as it was when it had failed.
+func (j job) failedBefore(r record.Retry) record.Trial {
+	t := record.Begun(j.proposal.Points)
+	t.Index, t.Status, t.Failure = j.index, "failed", cause.Failure.New("it failed, and runs again")
+	t.Preliminary, t.Share, t.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
+	t.Ended, t.After = r.Ended, r.After
+	return t
 }
 
 // ask asks the strategy with a history.
@@ -244,8 +310,8 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 		next = next[:1]
 	}
 	if len(next) > 0 && s.Stop != (Stop{}) {
-		if why := cmp.Or(s.Stop.reached(s.over()), s.Stop.worthless(next),
-			s.Stop.bounded(next, &s.bounded, s.Space)); why != "" {
+		if why := cmp.Or(s.Stop.reached(s.over(s.trials)), s.Stop.worthless(next),
+			s.Stop.bounded(next, &s.bounded, s.Space)); why != "" && !s.goesOn() {
 			s.stopped = cause.SearchStopped.New("stopped after %d of at most %d trials by %s", len(s.trials),
 				s.Budget().Trials, why)
 			return nil, false, nil

@@ -72,6 +72,9 @@ func (of level) has(t record.Trial, budget int) bool {
 	return t.Share.Part == of.part
 }
 
+// models implements surrogate.
+func (MultiFidelity) models() {}
+
 // Optimizer implements Strategy.
 func (MultiFidelity) Optimizer() string { return "" }
 

@@ -15,8 +15,7 @@ import (
 // starts at a point of a multi-start search (param.Start), with the other corners param.Spec.Scale
 // away from it, and ends after 10 (d + 1) iterations with an improvement below 1e-6 in total. Every
 // evaluation is a trial; a batch has one trial of each simplex. A point outside the bounds is
-// evaluated at the nearest point within them (see frame). A failed trial counts as -Inf; a failure
-// at the start ends its simplex.
+// evaluated at the nearest point within them (see frame). A failed trial is worse than all values.
 type NelderMead struct {
 	Restarts    int `yaml:"restarts" within:"[1,10000]"`      // number of simplices; 0 means 1
 	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // maximum per simplex; 0 means 200

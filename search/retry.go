@@ -3,39 +3,72 @@ package search
 import (
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
-// Retry withdraws the failed jobs of the studies from the record, together with the jobs that
-// depend on their results: the assessment of the study, and trials that the strategy proposed after
-// the failure. It returns the number of failed jobs. A process that opens the journal afterwards
-// finds these jobs missing. Failures of another plan in the folder are not copied by j.
+// Retry withdraws the failed jobs of the studies from the record, and the assessments of their
+// studies, which depend on all trials. Trials stay that a strategy has proposed after a failure. It
+// returns the number of failed jobs. A process that opens the journal afterwards finds these jobs
+// missing. Failures of another plan in the folder run again too.
 func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
-	j.DropFailures()
-	atOnce := map[studyID]int{} // per study, the number of trials of its first batch
-	for _, s := range studies {
-		atOnce[studyID{s.Configuration, s.Index}] = len(s.First())
+	j.RetryEarlier()
+	if !slices.ContainsFunc(j.Lines(), func(line record.Line) bool { return !line.Failure().IsZero() }) {
+		return 0, nil
 	}
-	lines := j.Lines()
-	hit := map[studyID]bool{}
-	for _, line := range lines {
+	if err := j.Begin(); err != nil { // it takes time, in which others would go on
+		return 0, err
+	}
+	elsewhere := j.Elsewhere() // before the lines are read, so that what ends now is in one of both
+	if _, err := j.Refresh(); err != nil {
+		return 0, err
+	}
+	lines := map[studyID][]record.Line{}
+	for _, line := range j.Lines() {
 		of, _ := originOf(line)
-		if _, ours := atOnce[of]; ours && !line.Failure().IsZero() {
-			hit[of] = true
-			failed++
+		lines[of] = append(lines[of], line)
+	}
+	for _, s := range studies {
+		var again []record.Line
+		proposed, fits, hit := 0, []record.Line{}, false
+		for _, line := range lines[studyID{s.Configuration, s.Index}] {
+			switch t := line.Trial; {
+			case t == nil:
+				fits = append(fits, line)
+			case t.Own == 0:
+				proposed = max(proposed, t.Index+1)
+			}
+			if !line.Failure().IsZero() {
+				failed++
+				if hit = true; line.Trial != nil {
+					again = append(again, line)
+				}
+			}
+		}
+		if !hit {
+			continue
+		}
+		if elsewhere > 0 && len(fits) == 0 { // what others are trying follows from the failures too
+			proposed += max(elsewhere, s.Budget().AtOnce)
+		}
+		if err := retry(j, proposed, append(again, fits...)); err != nil {
+			return failed, err
 		}
 	}
-	var first, later []string
+	return failed, nil
+}
+
+// retry withdraws assessments and failed trials of a study, whose strategy has proposed so many
+// trials. Assessments come first: if the process is killed in between, too much is missing rather
+// than too little.
+func retry(j *journal.Journal, proposed int, lines []record.Line) error {
+	var trials []record.Line
 	for _, line := range lines {
-		switch of, trial := originOf(line); {
-		case !hit[of]:
-		case trial == Later || trial >= atOnce[of]:
-			later = append(later, line.Key)
-		case !line.Failure().IsZero():
-			first = append(first, line.Key)
+		if line.Trial != nil {
+			trials = append(trials, line)
+		} else if err := j.Withdraw(line.Key); err != nil {
+			return err
 		}
 	}
-	// Dependent jobs are withdrawn first: if the process is killed in between, too much is missing
-	// rather than too little.
-	return failed, j.Withdraw(slices.Concat(later, first)...)
+	return j.Retry(proposed, trials...)
 }

@@ -3,12 +3,21 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // failing is a study of n trials whose first, the best one, fails while *fails is true.
@@ -119,5 +128,423 @@ func TestLeftWritesNothing(t *testing.T) {
 	}
 	if content() != before {
 		t.Error("the folder has changed")
+	}
+}
+
+// strategiesThatFail are ones of every kind, for retries of their failed trials.
+var strategiesThatFail = map[string]Strategy{
+	"auto": Auto{Trials: 10}, "bayes": Bayes{Trials: 10}, "batches": Bayes{Trials: 10, Batch: 3},
+	"asynchronous bayes": Bayes{Trials: 10, Overlap: Overlap{3}}, "cmaes": CMAES{Evaluations: 18},
+	"asynchronous cmaes": CMAES{Evaluations: 18, Overlap: Overlap{3}}, "nelder_mead": NelderMead{Evaluations: 14},
+	"simplices": NelderMead{Restarts: 3, Evaluations: 6}, "hyperband": Hyperband{Fidelity: Fidelity{Of: "epochs"}},
+	"multi_fidelity": MultiFidelity{Fidelity: Fidelity{Of: "epochs"}, Trials: 6}, "random": Random{Design{Trials: 12}},
+	"sobol": Sobol{Design{Trials: 12}}, "latin_hypercube": LatinHypercube{Design{Trials: 12}},
+	"grid": Grid{Axes: map[string]Axis{"x": {Linear: &[2]float64{0, 1}, Points: 12}}, Apart: true},
+}
+
+// flaky is a search of the maximum 0 at x = 0.3, y = 0.6 whose calls with these numbers, from 0,
+// fail. It counts the calls.
+func flaky(strategy Strategy, calls *atomic.Int64, fails ...int64) Study {
+	s := Study{Key: "flaky", Strategy: strategy, Seed: 5,
+		Space: Space{param.Between("x", param.Identity, 0, 1), param.Between("y", param.Identity, 0, 1)}}
+	if _, partial := strategy.(Partial); partial {
+		s.Space = append(s.Space, param.Between("epochs", param.Whole, 1, 9))
+	}
+	s.Value = func(_ context.Context, theta []float64) (float64, error) {
+		if n := calls.Add(1) - 1; slices.Contains(fails, n) {
+			return 0, errors.New("out of memory")
+		}
+		return -(theta[0]-0.3)*(theta[0]-0.3) - (theta[1]-0.6)*(theta[1]-0.6), nil
+	}
+	return s
+}
+
+// bestOf is the largest value of the lines' trials.
+func bestOf(lines []record.Line) float64 {
+	largest := math.Inf(-1)
+	for _, line := range lines {
+		if line.Trial != nil {
+			largest = max(largest, line.Trial.Value())
+		}
+	}
+	return largest
+}
+
+// kept checks that the trials that had not failed are the same lines as before, that none has
+// failed now, and that there are as many.
+func kept(t *testing.T, name string, before, after []record.Line) {
+	t.Helper()
+	trials := func(lines []record.Line) (all map[string]string, failed int) {
+		all = map[string]string{}
+		for _, line := range lines {
+			if line.Trial != nil && !line.Failure().IsZero() {
+				failed++
+			}
+			if line.Trial != nil {
+				line.Attempt = 0
+				all[line.Key] = canonical([]record.Line{line})
+			}
+		}
+		return all, failed
+	}
+	was, _ := trials(before)
+	is, failed := trials(after)
+	if failed > 0 || len(is) != len(was) {
+		t.Errorf("%s: %d trials, of which %d failed, and %d before", name, len(is), failed, len(was))
+	}
+	for key, line := range was {
+		if is[key] != line && !strings.Contains(line, "out of memory") {
+			t.Errorf("%s: a trial was\n%s\nand is\n%s", name, line, is[key])
+		}
+	}
+	if bestOf(after) < bestOf(before) {
+		t.Errorf("%s: the best value was %v and is %v", name, bestOf(before), bestOf(after))
+	}
+}
+
+// A retry of a search that is finished runs its failed trials again and nothing else: all others
+// stay on record as they are, whatever the strategy would have proposed had they not failed. Killed
+// after any job, it ends with the same lines.
+func TestRetryKeepsTrials(t *testing.T) {
+	for name, strategy := range strategiesThatFail {
+		for _, fails := range [][]int64{{0}, {4, 5}, {3, 6, 8}} {
+			t.Run(fmt.Sprint(name, fails), func(t *testing.T) {
+				dir := t.TempDir()
+				var first, again atomic.Int64
+				mustRun(t, []Study{flaky(strategy, &first, fails...)}, mustOpen(t, dir), Options{Workers: 1})
+				before := mustOpen(t, dir).Lines()
+				bad := 0 // a point that a strategy proposes twice has one result
+				for _, line := range before {
+					if !line.Failure().IsZero() {
+						bad++
+					}
+				}
+				study := flaky(strategy, &again)
+				dry := mustOpen(t, dir)
+				dry.Detach()
+				if failed, err := Retry([]Study{study}, dry); err != nil || failed != bad {
+					t.Fatalf("%d are to run again, %v", failed, err)
+				}
+				left, err := Left([]Study{study}, dry)
+				if err != nil || len(left) != 1 || left[0].Later && len(left[0].First) == len(fails) {
+					t.Errorf("%+v is left, %v", left, err)
+				}
+				if n, err := Recorded([]Study{study}, dry); n != len(before)-1-bad || err != nil {
+					t.Errorf("%d of %d jobs are on record, %v", n, len(before), err)
+				}
+				j := mustOpen(t, dir)
+				if failed, err := Retry([]Study{study}, j); err != nil || failed != bad {
+					t.Fatalf("%d run again, %v", failed, err)
+				}
+				sum := mustRun(t, []Study{study}, j, Options{Workers: 2})
+				if again.Load() != int64(len(fails)) || sum.Done != bad+1 || sum.Failed != 0 || sum.Total != len(before) {
+					t.Errorf("%d evaluations, want %d; %+v", again.Load(), len(fails), sum)
+				}
+				kept(t, name, before, j.Lines())
+				want := canonical(j.Lines())
+				if mustClose(t, j); len(fails) < 3 {
+					return
+				}
+				killed(t, dir, func(dir string, begun bool) {
+					j := mustOpen(t, dir)
+					if !begun {
+						if _, err := Retry([]Study{study}, j); err != nil {
+							t.Fatal(err)
+						}
+					}
+					mustRun(t, []Study{study}, j, Options{Workers: 2})
+					if got := canonical(j.Lines()); got != want {
+						t.Errorf("killed, it ends with\n%s\nand not\n%s", got, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func mustClose(t *testing.T, j *journal.Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killed calls do with copies of a folder in which the last segment, of a retry, ends after any of
+// its lines. begun: all withdrawals are there.
+func killed(t *testing.T, dir string, do func(dir string, begun bool)) {
+	t.Helper()
+	all := segments(t, dir)
+	last := all[0]
+	for _, name := range all[1:] {
+		if text, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		} else if strings.Contains(string(text), `"retry"`) {
+			last = name
+		}
+	}
+	text, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	withdrawals := 0
+	for _, line := range lines {
+		if !strings.Contains(line, `"trial"`) && !strings.Contains(line, `"fit"`) {
+			withdrawals++
+		}
+	}
+	for n := range lines {
+		copied := t.TempDir()
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Join(copied, "journal", filepath.Base(last))
+		if err := os.WriteFile(at, []byte(strings.Join(lines[:n], "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		do(copied, n >= withdrawals)
+	}
+}
+
+// A search that was stopped, and whose failed trials run again, keeps what it had proposed, and
+// learns from the new results for what it proposes next, if its strategy models the values. No trial
+// runs twice.
+func TestRetryOfAnUnfinishedSearch(t *testing.T) {
+	for name, strategy := range strategiesThatFail {
+		t.Run(name, func(t *testing.T) {
+			const stopped = 7
+			dir := t.TempDir()
+			var calls atomic.Int64
+			drain := make(chan struct{})
+			stop := sync.OnceFunc(func() { close(drain) })
+			first := flaky(strategy, &calls, 3, 5)
+			_, err := Run(t.Context(), []Study{first}, mustOpen(t, dir), Options{Workers: 1, Drain: drain, Progress: func(e Event) {
+				if e.Done >= stopped {
+					stop()
+				}
+			}})
+			if !errors.Is(err, ErrStopped) {
+				t.Fatal(err)
+			}
+			before := mustOpen(t, dir).Lines()
+			study := flaky(strategy, &calls)
+			j := mustOpen(t, dir)
+			if failed, err := Retry([]Study{study}, j); failed != 2 || err != nil {
+				t.Fatal(failed, err)
+			}
+			mustRun(t, []Study{study}, j, Options{Workers: 1})
+			after := j.Lines()
+			if b := strategy.Budget(study.Space); !b.AtMost && len(after)-1 != b.Trials {
+				t.Errorf("%d trials of %+v", len(after)-1, b)
+			}
+			have := map[string]bool{}
+			points := map[string]bool{} // evaluated
+			for _, line := range after {
+				if have[line.Key] = true; line.Trial != nil {
+					points[fmt.Sprint(line.Trial.Theta())] = true
+				}
+			}
+			if n := int(calls.Load()); n != len(points)+2 {
+				t.Errorf("%d evaluations of %d points, of which two ran again", n, len(points))
+			}
+			for _, line := range before {
+				if !have[line.Key] {
+					t.Errorf("trial %d is gone", line.Trial.Index)
+				}
+			}
+			if name != "bayes" {
+				return
+			}
+			// The trials in order, and which points follow from them.
+			var trials, failed []record.Trial
+			for _, line := range after[:len(after)-1] {
+				trials, failed = append(trials, *line.Trial), append(failed, *line.Trial)
+			}
+			for _, line := range before {
+				failed[line.Trial.Index] = *line.Trial
+			}
+			for i := range trials {
+				known := trials
+				if i < stopped { // on record before the retry
+					known = failed
+				}
+				if i < 4 { // the first batch
+					continue
+				}
+				want := strategy.Ask(study.Space, slices.Clone(known[:i]), study.Seed)[0].Points[0]
+				if !slices.Equal(trials[i].Theta(), want) {
+					t.Errorf("trial %d has %v, want %v", i, trials[i].Theta(), want)
+				}
+			}
+		})
+	}
+}
+
+// Processes that share a folder, some of which run failed trials again while others search, run each
+// trial once and each failed one twice, and agree.
+func TestRetryWhenSharing(t *testing.T) {
+	for name, strategy := range strategiesThatFail {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var calls, first atomic.Int64
+			mustRun(t, []Study{flaky(strategy, &first, 5, 7)}, mustOpen(t, dir), Options{Workers: 1})
+			before := mustOpen(t, dir).Lines()
+			study := flaky(strategy, &calls)
+			value := study.Value
+			study.Value = func(ctx context.Context, theta []float64) (float64, error) {
+				time.Sleep(20 * time.Millisecond)
+				return value(ctx, theta)
+			}
+			var wait sync.WaitGroup
+			for range 3 {
+				wait.Go(func() {
+					j := mustOpen(t, dir)
+					if _, err := Retry([]Study{study}, j); err != nil {
+						t.Error(err)
+					}
+					if _, err := Run(t.Context(), []Study{study}, j, Options{Workers: 2}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			if calls.Load() != 2 {
+				t.Errorf("%d evaluations, want 2", calls.Load())
+			}
+			kept(t, name, before, mustOpen(t, dir).Lines())
+		})
+	}
+}
+
+// Where a search is extended, failures of the earlier plan that run again do so without changing
+// what follows from them on record: those that took too long always, others with a retry.
+func TestRetryOfAnEarlierPlan(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		late  bool // the failure is that it took too long
+		retry bool
+		again int64
+	}{{"failed", false, false, 0}, {"failed, retried", false, true, 1}, {"took too long", true, false, 1}, {"took too long, retried", true, true, 1}} {
+		for name, strategies := range map[string][2]Strategy{"bayes": {Bayes{Trials: 8}, Bayes{Trials: 11}},
+			"auto": {Auto{Trials: 8}, Auto{Trials: 11}}, "cmaes": {CMAES{Evaluations: 12}, CMAES{Evaluations: 18}},
+			"asynchronous": {Bayes{Trials: 8, Overlap: Overlap{3}}, Bayes{Trials: 11, Overlap: Overlap{3}}}} {
+			t.Run(c.name+" "+name, func(t *testing.T) {
+				dir := t.TempDir()
+				open := func(plan string) *journal.Journal {
+					j, err := journal.Open(dir, journal.Options{Plan: plan})
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(func() { j.Close() })
+					return j
+				}
+				var calls, later atomic.Int64
+				first := flaky(strategies[0], &calls, 5)
+				value := first.Value
+				first.Value = func(ctx context.Context, theta []float64) (float64, error) {
+					v, err := value(ctx, theta)
+					if err != nil && c.late {
+						err = cause.TimedOut.New("out of memory")
+					}
+					return v, err
+				}
+				mustRun(t, []Study{first}, open("old"), Options{Workers: 1})
+				var before []record.Line
+				for _, line := range open("old").Lines() {
+					if line.Trial != nil {
+						before = append(before, line)
+					}
+				}
+				study := flaky(strategies[1], &later)
+				n := strategies[1].Budget(study.Space).Trials
+				j := open("new")
+				if c.retry {
+					if _, err := Retry([]Study{study}, j); err != nil {
+						t.Fatal(err)
+					}
+				}
+				sum := mustRun(t, []Study{study}, j, Options{Workers: 1})
+				if more := int64(n - len(before)); later.Load() != c.again+more || sum.Total != n+1 {
+					t.Errorf("%d evaluations, want %d and %d; %+v", later.Load(), c.again, more, sum)
+				}
+				have := map[string]bool{}
+				for _, line := range j.Lines() {
+					have[line.Key] = true
+				}
+				for _, line := range before {
+					if !have[line.Key] {
+						t.Errorf("trial %d is gone", line.Trial.Index)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A criterion that would have ended a search earlier, had a trial not failed, does not take back the
+// trials that followed.
+func TestRetryDoesNotEndASearchEarlier(t *testing.T) {
+	target := -1e-6
+	for name, stop := range map[string]Stop{"patience": {Patience: 9}, "target": {Target: &target}, "time": {Time: "1s"}} {
+		dir := t.TempDir()
+		var calls atomic.Int64
+		study := func(seconds float64, value float64) Study {
+			s := flaky(Bayes{Trials: 14}, &calls)
+			s.Stop = stop
+			of := s.Value
+			n := 0
+			s.Value = func(ctx context.Context, theta []float64) (float64, error) {
+				if n++; math.IsNaN(value) && n == 5 {
+					return 0, errors.New("out of memory")
+				} else if !math.IsNaN(value) {
+					calls.Add(1)
+					time.Sleep(time.Duration(seconds * float64(time.Second)))
+					return value, nil
+				}
+				return of(ctx, theta)
+			}
+			return s
+		}
+		mustRun(t, []Study{study(0, math.NaN())}, mustOpen(t, dir), Options{Workers: 1})
+		before := mustOpen(t, dir).Lines()
+		calls.Store(0)
+		again := study(map[bool]float64{true: 1.1}[name == "time"], 0)
+		j := mustOpen(t, dir)
+		if failed, err := Retry([]Study{again}, j); failed != 1 || err != nil {
+			t.Fatal(failed, err)
+		}
+		mustRun(t, []Study{again}, j, Options{Workers: 1})
+		if calls.Load() != 1 {
+			t.Errorf("%s: %d evaluations, want 1", name, calls.Load())
+		}
+		kept(t, name, before, j.Lines())
+	}
+}
+
+// A point of the user that failed runs again, and the search keeps its trials.
+func TestRetryOfAnEnqueuedPoint(t *testing.T) {
+	for name, strategy := range strategiesThatFail {
+		dir := t.TempDir()
+		keys := []string{"flaky"}
+		var calls, again atomic.Int64
+		enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "flaky", Point: map[string]record.Number{"x": 0.3, "y": 0.6}})
+		mustRun(t, []Study{flaky(strategy, &calls, 0, 6)}, openControlled(t, dir, keys), Options{Workers: 1})
+		before := openControlled(t, dir, keys).Lines()
+		study := flaky(strategy, &again)
+		j := openControlled(t, dir, keys)
+		if failed, err := Retry([]Study{study}, j); failed != 2 || err != nil {
+			t.Fatalf("%s: %d, %v", name, failed, err)
+		}
+		mustRun(t, []Study{study}, j, Options{Workers: 1})
+		if again.Load() != 2 {
+			t.Errorf("%s: %d evaluations, want 2", name, again.Load())
+		}
+		kept(t, name, before, j.Lines())
+		if fit := j.Lines()[len(j.Lines())-1].Fit; math.Abs(float64(fit.Natural[0])-0.3) > 1e-9 {
+			t.Errorf("%s: the best is at %v", name, fit.Natural)
+		}
+		if sum := mustRun(t, []Study{study}, openControlled(t, dir, keys), Options{}); sum.Done > 0 {
+			t.Errorf("%s: run once more it does %+v", name, sum)
+		}
 	}
 }

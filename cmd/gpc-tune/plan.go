@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"text/tabwriter"
 
@@ -11,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 func validateCommand() *cobra.Command {
@@ -70,7 +73,8 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printPlan(c, plan, e.dir, runtime.GOMAXPROCS(0), limit)
+			return printPlan(c, plan, e.dir, runs.Options{Options: search.Options{Workers: runtime.GOMAXPROCS(0),
+				MemoryLimit: limit}})
 		},
 	}
 	e.flags(c)
@@ -82,8 +86,8 @@ func planCommand() *cobra.Command {
 var atMost = map[bool]string{true: "at most "}
 
 // printPlan prints the plan. Like a run, it fails if a job needs more memory than is available.
-func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory int64) error {
-	state, err := stateOf(p, dir)
+func printPlan(c *cobra.Command, p *plan.Plan, dir string, o runs.Options) error {
+	state, err := stateOf(p, dir, o.Retry)
 	if err != nil {
 		return err
 	}
@@ -112,22 +116,71 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	one, many := reports.Unit(p.Manifest)
 	counted := table.Counted(jobs, one, many)
 	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], counted, contested, shared, state)
-	if seconds, known := plan.Expected(overview, workers); known {
-		fmt.Fprintf(out, "%sabout %v for all of them with -j %d\n", atMost[most], reports.Duration(seconds), workers)
+	if seconds, known := plan.Expected(overview, o.Workers); known {
+		fmt.Fprintf(out, "%sabout %v for all of them with -j %d\n", atMost[most], reports.Duration(seconds), o.Workers)
 	}
-	return errors.Join(err, runs.Admit(p.Search(), memory))
+	if o.Retry {
+		err = errors.Join(err, printRetry(out, dir))
+	}
+	return errors.Join(err, runs.Admit(p.Search(), o.MemoryLimit))
+}
+
+// mostRetried is the number of failed jobs that printRetry lists.
+const mostRetried = 20
+
+// printRetry lists the failed jobs of a run folder, with their reasons.
+func printRetry(out io.Writer, dir string) error {
+	folder, err := runs.ReadFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var failed []string
+	for _, line := range folder.Lines {
+		if why := line.Failure(); !why.IsZero() {
+			failed = append(failed, fmt.Sprintf("%s: %s", nameOf(folder.Manifest, line), why))
+		}
+	}
+	fmt.Fprintf(out, "--retry-failed runs %s again:\n", table.Counted(len(failed), "failed job",
+		"failed jobs"))
+	for i, text := range failed {
+		if i == mostRetried {
+			fmt.Fprintf(out, "  and %d more\n", len(failed)-i)
+			break
+		}
+		fmt.Fprintf(out, "  %s\n", terminal.OneLine(text))
+	}
+	return nil
+}
+
+// nameOf names a job of a run, as reports do.
+func nameOf(m record.Manifest, line record.Line) string {
+	name := func(configuration, study int) string {
+		s := m.Configurations[configuration].Studies[study]
+		return fmt.Sprintf("#%d %s", configuration, reports.Folded(s.Evaluation, s.Repeat, s.Fold))
+	}
+	if t := line.Trial; t != nil {
+		return fmt.Sprintf("%s trial %d", name(t.Configuration, t.Study), t.Index)
+	}
+	return name(line.Fit.Configuration, line.Fit.Study) + " fit"
 }
 
 // stateOf describes how many jobs are done in a run folder.
-func stateOf(plan *plan.Plan, dir string) (string, error) {
-	done, extends, err := runs.Done(plan, dir)
+func stateOf(plan *plan.Plan, dir string, retry bool) (string, error) {
+	count := runs.Done
+	if retry {
+		count = runs.DoneForRetry
+	}
+	done, extends, err := count(plan, dir)
 	state := fmt.Sprintf("%d of them done in %s", done, dir)
 	switch {
 	case err != nil:
 		return "", err
 	case extends:
 		return state + "; this plan extends that run: gpc-tune run --extend reuses them", nil
-	case done == 0:
+	case done == 0 || retry:
 		return state, nil
 	}
 	folder, err := runs.ReadFolder(dir)

@@ -43,7 +43,7 @@ new. Several processes may run the same file in one folder; they share the work.
 				return err
 			}
 			if dryRun {
-				return printPlan(c, plan, e.dir, options.Workers, options.MemoryLimit)
+				return printPlan(c, plan, e.dir, options)
 			}
 			bar, done := begin(c, signals, &options)
 			bar.of(plan.Manifest.Configurations)

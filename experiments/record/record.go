@@ -260,6 +260,7 @@ type Line struct {
 	Key  string `json:"key"`            // identifies the job; equal keys mean equal results
 	// how often the job had been withdrawn to run again; lines of earlier attempts do not count
 	Attempt int     `json:"attempt,omitempty"`
+	Retry   *Retry  `json:"retry,omitempty"` // in the withdrawal of a failed trial
 	Trial   *Trial  `json:"trial,omitempty"`
 	Fit     *Fit    `json:"fit,omitempty"`
 	Seconds float64 `json:"seconds"`         // wall time; never enters results.json
@@ -269,6 +270,15 @@ type Line struct {
 
 // Withdrawn reports whether the line withdraws a job.
 func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Attempt > 0 }
+
+// Retry belongs to a failed trial that runs again, and has what its search knew of the failure.
+type Retry struct {
+	// Known is the number of trials that were proposed before the trial ran again. They stay as they
+	// are, so the search is asked for them with the failure, and for later ones with the new result.
+	Known int `json:"known"`
+	Ended int `json:"ended,omitempty"` // Trial.Ended of the failure
+	After int `json:"after,omitempty"` // Trial.After of the failure
+}
 
 // Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row
 // of a grid, or one Markov chain.

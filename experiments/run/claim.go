@@ -243,8 +243,16 @@ func rangesText(p *record.Program) string {
 }
 
 // Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends that of
-// the folder.
-func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
+// the folder. Nothing is written.
+func Done(p *plan.Plan, dir string) (n int, extends bool, err error) { return done(p, dir, false) }
+
+// DoneForRetry is Done without the failed jobs and the fits that depend on them, which a retry runs
+// again.
+func DoneForRetry(p *plan.Plan, dir string) (n int, extends bool, err error) {
+	return done(p, dir, true)
+}
+
+func done(p *plan.Plan, dir string, retry bool) (n int, extends bool, err error) {
 	var of *extension
 	found, err := owned(p, dir)
 	switch {
@@ -259,8 +267,20 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	if err != nil {
 		return 0, extends, err
 	}
-	n, err = search.Recorded(p.Search(), j)
+	if retry {
+		err = dryRetry(p.Search(), j)
+	}
+	if err == nil {
+		n, err = search.Recorded(p.Search(), j)
+	}
 	return n, extends, err
+}
+
+// dryRetry makes failed jobs missing in memory only. Nothing more is written to the journal.
+func dryRetry(studies []search.Study, j *journal.Journal) error {
+	j.Detach()
+	_, err := search.Retry(studies, j)
+	return err
 }
 
 // notes lists problems of the records of a run folder that do not prevent continuing. Damaged lines
@@ -294,7 +314,7 @@ func versionsText(v map[string]int) string {
 type Options struct {
 	Resume bool // continue an unfinished run
 	Extend bool // continue a run whose plan this one extends
-	Retry  bool // run recorded failed jobs again
+	Retry  bool // run recorded failed jobs again, and keep all others
 	// receives warnings for the user that are not part of the results; nil: they are dropped
 	Warn func(format string, args ...any)
 	// Process means that the process exists for this run only: during the run, its garbage

@@ -53,8 +53,9 @@ const (
 // LaidOut is a plan with the folder that its workers share.
 type LaidOut struct {
 	Layout
-	Plan *plan.Plan
-	Dir  string
+	Plan  *plan.Plan
+	Dir   string
+	retry bool // only Missing counts the failed jobs as missing, because nothing is written
 }
 
 // LayOutOptions are options of LayOut.
@@ -124,6 +125,7 @@ func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 		l.Blocks = l.suggested(max(1, o.Jobs))
 	}
 	if o.DryRun {
+		l.retry = o.Retry
 		return l, nil
 	}
 	text, err := json.Marshal(l.Layout)
@@ -239,7 +241,7 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 		return nil, fmt.Errorf("%s: %w: its plan.json has %d estimates for %d studies, and %d blocks; submit it again",
 			dir, ErrFolder, len(l.Estimates), len(p.Studies), l.Blocks)
 	}
-	return &LaidOut{l, p, dir}, nil
+	return &LaidOut{Layout: l, Plan: p, Dir: dir}, nil
 }
 
 // Files are the absolute paths of the data files that workers read.
@@ -323,6 +325,11 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	j, err := journal.Open(l.Dir, journalOptions(begun, l.Plan.Manifest))
 	if err != nil {
 		return w, err
+	}
+	if l.retry {
+		if err := dryRetry(l.Plan.Search(), j); err != nil {
+			return w, err
+		}
 	}
 	left, err := search.Left(l.Plan.Search(), j)
 	if err != nil {

@@ -53,7 +53,8 @@ type Options struct {
 //
 // Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises
 // its attempt: of the lines of one key those of the highest attempt count. So the state is the same
-// in whatever order the segments are read.
+// in whatever order the segments are read. Of several retries of a trial, the one with the largest
+// Known counts.
 //
 // It is safe for concurrent use.
 type Journal struct {
@@ -67,7 +68,7 @@ type Journal struct {
 	others   ledger             // of other plans, for jobs that are not in own
 	segments map[string]segment // position up to which each has been read
 	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
-	retry    bool               // failures of other plans are not used
+	retry    bool               // failures of other plans run again
 	file     *os.File           // this process's segment
 	written  int                // lines in file
 	risk     float64            // seconds of computing time in file that are not synced
@@ -76,10 +77,11 @@ type Journal struct {
 	commands commands
 }
 
-// ledger has finished jobs, and the number of withdrawals, by key.
+// ledger has finished jobs, the number of withdrawals, and the retries of failed trials, by key.
 type ledger struct {
 	jobs     map[string]entry
 	attempts map[string]int
+	retries  map[string]record.Retry
 	revised  *int // how often a line that was there has gone, or was replaced
 }
 
@@ -90,11 +92,22 @@ type entry struct {
 	number  int
 }
 
-func newLedger() ledger { return ledger{map[string]entry{}, map[string]int{}, new(int)} }
+func newLedger() ledger {
+	return ledger{map[string]entry{}, map[string]int{}, map[string]record.Retry{}, new(int)}
+}
 
 // counts reports whether a line belongs to its job's highest attempt. A line of a higher attempt
 // removes all earlier lines.
 func (l ledger) counts(line record.Line) bool {
+	if r := line.Retry; r != nil {
+		before, known := l.retries[line.Key]
+		if known && r.Known > before.Known {
+			*l.revised++
+		}
+		if !known || r.Known > before.Known {
+			l.retries[line.Key] = *r
+		}
+	}
 	switch now := l.attempts[line.Key]; {
 	case line.Attempt < now:
 		return false
@@ -262,7 +275,8 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	if _, err := d.Token(); err != io.EOF {
 		return line, errors.New("not a line of a journal: more than one value")
 	}
-	if line.Key == "" || line.Attempt < 0 || (line.Trial == nil) == (line.Fit == nil) && !line.Withdrawn() {
+	if line.Key == "" || line.Attempt < 0 || line.Retry != nil && !line.Withdrawn() ||
+		(line.Trial == nil) == (line.Fit == nil) && !line.Withdrawn() {
 		return line, errors.New("not a line of a journal: it needs a key and either a trial or a fit")
 	}
 	return line, nil
@@ -360,6 +374,20 @@ func (j *Journal) Withdraw(keys ...string) error {
 	var lines []record.Line
 	for _, key := range keys {
 		lines = append(lines, record.Line{Key: key, Attempt: j.own.attempts[key] + 1, Build: j.Build})
+	}
+	return j.append(lines)
+}
+
+// Retry withdraws failed trials of a search, so that they run again. proposed is the number of
+// trials that the search has proposed. Where another process has withdrawn a trial already, only
+// the larger number counts.
+func (j *Journal) Retry(proposed int, failed ...record.Line) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var lines []record.Line
+	for _, line := range failed {
+		lines = append(lines, record.Line{Key: line.Key, Attempt: max(j.own.attempts[line.Key], line.Attempt+1),
+			Build: j.Build, Retry: &record.Retry{Known: proposed, Ended: line.Trial.Ended, After: line.Trial.After}})
 	}
 	return j.append(lines)
 }
@@ -492,20 +520,33 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 }
 
 // Earlier looks up a job that another plan finished in this folder and that is not on record for
-// this plan. A timeout is not used, and after DropFailures no failure is.
-func (j *Journal) Earlier(key string) (record.Line, bool) {
+// this plan. again: it is a failure that runs again, which a timeout is, and after RetryEarlier
+// every failure.
+func (j *Journal) Earlier(key string) (line record.Line, again, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e, found := j.others.jobs[key]
-	line := e.line
-	return line, found && j.own.attempts[key] == 0 && !line.TimedOut() && !(j.retry && !line.Failure().IsZero())
+	line = e.line
+	again = line.TimedOut() || j.retry && !line.Failure().IsZero()
+	return line, again, found && j.own.attempts[key] == 0
+}
+
+// Retried looks up a failed trial that runs again, or has run again, of this plan or another one.
+func (j *Journal) Retried(key string) (r record.Retry, found bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r, found = j.own.retries[key]
+	if other, is := j.others.retries[key]; is && (!found || other.Known > r.Known) {
+		return other, true
+	}
+	return r, found
 }
 
 // Usable reports whether a report could use the line as one of the plan.
 func (j *Journal) Usable(line record.Line) bool { return j.Check == nil || j.Check(line) == nil }
 
-// DropFailures ignores failures of other plans, so that these jobs run again.
-func (j *Journal) DropFailures() {
+// RetryEarlier makes failed jobs of other plans run again.
+func (j *Journal) RetryEarlier() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.retry = true
@@ -605,6 +646,15 @@ func (j *Journal) Claim(key string) (ours bool, err error) {
 		_, err = j.Refresh() // what the last holder has finished
 	}
 	return ours && err == nil, err
+}
+
+// Elsewhere counts the reservations of other processes. Those of processes of this machine that
+// have ended do not count.
+func (j *Journal) Elsewhere() int {
+	j.mu.Lock()
+	dir := j.dir
+	j.mu.Unlock()
+	return j.leases.elsewhere(filepath.Join(dir, "journal", "leases"))
 }
 
 // Holds reports whether this process still has a reservation: another one takes it away from a

@@ -68,6 +68,23 @@ func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error
 	return false, false, nil
 }
 
+// elsewhere counts the leases in a folder of other holders.
+func (l *leases) elsewhere(folder string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	files, _ := os.ReadDir(folder) // without a folder there are none
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != "" { // a sign of life, or a lease that is being taken away
+			continue
+		}
+		holder, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err == nil && string(holder) != l.holder && !ended(string(holder)) {
+			n++
+		}
+	}
+	return n
+}
+
 func (l *leases) holds(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

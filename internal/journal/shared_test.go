@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,23 +209,24 @@ func TestJobsOfOtherPlans(t *testing.T) {
 	}
 	good, failed, slow := of("old", "good", ""), of("old", "failed", cause.Failure), of("old", "slow", cause.TimedOut)
 	j := fill(good, failed, slow)
-	earlier := func(when string, want map[string]bool) {
+	earlier := func(when string, want map[string]bool, again ...string) {
 		t.Helper()
 		for key, is := range want {
-			if line, found := j.Earlier(key); found != is || is && (line.Key != key || line.Plan != "old") {
-				t.Errorf("%s: %s is found: %t, %+v", when, key, found, line)
+			line, repeat, found := j.Earlier(key)
+			if found != is || is && (line.Key != key || line.Plan != "old" || repeat != slices.Contains(again, key)) {
+				t.Errorf("%s: %s is found: %t, %+v, to run again: %t", when, key, found, line, repeat)
 			}
 			if _, done := j.Done(key); done {
 				t.Errorf("%s: %s is done", when, key)
 			}
 		}
 	}
-	earlier("at first", map[string]bool{"good": true, "failed": true, "slow": false, "none": false})
+	earlier("at first", map[string]bool{"good": true, "failed": true, "slow": true, "none": false}, "slow")
 	if j.Others() != 3 || len(j.Lines()) != 0 {
 		t.Errorf("%d jobs of others; %v", j.Others(), j.Lines())
 	}
-	j.DropFailures()
-	earlier("to try again", map[string]bool{"good": true, "failed": false, "slow": false})
+	j.RetryEarlier()
+	earlier("to try again", map[string]bool{"good": true, "failed": true, "slow": true}, "failed", "slow")
 	if err := j.Withdraw("good"); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +236,7 @@ func TestJobsOfOtherPlans(t *testing.T) {
 	mine, third := of("new", "good", ""), of("third", "good", "")
 	if j := fill(good, third); j.Others() != 1 {
 		t.Errorf("%d jobs", j.Others())
-	} else if line, _ := j.Earlier("good"); line.Plan != "old" {
+	} else if line, _, _ := j.Earlier("good"); line.Plan != "old" {
 		t.Errorf("of two others' jobs that of %s", line.Plan)
 	}
 	for _, lines := range [][]record.Line{{good, mine}, {mine, good}, {mine, good, third}} {
@@ -474,5 +476,62 @@ func TestRevised(t *testing.T) {
 	revised("known", 0)
 	if line, _ := other.Done("twice"); line.Seconds != 3 {
 		t.Errorf("a line that is not written counts: %v s", line.Seconds)
+	}
+}
+
+// A failed trial that runs again knows how many trials had been proposed, whichever process says it
+// last and in whatever order the segments are read. Withdrawing it twice withdraws one attempt.
+func TestRetryOfATrial(t *testing.T) {
+	failed := record.Line{Key: "trial", Trial: &record.Trial{Index: 3, Points: []record.Point{}, Status: "failed", Ended: 4, After: 2,
+		Failure: cause.Failure.New("why")}}
+	dir := t.TempDir()
+	open := func() *Journal { return ofPlan(t, dir, Options{}) }
+	first := open()
+	if err := first.Append(failed); err != nil {
+		t.Fatal(err)
+	}
+	second := open()
+	if _, found := second.Retried("trial"); found {
+		t.Error("it is to run again before it was withdrawn")
+	}
+	for of, known := range map[*Journal]int{first: 7, second: 9} {
+		if err := of.Retry(known, failed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	revised := first.Revised()
+	if _, err := first.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if first.Revised() == revised {
+		t.Error("a larger number of proposals is no revision")
+	}
+	good := failed
+	good.Trial = &record.Trial{Index: 3, Points: []record.Point{}, Status: "evaluated", Ended: 4, After: 2}
+	if err := first.Append(good); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		j := open()
+		r, found := j.Retried("trial")
+		line, done := j.Done("trial")
+		if want := (record.Retry{Known: 9, Ended: 4, After: 2}); !found || r != want || !done || line.Attempt != 1 || !line.Failure().IsZero() {
+			t.Errorf("%+v, %+v", r, line)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+		if err != nil || len(files) != 2 {
+			t.Fatal(files, err)
+		}
+		swap(t, files[0], files[1])
+	}
+}
+
+// swap exchanges two files.
+func swap(t *testing.T, one, other string) {
+	t.Helper()
+	for _, names := range [][2]string{{one, one + ".moved"}, {other, one}, {one + ".moved", other}} {
+		if err := os.Rename(names[0], names[1]); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
