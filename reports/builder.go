@@ -156,11 +156,11 @@ func (b *builder) failures(s *Study) (out []Failure) {
 	}
 	for _, t := range s.Trials {
 		for _, p := range t.Points {
-			add(&t.Index, natural(b.record, p.Natural), onTheta(b.record, p.Theta), p.Failure, false)
+			add(&t.Index, natural(b.record, p.Natural), inForce(b.record, onTheta(b.record, p.Theta)), p.Failure, false)
 		}
 		theta := Values{}
 		if len(t.Asked) == 1 {
-			theta = onTheta(b.record, t.Asked[0])
+			theta = inForce(b.record, onTheta(b.record, t.Asked[0]))
 		}
 		add(&t.Index, natural(b.record, t.Start), theta, t.Failure, true)
 	}

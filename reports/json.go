@@ -180,12 +180,17 @@ func (o *Object) Close() ([]byte, error) {
 func (v Values) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, value := range v {
-		o.Add(value.Name, value.Value)
+		if value.Choice != (record.Literal{}) {
+			o.Add(value.Name, value.Choice)
+		} else {
+			o.Add(value.Name, value.Value)
+		}
 	}
 	return o.Close()
 }
 
-// JSONSchema is an object of numbers.
+// JSONSchema is an object of numbers, and of what choices are.
 func (Values) JSONSchema() map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": Number(0).JSONSchema()}
+	return map[string]any{"type": "object", "additionalProperties": map[string]any{
+		"anyOf": []map[string]any{Number(0).JSONSchema(), record.Literal{}.JSONSchema()}}}
 }

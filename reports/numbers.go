@@ -30,8 +30,8 @@ func Assignments(v Values, format func(float64) string) string {
 
 // Assigned is a value, or what it stands for, on one line.
 func Assigned(v record.Named, format func(float64) string) string {
-	if v.Text != "" {
-		return terminal.OneLine(v.Text)
+	if v.Choice != (record.Literal{}) {
+		return terminal.OneLine(v.Choice.Text)
 	}
 	return format(float64(v.Value))
 }
@@ -132,30 +132,37 @@ func values(names []string, x []record.Number) Values {
 	return v
 }
 
-// natural names the hyperparameters that matter, in natural units.
-func natural(c record.Configuration, x []record.Number) Values { return chosen(c, values(names(c), x)) }
-
-// onTheta names the free hyperparameters that matter, on the theta scale.
-func onTheta(c record.Configuration, x []record.Number) Values {
-	return chosen(c, values(ThetaNames(c), x))
+// withChoices gives the values of these hyperparameters what they stand for.
+func (v Values) withChoices(of []record.Hyperparameter) Values {
+	for i := range v {
+		if n := v[i].Value; n >= 0 && int(n) < len(of[i].Choices) {
+			v[i].Choice = of[i].Literal(int(n))
+		}
+	}
+	return v
 }
 
-// chosen leaves out the values of hyperparameters that do not matter beside the others, and gives
-// those of choices their texts.
-func chosen(c record.Configuration, all Values) Values {
+// natural names the hyperparameters that matter, in natural units.
+func natural(c record.Configuration, x []record.Number) Values {
+	return inForce(c, values(names(c), x).withChoices(c.Hyperparameters))
+}
+
+// onTheta names the free hyperparameters on the theta scale.
+func onTheta(c record.Configuration, x []record.Number) Values {
+	return values(ThetaNames(c), x).withChoices(free(c))
+}
+
+// inForce leaves out the values of hyperparameters that do not matter beside the others.
+func inForce(c record.Configuration, all Values) Values {
 	v := Values{}
 	for _, n := range all {
 		i := slices.IndexFunc(c.Hyperparameters, func(h record.Hyperparameter) bool {
 			return n.Name == h.Name || n.Name == h.Theta
 		})
-		h := c.Hyperparameters[i]
-		if h.When != nil { // what it is conditional on stands before
+		if h := c.Hyperparameters[i]; h.When != nil { // what it is conditional on stands before
 			if of, matters := v.Get(h.When.Name); !matters || !slices.Contains(h.When.Values, of) {
 				continue
 			}
-		}
-		if h.Choices != nil && n.Value >= 0 && int(n.Value) < len(h.Choices) {
-			n.Text = h.Choices[int(n.Value)]
 		}
 		v = append(v, n)
 	}

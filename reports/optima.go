@@ -3,6 +3,8 @@ package reports
 import (
 	"math"
 	"slices"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Optima summarises the restarts of a local optimiser; a log evidence may have several maxima.
@@ -70,7 +72,7 @@ func (c Configuration) Optima() Optima {
 // choices are the values that are choices.
 func choices(v Values) (all Values) {
 	for _, n := range v {
-		if n.Text != "" {
+		if n.Choice != (record.Literal{}) {
 			all = append(all, n)
 		}
 	}

@@ -87,12 +87,15 @@ func names(c record.Configuration) (out []string) {
 	return out
 }
 
+// free are the hyperparameters that are tuned.
+func free(c record.Configuration) []record.Hyperparameter {
+	return slices.DeleteFunc(slices.Clone(c.Hyperparameters), func(h record.Hyperparameter) bool { return h.Fixed })
+}
+
 // ThetaNames lists the free hyperparameters on the theta scale.
 func ThetaNames(c record.Configuration) (out []string) {
-	for _, h := range c.Hyperparameters {
-		if !h.Fixed {
-			out = append(out, h.Theta)
-		}
+	for _, h := range free(c) {
+		out = append(out, h.Theta)
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 		}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),
-				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
+				Theta: onTheta(c.Record, p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure.String(),
 				Chosen: s.chosePoint(t, p)}
 			for _, score := range cv.Scores {
@@ -70,11 +70,11 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			d.Points = append(d.Points, point)
 		}
 		for _, step := range t.Path {
-			d.Path = append(d.Path, TrialStep{values(ThetaNames(c.Record), step.Theta), step.Value})
+			d.Path = append(d.Path, TrialStep{onTheta(c.Record, step.Theta), step.Value})
 		}
 		for _, theta := range t.Asked {
 			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{},
-				Theta: values(ThetaNames(c.Record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()),
+				Theta: onTheta(c.Record, theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()),
 				Scores: Values{}, Failure: t.Failure.String()})
 		}
 		out = append(out, d)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Drawable calls put with what prevents drawing from a model at cases: the kernel or the classes
@@ -45,8 +46,12 @@ func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases o
 	}
 	layout := model.LayoutOn(cases)
 	for j, v := range layout.Natural(theta) {
-		if name := layout.Specs[j].Name; !i.Likelihood.IsZero() || !strings.HasPrefix(name, "likelihood.") {
-			i.Hyperparameters = append(i.Hyperparameters, record.Named{Name: name, Value: record.Number(v)})
+		if s := layout.Specs[j]; !i.Likelihood.IsZero() || !strings.HasPrefix(s.Name, "likelihood.") {
+			of := record.Named{Name: s.Name, Value: record.Number(v)}
+			if s.Map == param.Choice {
+				of.Choice = record.Literal{Text: s.Text(v), JSON: s.JSON(v)}
+			}
+			i.Hyperparameters = append(i.Hyperparameters, of)
 		}
 	}
 	i.Jitter = record.Number(jitter)

@@ -18,7 +18,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Command computes the objective of a program by running its command in a folder.
@@ -78,12 +77,7 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 func (c Command) object(x []float64) string {
 	var parts []string
 	for i, s := range c.Space {
-		text := s.Text(x[i])
-		if s.Map == param.Choice {
-			quoted, _ := json.Marshal(text)
-			text = string(quoted)
-		}
-		parts = append(parts, fmt.Sprintf("%q: %s", s.Name, text))
+		parts = append(parts, fmt.Sprintf("%q: %s", s.Name, s.JSON(x[i])))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

@@ -273,6 +273,9 @@ func lacksBudget(c *candidate) bool {
 func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	for _, h := range specs {
 		of := record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed, Choices: h.Choices}
+		for _, l := range h.Literals {
+			of.Literals = append(of.Literals, json.RawMessage(l))
+		}
 		if h.When != nil {
 			of.When = &record.When{Name: h.When.Name, Values: h.When.Values}
 		}
@@ -306,7 +309,7 @@ func (p *planner) starts(c *candidate) ([][]param.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		specs, err := begun(c.objective.Layout.Specs, f)
+		specs, err := e.begun(k, c.objective.Layout.Specs, f)
 		if err != nil {
 			return nil, err
 		}

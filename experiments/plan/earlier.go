@@ -60,7 +60,7 @@ func (e *earlier) alike(c record.Configuration) (k int, err error) {
 		same := of.Kernel.Name() == c.Kernel.Name() && of.Mean.Name() == c.Mean.Name() &&
 			of.Likelihood.Name() == c.Likelihood.Name() && (of.Program == nil) == (c.Program == nil) &&
 			slices.EqualFunc(of.Hyperparameters, c.Hyperparameters, func(a, b record.Hyperparameter) bool {
-				return a.Name == b.Name && a.Column == b.Column && slices.Equal(a.Choices, b.Choices)
+				return a.Name == b.Name && a.Column == b.Column && (a.Choices == nil) == (b.Choices == nil)
 			})
 		if same && (k < 0 || of.TuneInference.Text == c.TuneInference.Text) {
 			if k = i; of.TuneInference.Text == c.TuneInference.Text {
@@ -116,20 +116,29 @@ func (p *planner) startedFrom(name string, c record.Configuration, space search.
 	if err != nil {
 		return nil, err
 	}
-	return begun(space, f)
+	return e.begun(k, space, f)
 }
 
-// begun are hyperparameters that start at those of a fit; fixed ones stay as they are.
-func begun(specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
+// begun are hyperparameters that start at those of a fit of configuration k, and at its choices by
+// name; fixed ones stay as they are.
+func (e *earlier) begun(k int, specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
 	specs = slices.Clone(specs)
 	for i := range specs {
-		s := &specs[i]
+		s, of := &specs[i], e.Configurations[k].Hyperparameters[i]
 		if s.Fixed {
 			continue
 		}
-		if s.Init = float64(f.Natural[i]); !(s.Init >= s.Lo && s.Init <= s.Hi) {
-			return nil, fmt.Errorf("start_from: %s is %.6g there, outside its bounds [%.6g, %.6g] here; widen them",
-				s.Name, s.Init, s.Lo, s.Hi)
+		s.Init = float64(f.Natural[i])
+		if s.Map == param.Choice {
+			l := of.Literal(int(s.Init))
+			var err error
+			if s.Init, err = s.Value(param.Literal(l)); err != nil {
+				return nil, fmt.Errorf("start_from: the best of %s is %s=%s, which is no choice here; add it", e.name,
+					s.Name, l)
+			}
+		}
+		if err := s.Admits(s.Init); err != nil {
+			return nil, fmt.Errorf("start_from: %w: it is the best of %s; widen what %s can be", err, e.name, s.Name)
 		}
 	}
 	return specs, nil

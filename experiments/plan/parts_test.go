@@ -214,7 +214,8 @@ func TestAdjustmentsFit(t *testing.T) {
 func TestBegun(t *testing.T) {
 	space := []param.Spec{{Name: "a", Init: 1, Lo: 0, Hi: 2}, {Name: "b", Init: 5, Fixed: true}}
 	for v, fits := range map[float64]bool{0: true, 2: true, 1.5: true, -0.1: false, 2.1: false, math.NaN(): false} {
-		got, err := begun(space, &record.Fit{Natural: record.Numbers([]float64{v, 8})})
+		e := earlier{Manifest: record.Manifest{Configurations: []record.Configuration{{Hyperparameters: make([]record.Hyperparameter, 2)}}}}
+		got, err := e.begun(0, space, &record.Fit{Natural: record.Numbers([]float64{v, 8})})
 		if (err == nil) != fits || fits && (got[0].Init != v || got[1].Init != 5) || space[0].Init != 1 {
 			t.Errorf("%v: %v, %v", v, got, err)
 		}

@@ -98,14 +98,18 @@ func rangeText(h param.Spec, all search.Space) string {
 	case param.Whole:
 		text = "whole " + text
 	case param.Choice:
-		text = "one of " + strings.Join(h.Choices, ", ")
+		var choices []string
+		for i := range h.Choices {
+			choices = append(choices, h.Quoted(float64(i)))
+		}
+		text = "one of " + strings.Join(choices, ", ")
 	}
-	text = fmt.Sprintf("%s %s, first %s", h.ThetaName(), text, h.Text(h.Init))
+	text = fmt.Sprintf("%s %s, first %s", h.ThetaName(), text, h.Quoted(h.Init))
 	if h.When != nil {
 		of := all[slices.IndexFunc(all, func(p param.Spec) bool { return p.Name == h.When.Name })]
 		var values []string
 		for _, v := range h.When.Values {
-			values = append(values, of.Text(v))
+			values = append(values, of.Quoted(v))
 		}
 		text += fmt.Sprintf(", when %s is %s", of.Name, strings.Join(values, " or "))
 	}

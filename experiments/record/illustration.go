@@ -89,7 +89,7 @@ type Named struct {
 	Name  string `json:"name"`  // name of the quantity
 	Value Number `json:"value"` // natural units
 	// what the value stands for, if it is one of several without an order
-	Text string `json:"text,omitempty"`
+	Choice Literal `json:"choice,omitzero"`
 }
 
 // Column finds a column by its name; nil if there is none.

@@ -208,6 +208,8 @@ type Hyperparameter struct {
 	Column string `json:"column,omitempty"` // the input column, if there is one value per column
 	// what the values 0, 1, … stand for, if they have no order
 	Choices []string `json:"choices,omitempty"`
+	// Choices with the types that the file gave them, if some are no texts
+	Literals []json.RawMessage `json:"literals,omitempty"`
 	// the other hyperparameter, and its values, with which this one matters; nil: it always does
 	When *When `json:"when,omitempty"`
 	// its bounds in a search that evaluates points as they are; nil: it is not moved, the search
@@ -228,6 +230,35 @@ type Range struct {
 type When struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"`
+}
+
+// Literal is one of the choices with the type that the file gave it.
+func (h Hyperparameter) Literal(i int) Literal {
+	if h.Literals != nil {
+		return Literal{h.Choices[i], string(h.Literals[i])}
+	}
+	quoted, err := json.Marshal(h.Choices[i])
+	if err != nil {
+		panic(err) // cannot fail for a text
+	}
+	return Literal{h.Choices[i], string(quoted)}
+}
+
+// Literal is a value that is no number of natural units: one of several choices.
+type Literal struct {
+	Text string
+	JSON string // with its type
+}
+
+// String is the text.
+func (l Literal) String() string { return l.Text }
+
+// MarshalJSON implements json.Marshaler.
+func (l Literal) MarshalJSON() ([]byte, error) { return []byte(l.JSON), nil }
+
+// JSONSchema is the schema of MarshalJSON's output.
+func (Literal) JSONSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "number", "boolean", "null"}}
 }
 
 // Shown is the name in reports, with the name of the input in place of its number.

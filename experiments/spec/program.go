@@ -3,6 +3,7 @@ package spec
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 		}
 	}
 	before := d.Found.Found()
+	d.choicesOf(strictyaml.Find(n, "grid"), space)
 	t, _ := d.way(n, "bayes")
 	if g, is := t.Strategy.(search.Grid); is {
 		g.Apart = true // a point has nothing to start from
@@ -105,6 +107,33 @@ func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 		}
 	}
 	return t
+}
+
+// choicesOf replaces the choices that the axes of a grid list by their numbers.
+func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
+	for _, h := range space {
+		axis := strictyaml.Find(grid, h.Name)
+		if h.Map != param.Choice || axis == nil {
+			continue
+		}
+		values := strictyaml.Find(axis, "values")
+		if values == nil || values.Kind != strictyaml.SequenceNode {
+			d.At(axis, "%s is a choice; list some of its values, as in {values: [%s]}", h.Name, strings.Join(h.Choices, ", "))
+			continue
+		}
+		for _, value := range values.Content {
+			var l param.Literal
+			var err error
+			var v float64
+			if l.Text, l.JSON, err = strictyaml.Literal(value); err == nil {
+				v, err = h.Value(l)
+			}
+			if err != nil {
+				d.At(value, "%v", err)
+			}
+			value.Value, value.Tag, value.Style = strconv.Itoa(int(v)), "!!int", 0
+		}
+	}
 }
 
 // without reports sections that do not go together with another one, and says why.

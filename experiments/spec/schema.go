@@ -210,6 +210,9 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	if of, ok := v.Interface().(declared.ListOrMap); ok {
 		return jsonschema.AnyOf(g.value(reflect.TypeOf(of.List()).Elem()), g.value(reflect.TypeOf(of.Map()).Elem()))
 	}
+	if t == reflect.TypeFor[param.Literal]() {
+		return jsonschema.OrNothing(jsonschema.Text())
+	}
 	if what, _ := declared.Inner(t); what != "" {
 		return jsonschema.Schema{"$ref": "#/$defs/" + what}
 	}

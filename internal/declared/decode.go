@@ -75,7 +75,11 @@ type ListOrMap interface {
 }
 
 func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
-	if strictyaml.IsNull(n) {
+	if isLiteral(v.Type()) && n.Value != "" { // null is a value too
+		d.literal(n, v)
+		return
+	}
+	if strictyaml.IsNull(n) && !(v.Kind() == reflect.Slice && isLiteral(v.Type().Elem()) && n.Value != "") {
 		return // an empty value: the default applies
 	}
 	if v.CanAddr() && n.Kind == strictyaml.ScalarNode {
@@ -200,12 +204,24 @@ func (d *Decoder) list(n *strictyaml.Node, v reflect.Value) {
 // elements decodes the elements of a list.
 func (d *Decoder) elements(n *strictyaml.Node, v reflect.Value) {
 	for i, c := range n.Content {
-		if strictyaml.IsNull(c) {
+		if strictyaml.IsNull(c) && !(isLiteral(v.Index(i).Type()) && c.Value != "") {
 			d.At(c, "expected an element, found nothing")
 			continue
 		}
 		d.value(c, v.Index(i), nil)
 	}
+}
+
+func isLiteral(t reflect.Type) bool { return t == reflect.TypeFor[param.Literal]() }
+
+// literal decodes a value with its type.
+func (d *Decoder) literal(n *strictyaml.Node, v reflect.Value) {
+	text, json, err := strictyaml.Literal(n)
+	if err != nil {
+		d.At(n, "%v", err)
+		return
+	}
+	v.Set(reflect.ValueOf(param.Literal{Text: text, JSON: json}))
 }
 
 // writtenAs refuses values that would mean something else to a type that reads texts: empty values,

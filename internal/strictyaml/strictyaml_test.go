@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -461,4 +462,30 @@ func FuzzParse(f *testing.F) {
 		Flow(root)
 		Expand(root, []string{"a"}, found)
 	})
+}
+
+// A value keeps its type in JSON, and is written as in the file.
+func TestLiteral(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"true": {"true", "true"}, "False": {"False", "false"}, "32": {"32", "32"}, "-0.50": {"-0.50", "-0.50"}, "1e-3": {"1e-3", "1e-3"},
+		".5": {".5", "0.5"}, "5.": {"5.", "5"}, "+5": {"+5", "5"}, "12345678901234567890": {"12345678901234567890", "12345678901234567890"},
+		"null": {"null", "null"}, "~": {"null", "null"}, "adam": {"adam", `"adam"`}, `"32"`: {"32", `"32"`}, "'true'": {"true", `"true"`},
+		`"null"`: {"null", `"null"`}, "no": {"no", `"no"`}, "2024-01-02": {"2024-01-02", `"2024-01-02"`}, "é": {"é", `"é"`},
+		"0x10": {"", "write 16, or in quotes"}, "010": {"", "leading zero"}, ".inf": {"", "or in quotes, for a text"}, "1_000": {"", "separator"},
+		"[a]": {"", "expected a text, a number, true, false or null"}, `""`: {"", "an empty text"},
+	} {
+		found := NewFindings("f.yaml")
+		root := Parse([]byte("x: "+in+"\n"), found)
+		if err := found.Err(); err != nil {
+			t.Fatalf("%s: %v", in, err)
+		}
+		text, literal, err := Literal(Find(root, "x"))
+		if want[0] == "" {
+			if err == nil || !strings.Contains(err.Error(), want[1]) {
+				t.Errorf("%s: %v, want %q", in, err, want[1])
+			}
+		} else if text != want[0] || literal != want[1] || err != nil || !json.Valid([]byte(literal)) {
+			t.Errorf("%s: %s, %s, %v; want %v", in, text, literal, err, want)
+		}
+	}
 }

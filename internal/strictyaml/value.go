@@ -1,6 +1,8 @@
 package strictyaml
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -148,6 +150,38 @@ func Bool(n *Node) (bool, error) {
 		return false, fmt.Errorf("expected true or false, found %s; write %t", Describe(n), truth[text])
 	}
 	return false, expected("true or false", n)
+}
+
+// jsonNumber matches the numbers of JSON.
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// Literal reads a text, a number, true, false or null: as it is written, and in JSON, which has its
+// type.
+func Literal(n *Node) (text, literal string, err error) {
+	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	switch {
+	case n.Kind != ScalarNode:
+		return "", "", expected("a text, a number, true, false or null", n)
+	case n.Value == "":
+		return "", "", errors.New("an empty text; write a value, or leave the key out")
+	case n.Style&quoted != 0:
+	case n.Tag == "!!null":
+		return "null", "null", nil
+	case n.Tag == "!!bool":
+		b, err := Bool(n)
+		return n.Value, strconv.FormatBool(b), err
+	case n.Tag == "!!int" || n.Tag == "!!float":
+		v, err := Number(n)
+		if literal = n.Value; !jsonNumber.MatchString(literal) {
+			literal = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w, or in quotes, for a text", err)
+		}
+		return n.Value, literal, err
+	}
+	quote, err := json.Marshal(n.Value)
+	return n.Value, string(quote), err
 }
 
 // Flow writes a node as YAML flow text on one line.

@@ -1,8 +1,10 @@
 package param
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -27,14 +29,33 @@ var Ranges = registry.Table[Range]{
 	registry.Composed[WholeRange, Range]("whole",
 		"whole: {from: 1, to: 4}; whole numbers from one to another", WholeRange{ends(1, 4)}),
 	registry.Composed[ChoiceRange, Range]("choice",
-		"choice: {values: [adam, sgd]}; one of several texts without an order",
-		ChoiceRange{Values: []string{"adam", "sgd"}}),
+		"choice: {values: [adam, sgd]}; one of several texts, numbers, true, false or null, without an order",
+		ChoiceRange{Values: []Literal{{"adam", `"adam"`}, {"sgd", `"sgd"`}}}),
 }
 
 // Conditional says for which values of another hyperparameter this one matters.
 type Conditional struct {
 	// the name of a whole number or a choice that stands before, and the values; nil: for all
-	When map[string][]string `yaml:"when"`
+	When map[string][]Literal `yaml:"when"`
+}
+
+// Literal is a value as a file gives it: a text, a number, true, false or null.
+type Literal struct {
+	Text string // as written
+	JSON string // in JSON, which has its type
+}
+
+// String is the text.
+func (l Literal) String() string { return l.Text }
+
+// equals reports whether two literals are the same value, or are written alike.
+func (l Literal) equals(other Literal) bool {
+	if l.JSON == other.JSON || l.Text == other.Text {
+		return true
+	}
+	a, err := strconv.ParseFloat(l.JSON, 64)
+	b, wrong := strconv.ParseFloat(other.JSON, 64)
+	return err == nil && wrong == nil && a == b
 }
 
 // condition gives s its condition, or returns what is wrong with it.
@@ -42,15 +63,18 @@ func (c Conditional) condition(s Spec, before []Spec) (Spec, error) {
 	if len(c.When) > 1 {
 		return s, fmt.Errorf("%s: when has %d hyperparameters, and can have one", s.Name, len(c.When))
 	}
-	for name, texts := range c.When {
+	for name, values := range c.When {
 		i := slices.IndexFunc(before, func(b Spec) bool { return b.Name == name })
 		if i < 0 || !before[i].Map.Discrete() {
 			return s, fmt.Errorf("%s: when names %q, which must be a whole number or a choice that stands before it",
 				s.Name, name)
 		}
 		s.When = &Condition{Name: name}
-		for _, text := range texts {
-			v, err := before[i].value(text)
+		if len(values) == 0 {
+			return s, fmt.Errorf("%s: when: %s has no value; write one, or a list of several", s.Name, name)
+		}
+		for _, l := range values {
+			v, err := before[i].Value(l)
 			if err != nil {
 				return s, fmt.Errorf("%s: when: %w", s.Name, err)
 			}
@@ -72,14 +96,53 @@ func (s Spec) Text(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// value is the inverse of Text for a discrete hyperparameter.
-func (s Spec) value(text string) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
+// JSON is a value in natural units in JSON: a choice with the type that the file gives it, or a
+// number.
+func (s Spec) JSON(v float64) string {
 	if s.Map == Choice {
-		v, err = float64(slices.Index(s.Choices, text)), nil
+		return s.literal(int(v)).JSON
+	}
+	return s.Text(v)
+}
+
+// Quoted is Text, in quotes if it is a text that reads as something else.
+func (s Spec) Quoted(v float64) string {
+	text, json := s.Text(v), s.JSON(v)
+	if s.Map != Choice || json[0] != '"' || !other.MatchString(text) {
+		return text
+	}
+	return json
+}
+
+// other matches texts that look like numbers, true, false or null.
+var other = regexp.MustCompile(`^([-+.0-9].*|(?i:true|false|null|~))$`)
+
+// literal is a choice by its number.
+func (s Spec) literal(i int) Literal {
+	if s.Literals != nil {
+		return Literal{s.Choices[i], s.Literals[i]}
+	}
+	quoted, err := json.Marshal(s.Choices[i])
+	if err != nil {
+		panic(err) // cannot fail for a text
+	}
+	return Literal{s.Choices[i], string(quoted)}
+}
+
+// Value is the inverse of JSON for a discrete hyperparameter: the number of a choice, or a whole
+// number within the bounds.
+func (s Spec) Value(l Literal) (float64, error) {
+	v, err := strconv.ParseFloat(l.Text, 64)
+	if s.Map == Choice {
+		v, err = -1, nil
+		for i := range s.Choices {
+			if v < 0 && s.literal(i).equals(l) {
+				v = float64(i)
+			}
+		}
 	}
 	if err != nil || !(v >= s.Lo && v <= s.Hi) || v != math.Round(v) {
-		return 0, fmt.Errorf("%q is no value of %s", text, s.Name)
+		return 0, fmt.Errorf("%q is no value of %s", l.Text, s.Name)
 	}
 	return v, nil
 }
@@ -146,20 +209,30 @@ func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
 
 // ChoiceRange has values without an order.
 type ChoiceRange struct {
-	Values      []string `yaml:"values"`
-	Init        string   `yaml:"init"` // empty: the first
+	Values      []Literal `yaml:"values"`
+	Init        Literal   `yaml:"init"` // zero: the first
 	Conditional `yaml:",inline"`
 }
 
 // Spec implements Range.
 func (r ChoiceRange) Spec(name string, before []Spec) (Spec, error) {
-	if n := len(slices.Compact(slices.Sorted(slices.Values(r.Values)))); n < 2 || n < len(r.Values) {
+	var texts, literals []string
+	once, plain := true, true
+	for i, l := range r.Values {
+		once = once && !slices.ContainsFunc(r.Values[:i], l.equals)
+		plain = plain && l.JSON[0] == '"'
+		texts, literals = append(texts, l.Text), append(literals, l.JSON)
+	}
+	if !once || len(texts) < 2 {
 		return Spec{}, fmt.Errorf("%s: values must have two different texts or more, each once", name)
 	}
-	s := Among(name, r.Values...)
-	if r.Init != "" {
+	s := Among(name, texts...)
+	if !plain {
+		s.Literals = literals
+	}
+	if r.Init != (Literal{}) {
 		var err error
-		if s.Init, err = s.value(r.Init); err != nil {
+		if s.Init, err = s.Value(r.Init); err != nil {
 			return s, fmt.Errorf("%s: init: %w", name, err)
 		}
 	}

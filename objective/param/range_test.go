@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +12,48 @@ import (
 )
 
 func to(v float64) *float64 { return &v }
+
+// texts and numbers are values as a file gives them.
+func texts(values ...string) (all []Literal) {
+	for _, v := range values {
+		all = append(all, Literal{v, strconv.Quote(v)})
+	}
+	return all
+}
+
+func numbers(values ...string) (all []Literal) {
+	for _, v := range values {
+		all = append(all, Literal{v, v})
+	}
+	return all
+}
+
+// A choice has the types that the file gives it, and other values are numbers.
+func TestTypesOfValues(t *testing.T) {
+	literals := []Literal{{"True", "true"}, {"0.10", "0.10"}, {"null", "null"}, {`say "hi"`, `"say \"hi\""`}}
+	mixed, err := ChoiceRange{Values: literals}.Spec("x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := ChoiceRange{Values: texts("a", "32")}.Spec("x", nil)
+	if err != nil || plain.Literals != nil {
+		t.Error(plain, err)
+	}
+	for i, l := range literals {
+		v, err := mixed.Value(l)
+		if got := mixed.JSON(float64(i)); got != l.JSON || mixed.Text(float64(i)) != l.Text || v != float64(i) || err != nil {
+			t.Errorf("%s is %s; %v, %v", l, got, v, err)
+		}
+	}
+	if got := plain.JSON(1) + Between("n", Whole, 1, 64).JSON(32) + Between("n", Identity, 0, 1).JSON(0.25); got != `"32"320.25` {
+		t.Error(got)
+	}
+	for l, want := range map[Literal]float64{{"true", "true"}: 0, {".1", "0.1"}: 1, {"null", `"null"`}: 2, {"false", "false"}: -1} {
+		if v, err := mixed.Value(l); (err == nil) != (want >= 0) || err == nil && v != want {
+			t.Errorf("%+v: %v, %v", l, v, err)
+		}
+	}
+}
 
 // A search starts in the middle of a range, on its own scale, or where it is told to.
 func TestRanges(t *testing.T) {
@@ -32,20 +75,23 @@ func TestRanges(t *testing.T) {
 		{LogRange{ends(-1, 1)}, nil, Spec{}, "two numbers greater than 0"}, {LinearRange{Ends{From: to(0)}}, nil, Spec{}, "write from and to"},
 		{LinearRange{Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
 		{WholeRange{ends(1, 4.5)}, nil, Spec{}, "must be whole numbers"}, {WholeRange{Ends{From: to(1), To: to(4), Init: to(2.5)}}, nil, Spec{}, "init = 2.5 must be whole numbers"},
-		{ChoiceRange{Values: []string{"a", "b", "c"}}, nil, Spec{Hi: 2, Map: Choice}, ""}, {ChoiceRange{Values: []string{"a", "b", "c"}, Init: "c"}, nil, Spec{Hi: 2, Init: 2, Map: Choice}, ""},
-		{ChoiceRange{Values: []string{"a", "b"}, Init: "d"}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: []string{"a"}}, nil, Spec{}, "two different texts or more"},
-		{ChoiceRange{Values: []string{"a", "b", "a"}}, nil, Spec{}, "each once"}, {ChoiceRange{}, nil, Spec{}, "two different texts"},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"flag": {"on"}}}}}, []Spec{layers, flag},
+		{ChoiceRange{Values: texts("a", "b", "c")}, nil, Spec{Hi: 2, Map: Choice}, ""}, {ChoiceRange{Values: texts("a", "b", "c"), Init: texts("c")[0]}, nil, Spec{Hi: 2, Init: 2, Map: Choice}, ""},
+		{ChoiceRange{Values: texts("a", "b"), Init: texts("d")[0]}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: texts("a")}, nil, Spec{}, "two different texts or more"},
+		{ChoiceRange{Values: texts("a", "b", "a")}, nil, Spec{}, "each once"}, {ChoiceRange{}, nil, Spec{}, "two different texts"},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": texts("on")}}}}, []Spec{layers, flag},
 			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{"flag", []float64{1}}}, ""},
-		{ChoiceRange{Values: []string{"a", "b"}, Conditional: Conditional{When: map[string][]string{"layers": {"4", "2"}}}}, []Spec{layers, flag},
+		{ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("4", "2")}}}, []Spec{layers, flag},
 			Spec{Hi: 1, Map: Choice, When: &Condition{"layers", []float64{4, 2}}}, ""},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"5"}}}}}, []Spec{layers}, Spec{}, `when: "5" is no value of layers`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"0"}}}}}, []Spec{layers}, Spec{}, `"0" is no value`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"layers": {"2.5"}}}}}, []Spec{layers}, Spec{}, `"2.5" is no value`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"flag": {"up"}}}}}, []Spec{flag}, Spec{}, `"up" is no value of flag`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"other": {"on"}}}}}, []Spec{flag}, Spec{}, `when names "other"`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"r": {"on"}}}}}, []Spec{{Name: "r"}}, Spec{}, `when names "r"`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]string{"a": {"1"}, "b": {"1"}}}}}, nil, Spec{}, "when has 2 hyperparameters"},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("5")}}}}, []Spec{layers}, Spec{}, `when: "5" is no value of layers`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("0")}}}}, []Spec{layers}, Spec{}, `"0" is no value`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("2.5")}}}}, []Spec{layers}, Spec{}, `"2.5" is no value`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": texts("up")}}}}, []Spec{flag}, Spec{}, `"up" is no value of flag`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"other": texts("on")}}}}, []Spec{flag}, Spec{}, `when names "other"`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"r": texts("on")}}}}, []Spec{{Name: "r"}}, Spec{}, `when names "r"`},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": nil}}}}, []Spec{flag}, Spec{}, "when: flag has no value"},
+		{ChoiceRange{Values: []Literal{{"true", "true"}, {"true", `"true"`}}}, nil, Spec{}, "each once"}, {ChoiceRange{Values: []Literal{{"True", "true"}, {"true", "true"}}}, nil, Spec{}, "each once"},
+		{ChoiceRange{Values: numbers("1", "1.0")}, nil, Spec{}, "each once"}, {ChoiceRange{Values: []Literal{{"null", "null"}, {"3", "3"}}, Init: Literal{"3.0", "3.0"}}, nil, Spec{Hi: 1, Init: 1, Map: Choice}, ""},
+		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"a": numbers("1"), "b": numbers("1")}}}}, nil, Spec{}, "when has 2 hyperparameters"},
 	} {
 		s, err := c.of.Spec("x", c.before)
 		if c.bad != "" {
@@ -80,7 +126,7 @@ func TestExamplesOfRanges(t *testing.T) {
 		case WholeRange:
 			want = shown(name, r.Ends)
 		case ChoiceRange:
-			want = fmt.Sprintf("%s: {values: [%s]}; ", name, strings.Join(r.Values, ", "))
+			want = fmt.Sprintf("%s: {values: [%s]}; ", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Values), " ", ", "), "[]"))
 		}
 		if want == "" || !strings.HasPrefix(e.Doc, want) {
 			t.Errorf("%s, want %s", e.Doc, want)

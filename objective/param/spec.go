@@ -27,6 +27,8 @@ type Spec struct {
 	Prior    Prior // nil: none
 	// Choices are the values of a Choice, by number.
 	Choices []string `json:",omitempty"`
+	// Literals are Choices in JSON, if some are no texts.
+	Literals []string `json:",omitempty"`
 	// When says for which values of another hyperparameter this one matters; nil: for all.
 	When *Condition `json:",omitempty"`
 	// Column is that of the inputs which it is of, counted from 1; 0: of none alone. No result

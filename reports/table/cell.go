@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -39,7 +40,8 @@ func (f Fact) Command() bool { return f.Kind == Command }
 
 // Cell is a cell of a Table.
 type Cell struct {
-	// string, int, bool, reports.Number, reports.Values, Interval or className; nil: empty
+	// string, int, bool, reports.Number, reports.Values, record.Literal, Interval or className; nil:
+	// empty
 	Value   any
 	Text    string           // for people; empty: the usual text of the value
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
@@ -161,6 +163,14 @@ func Texts(row []Cell) (texts []string) {
 
 // written is a number with the given text.
 func written(text string, x reports.Number) Cell { return Cell{Value: x, Text: text} }
+
+// assigned is the value of a hyperparameter: a number, or a choice.
+func assigned(v record.Named) Cell {
+	if v.Choice != (record.Literal{}) {
+		return Cell{Value: v.Choice}
+	}
+	return Cell{Value: v.Value}
+}
 
 // decimals is a number with this many decimals; NaN is empty.
 func decimals[F ~float64](x F, digits int) Cell {

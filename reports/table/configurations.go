@@ -51,7 +51,7 @@ func also(converged *bool) string {
 func hyperparameters(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "value")}
 	for _, h := range c.ByInput(c.Hyperparameters) {
-		t.Add(h.Name, written(h.Text, h.Value))
+		t.Add(h.Name, assigned(h))
 	}
 	return []Table{t}
 }

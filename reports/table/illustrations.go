@@ -21,7 +21,7 @@ func illustrations(r *reports.Report) Table {
 	for k, i := range r.Illustrations {
 		var values []string
 		for _, h := range i.Hyperparameters {
-			values = append(values, h.Name+"="+reports.Readable(float64(h.Value)))
+			values = append(values, h.Name+"="+reports.Assigned(h, reports.Readable))
 		}
 		jitter := ""
 		if i.Jitter > 0 {

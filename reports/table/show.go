@@ -23,7 +23,7 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 		}
 	}
 	for _, h := range i.Hyperparameters {
-		fmt.Fprintf(t, "%s\t%s\n", h.Name, reports.Shortest(h.Value))
+		fmt.Fprintf(t, "%s\t%s\n", h.Name, reports.Assigned(h, reports.Exact))
 	}
 	t.Flush() // errors surface in w
 	if i.Exact != nil {

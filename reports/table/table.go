@@ -169,7 +169,7 @@ func (t *Table) Spread() {
 			if i < 0 {
 				return Cell{}
 			}
-			return written(v[i].Text, v[i].Value)
+			return assigned(v[i])
 		})
 	}
 }
