@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	"internal/cause":                   {},
 	"internal/panicked":                {"internal/cause"},
 	"experiments/record":               {"internal/cause"},
-	"internal/journal":                 {"internal/atomicfile", "experiments/record", "internal/strictyaml"},
+	"internal/journal":                 {"internal/atomicfile", "experiments/record", "internal/machine", "internal/strictyaml"},
 	"internal/linalg":                  {},
 	"tools/assembly":                   {},
 	"internal/testing/bigmath":         {},

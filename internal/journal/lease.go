@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
 const (
@@ -19,13 +19,14 @@ const (
 
 // leases are reservations of jobs, for processes that share a folder: DIR/journal/leases/JOB is a
 // file that names its holder, made exclusively, and HOLDER.alive one that the holder touches again
-// and again. The lease of a holder that has died is taken away: at once if it was a process of this
-// machine, else when its file has not changed for a minute of this process's own clock, so that the
-// clocks of machines need not agree.
+// and again. Both have the name HOST-PID-N of the holder's segment and in a second line its
+// machine.Process, because containers may have equal names and numbers. The lease of a holder that
+// has died is taken away: at once if machine.Ended knows of its end, else when its file has not
+// changed for a minute of this process's own clock, so that the clocks of machines need not agree.
 type leases struct {
 	mu     sync.Mutex
 	folder string
-	holder string // HOST-PID-N, as the segment of this process
+	holder string // the text of the files of this process
 	held   map[string]bool
 	seen   map[string]sight // of files of others, by path
 	quit   chan struct{}    // closed: no further beats
@@ -121,7 +122,7 @@ func (l *leases) releaseAll() {
 	}
 	close(l.quit)
 	l.quit = nil
-	os.Remove(filepath.Join(l.folder, l.holder+".alive"))
+	os.Remove(l.sign(l.holder))
 	l.sweep()
 	os.Remove(l.folder) // if it is empty
 }
@@ -131,11 +132,12 @@ func (l *leases) sweep() {
 	files, _ := os.ReadDir(l.folder) // a failure leaves files that do no harm
 	for _, f := range files {
 		path := filepath.Join(l.folder, f.Name())
-		if holder, alive := strings.CutSuffix(f.Name(), ".alive"); alive {
-			if ended(holder) {
-				os.Remove(path)
-			}
-		} else if holder, err := os.ReadFile(path); err == nil && ended(string(holder)) {
+		holder, err := os.ReadFile(path)
+		switch {
+		case err != nil || !ended(string(holder)):
+		case filepath.Ext(path) == ".alive":
+			os.Remove(path)
+		default:
 			l.takeAway(path, string(holder))
 		}
 	}
@@ -143,13 +145,16 @@ func (l *leases) sweep() {
 
 // begin shows that this process is alive, now and until ReleaseAll.
 func (l *leases) begin(folder, segment string) error {
-	holder := strings.TrimSuffix(filepath.Base(segment), ".jsonl")
-	path := filepath.Join(folder, holder+".alive")
+	l.folder, l.holder = folder, strings.TrimSuffix(filepath.Base(segment), ".jsonl")
+	if process := machine.Process(); process != "" {
+		l.holder += "\n" + process
+	}
+	path := l.sign(l.holder)
 	for left := 100; ; left-- { // a process that ends may remove the folder, while it is empty
 		if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		err := os.WriteFile(path, []byte(holder), 0o666)
+		err := os.WriteFile(path, []byte(l.holder), 0o666)
 		if err == nil {
 			break
 		}
@@ -157,7 +162,6 @@ func (l *leases) begin(folder, segment string) error {
 			return err
 		}
 	}
-	l.folder, l.holder = folder, holder
 	l.held, l.seen, l.quit = map[string]bool{}, map[string]sight{}, make(chan struct{})
 	go func(quit <-chan struct{}) {
 		tick := time.NewTicker(beat)
@@ -179,7 +183,7 @@ func (l *leases) begin(folder, segment string) error {
 func (l *leases) alive(holder, lease string) bool {
 	path := lease
 	if holder != "" {
-		path = filepath.Join(l.folder, holder+".alive")
+		path = l.sign(holder)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -191,27 +195,22 @@ func (l *leases) alive(holder, lease string) bool {
 	return time.Since(l.seen[path].at) < silent && !ended(holder)
 }
 
-// ended reports whether the holder was a process of this machine that no longer exists.
+// sign is the path of the sign of life of a holder.
+func (l *leases) sign(holder string) string {
+	name, _, _ := strings.Cut(holder, "\n")
+	return filepath.Join(l.folder, name+".alive")
+}
+
+// ended reports whether the holder is known to have ended.
 func ended(holder string) bool {
-	part := strings.Split(holder, "-")
-	if len(part) < 3 || strings.Join(part[:len(part)-2], "-") != hostname() {
-		return false
-	}
-	pid, err := strconv.Atoi(part[len(part)-2])
-	if err != nil {
-		return false
-	}
-	p, err := os.FindProcess(pid)
-	if err == nil {
-		err = p.Signal(syscall.Signal(0))
-	}
-	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+	_, process, _ := strings.Cut(holder, "\n")
+	return machine.Ended(process)
 }
 
 // takeAway removes the lease of a holder that has died. Of several processes one renames the file.
 // If another has made a new lease in the meantime, that one is put back.
 func (l *leases) takeAway(path, holder string) {
-	moved := filepath.Join(l.folder, l.holder+".taken")
+	moved := strings.TrimSuffix(l.sign(l.holder), ".alive") + ".taken"
 	if os.Rename(path, moved) != nil {
 		return
 	}
@@ -225,7 +224,7 @@ func (l *leases) takeAway(path, holder string) {
 // from the first moment: a lease without a holder, of a process that was killed before it wrote
 // one, would stand for a minute. Some file systems have no links.
 func (l *leases) create(path string) error {
-	err := os.Link(filepath.Join(l.folder, l.holder+".alive"), path)
+	err := os.Link(l.sign(l.holder), path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -3,15 +3,46 @@ package journal
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
+// process is the identity of this process with another place, number or start.
+func process(part int, text string) string {
+	fields := strings.Fields(machine.Process())
+	fields[part] = text
+	return strings.Join(fields, " ")
+}
+
+// none is above the largest number of a process.
+const none = "2147483646"
+
 // The lease of a process on another machine stands as long as its sign of life changes, whatever
-// the clocks say, and is taken away a minute after that.
+// the clocks say, and is taken away a minute after that. So does that of a process in a container
+// with the same name, whose number is another process here, or this one, or none.
 func TestLeaseOfAnotherMachine(t *testing.T) {
+	if machine.Process() == "" {
+		t.Skip("this system does not say which process this is")
+	}
+	self := strconv.Itoa(os.Getpid())
+	for name, process := range map[string]string{"elsewhere-7-0": process(0, "elsewhere"), "old-7-0": "",
+		hostname() + "-" + none + "-0":        strings.Replace(process(0, "elsewhere"), " "+self+" ", " "+none+" ", 1),
+		hostname() + "-" + self + "-9":        process(0, "elsewhere"),
+		hostname() + "-1-0":                   strings.Replace(process(0, "elsewhere"), " "+self+" ", " 1 ", 1),
+		hostname() + "-" + self + "-8":        process(1, self), // this one, of another folder
+		hostname() + "-0" + self + "-unknown": ""} {
+		t.Run(name, func(t *testing.T) { leaseOfAnother(t, name, process) })
+	}
+}
+
+func leaseOfAnother(t *testing.T, holder, process string) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		j, err := Open(dir, Options{})
@@ -28,8 +59,8 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 		claim("mine", true)
 		claim("mine", true)
 		folder := filepath.Join(dir, "journal", "leases")
-		sign := filepath.Join(folder, "elsewhere-7-0.alive")
-		for name, text := range map[string]string{filepath.Join(folder, "theirs"): "elsewhere-7-0", sign: ""} {
+		sign := filepath.Join(folder, holder+".alive")
+		for name, text := range map[string]string{filepath.Join(folder, "theirs"): holder + "\n" + process, sign: holder + "\n" + process} {
 			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -57,21 +88,34 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 }
 
 // The lease of a process of this machine that does not exist ends at once, and what it has left is
-// removed at the end.
+// removed at the end. So does one whose number another process has got since.
 func TestLeaseOfADeadProcess(t *testing.T) {
-	j, folder := claimed(t)
-	dead := hostname() + "-2147483646-0" // above the largest number of a process
-	for name, text := range map[string]string{"theirs": dead, "another": dead, dead + ".alive": ""} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+	if machine.Process() == "" {
+		t.Skip("this system does not say which process this is")
+	}
+	ended := []string{process(1, none)}
+	if runtime.GOOS == "linux" {
+		ended = append(ended, process(2, "1"))
+	}
+	for _, process := range ended {
+		j, folder := claimed(t)
+		dead := hostname() + "-" + none + "-0"
+		text := dead + "\n" + process
+		for _, name := range []string{"theirs", "another", dead + ".alive"} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if ours, err := j.Claim("theirs"); !ours || err != nil {
-		t.Error(ours, err)
-	}
-	j.ReleaseAll()
-	if left, err := os.ReadDir(folder); err == nil {
-		t.Errorf("%v are left", left)
+		if n := j.Elsewhere(); n != 0 {
+			t.Errorf("%d leases of others", n)
+		}
+		if ours, err := j.Claim("theirs"); !ours || err != nil {
+			t.Error(ours, err)
+		}
+		j.ReleaseAll()
+		if left, err := os.ReadDir(folder); err == nil {
+			t.Errorf("%v are left", left)
+		}
 	}
 }
 
@@ -113,7 +157,8 @@ func TestLeaseNamesItsHolderAtOnce(t *testing.T) {
 	if err != nil || !os.SameFile(sign, lease) {
 		t.Errorf("the lease is not a link to the sign of life: %v", err)
 	}
-	if text, err := os.ReadFile(filepath.Join(folder, "mine")); string(text)+".alive" != filepath.Base(signs[0]) {
+	text, err := os.ReadFile(filepath.Join(folder, "mine"))
+	if name, process, _ := strings.Cut(string(text), "\n"); name+".alive" != filepath.Base(signs[0]) || process != machine.Process() {
 		t.Errorf("the lease of %s names %q: %v", signs[0], text, err)
 	}
 }
@@ -197,7 +242,7 @@ func TestReleasedIsClaimedAgain(t *testing.T) {
 	}
 	// Where no link can be made, the lease is a file with the name of its holder.
 	holder := j.leases.holder
-	if err := os.Remove(filepath.Join(folder, holder+".alive")); err != nil {
+	if err := os.Remove(j.leases.sign(holder)); err != nil {
 		t.Fatal(err)
 	}
 	if ours, err := j.Claim("other"); !ours || err != nil {
