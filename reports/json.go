@@ -180,8 +180,8 @@ func (o *Object) Close() ([]byte, error) {
 func (v Values) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, value := range v {
-		if value.Choice != (record.Literal{}) {
-			o.Add(value.Name, value.Choice)
+		if value.Text != "" {
+			o.Add(value.Name, record.Literal{Text: value.Text, JSON: value.JSON})
 		} else {
 			o.Add(value.Name, value.Value)
 		}

@@ -30,8 +30,8 @@ func Assignments(v Values, format func(float64) string) string {
 
 // Assigned is a value, or what it stands for, on one line.
 func Assigned(v record.Named, format func(float64) string) string {
-	if v.Choice != (record.Literal{}) {
-		return terminal.OneLine(v.Choice.Text)
+	if v.Text != "" {
+		return terminal.OneLine(v.Text)
 	}
 	return format(float64(v.Value))
 }
@@ -135,8 +135,9 @@ func values(names []string, x []record.Number) Values {
 // withChoices gives the values of these hyperparameters what they stand for.
 func (v Values) withChoices(of []record.Hyperparameter) Values {
 	for i := range v {
-		if n := v[i].Value; n >= 0 && int(n) < len(of[i].Choices) {
-			v[i].Choice = of[i].Literal(int(n))
+		if n := float64(v[i].Value); n >= 0 && n < float64(len(of[i].Choices)) {
+			l := of[i].Literal(int(n))
+			v[i].Text, v[i].JSON = l.Text, l.JSON
 		}
 	}
 	return v
@@ -152,7 +153,7 @@ func onTheta(c record.Configuration, x []record.Number) Values {
 	return values(ThetaNames(c), x).withChoices(free(c))
 }
 
-// inForce leaves out the values of hyperparameters that do not matter beside the others.
+// inForce leaves out the values of hyperparameters whose conditions do not hold.
 func inForce(c record.Configuration, all Values) Values {
 	v := Values{}
 	for _, n := range all {

@@ -3,8 +3,6 @@ package reports
 import (
 	"math"
 	"slices"
-
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // Optima summarises the restarts of a local optimiser; a log evidence may have several maxima.
@@ -72,7 +70,7 @@ func (c Configuration) Optima() Optima {
 // choices are the values that are choices.
 func choices(v Values) (all Values) {
 	for _, n := range v {
-		if n.Choice != (record.Literal{}) {
+		if n.Text != "" {
 			all = append(all, n)
 		}
 	}

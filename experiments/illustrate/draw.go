@@ -49,7 +49,7 @@ func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases o
 		if s := layout.Specs[j]; !i.Likelihood.IsZero() || !strings.HasPrefix(s.Name, "likelihood.") {
 			of := record.Named{Name: s.Name, Value: record.Number(v)}
 			if s.Map == param.Choice {
-				of.Choice = record.Literal{Text: s.Text(v), JSON: s.JSON(v)}
+				of.Text, of.JSON = s.Text(v), s.JSON(v)
 			}
 			i.Hyperparameters = append(i.Hyperparameters, of)
 		}

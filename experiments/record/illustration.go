@@ -89,7 +89,9 @@ type Named struct {
 	Name  string `json:"name"`  // name of the quantity
 	Value Number `json:"value"` // natural units
 	// what the value stands for, if it is one of several without an order
-	Choice Literal `json:"choice,omitzero"`
+	Text string `json:"text,omitempty"`
+	// Text in JSON, with the type that the file gave it; empty: it is a text
+	JSON string `json:"-"`
 }
 
 // Column finds a column by its name; nil if there is none.

@@ -234,27 +234,28 @@ type When struct {
 
 // Literal is one of the choices with the type that the file gave it.
 func (h Hyperparameter) Literal(i int) Literal {
-	if h.Literals != nil {
+	if i < len(h.Literals) {
 		return Literal{h.Choices[i], string(h.Literals[i])}
 	}
-	quoted, err := json.Marshal(h.Choices[i])
-	if err != nil {
-		panic(err) // cannot fail for a text
-	}
-	return Literal{h.Choices[i], string(quoted)}
+	return Literal{Text: h.Choices[i]}
 }
 
 // Literal is a value that is no number of natural units: one of several choices.
 type Literal struct {
 	Text string
-	JSON string // with its type
+	JSON string // the same in JSON, which has its type; empty: it is a text
 }
 
 // String is the text.
 func (l Literal) String() string { return l.Text }
 
 // MarshalJSON implements json.Marshaler.
-func (l Literal) MarshalJSON() ([]byte, error) { return []byte(l.JSON), nil }
+func (l Literal) MarshalJSON() ([]byte, error) {
+	if l.JSON == "" {
+		return json.Marshal(l.Text)
+	}
+	return []byte(l.JSON), nil
+}
 
 // JSONSchema is the schema of MarshalJSON's output.
 func (Literal) JSONSchema() map[string]any {

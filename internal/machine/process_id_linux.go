@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// place is where numbers of processes count: the start of the kernel and the namespaces of process
-// numbers and of time, which containers have of their own; "" if these cannot be read.
+// place names the start of the kernel and the namespaces of process numbers and of time, of which
+// containers may have their own. Equal numbers are of one process only in one place. It is "" if
+// these cannot be read.
 var place = sync.OnceValue(func() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -4,7 +4,7 @@ package machine
 
 import "os"
 
-// place is where numbers of processes count: this machine.
+// place names this machine, in which a number is of one process only.
 func place() string {
 	host, _ := os.Hostname() // "": it is not known
 	return host

@@ -42,7 +42,7 @@ type Conditional struct {
 // Literal is a value as a file gives it: a text, a number, true, false or null.
 type Literal struct {
 	Text string // as written
-	JSON string // in JSON, which has its type
+	JSON string // the same in JSON, which has its type
 }
 
 // String is the text.
@@ -105,7 +105,7 @@ func (s Spec) JSON(v float64) string {
 	return s.Text(v)
 }
 
-// Quoted is Text, in quotes if it is a text that reads as something else.
+// Quoted is Text, in quotes if a text looks like a number, true, false or null.
 func (s Spec) Quoted(v float64) string {
 	text, json := s.Text(v), s.JSON(v)
 	if s.Map != Choice || json[0] != '"' || !other.MatchString(text) {

@@ -166,8 +166,8 @@ func written(text string, x reports.Number) Cell { return Cell{Value: x, Text: t
 
 // assigned is the value of a hyperparameter: a number, or a choice.
 func assigned(v record.Named) Cell {
-	if v.Choice != (record.Literal{}) {
-		return Cell{Value: v.Choice}
+	if v.Text != "" {
+		return Cell{Value: record.Literal{Text: v.Text, JSON: v.JSON}}
 	}
 	return Cell{Value: v.Value}
 }
