@@ -269,8 +269,14 @@ func (a *agenda) enqueue(s *tuning) error {
 		if of.Configuration != s.Configuration {
 			continue
 		}
-		s.own, s.owed = append(s.own, record.Begun(nil)), s.owed+1
-		j := s.enqueued(len(s.own), of.Point)
+		s.own = append(s.own, record.Begun(nil))
+		j := s.enqueued(of.Number, of.Point)
+		if _, found := a.lookUp(j); !found && of.Withdrawn {
+			s.ownKeys = append(s.ownKeys, "") // it keeps its number
+			continue
+		}
+		s.enter(j)
+		s.owed++
 		a.summary.Total++
 		recorded, err := a.dispatch(s, []job{j})
 		if err != nil {
@@ -612,7 +618,7 @@ func (a *agenda) apply(j job) error {
 	default:
 		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
 	}
-	if !line.Failure().IsZero() {
+	if !line.Failure().IsZero() && !a.control.Withdrawn(j.of.Configuration, j.proposal.Own) {
 		a.summary.Failed += j.counts()
 	}
 	if r != nil && r.missing {
@@ -814,7 +820,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 		return false, false, err
 	}
 	// what follows may depend on new points, or on lines that have gone
-	if !done && (len(a.journal.Control().Own) > len(a.control.Own) || a.outdated()) {
+	if !done && (!a.journal.Control().SamePoints(a.control) || a.outdated()) {
 		a.returned(j)
 		return false, false, nil
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -299,6 +300,63 @@ func TestPointsThatWereTried(t *testing.T) {
 				}
 				segments, _ = filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
 			}
+		}
+	}
+}
+
+// A point that is withdrawn before it is tried is not tried, and the search is that without it. One
+// that has failed stays known to the strategy, so that the trials that followed stay, but is no
+// failure any more, and does not run again. Other points keep their numbers.
+func TestWithdrawnPoints(t *testing.T) {
+	second := journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{seSpace()[0].Name: 2, seSpace()[1].Name: 2}}
+	withdraw := func(number int) journal.Command { return journal.Command{Verb: "dequeue", Key: "hill", Number: number} }
+	for name, strategy := range map[string]Strategy{"random": Random{Design{Trials: 8}}, "bayes": Bayes{Trials: 8}, "asynchronous bayes": Bayes{Trials: 8, Overlap: Overlap{3}}} {
+		points := func(fails bool, tried *[][]record.Number) Study {
+			s := hill(strategy, func(x []record.Number) { *tried = append(*tried, x) })
+			value := s.Value
+			s.Value = func(ctx context.Context, theta []float64) (float64, error) {
+				v, err := value(ctx, theta)
+				if fails && math.Abs(theta[0]-1) < 1e-12 {
+					err = errors.New("out of luck")
+				}
+				return v, err
+			}
+			return s
+		}
+		var alone, tried, again [][]record.Number
+		whole := mustOpen(t, "")
+		mustRun(t, []Study{points(false, &alone)}, whole, Options{Workers: 1})
+		dir := t.TempDir()
+		for _, c := range []journal.Command{top, withdraw(1), withdraw(7)} {
+			enqueue(t, dir, c)
+		}
+		j := openControlled(t, dir, []string{"hill"})
+		if sum := mustRun(t, []Study{points(false, &tried)}, j, Options{Workers: 1}); len(tried) != 8 || sum.Total != 9 {
+			t.Errorf("%s: %d evaluations, %+v", name, len(tried), sum)
+		}
+		for i, line := range whole.Lines()[:8] {
+			if got := j.Lines()[i].Trial.Theta(); !slices.Equal(got, line.Trial.Theta()) {
+				t.Errorf("%s: trial %d has %v, and without the point %v", name, i, got, line.Trial.Theta())
+			}
+		}
+		dir, tried = t.TempDir(), nil
+		enqueue(t, dir, top)
+		enqueue(t, dir, second)
+		if sum := mustRun(t, []Study{points(true, &tried)}, openControlled(t, dir, []string{"hill"}), Options{Workers: 1}); sum.Failed != 1 || sum.Total != 11 {
+			t.Errorf("%s: %+v", name, sum)
+		}
+		before := openControlled(t, dir, []string{"hill"}).Lines()
+		enqueue(t, dir, withdraw(1))
+		j = openControlled(t, dir, []string{"hill"})
+		if failed, err := Retry([]Study{points(false, &again)}, j); failed != 0 || err != nil {
+			t.Errorf("%s: %d run again, %v", name, failed, err)
+		}
+		if sum := mustRun(t, []Study{points(false, &again)}, j, Options{Workers: 1}); sum.Failed != 0 || len(again) != 0 {
+			t.Errorf("%s: %+v, and %d evaluations", name, sum, len(again))
+		}
+		want := slices.DeleteFunc(before, func(line record.Line) bool { return !line.Failure().IsZero() })
+		if got := j.Lines(); canonical(got) != canonical(want) {
+			t.Errorf("%s: %s, want %s", name, canonical(got), canonical(want))
 		}
 	}
 }

@@ -345,15 +345,23 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	}
 	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
-	trial := jobKey(s.Key, "trial", 0, j.proposal.Points)
+	trial := s.ofStrategy(j)
 	j.tried = append([]string{trial}, s.ownAt[trial]...)
-	s.ownAt[trial] = append(s.ownAt[trial], j.key)
 	if s.Twin != "" {
 		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
 	}
-	s.keys[j.key], s.ownKeys = true, append(s.ownKeys, j.key)
 	return j
 }
+
+// enter makes the job of a point that a user has enqueued one of the search.
+func (s *tuning) enter(j job) {
+	trial := s.ofStrategy(j)
+	s.ownAt[trial] = append(s.ownAt[trial], j.key)
+	s.keys[j.key], s.ownKeys = true, append(s.ownKeys, j.key)
+}
+
+// ofStrategy is the key that the first trial of the strategy at the point of a job has.
+func (s *tuning) ofStrategy(j job) string { return jobKey(s.Key, "trial", 0, j.proposal.Points) }
 
 // triedByOthers reports whether a point that a user has enqueued is on record and not entered here,
 // other than that of this job.

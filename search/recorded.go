@@ -25,7 +25,7 @@ func Record(all []record.Hyperparameter, by Strategy, s Space) {
 		if j := s.index(all[i].Name); j >= 0 && !all[i].Fixed {
 			lo, hi := s[j].ThetaBounds()
 			all[i].Range = &record.Range{Lo: record.Number(lo), Hi: record.Number(hi),
-				Init: record.Number(s[j].Map.Theta(s[j].Init)), Even: s[j].Given, Whole: s[j].Map.Discrete()}
+				Init: record.Number(s[j].Map.Theta(s[j].Init)), Even: s[j].Given}
 		}
 	}
 }
@@ -46,7 +46,7 @@ func recordedSpace(all []record.Hyperparameter) (s Space, of []int) {
 		switch {
 		case h.Choices != nil:
 			p.Map = param.Choice
-		case h.Range.Whole:
+		case h.Whole:
 			p.Map = param.Whole
 		}
 		if h.When != nil && s.index(h.When.Name) >= 0 { // else it always matters here, or never

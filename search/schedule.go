@@ -286,14 +286,14 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 }
 
 // obey reads the commands given by hand. If other configurations are dropped than before, or points
-// were enqueued, the agenda is made again from the journal, as when the run is resumed; so is one
+// were enqueued or withdrawn, the agenda is made again from the journal, as when the run is resumed; so is one
 // that is outdated.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
 	now, before := s.journal.Control(), s.agenda.control
-	if slices.Equal(now.Dropped, before.Dropped) && len(now.Own) == len(before.Own) && !s.agenda.outdated() {
+	if slices.Equal(now.Dropped, before.Dropped) && now.SamePoints(before) && !s.agenda.outdated() {
 		s.agenda.control = now
 		if !slices.Equal(now.First, before.First) {
 			s.agenda.order = nil

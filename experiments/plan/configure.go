@@ -102,6 +102,11 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	if c.starts, err = p.starts(c); err != nil {
 		return p.tell(m.Tune.StartPlace, "%s: %v", c.Dataset, err)
 	}
+	if c.starts != nil {
+		for i, h := range c.starts[0] {
+			c.Hyperparameters[i].Init = record.Number(h.Init)
+		}
+	}
 	if p.known(c, startedAt(identity, c.starts...)) {
 		return nil
 	}
@@ -278,6 +283,10 @@ func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 		}
 		if h.When != nil {
 			of.When = &record.When{Name: h.When.Name, Values: h.When.Values}
+		}
+		if !h.Fixed {
+			of.Bounds, of.Init = record.Numbers([]float64{h.Lo, h.Hi}), record.Number(h.Init)
+			of.Whole = h.Map == param.Whole
 		}
 		all = append(all, of)
 	}

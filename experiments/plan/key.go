@@ -73,7 +73,7 @@ func configurationKey(c record.Configuration) record.Configuration {
 	c.Studies, c.Costs, c.Published, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
 	for i := range c.Hyperparameters {
 		h := &c.Hyperparameters[i]
-		h.Column, h.When, h.Range = "", nil, nil
+		h.Column, h.When, h.Bounds, h.Init, h.Whole, h.Budget, h.Range = "", nil, nil, 0, false, false, nil
 	}
 	return c
 }

@@ -61,6 +61,10 @@ func (p *planner) program() {
 					"starts", t.Method).In(c.String()))
 			}
 		}
+		for i, h := range f.Space {
+			of := &c.Hyperparameters[i]
+			of.Init, of.Budget = record.Number(h.Init), h.Name == search.FidelityOf(t.Strategy).Of
+		}
 		search.Record(c.Hyperparameters, t.Strategy, f.Space)
 		used := versions{}
 		used.of(t.Strategy)

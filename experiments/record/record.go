@@ -212,6 +212,12 @@ type Hyperparameter struct {
 	Literals []json.RawMessage `json:"literals,omitempty"`
 	// the other hyperparameter, and its values, with which this one matters; nil: it always does
 	When *When `json:"when,omitempty"`
+	// of one that is tuned, the least and the largest value, where the search starts, and whether the
+	// values are whole numbers, all in natural units
+	Bounds []Number `json:"bounds,omitempty"`
+	Init   Number   `json:"init,omitzero"`
+	Whole  bool     `json:"whole,omitempty"`
+	Budget bool     `json:"budget,omitempty"` // it is the budget of the strategy
 	// its bounds in a search that evaluates points as they are; nil: it is not moved, the search
 	// has a local optimiser, or the manifest is of an earlier version
 	Range *Range `json:"range,omitempty"`
@@ -219,11 +225,10 @@ type Hyperparameter struct {
 
 // Range bounds the values of a hyperparameter in a search, on the theta scale.
 type Range struct {
-	Lo    Number `json:"lo"`
-	Hi    Number `json:"hi"`
-	Init  Number `json:"init"`            // initial value
-	Even  bool   `json:"even,omitempty"`  // evenly between Lo and Hi; false: most densely about Init
-	Whole bool   `json:"whole,omitempty"` // only whole numbers
+	Lo   Number `json:"lo"`
+	Hi   Number `json:"hi"`
+	Init Number `json:"init"`           // initial value
+	Even bool   `json:"even,omitempty"` // evenly between Lo and Hi; false: most densely about Init
 }
 
 // When is the condition that a hyperparameter has one of these values, in natural units.

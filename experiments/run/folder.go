@@ -29,7 +29,8 @@ type Folder struct {
 	Dir      string
 	Manifest record.Manifest
 	Lines    []record.Line
-	Notes    []string // problems of the records
+	Notes    []string        // problems of the records
+	Control  journal.Control // what the commands given by hand amount to
 }
 
 // ReadFolder reads the manifest and the journal of a run folder.
@@ -84,8 +85,9 @@ func (f *Follower) read() (*Folder, error) {
 
 // folder is the current content.
 func (f *Follower) folder(m record.Manifest) *Folder {
-	m.Dropped = f.journal.Control().Dropped
-	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.journal, m)}
+	control := f.journal.Control()
+	m.Dropped = control.Dropped
+	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.journal, m), control}
 }
 
 // Report builds the report of the content.

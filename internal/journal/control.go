@@ -18,7 +18,7 @@ import (
 const controlName = "control.jsonl"
 
 // verbs are the commands for a configuration of a run.
-var verbs = []string{"drop", "pause", "resume", "first", "enqueue"}
+var verbs = []string{"drop", "pause", "resume", "first", "enqueue", "dequeue"}
 
 // Command is a line of the control file.
 type Command struct {
@@ -27,7 +27,9 @@ type Command struct {
 	// a point to try, by the names of hyperparameters, in natural units; others are at their
 	// initial values
 	Point map[string]record.Number `json:"point,omitempty"`
-	Sum   string                   `json:"sum,omitempty"`
+	// of a point to withdraw, from 1 in the order of the enqueue commands for the configuration
+	Number int    `json:"number,omitempty"`
+	Sum    string `json:"sum,omitempty"`
 }
 
 // Control is what the commands for a run amount to. Configurations are numbered as in the plan.
@@ -38,10 +40,25 @@ type Control struct {
 	Own     []Own // points to try, in the order of the commands
 }
 
-// Own is a point that a user has enqueued.
+// Own is a point that a user has enqueued. Its Number counts from 1 in its configuration.
 type Own struct {
 	Configuration int
+	Number        int
 	Point         map[string]record.Number
+	// Withdrawn means that it is not to be tried. A result that it has stays, but not a failure.
+	Withdrawn bool
+}
+
+// SamePoints reports whether both have the same points.
+func (c Control) SamePoints(other Control) bool {
+	return slices.EqualFunc(c.Own, other.Own, func(a, b Own) bool { return a.Withdrawn == b.Withdrawn })
+}
+
+// Withdrawn reports whether a point was withdrawn.
+func (c Control) Withdrawn(configuration, number int) bool {
+	return slices.ContainsFunc(c.Own, func(of Own) bool {
+		return of.Configuration == configuration && of.Number == number && of.Withdrawn
+	})
 }
 
 // Order appends a command to the control file of a run folder. It counts once it is written, and a
@@ -115,7 +132,19 @@ func (c *Control) obey(of Command, k int) {
 	}
 	switch of.Verb {
 	case "enqueue":
-		c.Own = append(c.Own, Own{k, of.Point})
+		n := 1
+		for _, other := range c.Own {
+			if other.Configuration == k {
+				n++
+			}
+		}
+		c.Own = append(c.Own, Own{Configuration: k, Number: n, Point: of.Point})
+	case "dequeue":
+		for i, other := range c.Own {
+			if other.Configuration == k && other.Number == of.Number {
+				c.Own[i].Withdrawn = true
+			}
+		}
 	case "drop":
 		c.Dropped = with(c.Dropped)
 	case "pause":

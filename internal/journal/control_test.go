@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,5 +118,30 @@ func TestCommandsAreReadAgain(t *testing.T) {
 	}
 	if err := Order(dir, Command{Verb: "drop", Key: "a"}); err == nil {
 		t.Error("a folder in the place of the file is written to")
+	}
+}
+
+// Points count by configuration. One that is withdrawn keeps its number.
+func TestPointsAmountTo(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []Command{{Verb: "enqueue", Key: "a"}, {Verb: "enqueue", Key: "b"}, {Verb: "enqueue", Key: "a"}, {Verb: "enqueue", Key: "none"},
+		{Verb: "dequeue", Key: "a", Number: 2}, {Verb: "dequeue", Key: "b", Number: 2}, {Verb: "dequeue", Key: "b"}} {
+		if err := Order(dir, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := Open(dir, Options{Configurations: []string{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := j.Control()
+	want := []Own{{Configuration: 0, Number: 1}, {Configuration: 1, Number: 1}, {Configuration: 0, Number: 2, Withdrawn: true}}
+	if !reflect.DeepEqual(got.Own, want) || !got.Withdrawn(0, 2) || got.Withdrawn(0, 1) || got.Withdrawn(1, 2) || len(j.Damaged()) > 0 {
+		t.Errorf("%+v, want %+v", got.Own, want)
+	}
+	if other := (Control{Own: slices.Clone(want)}); !got.SamePoints(other) {
+		t.Error("the same points are others")
+	} else if other.Own[0].Withdrawn = true; got.SamePoints(other) || got.SamePoints(Control{Own: want[:2]}) {
+		t.Error("other points are the same")
 	}
 }

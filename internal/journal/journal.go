@@ -561,12 +561,15 @@ func (j *Journal) Others() int {
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, independent
 // of process and time. Of two fits of a study only the one that knows more enqueued points is
-// listed. The lines are shared: do not modify them.
+// listed, and of a point that was withdrawn no failure. The lines are shared: do not modify them.
 func (j *Journal) Lines() []record.Line {
 	j.mu.Lock()
 	lines := make([]record.Line, 0, len(j.own.jobs))
 	for _, e := range j.own.jobs {
-		lines = append(lines, e.line)
+		t := e.line.Trial
+		if t == nil || t.Failure.IsZero() || !j.commands.control.Withdrawn(t.Configuration, t.Own) {
+			lines = append(lines, e.line)
+		}
 	}
 	j.mu.Unlock()
 	place := func(line record.Line) [4]int {

@@ -1,0 +1,192 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Point reads a point for the searches of configuration k, each value as NAME=VALUE with a name of
+// the report. Values of choices are written as in the file. The error has everything that keeps a
+// search from trying the point: names, values outside of what a hyperparameter can be, and
+// hyperparameters that do not matter there.
+func Point(k int, of record.Configuration, assignments []string) (map[string]record.Number, error) {
+	if slices.Contains([]string{"none", "grid", "mcmc"}, of.Tune) {
+		return nil, fmt.Errorf("configuration %d has tune: %s, which searches no further points", k, of.Tune)
+	}
+	var have []string
+	for _, h := range of.Hyperparameters {
+		if !h.Fixed {
+			have = append(have, h.Shown())
+		}
+	}
+	point := map[string]record.Number{}
+	var errs []error
+	wrong := func(at, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%q: "+format, append([]any{at}, args...)...))
+	}
+	for _, at := range assignments {
+		name, text, _ := strings.Cut(at, "=")
+		i := slices.IndexFunc(of.Hyperparameters, func(h record.Hyperparameter) bool {
+			return !h.Fixed && (h.Name == name || h.Shown() == name)
+		})
+		if i < 0 {
+			meant, _, _ := strings.Cut(registry.Suggest(name, have), " (have ")
+			wrong(at, "configuration %d tunes no %q; it tunes %s%s", k, name, strings.Join(have, ", "), meant)
+			continue
+		}
+		h := of.Hyperparameters[i]
+		if _, twice := point[h.Name]; twice {
+			wrong(at, "%s has a value already; give it once", name)
+			continue
+		}
+		value, err := valueOf(h, name, text)
+		if err != nil {
+			wrong(at, "%v", err)
+		}
+		point[h.Name] = value // also where it is wrong, so that other conditions are checked
+	}
+	for _, h := range of.Hyperparameters {
+		if _, given := point[h.Name]; given && len(errs) == 0 {
+			if why := idle(of, h, point); why != "" {
+				errs = append(errs, errors.New(why))
+			}
+		}
+	}
+	return point, errors.Join(errs...)
+}
+
+// valueOf reads a value of a hyperparameter, in natural units.
+func valueOf(h record.Hyperparameter, name, text string) (record.Number, error) {
+	s := param.Spec{Name: name, Map: param.Identity, Lo: math.Inf(-1), Hi: math.Inf(1), Choices: h.Choices}
+	for _, l := range h.Literals {
+		s.Literals = append(s.Literals, string(l))
+	}
+	if h.Choices != nil {
+		s.Map, s.Lo, s.Hi = param.Choice, 0, float64(len(h.Choices)-1)
+		if i := slices.Index(h.Choices, text); i >= 0 {
+			return record.Number(i), nil
+		}
+		v, err := s.Value(literalOf(text))
+		if err != nil {
+			err = fmt.Errorf("%s is one of %s", name, strings.Join(h.Choices, ", "))
+		}
+		return record.Number(v), err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(text, "_xX") { // as in files
+		return 0, fmt.Errorf("write NAME=VALUE with a number, as in %s=2", name)
+	}
+	if h.Whole {
+		s.Map = param.Whole
+	}
+	if len(h.Bounds) == 2 {
+		s.Lo, s.Hi = float64(h.Bounds[0]), float64(h.Bounds[1])
+	}
+	if err := s.Admits(v); err != nil {
+		return 0, err
+	}
+	if h.Budget && v != s.Hi {
+		return 0, fmt.Errorf("%s is the budget of the search, and a point has all of it, %v; leave it out", name, s.Hi)
+	}
+	return record.Number(v), nil
+}
+
+// literalOf reads a value as a file gives it; what is no such value is a text.
+func literalOf(text string) param.Literal {
+	n := strictyaml.Parse([]byte(text), strictyaml.NewFindings(""))
+	if n != nil && n.Kind == strictyaml.ScalarNode {
+		if written, json, err := strictyaml.Literal(n); err == nil {
+			return param.Literal{Text: written, JSON: json}
+		}
+	}
+	return param.Literal{Text: text}
+}
+
+// idle says why a hyperparameter does not matter at a point, of which what is not given is at its
+// initial value; "": it matters.
+func idle(of record.Configuration, h record.Hyperparameter, point map[string]record.Number) string {
+	if h.When == nil {
+		return ""
+	}
+	i := slices.IndexFunc(of.Hyperparameters, func(o record.Hyperparameter) bool { return o.Name == h.When.Name })
+	on := of.Hyperparameters[i]
+	v, given := point[on.Name]
+	if !given {
+		v = on.Init
+	}
+	if slices.Contains(h.When.Values, float64(v)) {
+		return idle(of, on, point)
+	}
+	text := fmt.Sprint(float64(v))
+	if v >= 0 && int(v) < len(on.Choices) {
+		text = on.Choices[int(v)]
+	}
+	return fmt.Sprintf("%s has no effect with this %s; leave it out (%s=%s)", h.Shown(), on.Shown(), on.Shown(), text)
+}
+
+// Enqueued finds a point of configuration k that was enqueued and not withdrawn, by its number or by
+// its values; of several with these values the last.
+func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
+	var points []journal.Own
+	for _, of := range f.Control.Own {
+		if of.Configuration == k && !of.Withdrawn {
+			points = append(points, of)
+		}
+	}
+	number, err := strconv.Atoi(assignments[0])
+	byNumber := err == nil && len(assignments) == 1
+	var point map[string]record.Number
+	if !byNumber {
+		if point, err = Point(k, f.Manifest.Configurations[k], assignments); err != nil {
+			return journal.Own{}, err
+		}
+	}
+	for _, of := range slices.Backward(points) {
+		if byNumber && of.Number == number || !byNumber && maps.Equal(of.Point, point) {
+			return of, nil
+		}
+	}
+	var all []string
+	for _, of := range points {
+		all = append(all, fmt.Sprintf("\n  %d: %s", of.Number, pointText(f.Manifest.Configurations[k], of.Point)))
+	}
+	return journal.Own{}, fmt.Errorf("configuration %d has no such point; it has %d%s", k, len(points), strings.Join(all, ""))
+}
+
+// pointText writes a point as NAME=VALUE, in the order of the hyperparameters.
+func pointText(c record.Configuration, point map[string]record.Number) string {
+	var parts []string
+	for _, h := range c.Hyperparameters {
+		v, given := point[h.Name]
+		if !given {
+			continue
+		}
+		text := strconv.FormatFloat(float64(v), 'g', -1, 64)
+		if v >= 0 && int(v) < len(h.Choices) {
+			text = h.Choices[int(v)]
+		}
+		parts = append(parts, h.Shown()+"="+text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Tried is the trial of an enqueued point; nil: it has none on record.
+func (f *Folder) Tried(of journal.Own) *record.Trial {
+	for _, line := range f.Lines {
+		if t := line.Trial; t != nil && t.Configuration == of.Configuration && t.Own == of.Number && t.Failure.IsZero() {
+			return t
+		}
+	}
+	return nil
+}
