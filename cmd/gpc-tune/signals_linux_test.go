@@ -170,8 +170,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	add := func(i interruption) { all = append(all, i) }
 	for _, args := range [][]string{
 		{"run", "fifo"}, {"validate", "fifo"}, {"plan", "fifo"}, {"check", "fifo"}, {"fit", "fifo", "-m", "m.json"}, {"fit", "fifo", "-m", "m.json", "-o", "run"},
-		{"submit", "local", "fifo"}, {"evidence", "--data", "fifo"}, {"sample", "--data", "fifo"}, {"data", "fifo"}, {"predict", "fifo", "crabs"},
-		{"predict", model, "fifo"}, {"predict", model, "fifo", "-o", "table.csv"}, {"init", "new.yaml", "--data", "fifo"},
+		{"submit", "local", "fifo"}, {"predict", "fifo", "crabs"}, {"predict", model, "fifo"}, {"predict", model, "fifo", "-o", "table.csv"},
 	} {
 		add(interruption{name: "reading", args: args, prepare: fifo, ready: reading("fifo")})
 	}

@@ -3,6 +3,9 @@ package columns
 import (
 	"fmt"
 	"regexp"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
 // lastName are names of durations; without one, 1:30:00 is a time of the day.
@@ -18,6 +21,11 @@ var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, 
 	if l.n == 0 || !none || (p.texts-l.n)*leastNumbers > p.there || p.texts+numbers.n+p.tokened() != p.there ||
 		!l.named && !l.beyond && !(l.clocks[2]+l.clocks[3] == l.n && lastName.MatchString(p.name)) {
 		return "", false
+	}
+	for text := range l.odd { // a unit that is one of time in small letters is another unit
+		if _, _, ok := data.ParseDuration(strings.ToLower(text), "", "minutes"); ok {
+			return "", false
+		}
 	}
 	unit := l.unit()
 	of := unit.Seconds()

@@ -56,6 +56,9 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 		return "in " + strings.Join(slices.Sorted(maps.Keys(p.currencies)), ", ") + "; write all in one currency", true
 	}
 	unit, others, ok := p.measured()
+	if readings := data.Readings(append(others, unit)); ok && others != nil && readings != "" {
+		return readings + "; write all in one unit", true
+	}
 	_, few := category.is(p)
 	signed := p.percent > 0 || len(p.currencies) > 0
 	if !ok || others == nil || !signed && (few || !slices.ContainsFunc(append(others, unit), data.WellKnown)) {
@@ -96,6 +99,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 	if p.percent > 0 {
 		others = append(others, "%")
 	}
-	few := p.levels != nil && len(p.levels) <= mostSizes && !data.WellKnown(unit)
+	few := p.levels != nil && len(p.levels) <= mostSizes && !data.WellKnown(unit) &&
+		(others == nil || data.Readings(append(others, unit)) == "")
 	return unit, others, !few && 2*total >= t.n+p.tally().n-limits
 }

@@ -95,3 +95,28 @@ func TestUnitOfSome(t *testing.T) {
 		t.Errorf("%+v, want %q", c, want)
 	}
 }
+
+// Units that differ in letter case alone are refused with both readings, however few values there are.
+func TestUnitsByLetterCase(t *testing.T) {
+	for _, of := range []struct{ one, other, want string }{
+		{"mg", "Mg", "mg (milligram)"}, {"Mb", "MB", "Mb (megabit)"}, {"mS", "MS", "mS (millisiemens)"}, {"pg", "Pg", "pg (picogram)"},
+		{"m", "M", "m (metre or minute)"}, {"ms", "mS", "ms (millisecond)"}, {"mL", "ML", "mL (millilitre)"}, {"kb", "kB", "kb (kilobit)"},
+	} {
+		for _, levels := range []int{7, 60} { // few are no categories either
+			table, err := Read(file(t, rows(90, "a,x,label", func(i int) string {
+				unit := of.one
+				if i == 4 {
+					unit = of.other
+				}
+				return fmt.Sprintf("%d.5 %s,%d,%c", i%levels, unit, i*i%59, 'p'+i*i%3%2)
+			})), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := table.Columns[0]
+			if c.Use != Left || !strings.Contains(c.Found, of.want) || !strings.Contains(c.Found, of.other+" (") || !strings.Contains(c.Found, "letter case alone") {
+				t.Errorf("%s and %s: %+v", of.one, of.other, c)
+			}
+		}
+	}
+}

@@ -73,60 +73,6 @@ func endOfNumber(text string) int {
 // isDigit reports whether a text begins with a digit.
 func isDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }
 
-// units have, for each kind, how many of the smallest one each is; | separates its names in lower
-// case.
-var units = []map[string]float64{
-	{"µm|μm|um|micron|microns": 1, "mm|millimeter|millimetre": 1e3, "cm|centimeter|centimetre|zentimeter": 1e4,
-		"dm": 1e5, "m|meter|meters|metre|metres|mètre|mètres|metro|metros": 1e6,
-		"km|kilometer|kilometers|kilometre|kilometres": 1e9, "in|inch|inches|zoll": 25400, "ft|feet|foot": 304800,
-		"yd|yard|yards": 914400, "mi|mile|miles|meile|meilen": 1609344e3},
-	{"µg|μg|ug|mcg": 1, "mg": 1e3, "g|gr|gram|grams|gramm": 1e6, "kg|kgs|kilo|kilos|kilogram|kilograms": 1e9,
-		"t|ton|tons|tonne|tonnes|tonnen": 1e12, "oz|ounce|ounces": 28349523.125, "lb|lbs|pound|pounds": 453592370},
-	{"µl|μl|ul": 1, "ml|milliliter|millilitre": 1e3, "cl": 1e4, "dl": 1e5, "l|liter|liters|litre|litres": 1e6},
-	{"b|byte|bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
-		"tib": 1 << 40},
-}
-
-// sizes are the units by their names: the kind, and how many of the smallest one each is.
-var sizes = func() map[string]size {
-	all := map[string]size{}
-	for kind, of := range units {
-		for names, times := range of {
-			for _, name := range strings.Split(names, "|") {
-				all[name] = size{kind, times}
-			}
-		}
-	}
-	return all
-}()
-
-type size struct {
-	kind  int
-	times float64
-}
-
-// WellKnown reports whether a unit can be converted to others.
-func WellKnown(unit string) bool {
-	_, is := sizes[strings.ToLower(unit)]
-	return is
-}
-
-// Convert returns how many of the unit to one of the unit from is. Units that are spelt alike are
-// the same, whatever the case of letters, but for m and M, milli and mega; others must be lengths,
-// weights, volumes or sizes of files.
-func Convert(from, to string) (times float64, ok bool) {
-	mega := from != to && len(from) == len(to) && from != "" && from[1:] == to[1:] && from[0]|0x20 == 'm'
-	a, known := sizes[strings.ToLower(from)]
-	b, also := sizes[strings.ToLower(to)]
-	switch {
-	case strings.EqualFold(from, to) && (!mega || known):
-		return 1, true
-	case known && also && a.kind == b.kind:
-		return a.times / b.times, true
-	}
-	return 0, false
-}
-
 // measured are numbers with a unit, or with limits of detection.
 type measured struct {
 	unit    string
@@ -157,6 +103,9 @@ func (m measured) lacks(text string) (wrong, remedy string) {
 		return fmt.Sprintf("is in %s, not %s", a.Sign, m.unit), "or add the text to missing_values"
 	case m.unit == "":
 		return "has the unit " + a.Unit, fmt.Sprintf("or set unit: %s", a.Unit)
+	case strings.EqualFold(a.Unit, m.unit):
+		return "has another unit by its letter case: " + Readings([]string{a.Unit, m.unit}), "or leave the column out " +
+			"(drop)"
 	default:
 		return fmt.Sprintf("has the unit %s, not %s", a.Unit, m.unit), "or add the text to missing_values"
 	}

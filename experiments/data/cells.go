@@ -8,7 +8,7 @@ import (
 )
 
 // textCell is a text, as a field of CSV would be.
-func textCell(text string) field { return field{text: strings.TrimSpace(text)} }
+func textCell(text string) field { return field{text: strings.TrimSpace(text), own: true} }
 
 // numberCell is a number: no notation of a file applies to it. Its text has the fewest digits that
 // identify it among numbers of so many bits, and its value is that of the text. NaN is a missing
@@ -36,7 +36,7 @@ func typedCell(text string, v float64) field {
 	if !(math.Abs(v) <= maxMagnitude) {
 		v = math.NaN()
 	}
-	return field{text, true, v}
+	return field{text: text, typed: true, number: v}
 }
 
 // timeCell is a time as databases write it: 2006-01-02 15:04:05 with a fraction where there is one.

@@ -77,7 +77,7 @@ var spanOf = func() map[string]float64 {
 var (
 	lastingClock = regexp.MustCompile(`^(\d{1,6}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))?$`)
 	standard     = regexp.MustCompile(`^p(?:[\d.,]+[ymwd])*(?:t(?:[\d.,]+[hms])+)?$`)
-	lastingPart  = regexp.MustCompile(`^(?:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
+	lastingPart  = regexp.MustCompile(`^(?i:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
 )
 
 // ParseDuration reads a duration in seconds, such as 1:30:00, 2h 15m, 3 days and P3DT4H (ISO 8601),
@@ -95,10 +95,9 @@ func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting
 		}
 		return finite(v*unit.Seconds(), as)
 	}
-	rest := strings.ToLower(strings.TrimSpace(text))
-	rest, minus := strings.CutPrefix(rest, "-")
-	if standard.MatchString(rest) && len(rest) > 2 {
-		seconds, ok = isoSeconds(rest[1:], decimal)
+	rest, minus := strings.CutPrefix(strings.TrimSpace(text), "-")
+	if lower := strings.ToLower(rest); standard.MatchString(lower) && len(lower) > 2 {
+		seconds, ok = isoSeconds(lower[1:], decimal)
 		as.Named = true
 	} else {
 		seconds, as, ok = spelledSeconds(rest, decimal, unit)
@@ -154,7 +153,7 @@ func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lastin
 			return 0, as, false
 		}
 		v, is := ParseNumber(m[1], decimal)
-		of, known := spanOf[m[2]]
+		of, known := timeUnit(m[2], last < math.Inf(1))
 		if m[2] == "" && len(m[0]) == len(rest) && len(m[1]) == 2 { // as in 2h15
 			of, known = last/60, last == 60 || last == 3600
 		}
@@ -165,6 +164,17 @@ func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lastin
 		seconds, last, rest = seconds+v*of, of, rest[len(m[0]):]
 	}
 	return seconds, as, last < math.Inf(1)
+}
+
+// timeUnit returns the seconds of a unit of time in any letter case. At the beginning M may be months or
+// minutes, and MS and mS are no milliseconds, so that these are none.
+func timeUnit(unit string, further bool) (seconds float64, known bool) {
+	lower := strings.ToLower(unit)
+	if lower != unit && (lower == "m" && !further || lower == "ms" || lower == "us" || lower == "µs") {
+		return 0, false
+	}
+	seconds, known = spanOf[lower]
+	return seconds, known
 }
 
 // clockSeconds are the seconds of a clock with two or three fields.

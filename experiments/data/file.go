@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ const (
 	maxColumns  = 1 << 20 // of a file, and the largest svmlight index
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
+	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
 	maxKnown    = 1000    // texts that are kept once
 	maxFaults   = 20      // listed in full
@@ -91,7 +93,7 @@ type FileError struct {
 	Faults []Fault
 	More   int
 
-	foreign bool // it is not UTF-8, and nothing says what else it is
+	foreign bool // it is text, and not UTF-8 as which it was read
 	// place names a place of a file without lines; column 0 is a row as a whole.
 	place func(line, column int) string
 }
@@ -183,6 +185,8 @@ type source struct {
 	binary               string   // the first bytes of a binary format; empty: text
 	part                 string   // the sheet that is asked for
 	files                []source // of a folder
+	guessed              bool     // the encoding was guessed, of the file or of one of the files
+	other                bool     // it is UTF-8, and another encoding is declared
 }
 
 // within returns a path that is relative to dir unless it is absolute.
@@ -208,14 +212,21 @@ func Located(path string) (file, part string) {
 	return path, ""
 }
 
-// open reads a file, or a part of it, in an encoding, which its byte-order mark overrides. A file
-// that cannot be opened is an *fs.PathError, one with wrong content a *FileError.
-func open(path, encoding string) (source, error) {
+// reading has the options for opening a file.
+type reading struct {
+	encoding string // encoding of a text without a byte-order mark
+	guess    bool   // text that is not UTF-8 is western
+	pipe     bool   // a pipe is read too: nothing reads it again
+}
+
+// open reads a file, or a part of it. A file that cannot be opened is an *fs.PathError, one with
+// wrong content a *FileError.
+func open(path string, how reading) (source, error) {
 	file, part := Located(path)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return openFiles(file, encoding)
+		return openFiles(file, how)
 	}
-	src, err := openFile(file, encoding)
+	src, err := openFile(file, how)
 	if err == nil && part != "" && src.binary != zipMagic {
 		err = (&FileError{Path: file}).refuse("has no sheets, of which %q could be one; leave out # and what "+
 			"follows it", part)
@@ -236,22 +247,23 @@ func filesOf(folder string) (files []string, err error) {
 }
 
 // openFiles is open for a folder, whose files are the parts of one table.
-func openFiles(folder, encoding string) (source, error) {
+func openFiles(folder string, how reading) (source, error) {
 	src, size := source{path: folder}, 0
 	e := &FileError{Path: folder}
 	files, err := filesOf(folder)
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil && info.IsDir() {
-			return src, e.refuse("has the folder %s in it; a table in parts has its files in one folder",
-				filepath.Base(file))
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return src, e.refuse("has %s in it, which is %s; a table in parts has its files in one folder, and nothing "+
+				"else", filepath.Base(file), modeName(info.Mode()))
 		}
-		part, err := openFile(file, encoding)
+		part, err := openPart(file, how)
 		if err != nil {
 			return src, err
 		}
 		if size += len(part.text); size > maxText {
 			return src, e.refuse("has more than the %d bytes that will be read; take a part of it", maxText)
 		}
+		src.guessed = src.guessed || part.guessed
 		src.files = append(src.files, part)
 	}
 	if err == nil && len(files) == 0 {
@@ -260,27 +272,62 @@ func openFiles(folder, encoding string) (source, error) {
 	return src, err
 }
 
+// openPart is openFile for a part of a table. Parts may have other encodings than the one that is
+// declared: one that is UTF-8 is read as such.
+func openPart(path string, how reading) (source, error) {
+	src, err := openFile(path, how)
+	if err == nil && src.doubtful() != "" {
+		how.encoding, how.guess = utf8Name, false
+		if utf8, wrong := openFile(path, how); wrong == nil {
+			utf8.other = true
+			return utf8, nil
+		}
+	}
+	return src, err
+}
+
+// modeName names the kind of a file that is not regular.
+func modeName(mode os.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&os.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&os.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
 // openFile is open for a file as a whole.
-func openFile(path, encoding string) (source, error) {
+func openFile(path string, how reading) (source, error) {
+	e := &FileError{Path: path}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !how.pipe { // opening it could wait
+		return source{}, e.refuse("is %s, which can be read once, and the data of a study are read again, to check "+
+			"them and to go on; save them first: cat %s > data.csv", modeName(info.Mode()), path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return source{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	e := &FileError{Path: path}
-	switch {
-	case err != nil:
+	if err != nil {
 		return source{}, err
-	case !info.Mode().IsRegular():
-		return decode(path, f, encoding, maxPipe, 0)
-	case info.Size() > maxText:
-		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", info.Size(),
-			maxText)
 	}
-	size := info.Size()
-	if size > maxUnzipped/maxRatio { // a compressed file may exceed the limit: count before allocating
-		in, err := e.input(f, encoding)
+	var raw io.ReadSeeker = f
+	limit, size := int64(maxText), info.Size()
+	switch {
+	case !info.Mode().IsRegular():
+		content, err := io.ReadAll(io.LimitReader(f, maxPipe+1))
+		if err != nil {
+			return source{}, err
+		}
+		raw, limit, size = bytes.NewReader(content), maxPipe, 0
+	case size > maxText:
+		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", size, maxText)
+	case size > maxUnzipped/maxRatio: // a compressed file may exceed the limit: count before allocating
+		in, err := e.input(f, how.encoding)
 		if err == nil {
 			size, err = e.inflate(in, maxText, io.Discard)
 		}
@@ -291,7 +338,17 @@ func openFile(path, encoding string) (source, error) {
 			return source{}, err
 		}
 	}
-	return decode(path, f, encoding, maxText, size)
+	src, err := decode(path, raw, how.encoding, limit, size)
+	if faults := (*FileError)(nil); how.guess && errors.As(err, &faults) && faults.foreign {
+		if _, wrong := raw.Seek(0, io.SeekStart); wrong != nil {
+			return source{}, wrong
+		}
+		if other, wrong := decode(path, raw, western, limit, size); wrong == nil {
+			other.guessed = true
+			return other, nil
+		}
+	}
+	return src, err
 }
 
 // binaries are the first bytes of the binary formats that are read.
@@ -299,24 +356,31 @@ var binaries = []string{parquetMagic, zipMagic}
 
 const parquetMagic, zipMagic = "PAR1", "PK\x03\x04"
 
-// unread are the first bytes of common formats that are not read, with the way out.
+// unread are the first bytes of common formats that are not read, with the way out; ? is any byte.
 var unread = []struct{ bytes, is string }{
-	{"\xfd7zXZ\x00", "an xz archive; decompress it first"},
+	{"\xfd7zXZ\x00", "an xz archive; decompress it first: xz -d FILE"},
+	{"\x04\x22\x4d\x18", "an lz4 archive; decompress it first: lz4 -d FILE"},
+	{"\x02\x21\x4c\x18", "an lz4 archive; decompress it first: lz4 -d FILE"},
+	{"LZIP\x01", "an lzip archive; decompress it first: lzip -d FILE"},
+	{"\x1f\x9d", "an archive of compress; decompress it first: gzip -d FILE"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it first: 7z x FILE"},
+	{"Rar!\x1a", "a RAR archive; unpack it first: unrar x FILE"},
 	{"\xd0\xcf\x11\xe0", "a workbook of Excel before 2007 (xls) or another old Office file; save it as xlsx or CSV"},
 	{"SQLite format 3", "an SQLite database; write a table or a query as CSV (sqlite3 -header -csv FILE " +
 		"'SELECT * FROM …')"},
 	{"ARROW1", "a Feather or Arrow file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
-	{"FEA1", "a Feather file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
-	{"RDX", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
-	{"RDA", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
+	{"FEA1\x00", "a Feather file; write it as Parquet (in Python: pandas.read_feather(…).to_parquet(…))"},
+	{"RDX?\nX\n", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
+	{"RDA?\nA\n", "an RData file; write its table as CSV (in R: load(…), then write.csv(…, row.names = FALSE))"},
 	{"X\n\x00\x00\x00", "an RDS file; write its table as CSV (in R: write.csv(readRDS(…), …, row.names = FALSE))"},
 	{strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60", "a SAS file; write it as CSV (in SAS: proc export; in Python: " +
 		"pandas.read_sas(…).to_csv(…, index=False))"},
 	{"<stata_dta>", "a Stata file; write it as CSV (in Stata: export delimited; in Python: " +
 		"pandas.read_stata(…).to_csv(…, index=False))"},
-	{"$FL", "an SPSS file; write it as CSV (in SPSS: save as; in R: haven::read_sav)"},
+	{"$FL2@(#)", "an SPSS file; write it as CSV (in SPSS: save as; in R: haven::read_sav)"},
 	{"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"},
 	{"Obj\x01", "an Avro file; write it as Parquet or CSV"},
+	{"\x93NUMPY", "an array of NumPy; write it as CSV (in Python: numpy.savetxt(…, numpy.load(…), delimiter=','))"},
 	{"%PDF-", "a PDF, not a table; get the table it shows as CSV"},
 }
 
@@ -374,17 +438,19 @@ func undecodable(path, content, encoding string) error {
 	if at < 0 {
 		return nil
 	}
-	e := &FileError{Path: path, foreign: encoding == "" && content[at] != 0}
+	e := &FileError{Path: path, foreign: is == "UTF-8" && content[at] != 0}
 	start := 1 + strings.LastIndexByte(content[:at], '\n')
 	line, column := 1+strings.Count(content[:at], "\n"), 1+at-start
 	const wayOut = "a data file is CSV, svmlight, JSON lines, Parquet or xlsx, plain or under gzip, bzip2 or zstd"
 	switch {
+	case content[at] == 0 && len(content) > 262 && content[257:262] == "ustar":
+		return e.refuse("is a tar archive; unpack it first: tar -xf FILE")
 	case content[at] == 0:
 		e.add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)
 	case is != "UTF-8":
 		e.add(line, 1+utf8.RuneCountInString(content[start:at]), "this character is not %s text; check what the "+
 			"file was written in (gpc-tune explain encoding), or save it as UTF-8", is)
-	case e.foreign:
+	case encoding == "":
 		e.add(line, column, "byte %#02x is not UTF-8 text; set encoding: %s if it is Western text of Windows "+
 			"(gpc-tune explain encoding names others), or save it as UTF-8; %s", content[at], western, wayOut)
 	default:
@@ -394,12 +460,18 @@ func undecodable(path, content, encoding string) error {
 	return e
 }
 
-// written returns the encoding for the description of the format.
+// written returns the encoding for the description of the format, unless it is UTF-8 or nothing
+// depends on it.
 func (s source) written() string {
-	if s.encoding == "" {
+	if s.encoding == "" || s.ascii() {
 		return ""
 	}
 	return ", " + s.encoding
+}
+
+// ascii reports whether the text has the characters of ASCII alone.
+func (s source) ascii() bool {
+	return strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // doubtful returns a warning if the text was read in a single-byte encoding and also is valid
@@ -424,16 +496,76 @@ func isNote(line string) bool {
 	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
 }
 
-// compressions are the ways to compress a file, with the first bytes of such a file.
+// compressions are the ways to compress a file: the first bytes of such a file, and the command
+// that decompresses it.
 var compressions = []struct {
-	name, magic string
-	open        func(r io.Reader) (io.Reader, error)
+	name, magic, command string
+	open                 func(r *bufio.Reader) (io.Reader, error)
 }{
-	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(1<<27))
+	{"gzip", "\x1f\x8b", "gzip -d FILE", openGzip},
+	{"bzip2", "BZh?1AY&SY", "bzip2 -d FILE", func(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"zstd", "\x28\xb5\x2f\xfd", "zstd -d FILE", func(r *bufio.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(1<<27))
 	}},
+}
+
+// gzipped reads the members of a gzip file, and ignores zeros after the last, with which tapes and
+// some programs fill their blocks.
+type gzipped struct {
+	*gzip.Reader
+	in *bufio.Reader
+}
+
+func openGzip(r *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return gzipped{z, r}, nil
+}
+
+func (g gzipped) Read(p []byte) (int, error) {
+	for {
+		switch n, err := g.Reader.Read(p); {
+		case !errors.Is(err, io.EOF):
+			return n, err
+		case n > 0:
+			return n, nil
+		}
+		next, err := g.in.ReadByte()
+		for zeros := next == 0; zeros && err == nil && next == 0; {
+			next, err = g.in.ReadByte()
+		}
+		if err != nil {
+			return 0, err
+		}
+		if err := errors.Join(g.in.UnreadByte(), g.Reader.Reset(g.in)); err != nil {
+			return 0, err
+		}
+		g.Multistream(false)
+	}
+}
+
+// skipFrames skips the frames at the beginning of r that decompressors of zstd and lz4 pass over
+// (RFC 8878, 3.1.2). Programs put indices there, or the sizes of the frames that follow.
+func skipFrames(r *bufio.Reader) error {
+	for {
+		if head, _ := r.Peek(4); len(head) < 4 || head[0]>>4 != 5 || string(head[1:]) != "\x2a\x4d\x18" {
+			return nil
+		}
+		head, err := r.Peek(8)
+		if err == nil {
+			_, err = r.Discard(8)
+		}
+		if err == nil {
+			_, err = io.CopyN(io.Discard, r, int64(binary.LittleEndian.Uint32(head[4:])))
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // counter counts the bytes read from a compressed file.
@@ -452,21 +584,30 @@ func (c *counter) Read(p []byte) (int, error) {
 type input struct {
 	io.Reader
 	compressed string // how; empty: plain
+	command    string // decompresses the file
 	raw        *counter
 	binary     string // as of a source
 	encoding   string // of the text
 }
 
-// begins returns a function that reports whether r begins with some bytes. It waits for no more
-// than these need to be told from others.
+// begins returns a function that reports whether r begins with some bytes; ? stands for any byte.
+// It waits for no more bytes than it needs for that.
 func begins(r *bufio.Reader) func(magic string) bool {
+	is := func(head []byte, magic string) bool {
+		for i, b := range head {
+			if magic[i] != b && magic[i] != '?' {
+				return false
+			}
+		}
+		return len(head) > 0
+	}
 	return func(magic string) bool {
 		head, _ := r.Peek(min(4, len(magic)))
-		if len(head) == 0 || !strings.HasPrefix(magic, string(head)) {
+		if !is(head, magic) {
 			return false
 		}
 		head, _ = r.Peek(len(magic))
-		return string(head) == magic
+		return len(head) == len(magic) && is(head, magic)
 	}
 }
 
@@ -475,14 +616,22 @@ func begins(r *bufio.Reader) func(magic string) bool {
 func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	in := input{raw: &counter{Reader: r}}
 	plain := bufio.NewReaderSize(in.raw, 1<<16)
+	if skipFrames(plain) != nil {
+		return in, e.refuse("breaks off in its first frame (zstd or lz4); fetch the file again")
+	}
 	for _, c := range compressions {
 		if begins(plain)(c.magic) {
 			inside, err := c.open(plain)
 			if err != nil {
 				return in, e.refuse("has a broken %s header (%v); fetch the file again", c.name, err)
 			}
-			in.compressed, plain = c.name, bufio.NewReaderSize(inside, 1<<16)
+			in.compressed, in.command, plain = c.name, c.command, bufio.NewReaderSize(inside, 1<<16)
 			break
+		}
+	}
+	for _, c := range compressions {
+		if begins(plain)(c.magic) {
+			return in, e.refuse("is compressed twice; decompress it first: %s", in.command)
 		}
 	}
 	for _, magic := range binaries {
@@ -537,7 +686,8 @@ func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
-		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again", in.compressed, err)
+		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again, or decompress it first "+
+			"if its own program finds nothing wrong: %s", in.compressed, err, in.command)
 		return 0, e
 	}
 }

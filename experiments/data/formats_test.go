@@ -400,7 +400,7 @@ func TestLevelsOutsideOfPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.WriteString(strings.Repeat("\x00", size))
-		p := pages{column: &parquetColumn{}, chunk: strings.NewReader(b.String()), left: 1}
+		p := pages{column: &parquetColumn{optional: c.defined > 0}, chunk: strings.NewReader(b.String()), left: 1}
 		if err := guarded(p.page); errors.Is(err, errShort) != c.short || (err == nil) == c.short {
 			t.Errorf("%d and %d bytes of %d: %v", c.repeated, c.defined, size, err)
 		}

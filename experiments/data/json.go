@@ -30,6 +30,7 @@ type objects struct {
 
 	columns map[string]int // nil while these are collected
 	names   []string
+	values  int // read so far
 	row     []field
 	begin   []int // byte offsets of the values
 	// The line of an offset is counted from the line before.
@@ -55,6 +56,9 @@ func openJSON(t *table, src source, _ *request) (cells, int) {
 	t.form, t.header, t.names, t.label = "JSON lines", true, o.names, len(o.names)-1
 	if o.array {
 		t.form = "JSON, an array of objects"
+	}
+	if !t.filled(n, len(o.names), o.values) {
+		return nil, 0
 	}
 	rows := newObjects(t, src.text)
 	rows.columns, rows.row, rows.begin = o.columns, make([]field, len(o.names)), make([]int, len(o.names))
@@ -202,6 +206,7 @@ func (o *objects) value(key string, keys bool) bool {
 	case bool:
 		v = field{text: fmt.Sprint(token)}
 	}
+	o.values++
 	j, known := o.columns[key]
 	switch {
 	case !keys:

@@ -68,7 +68,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	set, _ := Lookup(s.Dataset)
 	if s.Train == "" {
 		train, err = set.source(false)
-	} else if train, err = open(within(dir, s.Train), s.Encoding); err != nil {
+	} else if train, err = open(within(dir, s.Train), reading{encoding: s.Encoding}); err != nil {
 		err = unreadable("train", s.Train, dir, err)
 	}
 	if s.Test == "" && set.TestRows == 0 {
@@ -78,7 +78,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	var fault error
 	if s.Test == "" {
 		*test, fault = set.source(true)
-	} else if *test, fault = openTest(dir, s.Test, s.Encoding); fault != nil {
+	} else if *test, fault = openTest(dir, s.Test, reading{encoding: s.Encoding}); fault != nil {
 		fault = unreadable("test", s.Test, dir, fault)
 	}
 	return train, test, errors.Join(err, fault)

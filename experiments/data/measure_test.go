@@ -47,13 +47,21 @@ func TestParseAmount(t *testing.T) {
 	}
 }
 
-// A unit is itself in any case of letters, but for m and M; lengths, weights, volumes and sizes of files are converted.
+// A unit is itself in another letter case unless that makes it another unit (SI brochure, tables 7 and 8; IEC 80000-13):
+// milli and mega, bit and byte, second and siemens. Lengths, weights, volumes and sizes of files are converted.
 func TestConvert(t *testing.T) {
 	for _, of := range []struct {
 		from, to string
 		times    float64 // 0: it cannot be
 	}{{"kg", "kg", 1}, {"KG", "kg", 1}, {"g", "kg", 1e-3}, {"lb", "kg", 0.45359237}, {"inches", "cm", 2.54}, {"m", "cm", 100},
-		{"mmHg", "mmhg", 1}, {"mW", "MW", 0}, {"MB", "kb", 1000}, {"kg", "cm", 0}, {"kPa", "bar", 0}, {"", "kg", 0}} {
+		{"mmHg", "mmhg", 1}, {"mW", "MW", 0}, {"MB", "kB", 1000}, {"KB", "MB", 1e-3}, {"mb", "kb", 1000}, {"GiB", "MiB", 1024}, {"kg", "cm", 0}, {"kPa", "bar", 0}, {"", "kg", 0},
+		{"Mg", "mg", 0}, {"MG", "mg", 0}, {"Mg", "kg", 0}, {"Mb", "MB", 0}, {"kb", "kB", 0}, {"Gb", "GB", 0}, {"Mb", "mb", 1}, {"ML", "ml", 0}, {"mL", "ml", 1},
+		{"DL", "dl", 1}, {"L", "l", 1}, {"Mm", "mm", 0}, {"KM", "km", 1}, {"CM", "cm", 1}, {"M", "m", 0}, {"M", "cm", 0}, {"T", "t", 1}, {"G", "kg", 1e-3},
+		{"mS", "MS", 0}, {"mS", "ms", 0}, {"ms", "Ms", 0}, {"S", "s", 0}, {"S/cm", "s/cm", 0}, {"µS/cm", "µs/cm", 0}, {"pg", "Pg", 0}, {"pg/mL", "pg/ml", 1}, {"Pg/ml", "pg/ml", 0},
+		{"pA", "Pa", 0}, {"kPa", "KPA", 1}, {"MPa", "mPa", 0}, {"MPA", "MPa", 1}, {"mHz", "MHz", 0}, {"Mhz", "MHz", 1}, {"µM", "µm", 0}, {"nM", "nm", 0}, {"mM", "mm", 0},
+		{"mmol/L", "mmol/l", 1}, {"Mmol/l", "mmol/l", 0}, {"mol", "Mol", 1}, {"mg/dL", "Mg/dL", 0}, {"MIN", "min", 1}, {"mph", "MPH", 1}, {"pcs", "Pcs", 1}, {"mmHg", "MMHG", 1},
+		{"kW", "kw", 1}, {"dB", "db", 1}, {"U/L", "u/l", 1}, {"mU/l", "MU/l", 0}, {"K", "k", 0}, {"°C", "°c", 1}, {"X", "x", 1}, {"kT", "kt", 0}, {"eV", "ev", 1}, {"meV", "MeV", 0},
+		{"Inch", "cm", 2.54}, {"LBS", "kg", 0.45359237}, {"Meter", "m", 1}, {"mile", "Mile", 1}, {"Ω", "ω", 1}, {"mΩ", "MΩ", 0}} {
 		times, ok := Convert(of.from, of.to)
 		if ok != (of.times > 0) || ok && math.Abs(times/of.times-1) > 1e-12 {
 			t.Errorf("%q in %q: %v, %v; want %v", of.from, of.to, times, ok, of.times)
@@ -152,7 +160,7 @@ func TestMeasures(t *testing.T) {
 	spec := Spec{Label: "y", Missing: "median", MissingIndicators: true, Columns: Columns{Described: map[string]Meaning{
 		"weight": {Unit: "kg"}, "crp": {Unit: "mg/l", Limits: true}, "stay": {Duration: "hours"}}}}
 	const head = "weight,crp,stay,y\n"
-	d, err := load(t, spec, head+"70.5 kg,<0.5,1:30,a\n850 g,3 MG/L,2 days,b\n60,>100 mg/l,,a\n,,P1DT1H,b\n",
+	d, err := load(t, spec, head+"70.5 kg,<0.5,1:30,a\n850 g,3 mg/L,2 days,b\n60,>100 mg/l,,a\n,,P1DT1H,b\n",
 		head+"2 lb,7,90 min,b\n")
 	if err != nil {
 		t.Fatal(err)

@@ -63,9 +63,11 @@ func (p *parquet) footer() (*format.FileMetaData, error) {
 		return nil, fmt.Errorf("has a footer of %d bytes, more than the file; it %w", length, errDamaged)
 	}
 	meta := new(format.FileMetaData)
-	err := guarded(func() error {
-		return thrift.Unmarshal(new(thrift.CompactProtocol), []byte(p.content[size-tail-int(length):size-tail]), meta)
-	})
+	text := strings.NewReader(p.content[size-tail-int(length) : size-tail])
+	err := guarded(func() error { return thrift.NewDecoder(newThriftReader(text)).Decode(meta) })
+	if err == nil && text.Len() > 0 {
+		err = fmt.Errorf("%d bytes are left", text.Len())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("has a footer that cannot be read (%v); it %w", err, errDamaged)
 	}
@@ -84,7 +86,7 @@ func (p *parquet) describe(meta *format.FileMetaData) error {
 		return fmt.Errorf("has no columns, or a description of them that contradicts itself; it %w", errDamaged)
 	}
 	for _, e := range meta.Schema[1:] {
-		c := &parquetColumn{name: strings.TrimSpace(e.Name), kind: e.Type.V, length: int(e.TypeLength.V),
+		c := &parquetColumn{name: strings.TrimSpace(e.Name), path: e.Name, kind: e.Type.V, length: int(e.TypeLength.V),
 			optional: e.RepetitionType.V != format.Required}
 		if !e.Type.Valid || e.RepetitionType.V > format.Optional {
 			return fmt.Errorf("has the column %q, which is nested (a list, a map or a structure); write a column "+

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 // parquetColumn is a column of a Parquet file.
 type parquetColumn struct {
 	name     string
+	path     string // name as it is written
 	kind     format.Type
 	length   int  // bytes of a value of fixed length
 	optional bool // values may be missing
@@ -38,10 +40,77 @@ type pages struct {
 	dictionary []field
 	there      []byte // of each value of the page, whether it is there; nil: all are
 	at, n      int    // in the page
+	present    int    // values of the page that are there
 	values     func() (field, error)
 }
 
 var errDamaged = errors.New("is damaged, or not written completely; fetch the file again")
+
+// decoding is the part of Thrift that decodes single values.
+type decoding = thrift.Reader
+
+// thriftReader reads Thrift, whose sizes it checks against the bytes that are left before memory is
+// taken for them.
+type thriftReader struct {
+	decoding
+	from *strings.Reader
+}
+
+func newThriftReader(from *strings.Reader) thriftReader {
+	return thriftReader{new(thrift.CompactProtocol).NewReader(from), from}
+}
+
+// within returns err, or an error if n elements of at least size bytes are more than what is left.
+func (r thriftReader) within(n, size int, err error) error {
+	if err == nil && n > r.from.Len()/size {
+		err = fmt.Errorf("%d elements in %d bytes", n, r.from.Len())
+	}
+	return err
+}
+
+// ReadList reads the size of a list. A structure of the format takes 3 bytes or more.
+func (r thriftReader) ReadList() (l thrift.List, err error) {
+	size := 1
+	if l, err = r.decoding.ReadList(); l.Type == thrift.STRUCT {
+		size = 3
+	}
+	return l, r.within(int(l.Size), size, err)
+}
+
+// ReadSet reads the size of a set.
+func (r thriftReader) ReadSet() (thrift.Set, error) {
+	l, err := r.ReadList()
+	return thrift.Set(l), err
+}
+
+// ReadMap reads the size of a map.
+func (r thriftReader) ReadMap() (thrift.Map, error) {
+	m, err := r.decoding.ReadMap()
+	return m, r.within(int(m.Size), 2, err)
+}
+
+// ReadLength reads the length of a text.
+func (r thriftReader) ReadLength() (int, error) {
+	n, err := r.decoding.ReadLength()
+	return n, r.within(n, 1, err)
+}
+
+// ReadBytes reads a text.
+func (r thriftReader) ReadBytes() ([]byte, error) {
+	n, err := r.ReadLength()
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, n)
+	_, err = io.ReadFull(r.from, text)
+	return text, err
+}
+
+// ReadString reads a text.
+func (r thriftReader) ReadString() (string, error) {
+	text, err := r.ReadBytes()
+	return string(text), err
+}
 
 // guarded runs a decoder of damaged content, whose panic is an error.
 func guarded(decode func() error) (err error) {
@@ -56,7 +125,8 @@ func guarded(decode func() error) (err error) {
 // oldDictionary is what old files call format.RLEDictionary.
 const oldDictionary = format.Encoding(2)
 
-var errShort = errors.New("a page has fewer values than it says")
+var errShort, errLong = errors.New("a page has fewer values than it says"),
+	errors.New("a page has more values than it says")
 
 // open sets the pages of a chunk.
 func (p *pages) open(c *parquetColumn, content string, chunk *format.ColumnChunk, rows int64) error {
@@ -73,6 +143,9 @@ func (p *pages) open(c *parquetColumn, content string, chunk *format.ColumnChunk
 	case meta.NumValues != rows || meta.Type != c.kind:
 		return fmt.Errorf("a row group has %d of its values, of type %v, for %d rows of type %v; the file %w",
 			meta.NumValues, meta.Type, rows, c.kind, errDamaged)
+	case len(meta.PathInSchema) != 1 || meta.PathInSchema[0] != c.path:
+		return fmt.Errorf("a row group has the column %q in its place; the file %w",
+			strings.Join(meta.PathInSchema, "."), errDamaged)
 	}
 	*p = pages{column: c, chunk: strings.NewReader(content[from : from+size]), codec: meta.Codec, left: rows}
 	return nil
@@ -99,8 +172,7 @@ func (p *pages) page() error {
 		return errShort
 	}
 	var header format.PageHeader
-	protocol := new(thrift.CompactProtocol)
-	if err := thrift.NewDecoder(protocol.NewReader(p.chunk)).Decode(&header); err != nil {
+	if err := thrift.NewDecoder(newThriftReader(p.chunk)).Decode(&header); err != nil {
 		return err
 	}
 	size := int64(header.CompressedPageSize)
@@ -110,6 +182,9 @@ func (p *pages) page() error {
 	content := make([]byte, size)
 	if _, err := io.ReadFull(p.chunk, content); err != nil {
 		return err
+	}
+	if sum := uint32(header.CRC); sum != 0 && sum != crc32.ChecksumIEEE(content) {
+		return errors.New("its checksum is that of another content")
 	}
 	plain := int(header.UncompressedPageSize)
 	switch {
@@ -137,13 +212,20 @@ func (p *pages) page() error {
 			return errShort
 		}
 		levels, content := content[repeated:repeated+defined], content[repeated+defined:]
+		if !p.column.optional && defined > 0 || h.NumRows != h.NumValues {
+			return errors.New("it says that it has lists, or missing values in a column without such")
+		}
 		if !h.IsCompressed.Valid || h.IsCompressed.V {
 			var err error
 			if content, err = p.inflate(content, plain-repeated-defined); err != nil {
 				return err
 			}
 		}
-		return p.begin(h.NumValues, levels, content, h.Encoding)
+		err := p.begin(h.NumValues, levels, content, h.Encoding)
+		if missing := p.n - p.present; err == nil && missing != int(h.NumNulls) {
+			err = fmt.Errorf("it says that %d values are missing, and %d are", h.NumNulls, missing)
+		}
+		return err
 	}
 	return nil // an index
 }
@@ -151,6 +233,9 @@ func (p *pages) page() error {
 // inflate decompresses a page to its size.
 func (p *pages) inflate(content []byte, size int) (plain []byte, err error) {
 	if p.codec == format.Uncompressed {
+		if len(content) != size {
+			return nil, fmt.Errorf("it should have %d bytes, and has %d", size, len(content))
+		}
 		return content, nil
 	}
 	if size < 0 || size > ratioFree && size > maxRatio*len(content) {
@@ -222,20 +307,20 @@ func (p *pages) begin(n int32, levels, content []byte, as format.Encoding) (err 
 	}
 	p.at, p.n, p.there = 0, int(n), nil
 	p.left -= int64(n)
-	present := p.n
+	p.present = p.n
 	if p.column.optional {
 		next := hybrid(levels, 1)
-		p.there, present = make([]byte, n), 0
+		p.there, p.present = make([]byte, n), 0
 		for i := range p.there {
 			level, err := next()
 			if err != nil {
 				return err
 			}
 			p.there[i] = byte(level)
-			present += int(level)
+			p.present += int(level)
 		}
 	}
-	p.values, err = p.decoder(content, present, as)
+	p.values, err = p.decoder(content, p.present, as)
 	return err
 }
 
@@ -268,8 +353,13 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 			end := 4 + binary.LittleEndian.Uint32(content)
 			value := content[4:end]
 			content = content[end:]
+			if n--; n == 0 && len(content) > 0 {
+				return field{}, errLong
+			}
 			return c.cell(value)
 		}, nil
+	case as == format.Plain && len(content) > n*c.length:
+		return nil, errLong
 	case as == format.Plain:
 		return func() (field, error) {
 			if len(content) < c.length {
@@ -280,7 +370,7 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 			return c.cell(value)
 		}, nil
 	case as == format.ByteStreamSplit && c.length > 0: // the first bytes of all values, then the second, …
-		if len(content) < n*c.length {
+		if len(content) != n*c.length {
 			return nil, errShort
 		}
 		k, value := 0, make([]byte, c.length)
@@ -344,6 +434,7 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 				return nil, err
 			}
 		}
+		most := max(ratioFree, maxRatio*len(content))
 		lengths, content, err := differences(content, n)
 		var value []byte
 		return func() (field, error) {
@@ -355,6 +446,9 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 			content = content[lengths[k]:]
 			if c.kind == format.FixedLenByteArray && len(value) != c.length {
 				return field{}, errShort
+			}
+			if most -= len(value); most < 0 {
+				return field{}, errors.New("it expands to too many times its size")
 			}
 			return c.cell(value)
 		}, err

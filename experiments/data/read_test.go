@@ -570,11 +570,16 @@ func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
 	}
-	src, err := decode("f", strings.NewReader(text), s.Encoding, 1<<20, 0)
-	if err != nil {
-		return
+	var src source
+	var d *Data
+	var err error
+	if bytes := taken(func() {
+		if src, err = decode("f", strings.NewReader(text), s.Encoding, 1<<20, 0); err == nil {
+			d, err = s.readTrain(src)
+		}
+	}); bytes > 1<<30 {
+		t.Fatalf("%d bytes of memory for %d of the file", bytes, len(text))
 	}
-	d, err := s.readTrain(src)
 	if err != nil {
 		if err.Error() == "" {
 			t.Error("an error without a message")

@@ -1,9 +1,13 @@
 package data
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
@@ -39,6 +43,7 @@ type folder struct {
 // openFolder opens files with the same columns, in one format each.
 func openFolder(t *table, src source, want *request) (cells, int) {
 	f, all, asked := &folder{table: t, of: len(src.files)}, 0, *want
+	forms := map[string][]string{} // the names of the files of each form
 	t.faults.place = func(line, column int) string {
 		faults := f.parts[(line-1)%len(src.files)].faults
 		return filepath.Base(faults.Path) + faults.at((line-1)/len(src.files), column)
@@ -57,12 +62,19 @@ func openFolder(t *table, src source, want *request) (cells, int) {
 		}
 		if k == 0 {
 			t.layout = part.layout
-			t.form, t.warnings = several(len(src.files), "file")+", "+part.form, part.warnings
+			t.form, t.warnings = part.form, part.warnings
+			asked.words = false
 			if part.header {
 				asked.named = slices.Concat(asked.named, part.names)
 			}
 		}
-		if part.header != t.header || !slices.Equal(part.names, t.names) {
+		switch {
+		case part.header != t.header:
+			has := map[bool]string{true: "a header", false: "no header"}
+			part.faults.add(1, 0, "has %s, and the first file of the folder %s; a table in parts has one in all or in "+
+				"none", has[part.header], has[t.header])
+			return f.refused(k)
+		case !slices.Equal(part.names, t.names):
 			part.faults.add(1, 0, "has the columns %s, and the first file of the folder %s; a table in parts has the "+
 				"same columns in all, in one order", list(part.names), list(t.names))
 			return f.refused(k)
@@ -72,9 +84,41 @@ func openFolder(t *table, src source, want *request) (cells, int) {
 				t.warnings = append(t.warnings, w)
 			}
 		}
+		forms[part.form] = append(forms[part.form], filepath.Base(file.path))
 		f.rows, all = append(f.rows, rows), all+n
 	}
+	for _, form := range slices.Sorted(maps.Keys(forms)) {
+		if form != t.form {
+			t.warnings = append(t.warnings, cause.Columns.New("%s: %s, and the first file of the folder: %s; each is "+
+				"read as what it is", list(forms[form]), form, t.form))
+		}
+	}
+	t.form = several(len(src.files), "file") + ", " + t.form
+	t.encodings(src.files)
 	return f, all
+}
+
+// encodings reports the encodings of the files of a folder. A file in ASCII is the same in all.
+func (t *table) encodings(files []source) {
+	names, other := map[string][]string{}, false
+	for _, file := range files {
+		if !file.ascii() && file.binary == "" {
+			is := cmp.Or(file.encoding, utf8Name)
+			names[is] = append(names[is], filepath.Base(file.path))
+			other = other || file.other
+		}
+	}
+	var all []string
+	for _, encoding := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, fmt.Sprintf("%s (%s)", encoding, list(names[encoding])))
+	}
+	if len(all) > 1 || other {
+		t.warnings = append(t.warnings, cause.Coding.New("each file of the folder is read in its own encoding: %s",
+			strings.Join(all, ", ")))
+	}
+	if len(all) > 1 || len(names[utf8Name]) == 0 && len(all) > 0 {
+		t.form += ", " + strings.Join(all, ", ")
+	}
 }
 
 // refused reports the faults of a part.
@@ -125,8 +169,10 @@ func read(src source, want request) (t *table, err error) {
 	} else if rows, n := t.reader.open(t, src, &want); rows != nil {
 		err = t.fill(rows, n, want)
 	}
-	if doubt := src.doubtful(); doubt != "" {
-		t.warnings = append(t.warnings, cause.Coding.New("%s %s", filepath.Base(src.path), doubt))
+	for _, file := range append(src.files, src) {
+		if doubt := file.doubtful(); doubt != "" {
+			t.warnings = append(t.warnings, cause.Coding.New("%s %s", filepath.Base(file.path), doubt))
+		}
 	}
 	t.end()
 	if faults := t.faults.err(); faults != nil && !errors.Is(err, faults) {

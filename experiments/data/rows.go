@@ -103,10 +103,10 @@ func (want *request) typed(value any, levels []string) field {
 		if !ok {
 			v = math.NaN()
 		}
-		return field{levelOf(levels, text, func(l string) bool {
+		return field{text: levelOf(levels, text, func(l string) bool {
 			n := want.number(field{text: l})
 			return n == v || math.IsNaN(n) && l == text
-		}), true, v}
+		}), typed: true, number: v}
 	}
 	return field{typed: true, number: math.NaN()}
 }

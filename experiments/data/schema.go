@@ -291,17 +291,12 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 // such file exists, path may name a bundled set; its test cases are read if it has any. An id
 // column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
-	src, err := openTest("", path, s.encoding())
-	if faults := (*FileError)(nil); s.Encoding == "" && errors.As(err, &faults) {
-		if other, wrong := open(path, western); wrong == nil {
-			src, err = other, nil
-		}
-	}
+	src, err := openTest("", path, reading{encoding: s.encoding(), guess: s.Encoding == "", pipe: true})
 	if err != nil {
 		return nil, err
 	}
 	d, err := s.read(src, nil, false)
-	if err == nil && src.encoding == western && s.Encoding == "" {
+	if err == nil && src.guessed {
 		d.Warnings = append(d.Warnings, readAsWestern)
 	}
 	return d, err
@@ -313,8 +308,8 @@ var readAsWestern = cause.Coding.New("the cases are not UTF-8 text, and are read
 
 // openTest opens a file of test cases or, if there is no such file, the test cases of a bundled
 // set. A relative path starts in dir.
-func openTest(dir, path, encoding string) (source, error) {
-	src, err := open(within(dir, path), encoding)
+func openTest(dir, path string, how reading) (source, error) {
+	src, err := open(within(dir, path), how)
 	if errors.Is(err, fs.ErrNotExist) {
 		set, unknown := Lookup(path)
 		if unknown == nil {

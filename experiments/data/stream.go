@@ -17,6 +17,7 @@ const streamBytes = 1 << 21
 // in order, with Rows counted from the beginning; the first has both records that determine the
 // columns. Only one part is in memory. name is a file, or - for r.
 func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) error) error {
+	again := false // the file can be read again
 	if name != "-" {
 		file, _ := Located(name)
 		f, err := os.Open(file)
@@ -24,17 +25,18 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 			return err
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return s.whole(name, input{}, records, each)
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			return s.whole(name, input{}, true, records, each)
 		}
-		r = f
+		r, again = f, err == nil && info.Mode().IsRegular()
 	}
 	in, err := (&FileError{Path: name}).input(r, s.encoding())
 	if err != nil {
 		return err
 	}
 	if in.binary != "" {
-		return s.whole(name, in, records, each)
+		return s.whole(name, in, again, records, each)
 	}
 	p := parts{r: bufio.NewReaderSize(in, 1<<16)}
 	as, lines := &layout{}, 0
@@ -44,7 +46,7 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 			part, err = p.more(part, 2)
 			if !(source{text: strings.TrimPrefix(part.text, "\ufeff")}).reader().lines {
 				in.Reader = io.MultiReader(strings.NewReader(part.text), p.r)
-				return s.whole(name, in, records, each)
+				return s.whole(name, in, again, records, each)
 			}
 		}
 		switch {
@@ -66,12 +68,12 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 }
 
-// whole reads a file whose parts cannot be read by themselves: the file of this name, or with -
-// what in holds. Its cases come in parts all the same.
-func (s *Schema) whole(name string, in input, records int, each func(*Data) error) error {
+// whole reads a file whose parts cannot be read by themselves: the file of this name again, or what
+// in holds. Its cases come in parts all the same.
+func (s *Schema) whole(name string, in input, again bool, records int, each func(*Data) error) error {
 	var d *Data
 	var err error
-	if name != "-" {
+	if again {
 		d, err = s.Read(name)
 	} else if src, wrong := (&FileError{Path: name}).content(in, maxPipe, 0); wrong != nil {
 		err = wrong

@@ -51,6 +51,7 @@ type field struct {
 	text   string
 	typed  bool    // number is known, and not to be read from the text
 	number float64 // NaN: the text is not a number
+	own    bool    // the text is no part of a longer one; other cells may share it
 }
 
 // number is the number of a field, or NaN.
@@ -192,12 +193,14 @@ func (t *table) begin(want request, n int) error {
 	return nil
 }
 
-// kept copies a text, so that its line can be freed.
-func (t *table) kept(text string) string {
+// kept copies a text, so that its line can be freed, unless it is no part of a line.
+func (t *table) kept(text string, own bool) string {
 	if copied, met := t.known[text]; met {
 		return copied
 	}
-	text = strings.Clone(text)
+	if !own {
+		text = strings.Clone(text)
+	}
 	if len(t.known) < maxKnown {
 		t.known[text] = text
 	}
@@ -226,10 +229,10 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		if missing {
 			complete, text, v = complete && role == target && want.loose, "", math.NaN()
-			t.missing(want, role, line, at(j), j, "value")
+			t.missing(want, role, line, at, j, "value")
 		} else if mark == withoutTime && t.marked[j] {
 			complete = false
-			t.missing(want, role, line, at(j), j, "time of the day, which is an input")
+			t.missing(want, role, line, at, j, "time of the day, which is an input")
 		}
 		switch {
 		case counts.set(role, v):
@@ -238,9 +241,9 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
 		case role != number:
-			t.texts[j][n] = t.kept(want.folded(role, text))
+			t.texts[j][n] = t.kept(want.folded(role, text), f.own)
 		default:
-			t.addNumber(want, line, at(j), j, f, v, mark, missing)
+			t.addNumber(want, line, at, j, f, v, mark, missing)
 		}
 	}
 	if !complete && want.missing == "drop" {
@@ -255,10 +258,11 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 }
 
 // addNumber sets the number of column j of the next case, and its mark.
-func (t *table) addNumber(want request, line, at, j int, f field, v float64, mark string, missing bool) {
+func (t *table) addNumber(want request, line int, at func(j int) int, j int, f field, v float64, mark string,
+	missing bool) {
 	n := len(t.rows)
 	if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
-		t.faults.once(kind, line, at, "column %q: %s", t.names[j], t.notValue(want, j, f.text))
+		t.faults.once(kind, line, at(j), "column %q: %s", t.names[j], t.notValue(want, j, f.text))
 	}
 	if t.marked[j] {
 		t.texts[j][n] = mark
@@ -383,7 +387,7 @@ func (t *table) keepCurrency(j int, of string) {
 }
 
 // oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
-func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
+func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int, text string) {
 	if decimal == "" { // which reads none
 		return
 	}
@@ -396,7 +400,7 @@ func (t *table) oneCurrency(decimal string, line, at, j int, text string) {
 	case !known:
 		t.keepCurrency(j, of)
 	case first != of:
-		t.faults.once(fault{"currency", j}, line, at, "column %q: %q is in %s, and others are in %s; write all in one "+
+		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in one "+
 			"currency, or leave the column out (drop)", t.names[j], text, of, first)
 	}
 }
@@ -528,6 +532,16 @@ func (t *table) fits(n, columns int) bool {
 	return true
 }
 
+// filled refuses a file that would need much memory for few values.
+func (t *table) filled(n, columns, values int) bool {
+	if n <= max(sparseFree, maxEmpty*values)/max(1, columns) {
+		return true
+	}
+	t.faults.add(0, 0, "%s of %s have only %s; a table has a value in one of %d places or more; leave out the columns "+
+		"that have few", several(n, "row"), several(columns, "column"), several(values, "value"), maxEmpty)
+	return false
+}
+
 // passes reports whether the case is skipped because of its label.
 func (t *table) passes(want request, f field) bool {
 	if want.keep == nil {
@@ -542,24 +556,26 @@ func (t *table) passes(want request, f field) bool {
 }
 
 // missing handles what is missing of column j: a fault, unless it is allowed.
-func (t *table) missing(want request, r role, line, column, j int, what string) {
+func (t *table) missing(want request, r role, line int, at func(j int) int, j int, what string) {
 	kind := fault{"missing", j}
+	if want.missing == "drop" || want.loose && (r == target || r.counts()) || t.faults.repeats(kind, line) {
+		return
+	}
 	switch {
-	case want.missing == "drop" || want.loose && (r == target || r.counts()):
 	case r == target:
-		t.faults.once(kind, line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, "+
+		t.faults.once(kind, line, at(j), "the label (column %q) is missing; write it, or set unlabelled: drop, "+
 			"or missing: drop", t.names[j])
 	case r == weighing:
-		t.faults.once(kind, line, column, "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
+		t.faults.once(kind, line, at(j), "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
 			"set missing: drop", t.names[j])
 	case r.counts():
-		t.faults.once(kind, line, column, "the %s (column %q) is missing; write it, or set missing: drop",
+		t.faults.once(kind, line, at(j), "the %s (column %q) is missing; write it, or set missing: drop",
 			amountNames[r], t.names[j])
 	case r == needed:
-		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
+		t.faults.once(kind, line, at(j), "the group (column %q) is missing; write it, or set missing: drop",
 			t.names[j])
 	case want.missing == "" || want.missing == "error":
-		t.faults.once(kind, line, column, "column %q has no %s; %s", t.names[j], what,
+		t.faults.once(kind, line, at(j), "column %q has no %s; %s", t.names[j], what,
 			want.remedy("write it", "or set missing: drop, mean or median"))
 	}
 }

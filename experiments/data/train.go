@@ -287,7 +287,7 @@ func (s *Schema) categories(t *table) {
 					v = math.NaN()
 				}
 				if t.numbers.Set(i, k, v); ok {
-					t.oneCurrency(s.Decimal, t.lines[i], 0, c.Index, f)
+					t.oneCurrency(s.Decimal, t.lines[i], func(int) int { return 0 }, c.Index, f)
 					t.oneScale(c.Index, f, v)
 				}
 			}

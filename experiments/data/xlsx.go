@@ -65,8 +65,9 @@ func openXLSX(t *table, src source, _ *request) (cells, int) {
 		}
 		return name + "!" + letters + strconv.Itoa(row)
 	}
-	s := &sheet{columns: slices.Repeat([]int{-1}, sheetColumns)}
+	s, values := &sheet{columns: slices.Repeat([]int{-1}, sheetColumns)}, 0
 	for _, row := range rows {
+		values += len(row.cells)
 		for _, c := range row.cells {
 			s.columns[c.column] = 0
 		}
@@ -90,6 +91,9 @@ func openXLSX(t *table, src source, _ *request) (cells, int) {
 	}
 	if len(rows) == 0 {
 		t.faults.add(0, 0, "sheet %q has a header without cases", name)
+		return nil, 0
+	}
+	if !t.filled(len(rows), len(s.places), values) {
 		return nil, 0
 	}
 	s.rows, s.row = rows, make([]field, len(s.places))
@@ -154,6 +158,7 @@ func readWorkbook(content, asked string) (name string, rows []sheetRow, err erro
 	var relations struct {
 		Relations []struct {
 			ID     string `xml:"Id,attr"`
+			Type   string `xml:"Type,attr"`
 			Target string `xml:"Target,attr"`
 		} `xml:"Relationship"`
 	}
@@ -161,19 +166,23 @@ func readWorkbook(content, asked string) (name string, rows []sheetRow, err erro
 		return "", nil, errors.New("is a zip archive, and no workbook of Excel (xlsx); unpack it, or save it as xlsx " +
 			"or CSV")
 	}
-	if err := errors.Join(b.decode("xl/workbook.xml", &book), b.decode("xl/_rels/workbook.xml.rels", &relations),
-		b.readShared(), b.readStyles()); err != nil {
+	if err := errors.Join(b.decode("xl/workbook.xml", &book), b.decode("xl/_rels/workbook.xml.rels", &relations)); err !=
+		nil {
 		return "", nil, err
 	}
 	if is := book.Properties.Since1904; is == "1" || is == "true" {
 		b.from = 1462
 	}
-	targets := map[string]string{}
+	targets, documents := map[string]string{}, map[string]string{} // targets by id, and by the last part of the type
 	for _, r := range relations.Relations {
 		targets[r.ID] = strings.TrimPrefix(path.Join("/xl", r.Target), "/")
 		if strings.HasPrefix(r.Target, "/") {
 			targets[r.ID] = r.Target[1:]
 		}
+		documents[path.Base(r.Type)] = targets[r.ID]
+	}
+	if err := errors.Join(b.readShared(documents["sharedStrings"]), b.readStyles(documents["styles"])); err != nil {
+		return "", nil, err
 	}
 	var names, empty []string
 	for _, s := range book.Sheets {
@@ -236,7 +245,11 @@ func (b *workbook) decode(name string, v any) error {
 		return err
 	}
 	defer f.Close()
-	if err := xml.NewDecoder(f).Decode(v); err != nil {
+	err = xml.NewDecoder(f).Decode(v)
+	if err == nil { // the checksum of the document comes after its end
+		_, err = io.Copy(io.Discard, f)
+	}
+	if err != nil {
 		return fmt.Errorf("has a document %s that cannot be read (%v); it %w", name, err, errDamaged)
 	}
 	return nil
@@ -275,10 +288,23 @@ func plain(text string) string {
 	})
 }
 
+// optional returns the name of a document: the given one or, if it is empty, the usual one, which
+// may be missing.
+func (b *workbook) optional(name, usual string) (of string, missing bool) {
+	if name != "" {
+		return name, false
+	}
+	f, err := b.archive.Open(usual)
+	if err == nil {
+		f.Close()
+	}
+	return usual, err != nil
+}
+
 // readShared reads the texts that cells share; there may be none.
-func (b *workbook) readShared() error {
-	const name = "xl/sharedStrings.xml"
-	if _, err := b.archive.Open(name); err != nil {
+func (b *workbook) readShared(name string) error {
+	name, missing := b.optional(name, "xl/sharedStrings.xml")
+	if missing {
 		return nil
 	}
 	return b.each(name, map[string]func(*xml.Decoder, xml.StartElement) error{
@@ -314,9 +340,9 @@ func (b *workbook) each(name string, of map[string]func(*xml.Decoder, xml.StartE
 }
 
 // readStyles reads which cells show dates.
-func (b *workbook) readStyles() error {
-	const name = "xl/styles.xml"
-	if _, err := b.archive.Open(name); err != nil {
+func (b *workbook) readStyles(name string) error {
+	name, missing := b.optional(name, "xl/styles.xml")
+	if missing {
 		return nil
 	}
 	var doc struct {
