@@ -1,6 +1,9 @@
 package reports
 
-import "github.com/gpc-tune/gpc-tune/internal/cause"
+import (
+	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
 
 // Answer is the conclusion of a run for one data set: which configuration is best, by how much, and
 // what speaks against trusting that. Configurations compete if they were scored on all planned
@@ -50,6 +53,8 @@ type Answer struct {
 	Rivals       []Rival       `json:"rivals"` // all other configurations that competed, best first
 	Trust        []Trust       `json:"trust"`  // reasons to doubt the answer; empty: none found
 	Keep         string        `json:"keep"`   // command or call that writes the best to a model file
+	// classes of the file that the experiment leaves out
+	ClassesLeftOut []record.ClassCount `json:"classes_left_out,omitempty"`
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
 }

@@ -60,6 +60,11 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	for _, s := range best.folds {
 		a.Cases += s.Test
 	}
+	for _, d := range r.Manifest.Data {
+		if d.DataHash == r.Configurations[best.index].Record.DataHash {
+			a.ClassesLeftOut = d.LeftOut
+		}
+	}
 	a.Absent = map[Status]int{}
 	for _, k := range group {
 		if !slices.ContainsFunc(all, func(c competitor) bool { return c.index == k }) {

@@ -194,8 +194,8 @@ func describeColumns(w io.Writer, t *columns.Table) {
 			fmt.Fprintf(w, "rows\t%d %s\n", of.n, of.what)
 		}
 	}
-	if t.Spec.IgnoreCase {
-		fmt.Fprintf(w, "spelling\tignore_case: true takes as one what differs in case; %s\n",
+	if t.Spellings != "" {
+		fmt.Fprintf(w, "spelling\tignore_case takes as one what differs in letter case; %s\n",
 			terminal.OneLine(t.Spellings))
 	}
 	fmt.Fprintln(w, "\ncolumn\tused as\tkind\tmissing\tfound")

@@ -36,7 +36,9 @@ func TestDataSections(t *testing.T) {
 		{func(t *columns.Table) { t.Spec.Order = []data.Name{"low", "high"} }, []string{"order: [low, high] # of the classes"}, nil},
 		{func(t *columns.Table) { t.Unlabelled = 1 }, []string{"unlabelled: drop # 1 case without a label"}, nil},
 		{func(t *columns.Table) { t.Unlabelled = 2 }, []string{"unlabelled: drop # 2 cases without a label"}, nil},
-		{func(t *columns.Table) { t.Spec.IgnoreCase, t.Spellings = true, "Yes and YES" }, []string{"ignore_case: true # one category is spelt in several ways; Yes and YES"}, nil},
+		{func(t *columns.Table) {
+			t.Spec.IgnoreCase.Columns, t.Spellings = []data.Name{"c", "d, e"}, "Yes and YES"
+		}, []string{"ignore_case: [c, \"d, e\"] # spelt in several ways, which are one; Yes and YES"}, nil},
 		{func(t *columns.Table) { t.Spec.Decimal = "comma" }, []string{"decimal: comma # numbers as in 1.234,5; or point"}, nil},
 		{func(t *columns.Table) { t.Spec.Decimal = "point" }, []string{"decimal: point # numbers as in 1,234.5; or comma"}, nil},
 		{func(t *columns.Table) { t.Spec.MissingValues = []data.Name{"-", "none"} }, []string{`missing_values: [`, "none] # texts among numbers"}, nil},

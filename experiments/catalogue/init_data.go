@@ -34,8 +34,9 @@ func (w *starter) writeTable(t *columns.Table) {
 		w.line("  unlabelled: drop # %s without a label", several(t.Unlabelled, "case"))
 	}
 	w.roles(t)
-	if t.Spec.IgnoreCase {
-		w.line("  ignore_case: true # one category is spelt in several ways; %s", comment(t.Spellings))
+	if of := t.Spec.IgnoreCase.Columns; of != nil {
+		w.line("  ignore_case: [%s] # spelt in several ways, which are one; %s", strings.Join(names(of), ", "),
+			comment(t.Spellings))
 	}
 	if s := t.Spec; s.Decimal != "" {
 		w.line("  decimal: %s # numbers as in %s; or %s", s.Decimal,

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -223,6 +224,24 @@ func TestTextsAmongLabels(t *testing.T) {
 	}
 }
 
+// Only the column that is spelt in several ways is compared without letter case, and labels keep theirs.
+func TestSpellingsOfOneColumn(t *testing.T) {
+	table, err := Read(file(t, rows(80, "colour,size,label", func(i int) string {
+		return []string{"Blue White", "Blue white", "Blue White", "red"}[i%4] + "," + []string{"A b", "C"}[i%2] + "," + []string{"Red Dwarf", "White Dwarf"}[i*i%3%2]
+	})), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := data.Load(table.Spec, ".", 0)
+	if err != nil || !reflect.DeepEqual(table.Spec.IgnoreCase, data.IgnoreCase{Columns: []data.Name{"colour"}}) ||
+		fmt.Sprint(d.Classes, d.ColumnNames) != "[Red Dwarf White Dwarf] [colour=Blue White colour=red size=A b size=C]" {
+		t.Errorf("%+v, %v", table.Spec.IgnoreCase, err)
+	}
+	if !strings.HasPrefix(table.Columns[0].Found, "2 categories: Blue White (60), red (20)") || table.Classes[0].Class != "Red Dwarf" {
+		t.Errorf("%+v, %+v", table.Columns[0], table.Classes)
+	}
+}
+
 // Words that differ only in case are one category; single letters are not, unless they are answers.
 func TestSpellings(t *testing.T) {
 	for name, of := range map[string]struct {
@@ -241,7 +260,7 @@ func TestSpellings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table.Spellings != of.want || table.Spec.IgnoreCase != (of.want != "") ||
+		if table.Spellings != of.want || (table.Spec.IgnoreCase.Columns != nil) != (of.want != "") ||
 			!strings.HasPrefix(table.Columns[0].Found, of.found) {
 			t.Errorf("%s: %q, %+v", name, table.Spellings, table.Columns[0])
 		}

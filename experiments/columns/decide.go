@@ -343,7 +343,14 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 	without := map[string]int{}
 	if c.Order != nil {
 		maps.Copy(without, p.levels)
-		maps.DeleteFunc(without, func(text string, _ int) bool { return slices.Contains(c.Order, text) })
+		if p.spelt != nil {
+			without = maps.Clone(p.spelt)
+		}
+		maps.DeleteFunc(without, func(text string, _ int) bool {
+			return slices.ContainsFunc(c.Order, func(of string) bool {
+				return of == text || p.spelt != nil && strings.EqualFold(of, text)
+			})
+		})
 	} else {
 		maps.Copy(without, p.tokens)
 		maps.Copy(without, c.odd)

@@ -4,33 +4,30 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// fold finds categories that are spelt in several ways, as yes, Yes and YES, and then takes all
-// texts in lower case. Single letters can mean different things by their case, as alleles do,
+// fold finds columns of categories that are spelt in several ways, as yes, Yes and YES, which
+// ignore_case makes one. Single letters can mean different things by their case, as alleles do,
 // unless they are answers.
 func (t *Table) fold(profiles []*profile) {
+	var all []string
 	for _, p := range profiles {
-		if t.Spellings = p.spellings(); t.Spellings != "" {
-			t.Spec.IgnoreCase = true
-			break
+		if ways := p.spellings(); ways != "" {
+			t.Spec.IgnoreCase.Columns = append(t.Spec.IgnoreCase.Columns, data.Name(t.Naming(p.place)))
+			all = append(all, ways)
+			p.spelt, p.levels = p.levels, p.folded()
 		}
 	}
-	if !t.Spec.IgnoreCase {
-		return
-	}
-	for _, p := range profiles {
-		if p.levels != nil && p.texts > 0 {
-			p.levels = p.folded()
-		}
-	}
+	t.Spellings = strings.Join(all, "; ")
 }
 
-// folded is how often each value occurs in lower case.
+// folded counts the values that differ in letter case alone as the most frequent of them.
 func (p *profile) folded() map[string]int {
-	out := map[string]int{}
+	out, as := map[string]int{}, data.Spellings(p.levels)
 	for level, n := range p.levels {
-		out[strings.ToLower(level)] += n
+		out[as[level]] += n
 	}
 	return out
 }
@@ -38,7 +35,7 @@ func (p *profile) folded() map[string]int {
 // spellings lists the ways in which a category is spelt; empty if it is one, or if there are no
 // categories.
 func (p *profile) spellings() string {
-	if p.texts == 0 {
+	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.lasting.n == p.texts || p.dated() != nil {
 		return ""
 	}
 	folded := p.folded()

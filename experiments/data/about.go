@@ -17,11 +17,11 @@ func (d *Data) about(s Spec) string {
 	if d.Classes == nil {
 		text += fmt.Sprintf(": numbers, %.6g to %.6g", slices.Min(d.Targets), slices.Max(d.Targets))
 	} else {
-		var classes []string
+		var classes []Count
 		for k, n := range d.counts() {
-			classes = append(classes, fmt.Sprintf("%s (%d)", d.Classes[k], n))
+			classes = append(classes, Count{d.Classes[k], n})
 		}
-		text += ": " + Abridged(classes)
+		text += ": " + Abridged(counted(classes))
 	}
 	inputs := len(d.Schema.Inputs)
 	text += fmt.Sprintf("; from %d input%s", inputs, map[bool]string{true: "", false: "s"}[inputs == 1])
@@ -48,9 +48,7 @@ func (d *Data) about(s Spec) string {
 	if s.Counts.Trials != "" {
 		leave([]string{string(s.Counts.Trials)}, "counts")
 	}
-	if s.Classes != nil {
-		leave([]string{"cases of other classes"}, "classes")
-	}
+	leave(counted(d.LeftOut), "not in classes")
 	if s.Subsample > 0 {
 		leave([]string{"all other cases"}, "subsample")
 	}
@@ -63,6 +61,14 @@ func (d *Data) about(s Spec) string {
 		text += "; left out: " + strings.Join(left, ", ")
 	}
 	return text
+}
+
+// counted are classes with their numbers of cases.
+func counted(classes []Count) (out []string) {
+	for _, c := range classes {
+		out = append(out, fmt.Sprintf("%s (%d)", c.Class, c.N))
+	}
+	return out
 }
 
 // written are names as they are written.

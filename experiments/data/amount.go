@@ -104,8 +104,8 @@ func (m measured) lacks(text string) (wrong, remedy string) {
 	case m.unit == "":
 		return "has the unit " + a.Unit, fmt.Sprintf("or set unit: %s", a.Unit)
 	case strings.EqualFold(a.Unit, m.unit):
-		return "has another unit by its letter case: " + Readings([]string{a.Unit, m.unit}), "or leave the column out " +
-			"(drop)"
+		return "has another unit by its letter case: " + Readings([]string{a.Unit, m.unit}),
+			"or leave the column out (drop)"
 	default:
 		return fmt.Sprintf("has the unit %s, not %s", a.Unit, m.unit), "or add the text to missing_values"
 	}

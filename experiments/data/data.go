@@ -34,9 +34,11 @@ type Data struct {
 	Test   *Data      // the test cases, with the same columns and classes; may be nil
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
-	Truth  func(x []float64) []float64
-	About  string  // what is predicted from what, and what is left out and why; of training data
-	Schema *Schema // how to read more files with these columns
+	Truth func(x []float64) []float64
+	About string // what is predicted from what, and what is left out and why; of training data
+	// LeftOut are the classes that the specification leaves out, with their numbers of cases.
+	LeftOut []Count
+	Schema  *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
 	// labels, names, groups and rows, including those of Test.
 	Hash     string
@@ -83,8 +85,9 @@ type Schema struct {
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
 	Encoding      string   `json:"encoding,omitempty"`
-	Delimiter     string   `json:"delimiter,omitempty"`   // of the training file
-	IgnoreCase    bool     `json:"ignore_case,omitempty"` // as in Spec
+	Delimiter     string   `json:"delimiter,omitempty"` // of the training file
+	// IgnoreCase is the key of files of earlier versions: that of every column.
+	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
 
 // Column is one column of a file.
@@ -108,6 +111,8 @@ type Column struct {
 	Duration Span   `json:"duration,omitempty"`
 	Currency string `json:"currency,omitempty"` // that stands beside numbers of the training cases
 	Percent  bool   `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
+	// IgnoreCase means that texts that differ in letter case alone are one.
+	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
 
 // width is the number of columns of the input matrix made from a column of the file.

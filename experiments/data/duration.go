@@ -166,8 +166,8 @@ func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lastin
 	return seconds, as, last < math.Inf(1)
 }
 
-// timeUnit returns the seconds of a unit of time in any letter case. At the beginning M may be months or
-// minutes, and MS and mS are no milliseconds, so that these are none.
+// timeUnit returns the seconds of a unit of time in any letter case. At the beginning M may be
+// months or minutes, and MS and mS are no milliseconds, so that these are none.
 func timeUnit(unit string, further bool) (seconds float64, known bool) {
 	lower := strings.ToLower(unit)
 	if lower != unit && (lower == "m" && !further || lower == "ms" || lower == "us" || lower == "µs") {

@@ -253,8 +253,8 @@ func openFiles(folder string, how reading) (source, error) {
 	files, err := filesOf(folder)
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-			return src, e.refuse("has %s in it, which is %s; a table in parts has its files in one folder, and nothing "+
-				"else", filepath.Base(file), modeName(info.Mode()))
+			return src, e.refuse("has %s in it, which is %s; a table in parts has its files in one folder, and "+
+				"nothing else", filepath.Base(file), modeName(info.Mode()))
 		}
 		part, err := openPart(file, how)
 		if err != nil {
@@ -503,7 +503,9 @@ var compressions = []struct {
 	open                 func(r *bufio.Reader) (io.Reader, error)
 }{
 	{"gzip", "\x1f\x8b", "gzip -d FILE", openGzip},
-	{"bzip2", "BZh?1AY&SY", "bzip2 -d FILE", func(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"bzip2", "BZh?1AY&SY", "bzip2 -d FILE", func(r *bufio.Reader) (io.Reader, error) {
+		return bzip2.NewReader(r), nil
+	}},
 	{"zstd", "\x28\xb5\x2f\xfd", "zstd -d FILE", func(r *bufio.Reader) (io.Reader, error) {
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(1<<27))
@@ -686,8 +688,8 @@ func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
-		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again, or decompress it first "+
-			"if its own program finds nothing wrong: %s", in.compressed, err, in.command)
+		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again, or decompress it "+
+			"first if its own program finds nothing wrong: %s", in.compressed, err, in.command)
 		return 0, e
 	}
 }

@@ -54,16 +54,19 @@ type meaning interface {
 	others() string // says what is wrong with several
 }
 
-// ranked has all values of an input, the lowest first.
-type ranked []string
+// ranked orders the texts of an ordinal input.
+type ranked struct {
+	order []string // the lowest first
+	place func(text string) int
+}
 
 func (r ranked) number(text string) (v float64, mark string, ok bool) {
-	k := slices.Index(r, text)
+	k := r.place(text)
 	return float64(k + 1), "", k >= 0
 }
 
 func (r ranked) lacks(string) (wrong, remedy string) {
-	return fmt.Sprintf("is not in its order (%s)", list(r)), "or add it there"
+	return fmt.Sprintf("is not in its order (%s)", list(r.order)), "or add it there"
 }
 
 func (r ranked) others() string { return "are not in its order" }
@@ -73,7 +76,7 @@ func (r ranked) others() string { return "are not in its order" }
 func (c Column) meaning(decimal string) meaning {
 	switch {
 	case c.Order != nil:
-		return ranked(c.Order)
+		return ranked{c.Order, c.place(c.Order)}
 	case c.Date != nil:
 		return c.Date
 	case c.Unit != "" || c.Limits:

@@ -48,7 +48,7 @@ func TestOrdered(t *testing.T) {
 		t.Errorf("warnings %q do not count the value that is not in the order", told)
 	}
 
-	spec.IgnoreCase = true
+	spec.IgnoreCase = IgnoreCase{Columns: []Name{"pain"}}
 	if d, err = load(t, spec, strings.Replace(train, "mild", "MILD", 1), ""); err != nil {
 		t.Fatal(err)
 	}

@@ -294,17 +294,17 @@ func TestNamesThatOccurTwice(t *testing.T) {
 	}
 }
 
-// With ignore_case, texts that differ only in case are one class and one category, also in the
-// names of classes and in files to predict; without it they are not.
+// With ignore_case, texts that differ only in case are one class and one category, spelt as the most
+// frequent of them, also in the names of classes and in files to predict; without it they are not.
 func TestIgnoreCase(t *testing.T) {
 	text := "colour,x,id,label\nRed,1,K,Yes\nblue,2,k,NO\nRED,3,L,yes\nBlue,4,M,no\nred,5,n,maybe\n"
-	s := Spec{Categorical: "one_hot", ID: []Name{"id"}, Classes: []Name{"YES", "No"}, Positive: "Yes", IgnoreCase: true}
+	s := Spec{Categorical: "one_hot", ID: []Name{"id"}, Classes: []Name{"YES", "No"}, Positive: "YES", IgnoreCase: IgnoreCase{All: true}}
 	d, err := load(t, s, text, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fmt.Sprint(d.Classes, d.Labels, d.ColumnNames, d.IDs[0].Values) !=
-		"[no yes] [1 0 1 0] [colour=blue colour=red x] [K k L M]" {
+		"[NO Yes] [1 0 1 0] [colour=Blue colour=RED x] [K k L M]" {
 		t.Error(d.Classes, d.Labels, d.ColumnNames, d.IDs[0].Values)
 	}
 	path := filepath.Join(t.TempDir(), "new.csv")
@@ -317,6 +317,30 @@ func TestIgnoreCase(t *testing.T) {
 	}
 	if fmt.Sprint(again.X.RawRowView(0), again.Labels, again.Warnings) != "[0 1 1] [1] []" {
 		t.Error(again.X.RawRowView(0), again.Labels, again.Warnings)
+	}
+	if fmt.Sprint(d.LeftOut, d.Warnings) != "[{maybe 1}] []" || !strings.Contains(d.About, "left out: id (id), maybe (1) (not in classes)") {
+		t.Error(d.LeftOut, d.Warnings, d.About)
+	}
+	// A model file of an earlier version has all texts in small letters.
+	old := restored(t, d)
+	old.IgnoreCase, old.Classes, old.Label.IgnoreCase = true, []string{"no", "yes"}, false
+	old.Inputs[0].IgnoreCase, old.Inputs[0].Levels = false, []string{"blue", "red"}
+	if again, err = old.Read(path); err != nil || fmt.Sprint(again.X.RawRowView(0), again.Labels) != "[0 1 1] [1]" {
+		t.Error(again, err)
+	}
+	// One column alone: the label keeps its five spellings.
+	s = Spec{Categorical: "one_hot", ID: []Name{"id"}, IgnoreCase: IgnoreCase{Columns: []Name{"colour"}}}
+	if d, err = load(t, s, text, ""); err != nil || len(d.Classes) != 5 || fmt.Sprint(d.ColumnNames) != "[colour=Blue colour=RED x]" {
+		t.Error(err, d.Classes, d.ColumnNames)
+	}
+	if again, err = restored(t, d).Read(path); err != nil || fmt.Sprint(again.X.RawRowView(0), again.Labels) != "[0 1 1] [-1]" {
+		t.Error(again, err)
+	}
+	for column, want := range map[Name]string{"id": `column "id" is neither an input nor the label`, "none": `no column "none"`} {
+		s.IgnoreCase.Columns = []Name{column}
+		if _, err := load(t, s, text, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
 	}
 	if d, err = load(t, Spec{Categorical: "one_hot", ID: []Name{"id"}}, text, ""); err != nil || len(d.Classes) != 5 || len(d.ColumnNames) != 6 {
 		t.Error(err, d.Classes, d.ColumnNames)

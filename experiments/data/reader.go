@@ -155,7 +155,7 @@ func (f *folder) at(column int) int { return f.rows[f.part].at(column) }
 
 // read reads src as the package comment describes.
 func read(src source, want request) (t *table, err error) {
-	t = &table{passed: map[string]bool{}, faults: &FileError{Path: src.path}}
+	t = &table{passed: map[string]int{}, faults: &FileError{Path: src.path}}
 	if want.as != nil {
 		t.layout = *want.as
 		defer func() { *want.as = t.layout }()

@@ -28,6 +28,9 @@ func (s *Schema) Rows() (*Rows, error) {
 	}
 	at := *s
 	at.Inputs, at.ID, at.Label.Index = slices.Clone(s.Inputs), slices.Clone(s.ID), -1
+	for k := range at.Inputs {
+		at.Inputs[k].IgnoreCase = at.Inputs[k].IgnoreCase || s.IgnoreCase
+	}
 	r := &Rows{&at, &table{faults: &FileError{}}, s.request(false)}
 	t := r.table
 	t.form, t.label = "rows", -1

@@ -19,8 +19,8 @@ type Layout struct {
 // another, in a slice that it must not keep. The first line is a header if it is one for Load. It
 // also is one if it has no number and no empty field, and if within the first thousand lines no
 // column repeats its field of the first line while some column repeats others; Load agrees once one
-// of its columns is named. A file that is not UTF-8 is read as windows-1252 if that is possible, and
-// so is each file of a folder.
+// of its columns is named. A file that is not UTF-8 is read as windows-1252 if that is possible. So
+// is each file of a folder.
 // The error is ErrSparse or that of Load.
 func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	src, err := open(path, reading{guess: true})

@@ -171,7 +171,7 @@ func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "me
 // copy of s with the indices in t (-1: an svmlight index larger than those of t, or no label).
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
-	at.Inputs, at.ID = slices.Clone(s.Inputs), nil
+	at.Inputs, at.ID, at.Label.IgnoreCase = slices.Clone(s.Inputs), nil, s.IgnoreCase || s.Label.IgnoreCase
 	t.roles = make([]role, len(t.names))
 	find, err := s.finder(t, labels)
 	if err != nil {
@@ -180,6 +180,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	var absent []string
 	for k := range at.Inputs {
 		c := &at.Inputs[k]
+		c.IgnoreCase = c.IgnoreCase || s.IgnoreCase
 		switch find(c); {
 		case c.Index < 0 && !s.Sparse:
 			absent = append(absent, c.Name)
@@ -326,8 +327,8 @@ func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 // request is the request for reading further cases, with labels or to be predicted. Of the latter
 // none is dropped, and unless the experiment says error, missing inputs are NaN.
 func (s *Schema) request(labels bool) request {
-	want := request{missing: s.Missing, decimal: s.Decimal, fold: s.IgnoreCase,
-		delimited: s.Delimiter, drop: labels && s.Unlabelled == "drop", loose: !labels}
+	want := request{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
+		drop: labels && s.Unlabelled == "drop", loose: !labels}
 	want.lacking(s.MissingValues)
 	if want.loose && (want.missing == "" || want.missing == "drop") {
 		want.missing = "median"
@@ -345,12 +346,15 @@ func (s *Schema) read(src source, as *layout, labels bool) (*Data, error) {
 			want.named = append(want.named, c.Name)
 		}
 	}
-	if s.Only && labels {
-		want.keep = func(label string) bool { return slices.Contains(s.Classes, label) }
-	}
 	var at *Schema
+	var place func(class string) int
+	if s.Only && labels {
+		want.keep = func(class string) bool { return place(class) >= 0 }
+	}
 	want.plan = func(t *table) (err error) {
-		at, err = s.locate(t, labels)
+		if at, err = s.locate(t, labels); err == nil {
+			place = at.Label.place(s.Classes)
+		}
 		return err
 	}
 	t, err := read(src, want)
@@ -467,12 +471,12 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
-			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
+			if unseen := d.codes(column, t.texts[c.Index], c); unseen > 0 {
 				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
 					"training file: the kernel treats them as different from all training cases", c.Name))
 			}
 		default:
-			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
+			if unseen := d.indicators(column, t.texts[c.Index], c); unseen > 0 {
 				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
 					"training file: all their indicators are 0", c.Name))
 			}
@@ -519,15 +523,16 @@ func (d *Data) gaps(column int, c Column, numbers []float64) {
 
 // codes sets the column of a categorical input to the indices of the levels, and counts unknown
 // levels.
-func (d *Data) codes(column int, values, levels []string) (unseen int) {
+func (d *Data) codes(column int, values []string, c Column) (unseen int) {
+	place := c.place(c.Levels)
 	for i, v := range values {
-		k, known := slices.BinarySearch(levels, v)
+		k := place(v)
 		switch {
-		case known:
+		case k >= 0:
 		case v == "":
-			k = len(levels)
+			k = len(c.Levels)
 		default:
-			k = len(levels) + 1
+			k = len(c.Levels) + 1
 			unseen++
 		}
 		d.X.Set(i, column, float64(k))
@@ -537,14 +542,14 @@ func (d *Data) codes(column int, values, levels []string) (unseen int) {
 
 // indicators sets the columns of a categorical input, NaN where it is missing, and counts unknown
 // levels.
-func (d *Data) indicators(column int, values, levels []string) (unseen int) {
+func (d *Data) indicators(column int, values []string, c Column) (unseen int) {
+	place := c.place(c.Levels)
 	for i, v := range values {
-		k, known := slices.BinarySearch(levels, v)
-		switch {
-		case known:
+		switch k := place(v); {
+		case k >= 0:
 			d.X.Set(i, column+k, 1)
 		case v == "":
-			for k := range levels {
+			for k := range c.Levels {
 				d.X.Set(i, column+k, math.NaN())
 			}
 		default:
@@ -561,10 +566,7 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 			t.faults.once(fault{what, s.Label.Index}, t.lines[i], 0, format, args...)
 		}
 	}
-	index := make(map[string]int, len(s.Classes))
-	for k, c := range s.Classes {
-		index[c] = k
-	}
+	place := s.Label.place(s.Classes)
 	unknown, forms := 0, make([][]string, len(s.Classes))
 	for i, text := range t.texts[s.Label.Index] {
 		if s.Classes == nil || s.Above != nil {
@@ -582,12 +584,11 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				text = aboveClass(*s.Above, v > *s.Above)
 			}
 		}
-		k, is := index[Canonical(text, s.Decimal)]
-		switch {
-		case is && len(forms[k]) < maxAlso && !slices.Contains(forms[k], text):
-			forms[k] = append(forms[k], text)
-		case !is:
-			k = -1
+		k := place(Canonical(text, s.Decimal))
+		switch form := s.Label.spelling(text); {
+		case k >= 0 && len(forms[k]) < maxAlso && !slices.Contains(forms[k], form):
+			forms[k] = append(forms[k], form)
+		case k < 0:
 			if text != "" {
 				unknown++
 			}

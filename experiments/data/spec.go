@@ -40,8 +40,8 @@ type Spec struct {
 	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
-	// IgnoreCase converts labels, categories and the names of classes to lower case.
-	IgnoreCase bool `yaml:"ignore_case"`
+	// IgnoreCase are the columns in which texts that differ in letter case alone are one.
+	IgnoreCase IgnoreCase `yaml:"ignore_case"`
 	// Duplicates is independent (default), or together: cases with equal inputs form a group,
 	// whatever their labels.
 	Duplicates string `yaml:"duplicates"`
@@ -196,7 +196,7 @@ func (s Spec) checkMeanings() (p Problems) {
 				p.add("columns", "the date %q: %v", name, err)
 			}
 		case of.Ordered != nil:
-			p = append(p, checkOrder(name, s.texts(of.Ordered))...)
+			p = append(p, checkOrder(name, texts(of.Ordered))...)
 		}
 	}
 	return p
@@ -217,15 +217,16 @@ func checkOrder(name Name, of []string) (p Problems) {
 }
 
 // texts are values as they are compared.
-func (s Spec) texts(names []Name) (out []string) {
+func texts(names []Name) (out []string) {
 	for _, n := range names {
-		text := strings.TrimSpace(string(n))
-		if s.IgnoreCase {
-			text = strings.ToLower(text)
-		}
-		out = append(out, text)
+		out = append(out, strings.TrimSpace(string(n)))
 	}
 	return out
+}
+
+// label is the column of the label, with what is known of it without the file.
+func (s Spec) label() Column {
+	return Column{Name: string(s.Label), IgnoreCase: s.IgnoreCase.All || slices.Contains(s.IgnoreCase.Columns, s.Label)}
 }
 
 // checkCounts checks counts, and keys that they exclude.
@@ -264,7 +265,7 @@ func (s Spec) checkClasses() (p Problems) {
 	}
 	for key, names := range map[string][]string{"classes": kept, "order": s.canonicalNames(s.Order...)} {
 		for i, c := range names {
-			if slices.Contains(names[:i], c) {
+			if s.label().place(names[:i])(c) >= 0 {
 				p.add(key, "%q occurs twice; remove one", c)
 			}
 		}
@@ -275,7 +276,7 @@ func (s Spec) checkClasses() (p Problems) {
 	positive := s.canonicalNames(s.Positive)[0]
 	switch {
 	case positive == "" || len(kept) == 0:
-	case !slices.Contains(kept, positive):
+	case s.label().place(kept)(positive) < 0:
 		p.add("positive", "%q is not among classes%s", positive, registry.Suggest(positive, kept))
 	case len(kept) > 2:
 		p.add("positive", "only two classes have a positive one, and classes keeps %d; remove positive", len(kept))
@@ -332,7 +333,7 @@ func (s Spec) uses() (all []use) {
 	}{{"label", []Name{s.Label}}, {"columns", s.Columns.Chosen}, {"drop", s.Drop}, {"id", s.ID},
 		{"group", []Name{s.Group}}, {"weights", []Name{s.Weights}},
 		{"counts", []Name{s.Counts.Successes, s.Counts.Trials}}, {"categories", s.Categories},
-		{described, s.Columns.described()}} {
+		{described, s.Columns.described()}, {"ignore_case", s.IgnoreCase.Columns}} {
 		for _, n := range k.names {
 			if n != "" {
 				all = append(all, use{k.key, strings.TrimSpace(string(n))})
@@ -352,6 +353,7 @@ func overlaps(uses []use) (p Problems) {
 			first[u.column] = u.key
 		case key == u.key:
 			p.add(u.key, "column %q occurs twice; remove one", u.column)
+		case u.key == "ignore_case": // of a column with another role
 		case key == "columns" && (u.key == "categories" || u.key == described): // inputs with more information
 		case key != "id" || u.key != "group":
 			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
@@ -362,7 +364,7 @@ func overlaps(uses []use) (p Problems) {
 
 // canonicalNames are labels in canonical form.
 func (s Spec) canonicalNames(names ...Name) []string {
-	out := s.texts(names)
+	out := texts(names)
 	for i, text := range out {
 		out[i] = Canonical(text, s.Decimal)
 	}

@@ -37,7 +37,6 @@ type request struct {
 	decimal   string                  // notation of numbers
 	delimited string                  // the delimiter of the training file, if that is known
 	drop      bool                    // drop cases without a label
-	fold      bool                    // convert labels and categories to lower case
 	named     []string                // known column names: one in the first line makes it a header
 	words     bool                    // a first line that looks like names above columns of texts is a header
 	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
@@ -155,11 +154,11 @@ type table struct {
 	lines    []int             // of each case
 
 	warnings   []cause.Notice
-	more       int             // columns that are renamed without a warning of their own
-	dropped    int             // cases dropped because a value was missing
-	unlabelled int             // cases dropped because the label was missing
-	weightless int             // cases left out because their weight is 0
-	passed     map[string]bool // labels of the cases that keep skipped
+	more       int            // columns that are renamed without a warning of their own
+	dropped    int            // cases dropped because a value was missing
+	unlabelled int            // cases dropped because the label was missing
+	weightless int            // cases left out because their weight is 0
+	passed     map[string]int // number of cases that keep skipped, by label
 	faults     *FileError
 }
 
@@ -241,7 +240,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
 		case role != number:
-			t.texts[j][n] = t.kept(want.folded(role, text), f.own)
+			t.texts[j][n] = t.kept(text, f.own)
 		default:
 			t.addNumber(want, line, at, j, f, v, mark, missing)
 		}
@@ -400,8 +399,8 @@ func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int,
 	case !known:
 		t.keepCurrency(j, of)
 	case first != of:
-		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in one "+
-			"currency, or leave the column out (drop)", t.names[j], text, of, first)
+		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in "+
+			"one currency, or leave the column out (drop)", t.names[j], text, of, first)
 	}
 }
 
@@ -465,11 +464,7 @@ func (t *table) value(want request, j int, f field) (v float64, mark string, mis
 			return v, "", missing
 		}
 	}
-	text := f.text
-	if want.fold {
-		text = strings.ToLower(text)
-	}
-	if v, mark, ok := m.number(text); ok {
+	if v, mark, ok := m.number(f.text); ok {
 		return v, mark, false
 	}
 	if !missing && want.loose && want.missing != "error" {
@@ -501,14 +496,6 @@ func (want *request) remedy(inFile, inSection string) string {
 		return inFile
 	}
 	return inFile + ", " + inSection
-}
-
-// folded is the text of a field as it is stored.
-func (want request) folded(r role, text string) string {
-	if want.fold && (r == level || r == category || r == target) {
-		return strings.ToLower(text)
-	}
-	return text
 }
 
 // end truncates the columns to the cases read.
@@ -547,11 +534,11 @@ func (t *table) passes(want request, f field) bool {
 	if want.keep == nil {
 		return false
 	}
-	label := Canonical(want.folded(target, f.text), want.decimal)
+	label := Canonical(f.text, want.decimal)
 	if _, missing := want.value(target, f); missing || want.keep(label) {
 		return false
 	}
-	t.passed[label] = true
+	t.passed[label]++
 	return true
 }
 

@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -17,7 +18,7 @@ import (
 func (s Spec) readTrain(src source) (*Data, error) {
 	var schema *Schema
 	var group int
-	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop", fold: s.IgnoreCase}
+	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
 	var tokens []string
 	for _, text := range s.MissingValues {
 		tokens = append(tokens, strings.TrimSpace(string(text)))
@@ -27,11 +28,14 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		want.named = append(want.named, u.column)
 	}
 	kept := s.canonicalNames(s.Classes...)
+	var place func(class string) int
 	if len(kept) > 0 {
-		want.keep = func(label string) bool { return slices.Contains(kept, label) }
+		want.keep = func(class string) bool { return place(class) >= 0 }
 	}
 	want.plan = func(t *table) (err error) {
-		schema, group, err = s.layout(t)
+		if schema, group, err = s.layout(t); err == nil {
+			place = schema.Label.place(kept)
+		}
 		return err
 	}
 	t, err := read(src, want)
@@ -43,7 +47,11 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if t.comma != 0 {
 		schema.Delimiter = string(t.comma)
 	}
-	schema.IgnoreCase = s.IgnoreCase
+	for _, c := range append(slices.Clone(schema.Inputs), schema.Label) {
+		if c.IgnoreCase && t.texts[c.Index] != nil && !t.marked[c.Index] {
+			t.unify(c.Index)
+		}
+	}
 	schema.categories(t)
 	for k := range schema.Inputs {
 		schema.Inputs[k].Currency = t.currency[schema.Inputs[k].Index]
@@ -57,7 +65,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		return nil, err
 	}
 	if !s.Regression {
-		if schema.Classes, err = s.classes(t, t.texts[schema.Label.Index], kept); err != nil {
+		if schema.Classes, err = s.classes(t, schema, kept); err != nil {
 			return nil, err
 		}
 	}
@@ -69,6 +77,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		t.faults.add(t.lines[0], 0, "is the only case; at least two are needed to train on")
 		return nil, t.faults
 	}
+	d.LeftOut = t.leftOutClasses(schema.Label)
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
@@ -131,6 +140,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	schema.weigh(t, of["weights"])
 	t.roles[t.label] = target
+	schema.Label.IgnoreCase = s.IgnoreCase.All || slices.Contains(of["ignore_case"], t.label)
 	schema.count(t, of["counts"])
 	inputs := of["columns"]
 	if len(s.Columns.Chosen) == 0 {
@@ -155,7 +165,13 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.sparse {
 			t.roles[j] = level
 		}
-		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
+		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j,
+			IgnoreCase: s.IgnoreCase.All || slices.Contains(of["ignore_case"], j)})
+	}
+	for _, j := range of["ignore_case"] {
+		if j != t.label && !slices.Contains(inputs, j) {
+			return nil, -1, problem("ignore_case", "column %q is neither an input nor the label; remove it", t.names[j])
+		}
 	}
 	if err := s.interpret(schema, t, of[described]); err != nil {
 		return nil, -1, err
@@ -188,7 +204,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 		}
 		c, of := &schema.Inputs[k], s.Columns.Described[string(names[i])]
 		if of.Ordered != nil {
-			c.Order = s.texts(of.Ordered)
+			c.Order = texts(of.Ordered)
 		}
 		c.Unit, c.Limits, c.Duration = string(of.Unit), of.Limits, of.Duration
 		if of.Date != nil {
@@ -256,7 +272,7 @@ func notSparse(uses []use) (p Problems) {
 		switch {
 		case u.key == "label" && u.column != "label", u.key == "counts":
 			p.add(u.key, "an svmlight file has its label first; remove the key")
-		case u.key == "categories" || u.key == described:
+		case u.key == "categories" || u.key == described || u.key == "ignore_case":
 			p.add(u.key, "an svmlight file holds numbers alone; remove the key")
 		case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
 			p.add(u.key, "in an svmlight file only qid can be id or group, and only the features inputs; remove %q",
@@ -322,12 +338,12 @@ func (s *Schema) markGaps(t *table) {
 }
 
 // classes returns the classes of the training labels in order: numbers by value, texts by Natural.
-func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
+func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error) {
 	if s.Above != nil {
-		return s.orderClasses([]string{aboveClass(*s.Above, false), aboveClass(*s.Above, true)})
+		return s.orderClasses(schema.Label, []string{aboveClass(*s.Above, false), aboveClass(*s.Above, true)})
 	}
 	seen := map[string]bool{}
-	for _, l := range labels {
+	for _, l := range t.texts[schema.Label.Index] {
 		seen[Canonical(l, s.Decimal)] = true
 	}
 	classes := slices.SortedFunc(maps.Keys(seen), Natural)
@@ -353,8 +369,9 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 			name, len(classes), MaxClasses, wayOut)
 	}
 	var p Problems
+	find := schema.Label.place(classes)
 	for _, k := range kept {
-		if !seen[k] {
+		if find(k) < 0 {
 			have := slices.Concat(classes, slices.Sorted(maps.Keys(t.passed)))
 			p.add("classes", "no case has the label %q%s", k, registry.Suggest(k, have))
 		}
@@ -362,17 +379,17 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	if len(p) > 0 {
 		return nil, p
 	}
-	t.warnings = append(t.warnings, resembling(classes)...)
-	return s.orderClasses(classes)
+	t.warnings = append(t.warnings, resembling(name, classes)...)
+	return s.orderClasses(schema.Label, classes)
 }
 
 // resembling warns of classes that could be meant as one: numbers of the same value, or texts that
 // differ in case alone.
-func resembling(classes []string) (warnings []cause.Notice) {
+func resembling(label string, classes []string) (warnings []cause.Notice) {
 	const exact = 400 // bits, enough for every whole number up to maxMagnitude
 	first := map[string]string{}
 	for _, c := range classes {
-		key, why := strings.ToLower(c), "differ in case alone; ignore_case: true makes them one"
+		key, why := strings.ToLower(c), fmt.Sprintf("differ in case alone; ignore_case: [%s] makes them one", label)
 		if v, _, err := big.ParseFloat(c, 10, exact, big.ToNearestEven); err == nil && isNumber(c) {
 			key, why = v.Text('p', 0), "are the same number; write them alike if they are one class"
 		}
@@ -386,12 +403,14 @@ func resembling(classes []string) (warnings []cause.Notice) {
 }
 
 // orderClasses puts the classes in the order of the file, or the positive one last.
-func (s Spec) orderClasses(classes []string) ([]string, error) {
+func (s Spec) orderClasses(label Column, classes []string) ([]string, error) {
+	find := label.place(classes)
 	if order := s.canonicalNames(s.Order...); len(order) > 0 {
-		for _, c := range order {
-			if !slices.Contains(classes, c) {
+		for i, c := range order {
+			if find(c) < 0 {
 				return nil, problem("order", "no class %q%s", c, registry.Suggest(c, classes))
 			}
+			order[i] = classes[find(c)]
 		}
 		for _, c := range classes {
 			if !slices.Contains(order, c) {
@@ -404,13 +423,13 @@ func (s Spec) orderClasses(classes []string) ([]string, error) {
 		return classes, nil
 	}
 	positive := s.canonicalNames(s.Positive)[0]
-	switch k := slices.Index(classes, positive); {
+	switch k := find(positive); {
 	case k < 0:
 		return nil, problem("positive", "no class %q%s", positive, registry.Suggest(positive, classes))
 	case len(classes) > 2:
 		return nil, problem("positive", "only two classes have a positive one, and there are %d (%s); "+
 			"remove positive, or keep two by classes", len(classes), list(classes))
 	default:
-		return append(slices.Delete(classes, k, k+1), positive), nil
+		return append(slices.Delete(slices.Clone(classes), k, k+1), classes[k]), nil
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// units have, for each kind, the size of each unit in the smallest one; | separates its names, spelt
-// as letters returns them.
+// units have, for each kind, the size of each unit in the smallest one; | separates its names,
+// spelt as letters returns them.
 var units = []map[string]float64{
 	{"µm|μm|um|micron|microns": 1, "mm|millimeter|millimetre": 1e3, "cm|centimeter|centimetre|zentimeter": 1e4,
 		"dm": 1e5, "m|meter|meters|metre|metres|mètre|mètres|metro|metros": 1e6,
@@ -20,8 +20,8 @@ var units = []map[string]float64{
 	{"B|byte|bytes": 1, "kB": 1e3, "MB": 1e6, "gB": 1e9, "tB": 1e12, "kiB": 1 << 10, "MiB": 1 << 20, "giB": 1 << 30,
 		"tiB": 1 << 40},
 	// mb may be meant as megabytes. Among kb and gb the ratios are the same.
-	{"b|bit|bits": 1, "kb": 1e3, "mb|Mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib|Mib": 1 << 20, "gib": 1 << 30,
-		"tib": 1 << 40},
+	{"b|bit|bits": 1, "kb": 1e3, "mb|Mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib|Mib": 1 << 20,
+		"gib": 1 << 30, "tib": 1 << 40},
 }
 
 // sizes are the units by their names: the kind, and the size in the smallest unit of the kind.
@@ -47,8 +47,8 @@ var prefixes = map[rune]string{'m': "milli", 'M': "mega", 'p': "pico", 'P': "pet
 	'z': "zepto", 'Z': "zetta", 'k': "kilo", 'c': "centi", 'd': "deci", 'n': "nano", 'u': "micro", 'µ': "micro",
 	'μ': "micro", 'f': "femto", 'h': "hecto", 'g': "giga", 't': "tera"}
 
-// bases are the names of units that have prefixes, by their letters in lower case, and singles those
-// of units of one letter: the name with a small last letter, and the name with a capital one.
+// bases are the names of units that have prefixes, by their letters in lower case, and singles
+// those of units of one letter: the name with a small last letter, and the name with a capital one.
 var bases = map[string][2]string{"m": {"metre", "molar"}, "s": {"second", "siemens"}, "t": {"tonne", "tesla"},
 	"b": {"bit", "byte"}, "ib": {"bit (binary)", "byte (binary)"}, "g": {"gram", "gram"}, "l": {"litre", "litre"},
 	"a": {"ampere", "ampere"}, "v": {"volt", "volt"}, "w": {"watt", "watt"}, "f": {"farad", "farad"},

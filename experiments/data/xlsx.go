@@ -166,8 +166,8 @@ func readWorkbook(content, asked string) (name string, rows []sheetRow, err erro
 		return "", nil, errors.New("is a zip archive, and no workbook of Excel (xlsx); unpack it, or save it as xlsx " +
 			"or CSV")
 	}
-	if err := errors.Join(b.decode("xl/workbook.xml", &book), b.decode("xl/_rels/workbook.xml.rels", &relations)); err !=
-		nil {
+	err = errors.Join(b.decode("xl/workbook.xml", &book), b.decode("xl/_rels/workbook.xml.rels", &relations))
+	if err != nil {
 		return "", nil, err
 	}
 	if is := book.Properties.Since1904; is == "1" || is == "true" {

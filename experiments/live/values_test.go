@@ -301,10 +301,7 @@ func matrix(t *testing.T, d *drawn, file []byte, rows [][]any) (x [][]float64) {
 		var z []float64
 		for j, c := range f.Columns.Inputs {
 			text, _ := row[j].(string)
-			if d.folded {
-				text = strings.ToLower(text)
-			}
-			level := slices.Index(c.Levels, text)
+			level := slices.IndexFunc(c.Levels, func(l string) bool { return l == text || d.folded && strings.EqualFold(l, text) })
 			switch {
 			case c.Levels == nil && row[j] == nil:
 				z = append(z, math.NaN())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -190,7 +191,10 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 		}
 	}
 	described := record.Described{DataHash: ds.Hash, About: ds.About}
-	if !slices.Contains(p.Manifest.Data, described) {
+	for _, c := range ds.LeftOut {
+		described.LeftOut = append(described.LeftOut, record.ClassCount{Class: c.Class, Cases: c.N})
+	}
+	if !slices.ContainsFunc(p.Manifest.Data, func(d record.Described) bool { return reflect.DeepEqual(d, described) }) {
 		p.Manifest.Data = append(p.Manifest.Data, described)
 	}
 	for _, l := range of.leaks {

@@ -59,6 +59,14 @@ type Described struct {
 	DataHash string `json:"data_hash"` // the data of the configurations to which it belongs
 	// in words: the label and its classes, how many inputs there are, and what is left out and why
 	About string `json:"about"`
+	// classes of the file that the experiment leaves out
+	LeftOut []ClassCount `json:"classes_left_out,omitempty"`
+}
+
+// ClassCount is a class with its number of cases.
+type ClassCount struct {
+	Class string `json:"class"`
+	Cases int    `json:"cases"`
 }
 
 // IDs are the columns of a file that only identify cases.

@@ -1,0 +1,98 @@
+package data
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// IgnoreCase is a value of the key ignore_case: the columns in which texts that differ in letter
+// case alone are one. Of several spellings the most frequent one of the training file stands for
+// all.
+type IgnoreCase struct {
+	All     bool   // every category, every order and the label
+	Columns []Name // or these
+}
+
+// UnmarshalText reads true, false or the name of one column.
+func (i *IgnoreCase) UnmarshalText(text []byte) error {
+	switch name := string(text); name {
+	case "true", "false":
+		*i = IgnoreCase{All: name == "true"}
+	default:
+		*i = IgnoreCase{Columns: []Name{Name(name)}}
+	}
+	return nil
+}
+
+// List and Map are where a list goes, which is the only other form.
+func (i *IgnoreCase) List() any { return &i.Columns }
+func (i *IgnoreCase) Map() any  { return &i.Columns }
+
+// Spellings returns, for every text by how often it occurs, the most frequent one of those that
+// differ from it in letter case alone; among equals the first in order.
+func Spellings(counts map[string]int) map[string]string {
+	best := map[string]string{}
+	for _, text := range slices.Sorted(maps.Keys(counts)) {
+		key := strings.ToLower(text)
+		if other, met := best[key]; !met || counts[text] > counts[other] {
+			best[key] = text
+		}
+	}
+	out := map[string]string{}
+	for text := range counts {
+		out[text] = best[strings.ToLower(text)]
+	}
+	return out
+}
+
+// spelling returns how texts are compared: in lower case, or as they are.
+func (c Column) spelling(text string) string {
+	if c.IgnoreCase {
+		return strings.ToLower(text)
+	}
+	return text
+}
+
+// place returns a function that finds a text of the column among others, or -1.
+func (c Column) place(among []string) func(text string) int {
+	places := map[string]int{}
+	for k, text := range among {
+		places[c.spelling(text)] = k
+	}
+	return func(text string) int {
+		if k, is := places[c.spelling(text)]; is {
+			return k
+		}
+		return -1
+	}
+}
+
+// unify gives texts of column j that differ in letter case alone one spelling.
+func (t *table) unify(j int) {
+	counts := map[string]int{}
+	for _, text := range t.texts[j] {
+		counts[text]++
+	}
+	as := Spellings(counts)
+	for i, text := range t.texts[j] {
+		t.texts[j][i] = as[text]
+	}
+}
+
+// leftOutClasses are the classes of the cases that were skipped because of their label, in order.
+func (t *table) leftOutClasses(label Column) (all []Count) {
+	as := map[string]string{}
+	if label.IgnoreCase {
+		as = Spellings(t.passed)
+	}
+	sums := map[string]int{}
+	for class, n := range t.passed {
+		sums[cmp.Or(as[class], class)] += n
+	}
+	for _, class := range slices.SortedFunc(maps.Keys(sums), Natural) {
+		all = append(all, Count{class, sums[class]})
+	}
+	return all
+}
