@@ -25,10 +25,11 @@ func TestAbout(t *testing.T) {
 		{Spec{Label: "y"}, func(d *Data) { d.Classes, d.Labels, d.Targets = nil, nil, []float64{2.5, -1, 1e7} }, "y: numbers, -1 to 1e+07; from 2 inputs"},
 		{Spec{Label: "y", Drop: []Name{"u", "v"}, ID: []Name{"k"}, Group: "g", Weights: "w", Counts: Counts{Trials: "n"}, Classes: []Name{"no", "yes"}, Subsample: 3},
 			func(d *Data) {
+				d.LeftOut = []Count{{"maybe", 3}, {"never", 1}}
 				d.Warnings = []cause.Notice{{Kind: cause.Dropped, Cases: 4, Text: "no label"}, {Kind: cause.Failure, Cases: 5, Text: "else"}}
 			},
 			"y: no (1), yes (2); from 2 inputs; left out: u, v (dropped by the file), k (id), g (group), w (weights), n (counts), " +
-				"cases of other classes (classes), all other cases (subsample), cases: 4 (no label)"},
+				"maybe (3), never (1) (not in classes), all other cases (subsample), cases: 4 (no label)"},
 	} {
 		d := two()
 		c.change(d)

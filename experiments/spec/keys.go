@@ -80,8 +80,8 @@ var Sections = []Section{
 			"false", "missing_indicators: true"},
 		{"unlabelled", "treatment of cases without a label: error, or drop the case",
 			"error", "unlabelled: drop"},
-		{"ignore_case", "takes labels and categories in lower case, so that Yes and YES are one class",
-			"false", "ignore_case: true"},
+		{"ignore_case", "columns in which texts that differ in letter case alone are one, spelt as in most cases; " +
+			"true: the label and every category", "none", "ignore_case: [colour]"},
 		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split " +
 			"(group_kfold) separates them", "independent", "duplicates: together"},
 		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); the sign or code of a currency " +
