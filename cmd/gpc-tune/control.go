@@ -29,6 +29,11 @@ commands the last one goes first. No result depends on it.`, "goes first"},
 
 // controlCommands make a command of each row, and those for points.
 func controlCommands() (out []*cobra.Command) {
+	defer func() {
+		for _, c := range out {
+			takesRuns(c, 1)
+		}
+	}()
 	for _, of := range controls {
 		out = append(out, &cobra.Command{
 			Use:   of.verb + " DIR CONFIGURATION",

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +15,9 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -39,9 +43,41 @@ func (e *experiment) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&e.dir, "output", "o", "", "run folder (default runs/NAME)")
 }
 
+// fileOf returns the experiment file that the argument of a command means, with its settings. For
+// the folder of a run it is the file of that run, and the command uses the folder.
+func (e *experiment) fileOf(c *cobra.Command, name string) (file string, settings []string, err error) {
+	m, ran := runIn(name)
+	_, missing := os.Stat(m.Source)
+	switch {
+	case ran && (missing == nil || strings.HasPrefix(m.Source, spec.Bundled)):
+		if e.dir == "" {
+			e.dir = name
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s is a run of %s\n", name, terminal.OneLine(m.Source))
+		return m.Source, append(slices.Clone(m.Settings), e.settings...), nil
+	case ran:
+		return "", nil, usage("%s is the folder of a run, whose file %q is not here; name the file, as in %s", name,
+			m.Source, command(c.Name(), "FILE.yaml", "-o", name))
+	case isModel(name):
+		return "", nil, usage("%s is a model file, and %s takes an experiment file; %s predicts with the model", name,
+			c.Name(), command("predict", name, "DATA"))
+	case isCases(name):
+		return "", nil, usage("%s is a file of cases, and %s takes an experiment file; %s writes one", name, c.Name(),
+			command("init", "--data", name))
+	}
+	for _, s := range e.settings {
+		settings = append(settings, spec.Rebased(name, s))
+	}
+	return name, settings, nil
+}
+
 // plan reads the file or the gallery entry and makes its plan.
 func (e *experiment) plan(c *cobra.Command, name string) (*plan.Plan, error) {
-	plan, err := plan.Load(c.Context(), name, e.settings)
+	file, settings, err := e.fileOf(c, name)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := plan.Load(c.Context(), file, settings)
 	if err == nil && e.dir == "" {
 		e.dir = "runs/" + plan.Name()
 	}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -22,6 +25,7 @@ estimated from the times of finished jobs. For a run on a cluster, the jobs in t
 too.`,
 		Args: cobra.ExactArgs(1),
 	}
+	takesRuns(c, 1)
 	shown(c, table.ProgressForms, func(args []string) (*reports.Progress, error) {
 		folder, err := readFolder(c, args[0])
 		if err != nil {
@@ -75,14 +79,17 @@ func readFolder(c *cobra.Command, dir string) (*runs.Folder, error) {
 func showCommand() *cobra.Command {
 	configuration, trial := -1, -1
 	c := &cobra.Command{
-		Use:   "show DIR",
-		Short: "Show all records of a run, of one configuration, or of one of its trials",
+		Use:   "show DIR | MODEL.json",
+		Short: "Show all records of a run, of one configuration, or of one of its trials; or a model file",
 		Long: `Show all records of every configuration of the run in a folder: hyperparameters, restarts, points,
 folds with their scores, warnings and failures. --configuration shows one, numbered as in the report;
---trial shows one of its trials, on all training data and in every fold.`,
+--trial shows one of its trials, on all training data and in every fold.
+
+Of a model file it shows what it predicts from what, and which classes and cases were left out.`,
 		Example: "  gpc-tune show runs/crabs --configuration 1\n  gpc-tune show runs/crabs --configuration 1 --trial 0",
 		Args:    cobra.ExactArgs(1),
 	}
+	takesRuns(c, 1)
 	shown(c, table.ShownForms, func(args []string) (*reports.Shown, error) {
 		report, err := reported(c, args[0])
 		if err != nil {
@@ -94,6 +101,21 @@ folds with their scores, warnings and failures. --configuration shows one, numbe
 		}
 		return found, nil
 	})
+	showRun := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !isModel(args[0]) {
+			return showRun(c, args)
+		}
+		model, err := classifier.LoadClassifier(args[0])
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, f := range model.Facts() {
+			fmt.Fprintf(w, "%s\t%s\n", f.Name, terminal.OneLine(f.Text))
+		}
+		return w.Flush()
+	}
 	c.Flags().IntVar(&configuration, "configuration", -1, "number of the configuration (default: all)")
 	c.Flags().IntVar(&trial, "trial", -1, "number of a trial")
 	return c
@@ -106,6 +128,7 @@ func exportCommand() *cobra.Command {
 		Short: "Write configurations, folds, trials, paths or predictions of a run as one table",
 		Args:  cobra.ExactArgs(1),
 	}
+	takesRuns(c, 1)
 	shown(c, table.DataForms, func(args []string) (t table.Table, err error) {
 		export, err := table.ExportNamed(what)
 		if err != nil {
@@ -156,6 +179,7 @@ with many pairs, some are small by chance. --format json has all pairs.`,
 			"runs/crabs-logit --format json",
 		Args: cobra.RangeArgs(1, 2),
 	}
+	takesRuns(c, 2)
 	shown(c, table.ComparisonForms, func(args []string) (*reports.Comparison, error) {
 		var runs []*reports.Report
 		for _, dir := range args {

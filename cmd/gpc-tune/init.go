@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -24,16 +25,25 @@ import (
 
 func initCommand() *cobra.Command {
 	var source, label, within string
+	var force bool
 	c := &cobra.Command{
 		Use:   "init [FILE.yaml]",
 		Short: "Write an experiment file for your data, to begin with",
 		Long: "Write a commented experiment file that runs as it is; its name is experiment.yaml unless another is " +
-			"given. An existing file is never overwritten.",
+			"given. An existing file is overwritten with --force alone.",
 		Example: "  gpc-tune init\n  gpc-tune init patients.yaml --data patients.csv --label state\n" +
 			"  gpc-tune init patients.yaml --data patients.csv --time 30m",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := append(args, "experiment.yaml")[0]
+			if err := casesArgument(c, source); err != nil {
+				return err
+			}
+			file, _ := data.Located(source)
+			cases, missing := os.Stat(file)
+			if old, err := os.Stat(name); err == nil && missing == nil && os.SameFile(old, cases) {
+				return usage("%s has the cases; give the experiment file another name", name)
+			}
 			limit, err := timeOf(within)
 			if err != nil {
 				return err
@@ -49,13 +59,17 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = atomicfile.Create(name, func(w io.Writer) error {
+			create := atomicfile.Create
+			if force {
+				create = atomicfile.Write
+			}
+			err = create(name, func(w io.Writer) error {
 				_, err := io.WriteString(w, started.Text)
 				return err
 			})
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usage("%s exists already; give another name", name)
+				return usage("%s exists already; give another name, or --force to overwrite it", name)
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
@@ -69,6 +83,7 @@ func initCommand() *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
 	c.Flags().StringVar(&label, "label", "",
 		"the column of the label: its name, or its number from 1 (default: as the file tells, or init asks)")

@@ -69,6 +69,9 @@ func dataCommand() *cobra.Command {
 each column contains and how gpc-tune init would use it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := casesArgument(c, args[0]); err != nil {
+				return err
+			}
 			d, err := query.Describe(args[0], label)
 			if err != nil {
 				return err

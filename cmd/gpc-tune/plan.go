@@ -32,7 +32,11 @@ func validateCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			var checked fmt.Stringer
 			if noData {
-				spec, err := spec.Load(args[0], e.settings)
+				file, settings, err := e.fileOf(c, args[0])
+				if err != nil {
+					return err
+				}
+				spec, err := spec.Load(file, settings)
 				if err != nil {
 					return err
 				}

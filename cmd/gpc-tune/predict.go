@@ -26,7 +26,9 @@ func predictCommand() *cobra.Command {
 		Long: `Predict the cases of a file, of a bundled data set, or of standard input (-), with a model file
 written by gpc-tune fit. CSV is read and written in parts, so that files of any length fit in memory.
 Columns are matched by name, in any order; in files without a header, by position. The label may be
-missing; if it is present, the predictions are scored.
+missing; if it is present, the predictions are scored. A value that cannot be read, such as a word in
+a column of numbers, is taken for missing. Such values are counted and named on standard error, and in
+the warnings of JSON; with --strict they are an error.
 
 Each decision is the most probable class or, where the model was fitted with a threshold, the second
 class from that probability on; --threshold sets another. Where the model was fitted with costs, or
@@ -40,6 +42,9 @@ a cost.`,
 			render, err := classifier.PredictedFormats.Named(format)
 			if err != nil {
 				return misused(err)
+			}
+			if err := modelArgument(c, args[0], args[1]); err != nil {
+				return err
 			}
 			deciding := deciding()
 			fitted, err := classifier.LoadClassifier(args[0])
@@ -94,14 +99,17 @@ a cost.`,
 func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	var loss string
 	var reject, threshold float64
+	var strict bool
 	f := c.Flags()
 	f.StringVar(&loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
 		"cost}}', or a file with either or a CSV matrix (default: those of the model file, or 1 for an error)")
 	f.Float64Var(&reject, "reject", 0, "cost of rejecting a case; its decision is then \"reject\"")
 	f.Float64Var(&threshold, "threshold", 0, "probability from which the second of two classes is decided "+
 		"(default: that of the model file, or 1/2)")
+	f.BoolVar(&strict, "strict", false, "refuse cases with a value that cannot be read or with an unknown category "+
+		"(default: it is taken for missing, counted and named)")
 	return func() spec.Deciding {
-		out := spec.Deciding{Loss: loss}
+		out := spec.Deciding{Loss: loss, Strict: strict}
 		if f.Changed("reject") {
 			out.Reject = &reject
 		}

@@ -67,6 +67,7 @@ figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figure
 			return err
 		},
 	}
+	takesRuns(c, 1)
 	f := c.Flags()
 	f.StringSliceVar(&formats, "formats", nil, "`formats` to write, besides those always written: "+
 		strings.Join(formatNames(), ", ")+" (default: text and those of the experiment)")

@@ -31,6 +31,7 @@ SIGINT (Ctrl-C) or SIGTERM stops the server.`,
 		Example: "  gpc-tune serve runs/crabs\n  gpc-tune serve runs/crabs --listen 127.0.0.1:8080",
 		Args:    cobra.ExactArgs(1),
 	}
+	takesRuns(c, 1)
 	serve := serverFlags(c, signals)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		return serve(func(token string, log *log.Logger) http.Handler { return live.New(args[0], token, log) })

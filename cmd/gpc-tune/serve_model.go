@@ -27,7 +27,8 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
   GET /health     says that the model is loaded; the only one that needs no token
   GET /metrics    counts requests to predict, rows predicted, errors and seconds, for Prometheus
 
-Decisions are those of gpc-tune predict with the same flags.
+Decisions are those of gpc-tune predict with the same flags. A value that cannot be read is taken for
+missing, and named in the warnings; with --strict the request is refused.
 
 Other machines cannot connect. Other users of this machine can, so a request needs the token in the
 printed address, as a header Authorization: Bearer TOKEN. With --no-token every user of this machine
@@ -40,6 +41,9 @@ to 25 s.`,
 			"-d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := modelArgument(c, args[0]); err != nil {
+				return err
+			}
 			model, err := classifier.LoadClassifier(args[0])
 			if err != nil {
 				return err

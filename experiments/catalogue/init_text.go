@@ -1,12 +1,15 @@
 package catalogue
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -18,13 +21,31 @@ type starter struct {
 
 func (w *starter) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// relative is a path relative to the folder of the file.
+// relative is a path that starts in the current folder, as it is written in the file, where it
+// starts in the folder of the file. An absolute one stays so, unless it leads below that folder.
 func (w *starter) relative(path string) string {
-	relative, err := filepath.Rel(filepath.Dir(w.path), path)
-	if err != nil {
+	from, err := filepath.Abs(filepath.Dir(w.path))
+	to, wrong := filepath.Abs(path)
+	relative, apart := filepath.Rel(from, to)
+	outside := strings.HasPrefix(relative, "..")
+	switch {
+	case errors.Join(err, wrong, apart) != nil, outside && filepath.IsAbs(path):
 		relative = path
+	case outside && !leads(from, relative, to): // a symbolic link is on the way
+		relative = to
 	}
 	return scalar(filepath.ToSlash(relative))
+}
+
+// leads reports whether a path that starts in a folder, without symbolic links, leads to the file of
+// another path.
+func leads(folder, relative, path string) bool {
+	folder, err := filepath.EvalSymlinks(folder)
+	file, _ := data.Located(filepath.Join(folder, relative))
+	there, wrong := os.Stat(file)
+	file, _ = data.Located(path)
+	here, missing := os.Stat(file)
+	return errors.Join(err, wrong, missing) == nil && os.SameFile(here, there)
 }
 
 // comment returns a text on one line.

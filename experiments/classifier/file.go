@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
@@ -21,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // ModelFile is a fitted classifier, as described in docs/model-file.md.
@@ -43,12 +45,31 @@ type Classifier struct {
 	calibrate *cv.Calibration // nil: none
 	costs     *cv.Costs       // of decisions, of the file or of the user; nil: none
 	threshold []float64       // of the file or of the user, instead of costs; none: ½
+	strict    bool            // refuse cases with values that cannot be read
 
 	substitutes []float64 // for missing values, by column of the inputs
 }
 
 // About says what is predicted from what; empty: the file does not say it.
 func (c *Classifier) About() string { return c.file.About }
+
+// Facts describe the model in words.
+func (c *Classifier) Facts() []table.Fact {
+	f := c.file
+	m := []string{f.Model.Kernel}
+	for _, text := range []string{f.Model.Mean, f.Model.Likelihood, f.Model.Inference} {
+		if text != "" {
+			m = append(m, text)
+		}
+	}
+	facts := []table.Fact{{Name: "predicts", Text: f.About}, {Name: "model", Text: strings.Join(m, ", ")},
+		{Name: "fitted to", Text: fmt.Sprintf("%s, in the experiment %s with seed %d", f.Dataset, f.Experiment,
+			f.Seed)}}
+	if l := float64(f.LogEvidence); !math.IsNaN(l) {
+		facts = append(facts, table.Fact{Name: "log evidence", Text: fmt.Sprintf("%.6g", l)})
+	}
+	return facts
+}
 
 // LoadClassifier reads a model file and rebuilds the posterior. Problems of the file are
 // ErrInvalid, or Problems, with their positions and remedies. If the memory is too small for the

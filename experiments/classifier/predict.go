@@ -52,6 +52,7 @@ type Score struct {
 // place of its own. A cost of rejecting alone goes with its own loss.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
+	other.strict = c.strict || o.Strict
 	threshold, err := spec.ReadThreshold(o, classes)
 	if err != nil {
 		return nil, err
@@ -139,6 +140,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 type stream struct {
 	*Classifier
 	name     string
+	unread   []data.Unread
 	scored   []cv.Predictions
 	cost     []float64
 	warnings []cause.Notice
@@ -146,6 +148,11 @@ type stream struct {
 
 // predict predicts some cases.
 func (s *stream) predict(ds *data.Data) (*Predicted, error) {
+	if s.strict && len(ds.Unread) > 0 {
+		return nil, fmt.Errorf("%w: %s: %s; correct them, or predict them without --strict", spec.ErrInvalid, s.name,
+			ds.Unread[0].Notice())
+	}
+	s.unread = data.Merge(s.unread, ds.Unread)
 	s.substitute(ds)
 	z := &kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)}
 	for i, row := range ds.Rows {
@@ -223,7 +230,10 @@ func (s *stream) warn(w cause.Notice) {
 
 // end adds to t the scores of all parts and the warnings.
 func (s *stream) end(t *Predicted) (*Predicted, error) {
-	t.Warnings = cause.Texts(s.warnings)
+	for _, u := range s.unread {
+		t.Warnings = append(t.Warnings, u.Notice().String())
+	}
+	t.Warnings = append(t.Warnings, cause.Texts(s.warnings)...)
 	if len(s.scored) > 0 {
 		if err := t.score(cv.Pool(s.scored...), s.cost); err != nil {
 			return nil, err

@@ -509,8 +509,27 @@ func TestMissingValuesOfCases(t *testing.T) {
 			}
 		}
 		damaged := write("damaged.csv", "a,b,colour\n1,2,rot\n12x,2,rot\n")
-		if _, err := c.Predict(damaged, spec.Deciding{}); err == nil || !strings.Contains(err.Error(), `damaged.csv:3:1: column "a": "12x" is not a number`) {
-			t.Errorf("%+v: %v", of, err)
+		const named = `values of "a" that are no numbers: they are treated as missing; "12x" of case 1 (line 3) (cases: 1)`
+		got, err = c.Predict(damaged, spec.Deciding{})
+		if err != nil || len(got.Rows) != 2 || got.Warnings[0] != named {
+			t.Errorf("%+v: %+v, %v", of, got, err)
+		}
+		if want, err = c.Predict(write("gap.csv", "a,b,colour\n1,2,rot\n,2,rot\n"), spec.Deciding{}); err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
+			t.Errorf("%+v: %v, want %v, %v", of, got.Rows, want, err)
+		}
+		if _, err := c.Predict(damaged, spec.Deciding{Strict: true}); err == nil || !strings.Contains(err.Error(), named+"; correct them") {
+			t.Errorf("%+v: strictly %v", of, err)
+		}
+		if _, err := c.Predict(write("new.csv", "a,b,colour\n1,2,rot\n1,2,lila\n"), spec.Deciding{Strict: true}); err == nil ||
+			!strings.Contains(err.Error(), `"colour" that do not occur in the training file`) {
+			t.Errorf("%+v: strictly %v", of, err)
+		}
+		var out strings.Builder // in parts, values are counted together
+		many := write("many.csv", "a,b,colour\n"+strings.Repeat("1,2,rot\n", streamed)+"x,2,rot\n1,2,rot\ny,2,rot\n")
+		got, err = c.Stream(t.Context(), many, nil, spec.Deciding{}, &out)
+		if want := fmt.Sprintf(`"x" of case %d (line %d), "y" of case %d (line %d) (cases: 2)`, streamed, streamed+2, streamed+2, streamed+4); err != nil ||
+			strings.Count(out.String(), "\n") != streamed+4 || !strings.HasSuffix(got.Warnings[0], want) {
+			t.Errorf("%+v: %q, %v, want %q", of, got.Warnings, err, want)
 		}
 	}
 }

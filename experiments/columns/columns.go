@@ -52,7 +52,7 @@ type Table struct {
 	Rows       int
 	Duplicates int    // rows that repeat an earlier one
 	Unlabelled int    // rows without a label
-	Spellings  string // of a category in each column of ignore_case
+	Spellings  string // several spellings of a category, for each column of ignore_case
 	Columns    []Column
 	Label      int
 	Why        string       // this column is the label

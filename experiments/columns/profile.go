@@ -34,7 +34,7 @@ type profile struct {
 	texts          int            // values that are neither numbers nor such tokens
 	odd            map[string]int // of these the first few that differ
 	levels         map[string]int // how often each value occurs; nil if there are more than most
-	spelt          map[string]int // levels before those that differ in letter case alone became one; nil: none do
+	spelt          map[string]int // levels in all spellings; nil: levels has them
 	most           int
 	repeats        bool // some value occurs twice
 	runs           int  // runs of equal values

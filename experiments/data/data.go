@@ -45,6 +45,8 @@ type Data struct {
 	Citation string // of a bundled set
 	Licence  string // of a bundled set
 	Warnings []cause.Notice
+	// Unread are values of cases to predict that cannot be read. They are not among the warnings.
+	Unread []Unread
 }
 
 // CheckOrder returns an error unless the classes have an order.
@@ -86,7 +88,7 @@ type Schema struct {
 	Decimal       string   `json:"decimal,omitempty"`
 	Encoding      string   `json:"encoding,omitempty"`
 	Delimiter     string   `json:"delimiter,omitempty"` // of the training file
-	// IgnoreCase is the key of files of earlier versions: that of every column.
+	// IgnoreCase is set in model files of earlier versions, and counts for every column.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
 

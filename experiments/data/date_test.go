@@ -163,8 +163,8 @@ func TestDates(t *testing.T) {
 	same("to predict", cases.X.RawRowView(0), []float64{2024, 0, 1, math.Sin(tuesday), math.Cos(tuesday), 19724, 1, 0, 1, 0})
 	same("missing", cases.X.RawRowView(1), []float64{nan, nan, nan, nan, nan, nan, nan, 1, nan, nan})
 	told := ""
-	for _, w := range cases.Warnings {
-		told += w.String() + "\n"
+	for _, u := range cases.Unread {
+		told += u.Notice().String() + "\n"
 	}
 	if !strings.Contains(told, `"in" that are not in the form dmy`) {
 		t.Errorf("warnings %q do not count the text that is no date", told)

@@ -451,7 +451,7 @@ func FuzzJSON(f *testing.F) {
 		}
 		checkTable(t, text, Spec{Missing: "mean", Categorical: "one_hot"})
 		tb := &table{faults: &FileError{}}
-		rows, n := openJSON(tb, source{text: text}, nil)
+		rows, n := openJSON(tb, source{text: text}, &request{})
 		if rows == nil {
 			return
 		}

@@ -27,6 +27,7 @@ type objects struct {
 	tokens *json.Decoder
 	// whether anything was read, whether objects are in an array, and whether one is being read
 	began, array, inside bool
+	loose                bool // a nested value is a text, as among cases to predict
 
 	columns map[string]int // nil while these are collected
 	names   []string
@@ -39,8 +40,9 @@ type objects struct {
 
 // openJSON opens a file of objects: its columns are all keys, in the order in which they first
 // occur.
-func openJSON(t *table, src source, _ *request) (cells, int) {
+func openJSON(t *table, src source, want *request) (cells, int) {
 	o := newObjects(t, src.text)
+	o.loose = want.loose
 	o.columns, o.names = map[string]int{}, nil
 	n := 0
 	for o.object(true) {
@@ -61,6 +63,7 @@ func openJSON(t *table, src source, _ *request) (cells, int) {
 		return nil, 0
 	}
 	rows := newObjects(t, src.text)
+	rows.loose = want.loose
 	rows.columns, rows.row, rows.begin = o.columns, make([]field, len(o.names)), make([]int, len(o.names))
 	return rows, n
 }
@@ -177,6 +180,23 @@ func (o *objects) object(keys bool) bool {
 	}
 }
 
+// skip goes to the end of a nested value, whose beginning was read.
+func (o *objects) skip() bool {
+	for depth := 1; depth > 0; {
+		token, _, ok := o.token()
+		if !ok {
+			return false
+		}
+		switch token {
+		case json.Delim('['), json.Delim('{'):
+			depth++
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+	}
+	return true
+}
+
 // value reads the value of a key.
 func (o *objects) value(key string, keys bool) bool {
 	token, offset, ok := o.token()
@@ -186,6 +206,13 @@ func (o *objects) value(key string, keys bool) bool {
 	var v field
 	switch token := token.(type) {
 	case json.Delim:
+		if o.loose {
+			if !o.skip() {
+				return false
+			}
+			v = textCell(o.text[offset:o.tokens.InputOffset()])
+			break
+		}
 		return o.fault(offset, "the value of %q is nested; write a key for each of its parts, with a number, a text, "+
 			"true, false or null", key)
 	case json.Number:

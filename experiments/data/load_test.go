@@ -311,7 +311,7 @@ func TestOneHot(t *testing.T) {
 	if !reflect.DeepEqual(d.ColumnNames, []string{"colour=blue", "colour=red", "size"}) || fmt.Sprint(mat.Formatted(d.X)) != fmt.Sprint(mat.Formatted(want)) {
 		t.Errorf("read %v %v", d.ColumnNames, mat.Formatted(d.X))
 	}
-	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(cause.Texts(d.Test.Warnings), ""), `values of "colour" that do not occur in the training file: all their indicators are 0 (cases: 1)`) {
+	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(cause.Texts(d.Test.Warnings), ""), `values of "colour" that do not occur in the training file: all their indicators are 0; "green" of case 0 (line 2) (cases: 1)`) {
 		t.Errorf("test %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
 	if _, err := load(t, Spec{Categorical: "one_hot"}, train, ""); err == nil || !strings.Contains(err.Error(), `f.csv:4:1: column "colour" has no value`) {
@@ -328,7 +328,7 @@ func TestCategoriesOfTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warning := `values of "colour" that do not occur in the training file: the kernel treats them as different from all training cases (cases: 1)`
+	warning := `values of "colour" that do not occur in the training file: the kernel treats them as different from all training cases; "green" of case 0 (line 2) (cases: 1)`
 	if !mat.Equal(d.X, rows([]float64{1, 0}, []float64{0, 2}, []float64{1, 1}, []float64{1, 1})) || len(d.Warnings) > 0 {
 		t.Errorf("read %v, warnings %q", mat.Formatted(d.X), d.Warnings)
 	}

@@ -190,7 +190,10 @@ func TestMeasures(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("to predict", cases.X, []float64{1, 0, 1, -1, 0, 1, 0}, []float64{nan, 1, nan, nan, 1, nan, 1})
-	told := fmt.Sprint(cases.Warnings)
+	told := ""
+	for _, u := range cases.Unread {
+		told += u.Notice().String()
+	}
 	for _, want := range []string{`"weight" that are no numbers in kg`, `"crp" that are no numbers in mg/l`, `"stay" that are no durations`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in %q", want, told)

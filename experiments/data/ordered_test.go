@@ -41,8 +41,8 @@ func TestOrdered(t *testing.T) {
 	}
 	same("to predict", mat.Col(nil, 1, cases.X), 3, math.NaN(), math.NaN(), math.NaN())
 	told := ""
-	for _, w := range cases.Warnings {
-		told += w.String() + "\n"
+	for _, u := range cases.Unread {
+		told += u.Notice().String() + "\n"
 	}
 	if !strings.Contains(told, `"pain" that are not in its order`) || !strings.Contains(told, "cases: 1") {
 		t.Errorf("warnings %q do not count the value that is not in the order", told)

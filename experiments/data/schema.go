@@ -391,12 +391,6 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
-	for _, c := range s.Inputs {
-		if n := t.unknown[c.Index]; n > 0 {
-			d.Warnings = append(d.Warnings, cause.Unknown.Of(n, "values of %q that %s: they are treated as missing",
-				c.Name, c.meaning(s.Decimal).others()))
-		}
-	}
 	if d.Weights = t.weights; t.counted {
 		for _, row := range t.rows {
 			d.Groups = append(d.Groups, fmt.Sprint("row ", row/2+1))
@@ -412,6 +406,12 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		return c.Levels != nil || c.Gaps || c.Date != nil || c.Limits
 	}) {
 		s.indicate(d, t, columns)
+	}
+	if d.Unread = s.unreadValues(t); labels { // a test file
+		for _, u := range d.Unread {
+			d.Warnings = append(d.Warnings, u.Notice())
+		}
+		d.Unread = nil
 	}
 	switch {
 	case s.Counts && !labels:
@@ -471,15 +471,11 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
-			if unseen := d.codes(column, t.texts[c.Index], c); unseen > 0 {
-				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
-					"training file: the kernel treats them as different from all training cases", c.Name))
-			}
+			d.codes(column, t.texts[c.Index], c)
+			t.unknownLevels(c, "the kernel treats them as different from all training cases")
 		default:
-			if unseen := d.indicators(column, t.texts[c.Index], c); unseen > 0 {
-				d.Warnings = append(d.Warnings, cause.Unknown.Of(unseen, "values of %q that do not occur in the "+
-					"training file: all their indicators are 0", c.Name))
-			}
+			d.indicators(column, t.texts[c.Index], c)
+			t.unknownLevels(c, "all their indicators are 0")
 		}
 		if c.Gaps && !c.Coded {
 			d.gaps(column, c, t.given(k, c))
@@ -521,9 +517,18 @@ func (d *Data) gaps(column int, c Column, numbers []float64) {
 	}
 }
 
-// codes sets the column of a categorical input to the indices of the levels, and counts unknown
-// levels.
-func (d *Data) codes(column int, values []string, c Column) (unseen int) {
+// unknownLevels notes the values of a categorical input that are none of its levels.
+func (t *table) unknownLevels(c Column, as string) {
+	place := c.place(c.Levels)
+	for i, text := range t.texts[c.Index] {
+		if text != "" && place(text) < 0 {
+			t.unreadCell(c.Index, t.rows[i], t.lines[i], 0, text, "do not occur in the training file: "+as)
+		}
+	}
+}
+
+// codes sets the column of a categorical input to the indices of the levels.
+func (d *Data) codes(column int, values []string, c Column) {
 	place := c.place(c.Levels)
 	for i, v := range values {
 		k := place(v)
@@ -533,16 +538,13 @@ func (d *Data) codes(column int, values []string, c Column) (unseen int) {
 			k = len(c.Levels)
 		default:
 			k = len(c.Levels) + 1
-			unseen++
 		}
 		d.X.Set(i, column, float64(k))
 	}
-	return unseen
 }
 
-// indicators sets the columns of a categorical input, NaN where it is missing, and counts unknown
-// levels.
-func (d *Data) indicators(column int, values []string, c Column) (unseen int) {
+// indicators sets the columns of a categorical input, NaN where it is missing.
+func (d *Data) indicators(column int, values []string, c Column) {
 	place := c.place(c.Levels)
 	for i, v := range values {
 		switch k := place(v); {
@@ -552,11 +554,8 @@ func (d *Data) indicators(column int, values []string, c Column) (unseen int) {
 			for k := range c.Levels {
 				d.X.Set(i, column+k, math.NaN())
 			}
-		default:
-			unseen++
 		}
 	}
-	return unseen
 }
 
 // label sets Labels or Targets of d. An unknown label is a fault if labels are needed.

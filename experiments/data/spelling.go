@@ -30,8 +30,8 @@ func (i *IgnoreCase) UnmarshalText(text []byte) error {
 func (i *IgnoreCase) List() any { return &i.Columns }
 func (i *IgnoreCase) Map() any  { return &i.Columns }
 
-// Spellings returns, for every text by how often it occurs, the most frequent one of those that
-// differ from it in letter case alone; among equals the first in order.
+// Spellings returns one spelling for all texts that differ in letter case alone: the most frequent
+// one by the counts, among equals the first in order.
 func Spellings(counts map[string]int) map[string]string {
 	best := map[string]string{}
 	for _, text := range slices.Sorted(maps.Keys(counts)) {

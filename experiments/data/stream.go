@@ -90,7 +90,7 @@ func (s *Schema) whole(name string, in input, again bool, records int, each func
 		}
 		part := d.subset(rows)
 		if from > 0 {
-			part.Warnings = nil // they are those of all cases
+			part.Warnings, part.Unread = nil, nil // they are those of all cases
 		}
 		err = each(part)
 	}
@@ -114,6 +114,13 @@ func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 	}
 	if err == nil && foreign {
 		d.Warnings = append(d.Warnings, readAsWestern)
+	}
+	if err == nil {
+		for _, u := range d.Unread {
+			for k := range u.First {
+				u.First[k].Line += lines
+			}
+		}
 	}
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {

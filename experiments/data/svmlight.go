@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,6 +62,7 @@ type sparseCase struct {
 	label, qid fieldAt
 	index      []int32
 	value      []float64
+	unread     map[int]string // values of cases to predict that are no numbers, by their places in value
 }
 
 // readSVMLight reads the sparse format. Dense columns are made only after checking that the largest
@@ -85,7 +87,7 @@ func readSVMLight(t *table, text string, want request) error {
 				"the file", most)
 			return nil
 		}
-		c := t.parseSparse(line, fields)
+		c := t.parseSparse(want, line, fields)
 		cases = append(cases, c)
 		hasQID = hasQID || c.qid.text != ""
 		if n := len(c.index); n > 0 {
@@ -123,6 +125,9 @@ func readSVMLight(t *table, text string, want request) error {
 		for k, j := range c.index {
 			if t.roles[j] == number {
 				t.numbers.Set(len(t.rows)-1, t.place[j], c.value[k])
+				if text, is := c.unread[k]; is {
+					t.unreadCell(int(j), t.read-1, c.line, 0, text, "are no numbers: they are treated as missing")
+				}
 			}
 		}
 	}
@@ -130,8 +135,8 @@ func readSVMLight(t *table, text string, want request) error {
 }
 
 // parseSparse reads label, qid and pairs, and records faults.
-func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
-	c := sparseCase{line: line, label: fields[0]}
+func (t *table) parseSparse(want request, line int, fields []fieldAt) sparseCase {
+	c := sparseCase{line: line, label: fields[0], unread: map[int]string{}}
 	fault := func(f fieldAt, format string, args ...any) { t.faults.add(line, f.at+1, format, args...) }
 	if strings.Contains(c.label.text, ":") {
 		fault(c.label, "%q where the label should be; a line is: label index:value index:value …", c.label.text)
@@ -159,6 +164,9 @@ func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
 			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once",
 				j, c.index[len(c.index)-1]+1)
+		case !ok && want.loose && want.missing != "error":
+			c.unread[len(c.value)] = value
+			c.index, c.value = append(c.index, int32(j-1)), append(c.value, math.NaN())
 		case !ok && Missing(value):
 			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j,
 				value)

@@ -139,7 +139,7 @@ type table struct {
 
 	numbers  *mat.Dense        // a row per case with the numeric inputs; NaN is missing
 	place    []int             // position of each input column among them
-	unknown  map[int]int       // values of an input with a meaning that have none, and are missing values
+	unread   map[int]*Unread   // unreadable values of input columns, among cases to predict
 	meanings map[int]meaning   // of input columns that are not written as numbers
 	marked   map[int]bool      // of these, those whose marks are kept
 	currency map[int]string    // of input columns of numbers that have one
@@ -220,7 +220,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			continue
 		}
 		f := of(j)
-		v, mark, missing := t.value(want, j, f)
+		v, mark, missing := t.value(want, line, at, j, f)
 		text := f.text
 		if missing && role == target && want.drop {
 			t.unlabelled++
@@ -370,7 +370,7 @@ func (t *table) interpret(c Column, decimal string) {
 		return
 	}
 	if t.meanings == nil {
-		t.meanings, t.unknown, t.marked = map[int]meaning{}, map[int]int{}, map[int]bool{}
+		t.meanings, t.marked = map[int]meaning{}, map[int]bool{}
 	}
 	t.meanings[c.Index], t.roles[c.Index], t.marked[c.Index] = m, number, c.marked()
 }
@@ -387,21 +387,24 @@ func (t *table) keepCurrency(j int, of string) {
 
 // oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
 func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int, text string) {
-	if decimal == "" { // which reads none
-		return
-	}
-	of := Currency(text)
-	if of == "" {
-		return
-	}
-	first, known := t.currency[j]
-	switch {
-	case !known:
-		t.keepCurrency(j, of)
-	case first != of:
+	switch first, wrong := t.otherCurrency(decimal, j, field{text: text}); {
+	case wrong:
 		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in "+
-			"one currency, or leave the column out (drop)", t.names[j], text, of, first)
+			"one currency, or leave the column out (drop)", t.names[j], text, Currency(text), first)
+	case first == "" && decimal != "":
+		t.keepCurrency(j, Currency(text))
 	}
+}
+
+// otherCurrency returns the currency of the numbers of column j so far, and whether a number is in
+// another one.
+func (t *table) otherCurrency(decimal string, j int, f field) (first string, wrong bool) {
+	if decimal == "" || f.typed || t.meanings[j] != nil { // none is read
+		return "", false
+	}
+	of := Currency(f.text)
+	first = t.currency[j]
+	return first, of != "" && first != "" && of != first
 }
 
 // oneScale notes whether numbers of column j have a percent sign, and whether others do not.
@@ -451,8 +454,28 @@ func (t *table) notValue(want request, j int, text string) string {
 }
 
 // value is the number of a field of column j, or NaN, its mark, and whether the value is missing.
-// Among cases to predict, texts without a meaning are missing where others have one.
-func (t *table) value(want request, j int, f field) (v float64, mark string, missing bool) {
+// Among cases to predict, texts that are no numbers and have no meaning are missing.
+func (t *table) value(want request, line int, at func(j int) int, j int, f field) (v float64, mark string,
+	missing bool) {
+	v, mark, missing = t.parsed(want, j, f)
+	if t.roles[j] != number || missing || !want.loose || want.missing == "error" {
+		return v, mark, missing
+	}
+	why := "are no numbers"
+	if m := t.meanings[j]; m != nil {
+		why = m.others()
+	}
+	if of, wrong := t.otherCurrency(want.decimal, j, f); wrong {
+		why = "are not in " + of
+	} else if !math.IsNaN(v) {
+		return v, mark, false
+	}
+	t.unreadCell(j, t.read-1, line, at(j), f.text, why+": they are treated as missing")
+	return math.NaN(), "", true
+}
+
+// parsed is value for training cases, whose texts without a meaning are NaN.
+func (t *table) parsed(want request, j int, f field) (v float64, mark string, missing bool) {
 	v, missing = want.value(t.roles[j], f)
 	m := t.meanings[j]
 	if m == nil {
@@ -466,10 +489,6 @@ func (t *table) value(want request, j int, f field) (v float64, mark string, mis
 	}
 	if v, mark, ok := m.number(f.text); ok {
 		return v, mark, false
-	}
-	if !missing && want.loose && want.missing != "error" {
-		t.unknown[j]++
-		missing = true
 	}
 	return math.NaN(), "", missing
 }

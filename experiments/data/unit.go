@@ -42,13 +42,14 @@ type size struct {
 	times float64
 }
 
-// prefixes are those of the SI by their letters. Of m, p, y and z the case decides.
+// prefixes has the prefixes of the SI by their letters. The case of m, p, y and z decides.
 var prefixes = map[rune]string{'m': "milli", 'M': "mega", 'p': "pico", 'P': "peta", 'y': "yocto", 'Y': "yotta",
 	'z': "zepto", 'Z': "zetta", 'k': "kilo", 'c': "centi", 'd': "deci", 'n': "nano", 'u': "micro", 'µ': "micro",
 	'μ': "micro", 'f': "femto", 'h': "hecto", 'g': "giga", 't': "tera"}
 
-// bases are the names of units that have prefixes, by their letters in lower case, and singles
-// those of units of one letter: the name with a small last letter, and the name with a capital one.
+// bases has the names of units that can have a prefix, by their letters in lower case, and singles
+// has the names of units of one letter. The first name belongs to a small last letter, the second
+// one to a capital.
 var bases = map[string][2]string{"m": {"metre", "molar"}, "s": {"second", "siemens"}, "t": {"tonne", "tesla"},
 	"b": {"bit", "byte"}, "ib": {"bit (binary)", "byte (binary)"}, "g": {"gram", "gram"}, "l": {"litre", "litre"},
 	"a": {"ampere", "ampere"}, "v": {"volt", "volt"}, "w": {"watt", "watt"}, "f": {"farad", "farad"},

@@ -57,6 +57,17 @@ func TestModelHandler(t *testing.T) {
 		!strings.Contains(body, `"reject",0.1]`) {
 		t.Errorf("%d %s", w.Code, body)
 	}
+	strict, err := model.Deciding(spec.Deciding{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, r = httptest.NewRecorder(), httptest.NewRequest("POST", "/predict", strings.NewReader(strings.Replace(string(good), ":10", `:"ten"`, 1)))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	NewModel(strict, "", log.New(io.Discard, "", 0)).ServeHTTP(w, r)
+	if body := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(body, `\"ten\" of case 0`) {
+		t.Errorf("%d %s", w.Code, body)
+	}
 	h := NewModel(model, "", log.New(io.Discard, "", 0))
 	ask := func(method, path, host, kind, body string) (int, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -94,7 +105,7 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, `{"row": []}`, http.StatusBadRequest, `unknown field`},
 		{"POST", "/predict", here, kind, `{"rows": [{"nothing": 1}]}`, http.StatusUnprocessableEntity, `row 0: unknown column \"nothing\"`},
 		{"POST", "/predict", here, kind, `{"rows": [{}]}`, http.StatusUnprocessableEntity, "row 0: there is no"},
-		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", `:"ten"`, 1), http.StatusUnprocessableEntity, `\"ten\" is not a number`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", `:"ten"`, 1), 200, `\"sp\" that are no numbers: they are treated as missing; \"ten\" of case 0 (cases: 1)`},
 		{"POST", "/predict", here, kind, `{"rows": "` + strings.Repeat("x", maxRequest) + `"}`, http.StatusRequestEntityTooLarge, "fewer rows"},
 		{"POST", "/predict", here, kind + "; charset=utf-8", string(good), 200, `"columns":["case",`},
 		{"POST", "/predict", here, kind + ";charset=UTF-8", string(good), 200, `"columns":["case",`},
@@ -105,8 +116,8 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, `{"rows": [], ` + string(good)[1:], http.StatusBadRequest, `\"rows\" is there twice`},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", `:10,"`+inputs[0].Name+`":11`, 1), http.StatusBadRequest, `row 0: \"sp\" is there twice`},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":[10]", 1), http.StatusUnprocessableEntity, `row 0: \"sp\" must be a number`},
-		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":1e400", 1), http.StatusUnprocessableEntity, `row 0: column \"sp\": \"1e400\" is not finite`},
-		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":true", 1), http.StatusUnprocessableEntity, `\"true\" is not a number`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":1e400", 1), 200, `\"1e400\" of case 0`},
+		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":true", 1), 200, `\"true\" of case 0`},
 		{"POST", "/predict", here, kind, strings.Replace(string(good), ":10", ":null", 1), 200, `values of \"sp\" are missing: 1 stands in for each (cases: 1)`},
 		{"POST", "/predict", here, kind, `{"rows": [7]}`, http.StatusBadRequest, "row 0: want { at byte 11"},
 		{"POST", "/predict", here, kind, `{"rows": [{"FL`, http.StatusBadRequest, "row 0: unexpected EOF"},
@@ -114,7 +125,7 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, `{"rows": [` + strings.Repeat(string(good)[9:len(good)-2]+",", maxRows/2) + `7]}`, http.StatusBadRequest, "more than 10000 rows; ask for 1 to 10000"},
 		{"GET", "/health", here, "", "", 200, `"ok"`},
 		{"GET", "/schema", here, "", "", 200, `"max_rows":10000`},
-		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 10\ngpc_tune_predict_errors_total 23\n"},
+		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 16\ngpc_tune_predict_errors_total 20\n"},
 	} {
 		code, body := ask(c.method, c.path, c.host, c.kind, c.body)
 		if code != c.code || !strings.Contains(body, c.want) {

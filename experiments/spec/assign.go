@@ -1,8 +1,12 @@
 package spec
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -55,6 +59,38 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 		}
 		n = n.Content[at]
 	}
+}
+
+// pathKeys are the keys whose values are paths.
+var pathKeys = []string{"data.train", "data.test", "tune.start_from"}
+
+// Rebased returns a setting of a command line, where paths start in the current folder, as one for
+// the file, in which they start in its folder: relative paths become absolute ones. A path that
+// exists only where it starts in the folder of the file, or nowhere, is left as it is.
+func Rebased(file, assignment string) string {
+	path, text, _ := strings.Cut(assignment, "=")
+	value := strictyaml.Parse([]byte(text), strictyaml.NewFindings(""))
+	if !slices.Contains(pathKeys, path) || value == nil || filepath.Dir(file) == "." {
+		return assignment
+	}
+	paths := value.Content
+	if value.Kind == strictyaml.ScalarNode {
+		paths = []*strictyaml.Node{value}
+	}
+	changed := false
+	for _, n := range paths {
+		name, _ := data.Located(n.Value)
+		_, missing := os.Stat(name)
+		absolute, err := filepath.Abs(n.Value)
+		if n.Kind == strictyaml.ScalarNode && !filepath.IsAbs(n.Value) && missing == nil && err == nil {
+			*n, changed = strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: absolute}, true
+		}
+	}
+	out, err := strictyaml.Marshal(value)
+	if !changed || err != nil {
+		return assignment
+	}
+	return path + "=" + strings.TrimSuffix(string(out), "\n")
 }
 
 // forget removes the position of a value that is not in the file.

@@ -150,7 +150,7 @@ func (l *lossReader) setTriples(text string) {
 	}
 }
 
-// Deciding configures decisions: costs as texts, or a threshold.
+// Deciding configures decisions: costs as texts, or a threshold, and which cases are refused.
 type Deciding struct {
 	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file
 	// with such a mapping or with the whole matrix as CSV: a header with the decisions and a row
@@ -162,6 +162,9 @@ type Deciding struct {
 	// Threshold is the probability of the second of two classes from which on it is decided for,
 	// instead of costs; nil: that of the model, or ½.
 	Threshold *float64
+	// Strict refuses cases with values that cannot be read, or that are categories without a
+	// training case. Otherwise the cases are predicted, and such values are named in the warnings.
+	Strict bool
 }
 
 // ReadThreshold checks the threshold of the flags; nil if there is none.

@@ -1,0 +1,97 @@
+package data
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
+
+// Unread are the values of a column of cases to predict that are nothing there: no number, no date,
+// no known category. The cases are predicted all the same.
+type Unread struct {
+	Column string
+	Why    string // what the values are not, and what they are taken for
+	N      int
+	First  []Cell // the first few
+}
+
+// Cell is a value of a case in a file.
+type Cell struct {
+	Row   int    // number of the case, as in Data.Rows
+	Line  int    // 0: the file has no lines
+	Place string // row and column of a file without lines; empty: unknown
+	Text  string
+}
+
+// maxCell is the number of bytes of a text in a message.
+const maxCell = 40
+
+// unreadCell adds a value of column j of a case, which is unreadable because of why.
+func (t *table) unreadCell(j, row, line, at int, text, why string) {
+	if len(text) > maxCell {
+		text = strings.ToValidUTF8(text[:maxCell], "") + "…"
+	}
+	cell := Cell{Row: row, Line: line, Text: strings.Clone(text)}
+	if t.faults.place != nil && line > 0 {
+		cell.Line, cell.Place = 0, t.faults.place(line, at)
+	}
+	if t.unread == nil {
+		t.unread = map[int]*Unread{}
+	}
+	if t.unread[j] == nil {
+		t.unread[j] = &Unread{Column: t.names[j], Why: why}
+	}
+	t.unread[j].add(Unread{N: 1, First: []Cell{cell}})
+}
+
+// add adds further values of the column, which come later.
+func (u *Unread) add(more Unread) {
+	u.N += more.N
+	u.First = append(u.First, more.First[:min(len(more.First), maxAlso-min(maxAlso, len(u.First)))]...)
+}
+
+// Merge joins the values of each column in earlier and in later cases.
+func Merge(all []Unread, more []Unread) []Unread {
+	for _, u := range more {
+		k := 0
+		for k < len(all) && (all[k].Column != u.Column || all[k].Why != u.Why) {
+			k++
+		}
+		if k == len(all) {
+			all = append(all, Unread{Column: u.Column, Why: u.Why})
+		}
+		all[k].add(u)
+	}
+	return all
+}
+
+// Notice counts the values, and names the first with their cases and places.
+func (u Unread) Notice() cause.Notice {
+	var cells []string
+	for _, c := range u.First {
+		place := c.Place
+		if c.Line > 0 {
+			place = fmt.Sprintf("line %d", c.Line)
+		}
+		if place != "" {
+			place = " (" + place + ")"
+		}
+		cells = append(cells, fmt.Sprintf("%q of case %d%s", c.Text, c.Row, place))
+	}
+	more := ""
+	if n := u.N - len(u.First); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return cause.Unknown.Of(u.N, "values of %q that %s; %s%s", u.Column, u.Why, strings.Join(cells, ", "), more)
+}
+
+// unreadValues are the values that are unreadable, in the order of the inputs.
+func (s *Schema) unreadValues(t *table) (all []Unread) {
+	for _, c := range s.Inputs {
+		if u := t.unread[c.Index]; u != nil && c.Index >= 0 {
+			all = append(all, *u)
+		}
+	}
+	return all
+}

@@ -1,0 +1,121 @@
+package data
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// unreadTexts are the notices of the values that could not be read.
+func unreadTexts(d *Data) (all string) {
+	if d == nil {
+		return ""
+	}
+	for _, u := range d.Unread {
+		all += u.Notice().String() + "\n"
+	}
+	return all
+}
+
+// No format refuses cases to predict for one value: it is missing, and named with its column, case and place.
+func TestUnreadCells(t *testing.T) {
+	train, err := load(t, Spec{Categorical: "one_hot", Label: "y", Decimal: "point", Columns: Columns{Described: map[string]Meaning{
+		"w": {Unit: "kg"}, "s": {Ordered: []Name{"low", "high"}}}}},
+		"n,p,colour,w,s,y\n1,$5,red,1 kg,low,a\n2,$6,blue,2 kg,high,b\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const csv = "n,p,colour,w,s\n1,$5,red,1 kg,low\nrotary,EUR6,lila,tall,mid\n3,$7,red,3 kg,high\n"
+	cells := [][]string{{"n", "p", "colour", "w", "s"}, {"<c><v>1</v></c>", "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"},
+		{"<c><v>3</v></c>", "$7", "red", "3 kg", "high"}}
+	parquet := asParquet(cells[0], [][]string{{"1", "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"}, {"3", "$7", "red", "3 kg", "high"}}, 2, nil, nil, 2)
+	for format, of := range map[string]struct{ content, place string }{
+		"CSV":        {csv, "(line 3)"},
+		"JSON lines": {`{"n":1,"p":"$5","colour":"red","w":"1 kg","s":"low"}` + "\n" + `{"n":"rotary","p":"EUR6","colour":"lila","w":"tall","s":"mid"}` + "\n" + `{"n":3,"p":"$7","colour":"red","w":"3 kg","s":"high"}`, "(line 2)"},
+		"xlsx":       {asXLSX("", map[string][][]string{"s": cells}), "(s!%3)"},
+		"Parquet":    {parquet, "(row 2)"},
+	} {
+		want := ""
+		for j, u := range [][2]string{{"n", `that are no numbers: they are treated as missing; "rotary"`}, {"p", `that are not in USD: they are treated as missing; "EUR6"`},
+			{"colour", `that do not occur in the training file: all their indicators are 0; "lila"`}, {"w", `that are no numbers in kg: they are treated as missing; "tall"`},
+			{"s", `that are not in its order: they are treated as missing; "mid"`}} {
+			place := strings.Replace(of.place, "%", string(rune('A'+j)), 1)
+			if u[0] == "colour" { // its column is not kept
+				place = strings.Replace(of.place, "%", "", 1)
+			}
+			want += fmt.Sprintf("values of %q %s of case 1 %s (cases: 1)\n", u[0], u[1], place)
+		}
+		for _, schema := range []*Schema{train.Schema, restored(t, train)} {
+			path := file(t, "new", of.content)
+			d, err := schema.Read(path)
+			if err != nil || unreadTexts(d) != want || len(d.Rows) != 3 {
+				t.Errorf("%s: %v\n%s\nwant\n%s", format, err, unreadTexts(d), want)
+				continue
+			}
+			for j, v := range d.X.RawRowView(1) {
+				if name := d.ColumnNames[j]; math.IsNaN(v) == strings.HasPrefix(name, "colour") {
+					t.Errorf("%s: %s is %v", format, name, v)
+				}
+			}
+			if d.X.At(2, 0) != 3 || d.X.At(0, 0) != 1 {
+				t.Errorf("%s: the other cases are %v and %v", format, d.X.RawRowView(0), d.X.RawRowView(2))
+			}
+			var all []Unread
+			if err := schema.Stream(path, nil, 1, func(d *Data) error { all = Merge(all, d.Unread); return nil }); err != nil || unreadTexts(&Data{Unread: all}) != want {
+				t.Errorf("%s: streamed %v, %v", format, all, err)
+			}
+		}
+	}
+	rows, err := train.Schema.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range [][]any{{json.Number("1"), "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"}, {true, json.Number("1e400"), "red", nil, "low"}} {
+		if err := rows.Add(row); err != nil {
+			t.Error(err)
+		}
+	}
+	d, err := rows.Data()
+	if err != nil || !strings.Contains(unreadTexts(d), `"rotary" of case 1, "true" of case 2 (cases: 2)`) || !strings.Contains(unreadTexts(d), `"1e400" of case 2`) {
+		t.Errorf("%s, %v", unreadTexts(d), err)
+	}
+	// Of many the first are named. Training and test files are refused as before.
+	if d, err = train.Schema.Read(file(t, "new", "n,p,colour,w,s\n"+strings.Repeat("x,$5,red,1 kg,low\n", 9))); err != nil ||
+		!strings.Contains(unreadTexts(d), `"x" of case 3 (line 5) and 5 more (cases: 9)`) {
+		t.Errorf("%s, %v", unreadTexts(d), err)
+	}
+	if _, err := load(t, Spec{}, "n,y\n1,a\n2,b\n", "n,y\nrotary,a\n"); err == nil || !strings.Contains(err.Error(), `"rotary" is not a number`) {
+		t.Error(err)
+	}
+	// So are cases to predict where the experiment refuses missing values.
+	if train, err = load(t, Spec{Missing: "error"}, "n,y\n1,a\n2,b\n", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := train.Schema.Read(file(t, "new", "n\nrotary\n")); err == nil || !strings.Contains(err.Error(), `"rotary" is not a number`) {
+		t.Error(err)
+	}
+}
+
+// A nested value of JSON, and a value of an svmlight file that is no number, are unreadable cells too.
+func TestUnreadCellsOfOtherForms(t *testing.T) {
+	train, err := load(t, Spec{}, "n,m,y\n1,2,a\n2,3,b\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := train.Schema.Read(file(t, "new", `[{"n": {"k": [1, "}"]}, "m": 5}, {"n": [], "m": 6}]`))
+	if err != nil || unreadTexts(d) != `values of "n" that are no numbers: they are treated as missing; "{\"k\": [1, \"}\"]}" of case 0 (line 1), "[]" of case 1 (line 1) (cases: 2)`+"\n" || d.X.At(1, 1) != 6 {
+		t.Errorf("%s, %v", unreadTexts(d), err)
+	}
+	if _, err := train.Schema.Read(file(t, "new", `[{"n": [1, "m": 5}]`)); err == nil {
+		t.Error("damaged JSON is read")
+	}
+	if train, err = load(t, Spec{}, "1 1:1 2:3\n-1 1:2 2:5\n", ""); err != nil {
+		t.Fatal(err)
+	}
+	d, err = train.Schema.Read(file(t, "new", "1 1:x 2:4\n1 1:2\n"))
+	if err != nil || unreadTexts(d) != `values of "x1" that are no numbers: they are treated as missing; "x" of case 0 (line 1) (cases: 1)`+"\n" || !math.IsNaN(d.X.At(0, 0)) || d.X.At(0, 1) != 4 {
+		t.Errorf("%s, %v", unreadTexts(d), err)
+	}
+}
