@@ -192,7 +192,7 @@ func (p *oneVsRest) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean 
 	}
 	for i := range m {
 		row := dst.RawRowView(i)
-		if sum := floats.Sum(row); sum > 0 {
+		if sum := linalg.Sum(row); sum > 0 {
 			floats.Scale(1/sum, row)
 			continue
 		}

@@ -516,13 +516,21 @@ func (p *samples) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean []
 	for j := range m {
 		row, sum := dst.RawRowView(j), 0.0
 		for k := range row {
-			row[k] = mat.Sum(proba[k].ColView(j))
+			row[k] = total(proba[k].ColView(j))
 			sum += row[k]
 		}
 		for k := range row { // the sum is the number of chains up to rounding
 			row[k] /= sum
 		}
 	}
+}
+
+// total is the sum of v in order, at whatever stride.
+func total(v mat.Vector) (sum float64) {
+	for i := range v.Len() {
+		sum += v.AtVec(i)
+	}
+	return sum
 }
 
 // ProbaStandardError implements Sampled.
@@ -534,7 +542,7 @@ func (p *samples) ProbaStandardError(dst []float64, cross []*mat.Dense, diag, me
 	chains := float64(p.options.Chains)
 	for j := range dst {
 		column := plus.ColView(j)
-		average, square := mat.Sum(column)/chains, 0.0
+		average, square := total(column)/chains, 0.0
 		for c := range p.options.Chains {
 			square += (column.AtVec(c) - average) * (column.AtVec(c) - average)
 		}

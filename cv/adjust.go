@@ -18,15 +18,45 @@ type Calibration struct {
 	// Learn returns the parameters from the predicted probabilities of a class, whether each case
 	// belongs to it, and how many cases it counts as; nil: 1 each. Both kinds of cases must occur.
 	Learn func(proba []float64, is []bool, weight []float64) []float64
-	// Apply is the corrected probability.
+	// Apply is the corrected probability. It never falls as proba rises.
 	Apply func(parameters []float64, proba float64) float64
+	// learntFrom is the range of the probabilities that the parameters were learnt from, if they
+	// tell.
+	learntFrom func(parameters []float64) (s Span, known bool)
 }
 
 // Calibrations lists the ways of calibration.
 var Calibrations = []Calibration{
-	{"platt", "1/(1 + exp(-a ln(p/(1-p)) - b)), a and b by maximum likelihood (Platt 1999)", plattLearn, plattApply},
+	{"platt", "1/(1 + exp(-a ln(p/(1-p)) - b)), a ≥ 0 and b by maximum likelihood (Platt 1999)", plattLearn, plattApply,
+		plattFrom},
 	{"isotonic", "the monotone step function of least squares (Zadrozny & Elkan 2002), with lines between its steps",
-		isotonicLearn, isotonicApply},
+		isotonicLearn, isotonicApply, isotonicFrom},
+}
+
+// Span is a range of probabilities, from the least to the largest.
+type Span struct{ Lo, Hi float64 }
+
+// Lacks reports whether the log odds of p lie outside the range, by more than half its width in log
+// odds. What was learnt within the range is then extrapolated to p.
+func (s Span) Lacks(p float64) bool {
+	lo, hi, x := logOdds(s.Lo), logOdds(s.Hi), logOdds(p)
+	const rounding = 1e-9
+	margin := (hi-lo)/2 + rounding
+	return x < lo-margin || x > hi+margin
+}
+
+// Extrapolates reports whether a calibration corrects a case with a probability that lies outside
+// the range it was learnt from (see Span.Lacks).
+func (c Calibration) Extrapolates(parameters [][]float64, proba []float64) bool {
+	for k, p := range parameters {
+		if len(proba) == 2 {
+			k = 1
+		}
+		if s, known := c.learntFrom(p); known && s.Lacks(proba[k]) {
+			return true
+		}
+	}
+	return false
 }
 
 // CalibrationNamed returns the calibration with this name, or an error with suggestions.
@@ -65,10 +95,12 @@ func (c Calibration) Adjust(parameters [][]float64, proba []float64) {
 		proba[0] = 1 - proba[1]
 		return
 	}
+	sum := 0.0
 	for k := range proba {
 		proba[k] = c.Apply(parameters[k], proba[k])
+		sum += proba[k]
 	}
-	floats.Scale(1/floats.Sum(proba), proba)
+	floats.Scale(1/sum, proba)
 }
 
 // logOdds is ln(p/(1-p)), with p moved away from 0 and 1 by the rounding error of the sum of
@@ -78,74 +110,31 @@ func logOdds(p float64) float64 {
 	return math.Log(p / (1 - p))
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-// counted is the weights of n cases (nil: 1 each).
-func counted(weight []float64, n int) []float64 {
-	if weight == nil {
-		return slices.Repeat([]float64{1}, n)
-	}
-	return weight
-}
-
-// plattLearn maximises Σ w (t ln q + (1-t) ln(1-q)), q = sigmoid(a f + b), over a and b by Newton's
-// method with halved steps (Lin, Lin & Weng 2007, Machine Learning 68:267). The targets t are
-// Platt's, (N₊+1)/(N₊+2) and 1/(N₋+2), so that a maximum exists.
+// plattLearn is a ≥ 0 and b of FitSigmoid for the log odds, and the least and the largest
+// probability.
 func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
-	weight = counted(weight, len(proba))
-	positive, negative := 0.0, 0.0
-	for i, yes := range is {
-		if yes {
-			positive += weight[i]
-		} else {
-			negative += weight[i]
-		}
-	}
-	f, t := make([]float64, len(proba)), make([]float64, len(proba))
+	x := make([]float64, len(proba))
 	for i, p := range proba {
-		f[i], t[i] = logOdds(p), 1/(negative+2)
-		if is[i] {
-			t[i] = (positive + 1) / (positive + 2)
-		}
+		x[i] = logOdds(p)
 	}
-	loss := func(a, b float64) (sum float64) {
-		for i := range f {
-			x := a*f[i] + b
-			sum += weight[i] * (math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) - t[i]*x)
-		}
-		return sum
-	}
-	a, b := 0.0, math.Log((positive+1)/(negative+1))
-	now := loss(a, b)
-	for range 100 {
-		var ga, gb, haa, hab, hbb float64
-		for i := range f {
-			q := sigmoid(a*f[i] + b)
-			d, w := weight[i]*(q-t[i]), weight[i]*q*(1-q)
-			ga, gb = ga+d*f[i], gb+d
-			haa, hab, hbb = haa+w*f[i]*f[i], hab+w*f[i], hbb+w
-		}
-		haa, hbb = haa+1e-12, hbb+1e-12
-		det := haa*hbb - hab*hab
-		da, db := -(hbb*ga-hab*gb)/det, -(haa*gb-hab*ga)/det
-		step := 1.0
-		for ; step > 1e-10; step /= 2 {
-			if next := loss(a+step*da, b+step*db); next < now+1e-4*step*(ga*da+gb*db) {
-				now = next
-				break
-			}
-		}
-		if step <= 1e-10 {
-			break
-		}
-		a, b = a+step*da, b+step*db
-	}
-	return []float64{a, b}
+	a, b := FitSigmoid(logistic, x, nil, is, weight)
+	return []float64{a, b, slices.Min(proba), slices.Max(proba)}
 }
 
 // plattApply is at least floor, so that the classes of a case never sum to 0.
 func plattApply(parameters []float64, p float64) float64 {
 	return max(floor, sigmoid(parameters[0]*logOdds(p)+parameters[1]))
+}
+
+func plattFrom(parameters []float64) (s Span, known bool) {
+	if len(parameters) < 4 {
+		return s, false
+	}
+	return Span{parameters[2], parameters[3]}, true
+}
+
+func isotonicFrom(points []float64) (s Span, known bool) {
+	return Span{points[0], points[len(points)-2]}, true
 }
 
 // isotonicLearn makes one block of all cases with the same probability, and pools adjacent

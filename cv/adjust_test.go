@@ -213,3 +213,78 @@ func TestBestThreshold(t *testing.T) {
 		t.Error("brier does not depend on a threshold")
 	}
 }
+
+// A larger log odds never makes a class less probable. Where held-out predictions contradict their
+// labels, the slope is 0 and the probability is the mean of Platt's targets, for both kinds of
+// calibration up to its limits.
+func TestCalibrationIsNeverReversed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 50 {
+		n := 20 + r.IntN(60)
+		proba, is, weight := make([]float64, n), make([]bool, n), make([]float64, n)
+		scale := math.Exp(10 * (r.Float64() - 1)) // of the log odds
+		positive, negative := 2.0, 2.0
+		for i := range n {
+			f := r.NormFloat64()
+			proba[i], is[i], weight[i] = sigmoid(scale*f), r.Float64() < sigmoid(-2*f), 0.5+r.Float64()
+			if i < 2 {
+				is[i] = i == 0
+			}
+		}
+		for i, yes := range is {
+			if yes {
+				positive += weight[i]
+			} else {
+				negative += weight[i]
+			}
+		}
+		positive, negative = positive-2, negative-2
+		mean := (positive*(positive+1)/(positive+2) + negative/(negative+2)) / (positive + negative)
+		ab := plattLearn(proba, is, weight)
+		// The fit ends where a step gains less than 1e-20 n; the second derivative is about n/4.
+		if q := plattApply(ab, 0.9); ab[0] == 0 && math.Abs(q-mean) > 1e-9 {
+			t.Errorf("slope 0 and probability %v, want %v", q, mean)
+		}
+		if ab[0] != 0 && n > 40 {
+			t.Errorf("slope %v of %d cases", ab[0], n)
+		}
+		for _, c := range Calibrations {
+			of, before := c.Learn(proba, is, weight), 0.0
+			for p := 0.0; p <= 1; p += 1. / 64 {
+				now := c.Apply(of, p)
+				if now < before {
+					t.Fatalf("%s: %v of %v, and less before: %v", c.Name, now, p, before)
+				}
+				before = now
+			}
+		}
+	}
+}
+
+// A probability is far outside a range if its log odds lie beyond an end by more than half the
+// width of the range, in log odds.
+func TestSpanLacks(t *testing.T) {
+	s := Span{sigmoid(-1), sigmoid(3)}
+	for x, want := range map[float64]bool{-3.1: true, -2.9: false, 0: false, 4.9: false, 5.1: true} {
+		if got := s.Lacks(sigmoid(x)); got != want {
+			t.Errorf("log odds %v: %v", x, got)
+		}
+	}
+	if even := (Span{0.5, 0.5}); even.Lacks(0.5) || !even.Lacks(0.51) {
+		t.Error("a range of one probability")
+	}
+	proba := []float64{0.4, 0.5, 0.55, 0.6}
+	for _, c := range Calibrations {
+		of := c.Learn(proba, []bool{false, true, false, true}, ones(4))
+		if c.Extrapolates([][]float64{of}, []float64{0.5, 0.5}) || !c.Extrapolates([][]float64{of}, []float64{0.1, 0.9}) {
+			t.Errorf("%s: parameters %v", c.Name, of)
+		}
+		three := [][]float64{of, of, of}
+		if c.Extrapolates(three, []float64{0.4, 0.4, 0.4}) || !c.Extrapolates(three, []float64{0.45, 0.45, 0.1}) {
+			t.Errorf("%s: of three classes, parameters %v", c.Name, of)
+		}
+	}
+	if Calibrations[0].Extrapolates([][]float64{{1, 2}}, []float64{0, 1}) {
+		t.Error("older parameters tell no range")
+	}
+}

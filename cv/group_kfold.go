@@ -9,11 +9,11 @@ import (
 
 // GroupKFold divides the groups into k parts, so that no group is in both parts of a fold. The
 // groups are dealt out from the largest to the smallest, each to the part with the fewest cases so
-// far; groups of equal size come in a random order and of equal parts the first is taken.
+// far; groups of equal size come in a random order and of equal parts the first is taken. The order
+// is drawn for the groups as they first appear among the cases, so that their names do not matter.
 // Stratified, each goes to the part where it makes Σ_f Σ_c (n_fc/n_c)² the least, with n_fc the
 // cases of class c in part f and n_c all of that class; of equals, to the part with the fewest
-// cases. So the parts are alike in every class, as far as dealing out groups can make them so. The
-// order of the cases does not matter.
+// cases. So the parts are alike in every class, as far as dealing out groups can make them so.
 type GroupKFold struct {
 	K          int  `yaml:"k" within:"[2,inf]"` // number of folds, 2 … number of groups; 0 means 10
 	Stratified bool `yaml:"stratified"`         // balance the classes
@@ -34,14 +34,14 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 	}
 	total := classCounts(class)
 	size, of := map[string]int{}, map[string][]int{} // cases of a group, and of every class in it
+	var names []string                               // names of groups, as they first appear
 	for i, g := range groups {
 		if of[g] == nil {
-			of[g] = make([]int, len(total))
+			of[g], names = make([]int, len(total)), append(names, g)
 		}
 		size[g]++
 		of[g][class[i]]++
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(groups)))
 	k, err := numberOfFolds(s.K, len(names), "groups")
 	if err != nil {
 		return nil, err

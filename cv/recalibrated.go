@@ -19,7 +19,8 @@ const (
 // Recalibrated tries a calibration on the recorded predictions of a model: it is learnt from the
 // predictions of all other folds, and corrects those of a fold. Of a single test set five parts
 // take the place of folds. gain is the t-test of the bits per case that it gains, over cases, or
-// over groups; helps says that it is worth advising.
+// over groups; helps says that it is worth advising. It is not if it is extrapolated to a fold,
+// with log odds far outside those of the other folds.
 //
 // A value of NaN means that it was not tried: for numeric targets, without any wrong decision, with
 // fewer than 10 cases of a class, or if all other folds lack a class.
@@ -46,7 +47,7 @@ func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps b
 	for _, k := range fold {
 		folds = max(folds, k+1)
 	}
-	gained := make([]float64, len(unit))
+	gained, covered := make([]float64, len(unit)), true
 	for k := range folds {
 		held := map[int]bool{}
 		for i, u := range unit {
@@ -69,13 +70,14 @@ func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps b
 			if fold[i] == k {
 				row := mat.Row(nil, i, p.Proba)
 				before := max(floor, row[label])
+				covered = covered && !by.Extrapolates(parameters, row)
 				by.Adjust(parameters, row)
 				gained[i] = math.Log2(max(floor, row[label]) / before)
 			}
 		}
 	}
 	gain = CaseT(gained, unit, p.Weight)
-	return gain, gain.T > surely && gain.Value > helpful
+	return gain, covered && gain.T > surely && gain.Value > helpful
 }
 
 // triedIn is the fold of every row, or of a single test set the part: the cases of every class take

@@ -93,3 +93,19 @@ func TestRecalibratedInVain(t *testing.T) {
 		}
 	}
 }
+
+// It is not advised where one fold has log odds far outside those that it was learnt from, however
+// much it gains.
+func TestRecalibratedOfUncoveredFolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	a, b := heldOut(t, rng, 0, 60, 4), heldOut(t, rng, 60, 60, 4)
+	if _, helps := (Contenders{Parts: [][]Predictions{{a, b}}}).Recalibrated(0, Calibrations[0]); !helps {
+		t.Fatal("it does not help at all")
+	}
+	far := 40.0
+	b.Proba.SetRow(0, []float64{sigmoid(-far), sigmoid(far)})
+	gain, helps := Contenders{Parts: [][]Predictions{{a, b}}}.Recalibrated(0, Calibrations[0])
+	if helps || !(gain.Value > helpful) {
+		t.Errorf("advised: %v, with a gain of %v", helps, gain.Value)
+	}
+}

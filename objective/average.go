@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -18,9 +19,9 @@ import (
 type Average interface {
 	// Uses says why the average is not defined for a likelihood, and what is.
 	Uses(likelihood.Likelihood) error
-	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. These are
-	// the cases from first on of those that were asked for.
-	Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
+	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. They depend
+	// on this case alone, whatever the other cases are.
+	Predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
 }
 
 // PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
@@ -31,7 +32,7 @@ func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
 	}
 	batches(z, func(first int, z *kernel.Inputs) {
-		a.Predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
+		a.Predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z)
 	})
 }
 
@@ -41,7 +42,7 @@ type Averaged struct{}
 // Uses accepts every likelihood.
 func (Averaged) Uses(likelihood.Likelihood) error { return nil }
 
-func (Averaged) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (Averaged) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	cross, diag, mean := p.priors(z)
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
@@ -53,7 +54,7 @@ type MAP struct{}
 // Uses accepts likelihoods of classes.
 func (MAP) Uses(lik likelihood.Likelihood) error { return ofClasses("map", lik) }
 
-func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	p.plugIn(dst, z, func(float64) float64 { return 1 })
 }
 
@@ -90,7 +91,7 @@ func (MacKay) Uses(lik likelihood.Likelihood) error {
 	return nil
 }
 
-func (MacKay) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (MacKay) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
 }
 
@@ -148,7 +149,7 @@ func normalise(dst *mat.Dense) {
 	rows, classes := dst.Dims()
 	for i := range rows {
 		row := dst.RawRowView(i)
-		sum := floats.Sum(row)
+		sum := linalg.Sum(row)
 		for c := range row {
 			if row[c] /= sum; sum == 0 { // every class is ruled out to the last bit: nothing tells them apart
 				row[c] = 1 / float64(classes)

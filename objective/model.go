@@ -275,7 +275,7 @@ func (d Data) checkWeights() error {
 func (d Data) scale() float64 {
 	s := math.Sqrt(float64(d.X.Dim()))
 	if !d.Scaled {
-		s = d.X.MedianDistance()
+		s = d.X.MedianDistance(d.Y.Weight)
 	}
 	return s
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // MonteCarlo averages p(y|f) over random draws of f from its Gaussian posterior at the new case, as
 // GPML Algorithm 3.4 does: a probability π has the standard error √(Var π(f)/samples), at most
-// ½/√samples. The i-th case of a call has random numbers of its own, which Seed and i fix.
+// ½/√samples. A case has random numbers of its own, which Seed and its inputs fix.
 type MonteCarlo struct {
 	Samples int    `yaml:"samples" within:"[1,10000000]"` // default 1000
 	Seed    uint64 `yaml:"-"`
@@ -41,7 +42,7 @@ func (a MonteCarlo) Uses(lik likelihood.Likelihood) error {
 	return ofClasses("monte_carlo", lik)
 }
 
-func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int) {
+func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	means, variances := p.Latents(z)
 	joint, squash := p.covariances(z), squash(p.lik, p.objective.data.Y.Classes)
 	dst.Zero()
@@ -55,7 +56,7 @@ func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first in
 		if joint != nil {
 			squareRoot(spread, joint[i])
 		}
-		rng := rand.New(rand.NewPCG(a.Seed, uint64(first+i)))
+		rng := rand.New(rand.NewPCG(a.Seed, random.Content(z.X.RawRowView(i))))
 		for range cmp.Or(a.Samples, 1000) {
 			for c := range f {
 				draw.SetVec(c, rng.NormFloat64())

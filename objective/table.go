@@ -13,7 +13,7 @@ var Averages = registry.Table[Average]{
 	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]), κ = (1 + πv/8)^-½ with the variance v of each f: "+
 		"a closed form near the average; logit and softmax"),
 	registry.Of[MonteCarlo, Average]("monte_carlo",
-		"averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)"),
+		"averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)").At(2),
 }
 
 // Criteria lists what can be maximised.

@@ -87,11 +87,13 @@ type Skill struct {
 // Recalibrated is a calibration that was learnt from the predictions of all other folds for each
 // fold, and is scored on that fold.
 type Recalibrated struct {
-	By    string `json:"by"`    // platt
-	Gain  Number `json:"gain"`  // bits per case; above 0 is better
-	Low   Number `json:"low"`   // lower end of the 95 % interval of gain, by the t-test over cases
-	High  Number `json:"high"`  // upper end of the 95 % interval of gain
-	Helps bool   `json:"helps"` // gain is above 0.01, and above 1.65 standard errors: it is advised
+	By   string `json:"by"`   // platt
+	Gain Number `json:"gain"` // bits per case; above 0 is better
+	Low  Number `json:"low"`  // lower end of the 95 % interval of gain, by the t-test over cases
+	High Number `json:"high"` // upper end of the 95 % interval of gain
+	// it is advised: gain is above 0.01 and above 1.65 standard errors, and no fold has log odds
+	// far outside those of the others
+	Helps bool `json:"helps"`
 }
 
 // Rival is a configuration other than the best.

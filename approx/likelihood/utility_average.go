@@ -103,7 +103,7 @@ func (noise utilityNoise) average(
 			pi[c] = max(p, min(centre[c], p+deviation))
 		}
 	}
-	floats.Scale(1/floats.Sum(pi), pi)
+	floats.Scale(1/linalg.Sum(pi), pi)
 	return deviation
 }
 

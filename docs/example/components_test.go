@@ -70,10 +70,10 @@ type midway struct{}
 
 func (midway) Uses(l likelihood.Likelihood) error { return objective.MAP{}.Uses(l) }
 
-func (midway) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs, first int) {
+func (midway) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) {
 	other := mat.DenseCopyOf(dst)
-	objective.Averaged{}.Predict(dst, p, z, first)
-	objective.MAP{}.Predict(other, p, z, first)
+	objective.Averaged{}.Predict(dst, p, z)
+	objective.MAP{}.Predict(other, p, z)
 	dst.Add(dst, other)
 	dst.Scale(0.5, dst)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
@@ -46,6 +47,7 @@ type Classifier struct {
 	costs     *cv.Costs       // of decisions, of the file or of the user; nil: none
 	threshold []float64       // of the file or of the user, instead of costs; none: ½
 	strict    bool            // refuse cases with values that cannot be read
+	among     []float64       // held-out probabilities that the threshold of the file was chosen among
 
 	substitutes []float64 // for missing values, by column of the inputs
 }
@@ -91,7 +93,7 @@ func LoadClassifier(name string) (*Classifier, error) {
 
 // restore checks the content of the file and rebuilds the posterior.
 func restore(f *ModelFile, name string) (c *Classifier, err error) {
-	c = &Classifier{name: name, file: f, threshold: f.Threshold}
+	c = &Classifier{name: name, file: f, threshold: f.Threshold, among: f.ThresholdRange}
 	if err = f.CheckColumns(); err == nil {
 		err = cmp.Or(c.readCosts(), c.checkAdjustment())
 	}
@@ -148,6 +150,10 @@ func (c *Classifier) checkAdjustment() error {
 			return modelfile.Wrong("threshold", "%v, want one probability, of two classes", f.Threshold)
 		}
 	}
+	r := f.ThresholdRange
+	if r != nil && !(f.Threshold != nil && len(r) == 2 && r[0] >= 0 && r[0] <= r[1] && r[1] <= 1) {
+		return modelfile.Wrong("threshold_range", "%v, want the least and the largest probability, with a threshold", r)
+	}
 	if f.Calibrate == "" {
 		if f.Calibration != nil {
 			return modelfile.Wrong("calibration", "there is none without calibrate")
@@ -174,16 +180,22 @@ func (c *Classifier) checkAdjustment() error {
 	return nil
 }
 
-// outcome predicts cases, with one fit or averaged over the samples.
-func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, err error) {
+// outcome predicts cases, with one fit or averaged over the samples, and warns of cases to which
+// the calibration or the threshold of the file is extrapolated.
+func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, warnings []cause.Notice, err error) {
 	o, err = c.uncalibrated(held)
-	if err != nil || c.calibrate == nil {
-		return o, err
+	if err != nil || c.calibrate == nil && c.among == nil {
+		return o, nil, err
 	}
+	var e job.Extrapolations
 	for i := range held.N() {
-		c.calibrate.Adjust(c.file.Calibration, o.Proba.RawRowView(i))
+		row := o.Proba.RawRowView(i)
+		if c.calibrate != nil {
+			e.Calibrate(c.calibrate, c.file.Calibration, row)
+		}
+		e.Decide(c.among, row)
 	}
-	return o, nil
+	return o, e.Warnings(), nil
 }
 
 func (c *Classifier) uncalibrated(held *kernel.Inputs) (average job.Outcome, err error) {

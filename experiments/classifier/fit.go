@@ -275,7 +275,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 		},
 		Theta: map[string]float64{}, Columns: j.Set.Source.Schema, Preprocess: fitted.Preprocessor,
 	}
-	f.Calibrate, f.Calibration, f.Threshold = j.Adjust.Corrected(w.fit)
+	f.Calibrate, f.Calibration, f.Threshold, f.ThresholdRange = j.Adjust.Corrected(w.fit)
 	f.Costs = c.Costs
 	var labels []int
 	var targets []float64

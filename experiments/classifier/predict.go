@@ -63,12 +63,12 @@ func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	}
 	switch {
 	case threshold != nil:
-		other.threshold, other.costs = threshold, nil
+		other.threshold, other.among, other.costs = threshold, nil, nil
 	case costs != nil:
 		if o.Loss == "" && c.costs != nil {
 			costs.Loss = c.costs.Loss
 		}
-		other.costs = costs
+		other.costs, other.among = costs, nil
 	}
 	return &other, nil
 }
@@ -162,7 +162,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 			}
 		}
 	}
-	held, err := s.outcome(z)
+	held, extrapolated, err := s.outcome(z)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	if len(all) > 0 {
 		s.scored = append(s.scored, scored)
 	}
-	for _, w := range append(slices.Clone(ds.Warnings), job.AverageWarnings(held.AverageError)...) {
+	for _, w := range slices.Concat(ds.Warnings, job.AverageWarnings(held.AverageError), extrapolated) {
 		s.warn(w)
 	}
 	return t, nil

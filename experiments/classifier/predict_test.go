@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -562,6 +563,57 @@ func TestWarningsOfScores(t *testing.T) {
 		for i, want := range c.want {
 			if !strings.HasPrefix(of.Warnings[1+i], want) {
 				t.Errorf("%+v: %q", c, of.Warnings[1+i])
+			}
+		}
+	}
+}
+
+// Groups of nearly equal cases: held-out groups have log odds of almost 0, and cases of the training
+// set are far from that. What was learnt there never turns a prediction round, and the warning says
+// that it is extrapolated; where held-out cases are like new ones there is none.
+func TestExtrapolatedCalibration(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	near, text, apart := filepath.Join(t.TempDir(), "d.csv"), "a,b,g,y\n", "a,b,g,y\n"
+	for g := range 24 {
+		a, b := 3*r.NormFloat64(), 3*r.NormFloat64()
+		for range 4 {
+			text += fmt.Sprintf("%.5f,%.5f,g%d,%s\n", a+1e-3*r.NormFloat64(), b+1e-3*r.NormFloat64(), g, []string{"n", "p"}[g%2])
+			x := r.NormFloat64()
+			apart += fmt.Sprintf("%.5f,%.5f,g%d,%s\n", x, r.NormFloat64(), g, map[bool]string{true: "n", false: "p"}[x+r.NormFloat64() > 0])
+		}
+	}
+	for name, learnt := range map[string]string{"platt": "{calibrate: platt}", "isotonic": "{calibrate: isotonic}",
+		"threshold": "{threshold: {maximise: f1}}"} {
+		for _, covered := range []bool{false, true} {
+			content, length := text, 0.05
+			if covered {
+				content, length = apart, 1.5
+			}
+			if err := os.WriteFile(near, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, err := LoadClassifier(fitted(t, plantest.Planned(t, fmt.Sprintf("data: {train: %s, label: y, group: g}\n"+
+				"model: {kernel: {se: {length_scale: {fixed: %v}, amplitude: {fixed: 3}}}, likelihood: probit, inference: laplace}\n"+
+				"tune: none\npredict: %s\nevaluate: {training: {}}\n", near, length, learnt)), 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Predict(near, spec.Deciding{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			warned := slices.ContainsFunc(got.Warnings, func(w string) bool { return strings.Contains(w, "extrapolated") })
+			if warned == covered {
+				t.Errorf("%s, covered %v: warnings %q", name, covered, got.Warnings)
+			}
+			p, mean, variance := column[record.Number](t, got, "p[p]"), column[record.Number](t, got, "latent_mean"), column[record.Number](t, got, "latent_variance")
+			argument := func(i int) float64 { return float64(mean[i]) / math.Sqrt(1+float64(variance[i])) } // of probit's average
+			for i := range p {
+				for j := range p {
+					if argument(i) < argument(j)-1e-12 && p[i] > p[j] {
+						t.Fatalf("%s: Φ of %v and %v, probabilities %v and %v", name, argument(i), argument(j), p[i], p[j])
+					}
+				}
 			}
 		}
 	}

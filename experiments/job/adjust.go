@@ -3,6 +3,9 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -44,6 +47,7 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 		}
 	}
 	var threshold *record.Number
+	var among []float64
 	if j.Adjust.Threshold != "" {
 		t, err := cv.BestThreshold(all, j.Adjust.Threshold, j.Adjust.Costs)
 		if err != nil {
@@ -51,16 +55,21 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 		}
 		threshold = new(record.Number)
 		*threshold = record.Number(t)
+		of := mat.Col(nil, 1, all.Proba)
+		among = []float64{slices.Min(of), slices.Max(of)}
 	}
 	for _, of := range parts {
-		of.fit.Calibration, of.fit.Threshold = lists(parameters), threshold
+		of.fit.Calibration, of.fit.Threshold, of.fit.ThresholdRange = lists(parameters), threshold, numbersOf(among)
+		var e Extrapolations
 		for i := range of.fit.Proba {
+			row := record.Floats(of.fit.Proba[i])
 			if parameters != nil {
-				row := record.Floats(of.fit.Proba[i])
-				j.Adjust.Calibration.Adjust(parameters, row)
+				e.Calibrate(j.Adjust.Calibration, parameters, row)
 				of.fit.Proba[i] = record.Numbers(row)
 			}
+			e.Decide(among, row)
 		}
+		of.fit.Warnings = append(of.fit.Warnings, e.Warnings()...)
 	}
 	return nil
 }

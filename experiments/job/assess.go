@@ -261,14 +261,6 @@ func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.P
 	return nil
 }
 
-// numbersOf is record.Numbers; nil for nil.
-func numbersOf(v []float64) record.Vector {
-	if v == nil {
-		return nil
-	}
-	return record.Numbers(v)
-}
-
 // standardErrors records standard errors from the curvature of the tuned objective. If there are
 // none, a warning says why.
 func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {

@@ -135,3 +135,11 @@ func lists(v [][]float64) (out [][]record.Number) {
 	}
 	return out
 }
+
+// numbersOf is record.Numbers; nil for nil.
+func numbersOf(v []float64) record.Vector {
+	if v == nil {
+		return nil
+	}
+	return record.Numbers(v)
+}

@@ -330,19 +330,20 @@ func TestCommandsAreChecked(t *testing.T) {
 // What is learnt from predictions goes into a model file as it is in the record.
 func TestAdjustmentsOfAFit(t *testing.T) {
 	threshold := record.Number(0.3)
-	f := &record.Fit{Calibration: record.Matrix{{1, 2}, {3, 4}}, Threshold: &threshold}
+	f := &record.Fit{Calibration: record.Matrix{{1, 2}, {3, 4}}, Threshold: &threshold, ThresholdRange: record.Vector{0.1, 0.8}}
 	var none *Adjust
-	if name, parameters, at := none.Corrected(f); name != "" || parameters != nil || at != nil {
-		t.Errorf("%q, %v, %v", name, parameters, at)
+	if name, parameters, at, among := none.Corrected(f); name != "" || parameters != nil || at != nil || among != nil {
+		t.Errorf("%q, %v, %v, %v", name, parameters, at, among)
 	}
-	if name, parameters, at := (&Adjust{}).Corrected(f); name != "" || parameters != nil || !slices.Equal(at, []float64{0.3}) {
-		t.Errorf("without calibration: %q, %v, %v", name, parameters, at)
+	if name, parameters, at, among := (&Adjust{}).Corrected(f); name != "" || parameters != nil || !slices.Equal(at, []float64{0.3}) ||
+		!slices.Equal(among, []float64{0.1, 0.8}) {
+		t.Errorf("without calibration: %q, %v, %v, %v", name, parameters, at, among)
 	}
 	platt, err := cv.CalibrationNamed("platt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, parameters, at := (&Adjust{Calibration: &platt}).Corrected(f)
+	name, parameters, at, _ := (&Adjust{Calibration: &platt}).Corrected(f)
 	if name != "platt" || len(parameters) != 2 || !slices.Equal(parameters[1], []float64{3, 4}) || !slices.Equal(at, []float64{0.3}) {
 		t.Errorf("%q, %v, %v", name, parameters, at)
 	}
@@ -350,7 +351,7 @@ func TestAdjustmentsOfAFit(t *testing.T) {
 	if f.Threshold = nil; f.Calibration[0][0] != 1 {
 		t.Error("the record has changed")
 	}
-	if _, _, at := (&Adjust{Calibration: &platt}).Corrected(f); at != nil {
-		t.Errorf("threshold %v", at)
+	if _, _, at, among := (&Adjust{Calibration: &platt}).Corrected(f); at != nil || among != nil {
+		t.Errorf("threshold %v among %v", at, among)
 	}
 }

@@ -38,7 +38,7 @@ const (
 	// sharedVersion is the version of what all components share: linear algebra, the objective and
 	// its warm starts, sums and products of kernels, pooled scores. It is raised if results change
 	// by more than rounding for a reason outside the components.
-	sharedVersion = 1
+	sharedVersion = 2
 )
 
 // hyperparameterKey is the part of a study's key for a hyperparameter.

@@ -501,6 +501,8 @@ type Fit struct {
 	Calibration Matrix `json:"calibration,omitempty"`
 	// probability of the second of two classes from which on it is decided for
 	Threshold *Number `json:"threshold,omitempty"`
+	// the least and the largest held-out probability among which the threshold was chosen
+	ThresholdRange Vector `json:"threshold_range,omitempty"`
 	// of the held-out cases: one list for two classes, else one per class
 	LatentMean     Matrix `json:"latent_mean,omitempty"`
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise

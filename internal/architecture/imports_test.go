@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/modelfile":               {"objective/comparator", "internal/strictyaml", "experiments/data", "approx", "internal/build", "internal/declared", "experiments/record", "internal/registry", "objective", "objective/kernel", "objective/preprocess", "internal/machine"},
 	"internal/interrupt":               {},
 	"objective/param":                  {"internal/cause", "internal/registry"},
-	"objective/kernel":                 {"internal/linalg", "internal/registry", "objective/param"},
+	"objective/kernel":                 {"internal/linalg", "internal/random", "internal/registry", "objective/param"},
 	"objective/inducing":               {"internal/linalg", "internal/registry", "objective/kernel", "objective/param", "internal/cause"},
 	"objective/kernel/kerneltest":      {"internal/testing/allocated", "internal/linalg", "internal/registry", "objective/kernel", "objective/param"},
 	"approx/likelihood":                {"internal/linalg", "internal/registry", "objective/param"},

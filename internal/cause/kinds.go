@@ -162,9 +162,14 @@ var (
 		"a few of them decide log loss and information", "a likelihood with noise, as noisy_threshold or epsilon")
 	AbsentClass = kind("absent_class", "cases are of a class that a training part lacks",
 		"no model can predict them", "stratified folds, or fewer of them")
-	Unscored = kind("unscored", "grid points have no scores", "they cannot be best by a score", "")
-	Untraced = kind("untraced", "iterations have no scores", "their curves have gaps", "")
-	HeldOut  = kind("held_out", "preprocessing looked at held-out inputs", "scores may be slightly optimistic", "")
+	Unscored     = kind("unscored", "grid points have no scores", "they cannot be best by a score", "")
+	Untraced     = kind("untraced", "iterations have no scores", "their curves have gaps", "")
+	Extrapolated = kind("extrapolated", "what was learnt from held-out predictions is extrapolated",
+		"a calibration or a threshold may be wrong where no held-out case was", "leave out calibrate and threshold")
+	ExtrapolatedOutputs = kind("extrapolated_outputs", "probabilities of a comparator are extrapolated",
+		"it is too sure, or not sure enough, of cases near training cases",
+		"larger length scales, or logistic_regression in its place")
+	HeldOut = kind("held_out", "preprocessing looked at held-out inputs", "scores may be slightly optimistic", "")
 )
 
 // Warnings of the data, of the file and of the run.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // TestNoAllocations checks that an operation repeated with the same size takes its memory from the pools. (The race
@@ -15,6 +16,7 @@ func TestNoAllocations(t *testing.T) {
 	rng := newRand()
 	a, b, c := randomGeneral(rng, n, n, n), randomGeneral(rng, n, n, n), NewGeneral(n, n)
 	d, x, y := make([]float64, n), make([]float64, n), make([]float64, n)
+	column := blas64.General{Rows: n, Cols: 1, Stride: n, Data: c.Data}
 	definite, s := randomDefinite(rng, n), NewSym(n)
 	for name, op := range map[string]func(){
 		"Gemm":     func() { Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c) },
@@ -29,6 +31,8 @@ func TestNoAllocations(t *testing.T) {
 			u, _ := Cholesky(s)
 			SolveTri(blas.NoTrans, u, c)
 			SolveTri(blas.Trans, u, c)
+			SolveTri(blas.NoTrans, u, column)
+			SolveTri(blas.Trans, u, column)
 			SolveTriVec(blas.Trans, u, x)
 			InverseCholesky(u)
 		},

@@ -111,6 +111,24 @@ func transposeGeneric(r0, r1, c0, c1 int, src []float64, lds int, dst []float64,
 	}
 }
 
+// takeOffGeneric computes c ← c - A x for a few rows of A; with fused products it rounds as the
+// kernels do.
+func takeOffGeneric(fused bool, rows int, a []float64, lda int, x, c []float64) {
+	var sums [maxMR]float64
+	for p, v := range x {
+		for r := range rows {
+			if y := a[r*lda+p]; fused {
+				sums[r] = math.FMA(y, v, sums[r])
+			} else {
+				sums[r] += y * v
+			}
+		}
+	}
+	for r := range rows {
+		c[r] -= sums[r]
+	}
+}
+
 func copyGeneric(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
 	if cols == 0 {
 		return
@@ -135,12 +153,12 @@ func dotGeneric(a []float64, lda int, x []float64, dot *[4]float64) {
 	*dot = [4]float64{s0, s1, s2, s3}
 }
 
-// axpyGeneric computes y ← y + Aᵀw for A of 4×len(y).
+// axpyGeneric computes y ← y + Aᵀw for A of 4×len(y). It adds the rows in order.
 func axpyGeneric(a []float64, lda int, y []float64, w *[4]float64) {
 	if n := len(y); n > 0 {
 		a0, a1, a2, a3 := a[:n], a[lda:lda+n], a[2*lda:2*lda+n], a[3*lda:3*lda+n]
 		for j := range y {
-			y[j] += w[0]*a0[j] + w[1]*a1[j] + w[2]*a2[j] + w[3]*a3[j]
+			y[j] = y[j] + w[0]*a0[j] + w[1]*a1[j] + w[2]*a2[j] + w[3]*a3[j]
 		}
 	}
 }

@@ -211,25 +211,6 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	packPool.Put(ws)
 }
 
-// solveColumn is solveVector for a matrix of one column.
-func solveColumn(trans bool, u blas64.Triangular, b blas64.General) {
-	if b.Stride == 1 {
-		solveVector(trans, u.N, u.Data, u.Stride, b.Data[:u.N])
-		return
-	}
-	ws := solverPool.Get().(*solver)
-	ws.copy = grow(ws.copy, u.N)
-	x := ws.copy[:u.N]
-	for i := range x {
-		x[i] = b.Data[i*b.Stride]
-	}
-	solveVector(trans, u.N, u.Data, u.Stride, x)
-	for i, v := range x {
-		b.Data[i*b.Stride] = v
-	}
-	solverPool.Put(ws)
-}
-
 // substitution is one solveVector.
 type substitution struct {
 	trans bool

@@ -52,19 +52,19 @@ func LogDet(u blas64.Triangular) float64 {
 }
 
 // SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is
-// n×n, B is n×m.
+// n×n, B is n×m. The bits of a column of X do not depend on the other columns, nor on their number.
 func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	checkTriangular("SolveTri", u)
 	checkGeneral("SolveTri", b)
 	if b.Rows != u.N {
 		panic(fmt.Sprintf("linalg: SolveTri: U is %d×%d, B is %d×%d", u.N, u.N, b.Rows, b.Cols))
 	}
-	s, trans := left, transposed("SolveTri", t)
-	if trans {
+	s := left
+	if transposed("SolveTri", t) {
 		s = leftTrans
 	}
-	if b.Cols == 1 { // U is read once, and need not be packed
-		solveColumn(trans, u, b)
+	if b.Cols == 1 {
+		solveColumn(s, u.N, u.Data, u.Stride, b.Data, b.Stride)
 		return
 	}
 	solveTriangular(s, u.N, u.Data, u.Stride, b.Cols, b.Data, b.Stride)

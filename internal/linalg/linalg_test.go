@@ -846,3 +846,39 @@ func TestStorage(t *testing.T) {
 		}
 	}
 }
+
+// Every column of a triangular solve and of a product has the same bits with any number of other
+// columns, and on any number of threads.
+func TestColumnsKnowNoNeighbours(t *testing.T) {
+	onEverySIMD(t, func(t *testing.T) {
+		rng := newRand()
+		for _, n := range []int{1, 2, 7, 8, 23, 24, 25, 100, 383, 385, 401, 1200} {
+			u := triangles(n)[0]
+			b := randomGeneral(rng, n, 30, 31)
+			solved := map[blas.Transpose]blas64.General{}
+			for _, trans := range transposes {
+				solved[trans] = clone(b)
+				SolveTri(trans, u, solved[trans])
+			}
+			for _, threads := range []int{1, 3} {
+				SetThreads(threads)
+				for _, m := range []int{1, 2, 3, 5, 8, 13, 24, 25} {
+					for _, trans := range transposes {
+						x := clone(b)
+						x.Cols = m
+						SolveTri(trans, u, x)
+						for i := range n {
+							for j := range m {
+								at := i*b.Stride + j
+								if got, want := x.Data[at], solved[trans].Data[at]; math.Float64bits(got) != math.Float64bits(want) {
+									t.Fatalf("%c, n = %d: column %d of %d on %d threads: %v, want %v", trans, n, j, m, threads, got, want)
+								}
+							}
+						}
+					}
+				}
+			}
+			SetThreads(1)
+		}
+	})
+}

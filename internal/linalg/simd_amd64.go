@@ -64,6 +64,12 @@ func transposeAVX512(n int, src *float64, lds int, dst *float64, ldd int)
 func transposeAVX2(n int, src *float64, lds int, dst *float64, ldd int)
 
 //go:noescape
+func takeOffAVX512(k int, a *float64, lda int, x, c *float64)
+
+//go:noescape
+func takeOffAVX2(k int, a *float64, lda int, x, c *float64)
+
+//go:noescape
 func copyAVX512(r, c int, src *float64, lds int, dst *float64, ldd int)
 
 //go:noescape
@@ -167,6 +173,17 @@ func (s simd) transpose(rows, cols int, src []float64, lds int, dst []float64, l
 	}
 	transposeGeneric(0, r, c, cols, src, lds, dst, ldd)
 	transposeGeneric(r, rows, 0, cols, src, lds, dst, ldd)
+}
+
+func (s simd) takeOff(rows int, a []float64, lda int, x, c []float64) {
+	switch {
+	case s == avx512 && rows == 8:
+		takeOffAVX512(len(x), data(a), lda, data(x), data(c))
+	case s == avx2 && rows == 4:
+		takeOffAVX2(len(x), data(a), lda, data(x), data(c))
+	default:
+		takeOffGeneric(s != generic, rows, a, lda, x, c)
+	}
 }
 
 func (s simd) copy(rows, cols int, src []float64, lds int, dst []float64, ldd int) {

@@ -19,6 +19,10 @@ func (simd) transpose(rows, cols int, src []float64, lds int, dst []float64, ldd
 	transposeGeneric(0, rows, 0, cols, src, lds, dst, ldd)
 }
 
+func (simd) takeOff(rows int, a []float64, lda int, x, c []float64) {
+	takeOffGeneric(false, rows, a, lda, x, c)
+}
+
 func (simd) copy(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
 	copyGeneric(rows, cols, src, lds, dst, ldd)
 }

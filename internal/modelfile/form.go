@@ -72,12 +72,13 @@ type File struct {
 	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
 	// Calibrate is the calibration of class probabilities, with the parameters of every class, or
 	// of the second of two; Threshold is the one probability of the second of two classes from
-	// which on it is decided for. Costs are those of decisions; a Threshold decides instead of
-	// them.
-	Calibrate   string        `json:"calibrate,omitempty"`
-	Calibration [][]float64   `json:"calibration,omitempty"`
-	Threshold   []float64     `json:"threshold,omitempty"`
-	Costs       *record.Costs `json:"costs,omitempty"`
+	// which on it is decided for, chosen among held-out probabilities of ThresholdRange, the least
+	// and the largest. Costs are those of decisions; a Threshold decides instead of them.
+	Calibrate      string        `json:"calibrate,omitempty"`
+	Calibration    [][]float64   `json:"calibration,omitempty"`
+	Threshold      []float64     `json:"threshold,omitempty"`
+	ThresholdRange []float64     `json:"threshold_range,omitempty"`
+	Costs          *record.Costs `json:"costs,omitempty"`
 	// Hash is the SHA-256, in hexadecimal, of the file as written without this field.
 	Hash string `json:"hash,omitempty"`
 }

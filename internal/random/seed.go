@@ -5,6 +5,8 @@ package random
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
+	"math/rand/v2"
 )
 
 // Derive makes an independent seed from another and a path of names.
@@ -18,4 +20,14 @@ func Derive(seed uint64, path ...string) uint64 {
 		h.Write([]byte{0})
 	}
 	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+// Content is a number that depends on the values alone; -0 counts as 0. What is drawn by it does
+// not depend on the order of rows.
+func Content(values []float64) uint64 {
+	h := uint64(len(values))
+	for _, v := range values {
+		h = rand.NewPCG(h, math.Float64bits(v+0)).Uint64()
+	}
+	return h
 }

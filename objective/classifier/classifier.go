@@ -438,14 +438,14 @@ type stopping struct {
 // looks is the number of cases between two looks at the context.
 const looks = 384
 
-func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs, first int) {
+func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) {
 	n, classes := dst.Dims()
 	for i := 0; i < n && s.ctx.Err() == nil; i += looks {
 		end, part := min(i+looks, n), z
 		if n > looks {
 			part = &kernel.Inputs{X: z.X.Slice(i, end, 0, z.Dim()).(*mat.Dense)}
 		}
-		s.Average.Predict(dst.Slice(i, end, 0, classes).(*mat.Dense), p, part, first+i)
+		s.Average.Predict(dst.Slice(i, end, 0, classes).(*mat.Dense), p, part)
 	}
 }
 

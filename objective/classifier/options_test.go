@@ -122,7 +122,7 @@ func TestOptionsThatLoadRefuses(t *testing.T) {
 		{Kernel(kernel.Sum{}), "classifier: kernel: sum needs a list", ""}, {Kernel(kernel.Sum{named("se")}), "", ""},
 		{Kernel(kernel.Choice{named("se")}), "classifier: kernel: choice needs", ""},
 		{Kernel(kernel.Sum{named("se"), noise}), "", ""}, {Kernel(kernel.Additive{Named: named("se")}), "", ""},
-		{Kernel(kernel.Sum{named(""), noise}), "", `hyperparameter "1..amplitude" would be "1.se.amplitude" in the file: the Kind of`},
+		{Kernel(kernel.Sum{named(""), noise}), "", `hyperparameter "1.amplitude" would be "1.se.amplitude" in the file: the Kind of`},
 		{Kernel(kernel.Sum{noise, named("rbf")}), "", `hyperparameter "2.rbf.amplitude" would be "2.se.amplitude"`},
 		{Kernel(kernel.PerClass{Kernel: kernel.SE{}}), "2 kernels for 2 classes: give one shared kernel", ""},
 		{Kernel(nameless{}), "", "has no name"},

@@ -117,8 +117,9 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 			if err != nil {
 				return nil, err
 			}
-			mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
+			mean, variance, fit := l.leaveOut(point.Theta, d.X, y, groups)
 			f.add(o, point, platt(y, mean, variance, nil))
+			f.summary.Warnings = append(f.summary.Warnings, extrapolated("least_squares", mean, fit)...)
 			f.summary.Iterations += tuning.Evaluations
 			if tuning.Status == objective.EvaluationLimit || tuning.Status == objective.Stalled {
 				f.summary.Converged = false
@@ -185,10 +186,11 @@ func members(groups []string) (of [][]int) {
 
 // leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K +
 // σ²I)⁻¹: y_i - [R y]_i/R_ii and 1/R_ii; or of those of every group given the others, with the
-// block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
+// block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹. fit is the mean of the latent process
+// at every case given all targets, y - σ²R y.
 func (l LeastSquares) leaveOut(
 	theta []float64, x *kernel.Inputs, y []float64, groups [][]int,
-) (mean, variance []float64) {
+) (mean, variance, fit []float64) {
 	n, last := x.N(), len(theta)-1
 	k := mat.NewSymDense(n, nil)
 	kernel.Gram(l.kernel, k, theta[:last], x)
@@ -200,7 +202,10 @@ func (l LeastSquares) leaveOut(
 	r := linalg.InverseCholesky(u)
 	b := make([]float64, n)
 	linalg.Symv(1, r, y, 0, b)
-	mean, variance = make([]float64, n), make([]float64, n)
+	mean, variance, fit = make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, v := range b {
+		fit[i] = y[i] - noise*v
+	}
 	if groups == nil {
 		for i := range n {
 			variance[i] = 1 / r.Data[i*r.Stride+i]
@@ -224,7 +229,7 @@ func (l LeastSquares) leaveOut(
 			variance[i] = covariance.Data[a*covariance.Stride+a]
 		}
 	}
-	return mean, variance
+	return mean, variance, fit
 }
 
 // regressions is a fitted LeastSquares.

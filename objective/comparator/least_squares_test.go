@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -46,7 +47,12 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	whole := d
 	whole.Y = approx.Targets{Value: d.Y.Value}
 	theta, total := []float64{0.2, -0.1, -0.7}, 0.0
-	mean, variance := l.leaveOut(theta, d.X, d.Y.Value, nil)
+	mean, variance, fit := l.leaveOut(theta, d.X, d.Y.Value, nil)
+	all, none := make([]float64, 40), make([]float64, 40)
+	regress(whole, theta).PredictMoments(all, none, d.X.Fresh())
+	if !floats.EqualApprox(fit, all, 1e-9) {
+		t.Errorf("means at the training cases %v, want %v", fit, all)
+	}
 	for i := range d.X.N() {
 		m, v := []float64{0}, []float64{0}
 		regress(without(d, i), theta).PredictMoments(m, v, &kernel.Inputs{X: d.X.X.Slice(i, i+1, 0, 2).(*mat.Dense)})
@@ -60,7 +66,7 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	}
 	// Groups, by the same definition.
 	groups := members(groupsOf(40))
-	mean, variance = l.leaveOut(theta, d.X, d.Y.Value, groups)
+	mean, variance, _ = l.leaveOut(theta, d.X, d.Y.Value, groups)
 	for _, g := range groups {
 		rest := d
 		for k := range g {
@@ -144,7 +150,7 @@ func TestLeastSquaresOfGroups(t *testing.T) {
 			t.Errorf("derivative %v by hyperparameter %d at the chosen ones", g, j)
 		}
 	}
-	mean, variance := l.leaveOut(p.Theta, d.X, d.Y.Value, members(d.Groups))
+	mean, variance, _ := l.leaveOut(p.Theta, d.X, d.Y.Value, members(d.Groups))
 	if want := platt(d.Y.Value, mean, variance, nil); f.sigmoids[0] != want {
 		t.Errorf("probabilities by %+v, want %+v", f.sigmoids[0], want)
 	}

@@ -7,6 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -73,89 +76,37 @@ func (s sigmoid) logProb(y, m, v float64) float64 {
 	return linalg.LogNormCDF(y * (s.alpha*m + s.beta) / math.Sqrt(1+s.alpha*s.alpha*v))
 }
 
-// platt fits the sigmoid to outputs of cases that were held out, by maximum likelihood. A variance
-// of nil is 0. Instead of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt
-// (1999), so that outputs that separate the classes have a maximum too. A case counts as so many as
-// its weight says; a weight of nil is 1. Fisher scoring with step halving; the scale of m does not
-// matter.
+// platt fits the sigmoid to outputs of cases that were held out (cv.FitSigmoid). A nil v is 0, a
+// nil weight is 1 each.
 func platt(y, m, v, weight []float64) sigmoid {
-	if weight == nil {
-		weight = slices.Repeat([]float64{1}, len(y))
-	}
-	var positive, negative, squares float64
+	is := make([]bool, len(y))
 	for i, t := range y {
-		if t > 0 {
-			positive += weight[i]
-		} else {
-			negative += weight[i]
-		}
-		squares += m[i] * m[i]
+		is[i] = t > 0
 	}
-	n := float64(len(y))
-	unit := math.Sqrt(squares / n) // of m
-	if !(unit > 0) {
-		unit = 1
-	}
-	x, w, target := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y))
-	for i, t := range y {
-		x[i], target[i] = m[i]/unit, 1/(negative+2)
-		if v != nil {
-			w[i] = v[i] / (unit * unit)
-		}
-		if t > 0 {
-			target[i] = (positive + 1) / (positive + 2)
-		}
-	}
-	s := scoreOf(sigmoid{alpha: 1}, x, w, target, weight)
-	for range 500 {
-		da, db, gain := s.step()
-		if !(gain > 1e-20*n) {
-			break
-		}
-		better := false
-		for range 60 {
-			next := scoreOf(sigmoid{s.at.alpha + da, s.at.beta + db}, x, w, target, weight)
-			if better = next.l > s.l || gain < 1e-9*n; better { // so near, l tells nothing
-				s = next
-				break
-			}
-			da, db = da/2, db/2
-		}
-		if !better {
-			break
-		}
-	}
-	return sigmoid{s.at.alpha / unit, s.at.beta}
+	alpha, beta := cv.FitSigmoid(normal, m, v, is, weight)
+	return sigmoid{alpha, beta}
 }
 
-// score is the log likelihood of a sigmoid, its gradient and the Fisher information, over α and β.
-type score struct {
-	at                    sigmoid
-	l, ga, gb, aa, ab, bb float64
+// normal is the link Φ.
+func normal(z float64) (logF, slope float64) {
+	t := linalg.TruncatedNormal(z)
+	return t.LogMass, t.Hazard
 }
 
-// scoreOf has the outputs N(x, w) and the targets p(+1), each so many times.
-func scoreOf(s sigmoid, x, w, target, times []float64) score {
-	c := score{at: s}
-	for i, t := range target {
-		root := math.Sqrt(1 + s.alpha*s.alpha*w[i])
-		z := (s.alpha*x[i] + s.beta) / root
-		up, down := linalg.TruncatedNormal(z), linalg.TruncatedNormal(-z)
-		c.l += times[i] * (t*up.LogMass + (1-t)*down.LogMass)
-		slope, weight := times[i]*(t*up.Hazard-(1-t)*down.Hazard), times[i]*(up.Hazard*down.Hazard)
-		da, db := (x[i]-z*s.alpha*w[i]/root)/root, 1/root
-		c.ga, c.gb = c.ga+slope*da, c.gb+slope*db
-		c.aa, c.ab, c.bb = c.aa+weight*da*da, c.ab+weight*da*db, c.bb+weight*db*db
+// extrapolated warns of a sigmoid that was fitted to held-out outputs unlike the outputs of the fit
+// at the training cases: most of these lie outside the range of the former, by more than half its
+// width.
+func extrapolated(name string, held, fit []float64) (warnings []approx.Warning) {
+	lo, hi, far := slices.Min(held), slices.Max(held), 0
+	for _, f := range fit {
+		if margin := (hi - lo) / 2; f < lo-margin || f > hi+margin {
+			far++
+		}
 	}
-	return c
-}
-
-// step solves for the scoring step, and gives what it gains to first order. A ridge keeps it finite
-// where constant outputs tell nothing of α.
-func (c score) step() (da, db, gain float64) {
-	ridge := 1e-12*(c.aa+c.bb) + math.SmallestNonzeroFloat64
-	aa, bb := c.aa+ridge, c.bb+ridge
-	det := aa*bb - c.ab*c.ab
-	da, db = (bb*c.ga-c.ab*c.gb)/det, (aa*c.gb-c.ab*c.ga)/det
-	return da, db, da*c.ga + db*c.gb
+	if 2*far > len(fit) {
+		warnings = append(warnings, cause.ExtrapolatedOutputs.New("%s: probabilities were fitted to outputs of "+
+			"held-out cases from %.3g to %.3g, and of %d training cases %d have outputs far outside this range: "+
+			"probabilities near these are extrapolated", name, lo, hi, len(fit), far))
+	}
+	return warnings
 }

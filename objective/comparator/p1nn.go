@@ -21,12 +21,15 @@ import (
 //
 //	p(y = c) = π,  p(y = d) = (1 - π)/(C - 1) for d ≠ c
 //
-// π maximises the leave-one-out likelihood of the training set: the share of training cases whose
-// nearest neighbour among the others, where there are groups among those of other groups, is of
-// their own class. A weight of 2 or more stands for several equal cases: when one is left out, the
-// others are its neighbours. Distances are Euclidean, on the preprocessed inputs; of neighbours
-// equally near, the first counts. As the largest probability is the same for nearly all cases, it
-// is sure of those whose neighbour is near.
+// Cases that are equally near share the vote by their weights: with s_c the share of class c,
+// p(y = c) = π s_c + (1 - π)(1 - s_c)/(C - 1). Distances are Euclidean, on the preprocessed inputs;
+// a difference within 1e-12 of the lengths of both inputs is rounding.
+//
+// π maximises the leave-one-out likelihood of the training set: every case is predicted from the
+// others, or with groups from the other groups. Without ties π is the fraction of training cases
+// whose nearest neighbour is of their own class. A weight of 2 or more stands for several equal
+// cases: when one is left out, the others are its neighbours. The largest probability is the same
+// for nearly all cases, so cases are ranked by the distance to their neighbour.
 type P1NN struct{ optionless }
 
 // Seconds implements Comparator.
@@ -41,26 +44,75 @@ func (P1NN) Params(int, []string) []param.Spec {
 func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
 	d = d.Present()
 	return learn(ctx, "p1nn", d, func(index []int, counts []float64) (Fitted, error) {
-		n, right := d.X.N(), 0.0
-		for i := range n {
+		f := newNeighbours(d, index, len(counts))
+		own := make([]float64, d.X.N()) // share of the neighbours that are of the case's class
+		for i := range own {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			apart := func(j int) bool {
-				if d.Groups != nil {
-					return d.Groups[j] == d.Groups[i]
+			left := func(j int) float64 {
+				switch {
+				case d.Groups != nil && d.Groups[j] == d.Groups[i]:
+					return 0
+				case j != i || d.Groups != nil:
+					return f.weight[j]
+				case f.weight[j] >= 2:
+					return f.weight[j] - 1
 				}
-				return j == i && weightOf(d, i) < 2
+				return 0
 			}
-			switch j, _ := nearest(d.X.X, d.X.X.RawRowView(i), apart); {
-			case j < 0:
+			share, _ := f.vote(d.X.X.RawRowView(i), left)
+			if share == nil {
 				return nil, errors.New("a training set of one case, or one group, has no neighbours")
-			case index[j] == index[i]:
-				right += weightOf(d, i)
+			}
+			own[i] = share[index[i]]
+		}
+		f.pi = likeliestPi(own, f.weight, float64(f.classes-1))
+		return f, nil
+	})
+}
+
+// likeliestPi maximises Σ_i w_i ln(π s_i + (1-π)(1-s_i)/others) over π in [0, 1], with s_i the
+// share of case i's own class in its vote. It is a concave function of π. Where all shares are
+// equal every π is as likely, and π is the mean share.
+func likeliestPi(own, weight []float64, others float64) float64 {
+	const equal = 1e-12 // a vote of equal shares says nothing of π
+	right, total, divided, informed := 0.0, 0.0, false, false
+	for i, s := range own {
+		total += weight[i]
+		right += weight[i] * s
+		divided = divided || s != 0 && s != 1
+		informed = informed || math.Abs(s-(1-s)/others) > equal
+	}
+	if !divided || !informed {
+		return right / total
+	}
+	slope := func(pi float64) (sum float64) {
+		for i, s := range own {
+			if wrong := (1 - s) / others; math.Abs(s-wrong) > equal {
+				sum += weight[i] * (s - wrong) / (pi*s + (1-pi)*wrong)
 			}
 		}
-		return &neighbours{d.X.X, index, len(counts), right / floats.Sum(counts)}, nil
-	})
+		return sum
+	}
+	lo, hi := 0.0, 1.0
+	switch {
+	case slope(lo) <= 0:
+		return 0
+	case slope(hi) >= 0:
+		return 1
+	}
+	for {
+		mid := (lo + hi) / 2
+		if !(lo < mid && mid < hi) {
+			return mid
+		}
+		if slope(mid) > 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
 }
 
 // Restore takes π from the state.
@@ -76,23 +128,9 @@ func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
 	if pi := s[0]; !(pi >= 0 && pi <= 1) {
 		return nil, fmt.Errorf("pi = %v, want 0 to 1", pi)
 	}
-	return &neighbours{d.X.X, index, len(counts), s[0]}, nil
-}
-
-// nearest is the row of x nearest to z, those apart left out, and its squared distance; -1 if there
-// is none.
-func nearest(x *mat.Dense, z []float64, apart func(row int) bool) (row int, squared float64) {
-	row, squared = -1, math.Inf(1)
-	n, _ := x.Dims()
-	for i := range n {
-		if apart(i) {
-			continue
-		}
-		if s := within(x.RawRowView(i), z, squared); s < squared || row < 0 {
-			row, squared = i, s
-		}
-	}
-	return row, squared
+	f := newNeighbours(d, index, len(counts))
+	f.pi = s[0]
+	return f, nil
 }
 
 // within is the squared distance of x and z, or any number not below the limit once it is known to
@@ -114,33 +152,78 @@ func within(x, z []float64, limit float64) (sum float64) {
 // neighbours is a fitted P1NN.
 type neighbours struct {
 	x       *mat.Dense
+	length  []float64 // the length of every row of x
 	index   []int
+	weight  []float64
 	classes int
 	pi      float64
 }
 
-func (f *neighbours) nearest(z []float64) (row int, squared float64) {
-	return nearest(f.x, z, func(int) bool { return false })
+func newNeighbours(d objective.Data, index []int, classes int) *neighbours {
+	f := &neighbours{x: d.X.X, index: index, classes: classes}
+	for i := range index {
+		f.weight = append(f.weight, weightOf(d, i))
+		f.length = append(f.length, floats.Norm(f.x.RawRowView(i), 2))
+	}
+	return f
 }
 
-// PredictProba finds the nearest neighbour of every case.
+// vote is the share of every class in the weight of the cases nearest to z, and their distance from
+// it. A case counts as much as left says; 0 leaves it out. With no case left there are no shares.
+func (f *neighbours) vote(z []float64, left func(row int) float64) (share []float64, distance float64) {
+	const rounding = 1e-12
+	length := floats.Norm(z, 2)
+	nearest, squared := -1, math.Inf(1)
+	for i := range f.index {
+		if left(i) == 0 {
+			continue
+		}
+		if s := within(f.x.RawRowView(i), z, squared); s < squared || nearest < 0 {
+			nearest, squared = i, s
+		}
+	}
+	if nearest < 0 {
+		return nil, 0
+	}
+	share, distance = make([]float64, f.classes), math.Sqrt(squared)
+	total := 0.0
+	for i, class := range f.index {
+		w := left(i)
+		if w == 0 {
+			continue
+		}
+		limit := distance + rounding*(length+f.length[i])
+		if beyond := math.Nextafter(limit*limit, math.Inf(1)); within(f.x.RawRowView(i), z, beyond) < beyond {
+			share[class] += w
+			total += w
+		}
+	}
+	for c := range share {
+		share[c] /= total
+	}
+	return share, distance
+}
+
+// all leaves no case out.
+func (f *neighbours) all(row int) float64 { return f.weight[row] }
+
+// PredictProba finds the nearest neighbours of every case.
 func (f *neighbours) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 	checkNew(dst, z, f.x.RawMatrix().Cols, f.classes)
 	for i := range z.N() {
 		row := dst.RawRowView(i)
-		for c := range row {
-			row[c] = (1 - f.pi) / float64(f.classes-1)
+		share, _ := f.vote(z.X.RawRowView(i), f.all)
+		for c, s := range share {
+			row[c] = f.pi*s + (1-f.pi)*(1-s)/float64(f.classes-1)
 		}
-		j, _ := f.nearest(z.X.RawRowView(i))
-		row[f.index[j]] = f.pi
 	}
 }
 
 // Confidence is minus the distance to the nearest training case.
 func (f *neighbours) Confidence(dst []float64, z *kernel.Inputs) {
 	for i := range dst {
-		_, squared := f.nearest(z.X.RawRowView(i))
-		dst[i] = -math.Sqrt(squared)
+		_, distance := f.vote(z.X.RawRowView(i), f.all)
+		dst[i] = 0 - distance
 	}
 }
 

@@ -69,26 +69,62 @@ func TestP1NNByDefinition(t *testing.T) {
 	}
 }
 
+// Cases that are equally near share the vote, in the fit and in predictions. π then maximises
+// Σ ln(π s_i + (1-π)(1-s_i)), with s_i the share of the case's own class.
 func TestP1NNOfTies(t *testing.T) {
-	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 2, 5})}, Y: approx.Targets{Classes: 2, Value: []float64{-1, 1, -1, 1}}}
-	f := fitted(t, P1NN{}, d) // nearest neighbours of those left out: 0 → 1, 1 → 2, 2 → 1, 3 → 1
-	if pi := f.Summary().Natural[0]; pi != 0.25 {
-		t.Errorf("pi = %v, want 0.25", pi)
+	of := func(x, y, weight []float64) objective.Data {
+		return objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Y: approx.Targets{Classes: 2, Value: y, Weight: weight}}
 	}
-	if p := predicted(f, &kernel.Inputs{X: mat.NewDense(1, 1, []float64{1})}, 2); p.At(0, 0) != 0.25 {
-		t.Errorf("of 0 and 2, equally near to 1, the first counts: %v", p)
+	// Of the case at 5 the neighbours, at 2, are of both classes: s = ½ says nothing. 0 has the same
+	// neighbours. Those at 2 have each other, of the other class: s = 0, 0, so that π = 0.
+	d := of([]float64{0, 2, 2, 5}, []float64{-1, 1, -1, 1}, nil)
+	f := fitted(t, P1NN{}, d)
+	if pi := f.Summary().Natural[0]; pi != 0 {
+		t.Errorf("pi = %v, want 0", pi)
+	}
+	if p := predicted(f, &kernel.Inputs{X: mat.NewDense(2, 1, []float64{1, 5})}, 2); math.Abs(p.At(0, 0)-1./3) > 1e-15 || p.At(1, 0) != 1 {
+		t.Errorf("%v, want 1/3 and 1 of the first class", mat.Formatted(p))
+	}
+	// s is 2/3 three times, 0 once and 1 twice. The likelihood ((1+π)/3)³ (1-π) π² has its maximum
+	// where 3/(1+π) - 1/(1-π) + 2/π = 0, that is 6π² - 2π - 2 = 0.
+	d = of([]float64{1, 1, 1, 1, 9, 9}, []float64{1, 1, 1, -1, 1, 1}, nil)
+	pi, want := fitted(t, P1NN{}, d).Summary().Natural[0], (1+math.Sqrt(13))/6
+	if math.Abs(pi-want) > 1e-14 {
+		t.Errorf("pi = %v, want %v", pi, want)
+	}
+	// The order of the cases does not matter, nor whether equal ones are written out.
+	for _, same := range []objective.Data{
+		of([]float64{9, 1, 1, 9, 1, 1}, []float64{1, -1, 1, 1, 1, 1}, nil),
+		of([]float64{1, 1, 9}, []float64{1, -1, 1}, []float64{3, 1, 2}),
+	} {
+		if got := fitted(t, P1NN{}, same).Summary().Natural[0]; math.Abs(got-pi) > 1e-14 {
+			t.Errorf("pi = %v, want %v", got, pi)
+		}
+	}
+	// Rounding makes no neighbour nearer than another.
+	third := of([]float64{0.1, 0.3, 7, 7.5}, []float64{-1, 1, 1, -1}, nil)
+	if p := predicted(fitted(t, P1NN{}, third), &kernel.Inputs{X: mat.NewDense(1, 1, []float64{0.2})}, 2); p.At(0, 0) != 0.5 {
+		t.Errorf("between two cases: %v", mat.Formatted(p))
+	}
+	// Where no vote tells anything, π is that of chance.
+	blind := of([]float64{0, 0, 0, 0, 0, 0}, []float64{1, 1, 1, -1, -1, -1}, []float64{1, 1, 1, 1, 1, 1})
+	blind.Groups = []string{"a", "b", "c", "a", "b", "c"}
+	if got := fitted(t, P1NN{}, blind).Summary().Natural[0]; got != 0.5 {
+		t.Errorf("pi = %v, want ½", got)
 	}
 }
 
-// TestP1NNOfWeights: of a case that counts twice or more, others are left that equal it; a first case with the same inputs is nearer.
+// TestP1NNOfWeights: of a case that counts twice or more, others are left that equal it and share
+// the vote with other cases of the same inputs.
 func TestP1NNOfWeights(t *testing.T) {
 	of := func(weight ...float64) float64 {
-		d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 2, 5})},
+		d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 3, 5})},
 			Y: approx.Targets{Classes: 2, Value: []float64{-1, 1, -1, 1}, Weight: weight}}
 		return fitted(t, P1NN{}, d).Summary().Natural[0]
 	}
+	// Neighbours of 0, 2, 3 and 5 are 2, 3, 2 and 3: none is of the case's class.
 	for _, c := range []struct{ got, want float64 }{
-		{of(2, 1, 1, 1), 3.0 / 5}, {of(1, 1, 3, 1), 1.0 / 6}, {of(1, 3, 1, 2), 5.0 / 7}, {of(1.5, 1, 1, 1), 1 / 4.5},
+		{of(2, 1, 1, 1), 2.0 / 5}, {of(1, 1, 3, 1), 3.0 / 6}, {of(1, 3, 1, 2), 5.0 / 7}, {of(1.5, 1, 1, 1), 0},
 	} {
 		if math.Abs(c.got-c.want) > 1e-15 {
 			t.Errorf("pi = %v, want %v", c.got, c.want)

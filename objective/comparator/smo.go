@@ -19,14 +19,16 @@ type separator struct {
 	output     []float64 // f_i = Σ_j K_ij β_j + bias at the training cases
 	bias       float64
 	gap        float64 // by how much the optimality conditions are violated
+	converged  bool
 	iterations int
 }
 
 // smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin
 // (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β
 // can fall with which the objective gains most. It stops when max v over the first kind less min v
-// over the second, 0 at the solution, is at most tolerance, or after so many iterations. k is the
-// whole of K; upper has the C_i.
+// over the second, 0 at the solution, is at most tolerance or the rounding error of v, or after so
+// many iterations. k is the whole of K; upper has the C_i. The outputs of two orders of the cases
+// differ by a few times the tolerance.
 func smo(
 	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
 ) (separator, error) {
@@ -42,13 +44,18 @@ func smo(
 			d.lo[i] = -upper[i]
 		}
 	}
-	s := separator{beta: d.beta, output: d.v}
+	s, rounding := separator{beta: d.beta, output: d.v}, 0.0
 	for ; ; s.iterations++ {
+		if s.iterations%n == 0 {
+			rounding = d.rounding()
+		}
 		if s.iterations%1024 == 0 && ctx.Err() != nil {
 			return s, ctx.Err()
 		}
 		i, j := d.pair()
-		if s.gap = max(0, d.top-d.bottom); s.gap <= tolerance || j < 0 || s.iterations >= limit {
+		s.gap = max(0, d.top-d.bottom)
+		s.converged = s.gap <= max(tolerance, rounding)
+		if s.converged || j < 0 || s.iterations >= limit {
 			break
 		}
 		d.exchange(i, j)
@@ -98,6 +105,18 @@ func (d *dual) pair() (i, j int) {
 	}
 	d.top, d.bottom = top, bottom
 	return i, j
+}
+
+// rounding is an estimate of the rounding error of v, whose terms K_ij β_j are at most √(K_ii K_jj)
+// |β_j|.
+func (d *dual) rounding() float64 {
+	const ulps = 16 * 0x1p-52
+	largest, sum := 0.0, 0.0
+	for j, b := range d.beta {
+		root := math.Sqrt(max(d.diag[j], 0))
+		largest, sum = max(largest, root), sum+root*math.Abs(b)
+	}
+	return ulps * largest * sum
 }
 
 // exchange raises β_i and lowers β_j by as much, to the maximum or the first bound.
@@ -216,19 +235,31 @@ func (d *dual) newton(free []int) (step []float64, ok bool) {
 }
 
 // threshold is the mean residual of the cases strictly between their bounds, on the margin, or
-// where there are none the middle of what the conditions allow.
+// where there are none the middle of what the conditions allow. A β that rounding keeps from its
+// bound counts as at the bound.
 func (d *dual) threshold() float64 {
-	free, sum := d.free(), 0.0
-	for _, t := range free {
-		sum += d.v[t]
+	const rounding = 1e-9 // relative to the distance between the bounds
+	free, sum, top, bottom := 0, 0.0, math.Inf(-1), math.Inf(1)
+	for t, v := range d.v {
+		edge := rounding * (d.hi[t] - d.lo[t])
+		rises, falls := d.beta[t] < d.hi[t]-edge, d.beta[t] > d.lo[t]+edge
+		switch {
+		case rises && falls:
+			free++
+			sum += v
+		case rises:
+			top = max(top, v)
+		case falls:
+			bottom = min(bottom, v)
+		}
 	}
 	switch {
-	case len(free) > 0:
-		return sum / float64(len(free))
-	case math.IsInf(d.top, 0):
-		return d.bottom
-	case math.IsInf(d.bottom, 0):
-		return d.top
+	case free > 0:
+		return sum / float64(free)
+	case math.IsInf(top, 0):
+		return bottom
+	case math.IsInf(bottom, 0):
+		return top
 	}
-	return (d.top + d.bottom) / 2
+	return (top + bottom) / 2
 }

@@ -40,7 +40,7 @@ type SVM struct {
 	// LengthScales are those to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4.
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"`
 	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5, or the number of groups
-	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-3
+	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-10
 	// ClassWeight multiplies C for the cases of a class, and counts them in the errors and in the
 	// fit of α and β.
 	ClassWeight ClassWeight `yaml:"class_weight"`
@@ -48,7 +48,7 @@ type SVM struct {
 	kernel kernel.Kernel
 }
 
-func (s SVM) tolerance() float64 { return cmp.Or(s.Tolerance, 1e-3) }
+func (s SVM) tolerance() float64 { return cmp.Or(s.Tolerance, 1e-10) }
 
 func (s SVM) costs() []float64 {
 	if len(s.Costs) == 0 {
@@ -174,24 +174,25 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 		}
 		v := s.vectors(d, grid[at], s.costs()[best.cost])
 		v.sigmoids = best.sigmoids
+		v.summary.Warnings = t.warnings(best.cost, at, len(grid))
 		k, all := t.gram(v.theta), slices.Clone(t.weight)
 		floats.Scale(v.cost, all)
-		for _, y := range t.y {
+		for m, y := range t.y {
 			machine, err := t.solve(ctx, k, y, all)
 			if err != nil {
 				return nil, err
 			}
+			v.summary.Warnings = append(v.summary.Warnings, extrapolated("svm", best.held[m], machine.output)...)
 			v.summary.Iterations += machine.iterations
 			v.beta, v.bias = append(v.beta, machine.beta), append(v.bias, machine.bias)
 		}
 		v.summary.Converged = t.failed == 0
-		v.summary.Warnings = t.warnings(best.cost, at, len(grid))
+		v.summary.Warnings = append(v.summary.Warnings, t.unconverged()...)
 		return v, nil
 	})
 }
 
-// warnings tell where the choice stands at an end of the grid, and of machines that did not
-// converge.
+// warnings tell where the choice stands at an end of the grid.
 func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	edge := func(name string, i, of int) {
 		if of > 2 && (i == 0 || i == of-1) {
@@ -201,6 +202,11 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	}
 	edge("cost", cost, len(t.costs()))
 	edge("length scale", at, rows)
+	return warnings
+}
+
+// unconverged tells of machines that did not converge.
+func (t *gridSearch) unconverged() (warnings []approx.Warning) {
 	if t.failed > 0 {
 		warnings = append(warnings,
 			cause.Unconverged.New("svm: machines that stopped short of tolerance %v: %d", t.tolerance(), t.failed))
@@ -265,14 +271,18 @@ type gridSearch struct {
 
 // candidate is the best cost of a length scale.
 type candidate struct {
-	cost     int     // index
-	errors   float64 // weighted
-	logp     float64 // of the held-out labels, weighted
+	cost     int         // index
+	errors   float64     // weighted
+	logp     float64     // weighted log probability of the held-out labels
+	held     [][]float64 // output of every machine at every case, from folds without it
 	sigmoids []sigmoid
 }
 
 func (c candidate) better(than candidate) bool {
-	return c.errors < than.errors || c.errors == than.errors && c.logp > than.logp
+	const rounding = 1e-9
+	fewer, more := than.errors-c.errors, c.logp-than.logp
+	tie := math.Abs(fewer) <= rounding*than.errors
+	return fewer > 0 && !tie || tie && more > rounding*math.Abs(than.logp)
 }
 
 // gram is the whole of K, in the memory of the last.
@@ -288,7 +298,7 @@ func (t *gridSearch) gram(theta []float64) blas64.General {
 func (t *gridSearch) solve(ctx context.Context, k blas64.General, y, upper []float64) (separator, error) {
 	limit := max(100_000_000/len(y), 100*len(y)) // n operations each
 	s, err := smo(ctx, k, y, upper, t.tolerance(), limit)
-	if err == nil && !(s.gap <= t.tolerance()) {
+	if err == nil && !s.converged {
 		t.failed++
 	}
 	return s, err
@@ -299,15 +309,14 @@ func (t *gridSearch) row(ctx context.Context, theta []float64) (best candidate, 
 	k := t.gram(theta)
 	proba := mat.NewDense(t.x.N(), t.classes, nil)
 	for c, cost := range t.costs() {
-		next, held := candidate{cost: c}, make([][]float64, len(t.y))
-		wrong := make([]float64, t.classes)
+		next, wrong := candidate{cost: c, held: make([][]float64, len(t.y))}, make([]float64, t.classes)
 		for m, y := range t.y {
-			if held[m], err = t.holdOut(ctx, k, y, cost); err != nil {
+			if next.held[m], err = t.holdOut(ctx, k, y, cost); err != nil {
 				return best, err
 			}
-			next.sigmoids = append(next.sigmoids, platt(y, held[m], nil, t.weight))
+			next.sigmoids = append(next.sigmoids, platt(y, next.held[m], nil, t.weight))
 		}
-		probabilities(proba, next.sigmoids, held, nil)
+		probabilities(proba, next.sigmoids, next.held, nil)
 		for i, class := range t.index {
 			p := proba.RawRowView(i)
 			next.logp += t.weight[i] * math.Log(max(p[class], math.SmallestNonzeroFloat64))

@@ -2,6 +2,7 @@ package comparator
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,11 +13,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // covariance returns the whole matrix of a squared exponential kernel.
@@ -356,6 +359,16 @@ func TestSigmoidIsTheMaximum(t *testing.T) {
 		}
 		s := platt(c.y, c.m, c.v, nil)
 		best := likelihood(s)
+		if name == "reversed" { // the likelihood rises with a falling slope, which is held at 0
+			const h = 1e-4
+			if rises := likelihood(sigmoid{-h, s.beta}) > best && best > likelihood(sigmoid{h, s.beta}); s.alpha != 0 || !rises {
+				t.Errorf("%s: slope %v", name, s.alpha)
+			}
+			if likelihood(sigmoid{0, s.beta - h}) > best || likelihood(sigmoid{0, s.beta + h}) > best {
+				t.Errorf("%s: %+v is not the best", name, s)
+			}
+			continue
+		}
 		for _, h := range []float64{1e-4, 1e-2, 0.3} {
 			for _, other := range []sigmoid{{s.alpha * (1 + h), s.beta}, {s.alpha * (1 - h), s.beta}, {s.alpha, s.beta + h}, {s.alpha, s.beta - h}} {
 				if l := likelihood(other); !(l < best) {
@@ -461,4 +474,104 @@ func TestSVMOnDigits(t *testing.T) {
 	if wrong != 28 { // scikit-learn 1.2.1, SVC(C=1, gamma=1/200): 28
 		t.Errorf("%d errors, want 28", wrong)
 	}
+}
+
+// Of groups of cases that are nearly equal the outputs say nothing when a group is held out. The fit
+// warns that probabilities are extrapolated, and no training case is decided for the other class.
+// Clusters that overlap bring no warning.
+func TestOutputsThatHeldOutCasesDoNotCover(t *testing.T) {
+	const groups, each = 24, 4
+	rng := rand.New(rand.NewPCG(4, 4))
+	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(groups*each, 2, nil)}, Y: approx.Targets{Classes: 2}}
+	for g := range groups {
+		a, b := 5*rng.NormFloat64(), 5*rng.NormFloat64()
+		for i := range each {
+			d.X.X.SetRow(g*each+i, []float64{a + 1e-3*rng.NormFloat64(), b + 1e-3*rng.NormFloat64()})
+			d.Y.Value, d.Groups = append(d.Y.Value, float64(g%2*2-1)), append(d.Groups, fmt.Sprint(g))
+		}
+	}
+	short := 0.05
+	k := kernel.SE{LengthScale: param.Setting{Fixed: &short}}
+	for _, c := range []Comparator{SVM{kernel: k, Costs: []float64{10}}, LeastSquares{kernel: k}} {
+		f := fitted(t, c, d)
+		warned := slices.ContainsFunc(f.Summary().Warnings, func(w approx.Warning) bool { return w.Kind == cause.ExtrapolatedOutputs })
+		p, wrong := predicted(f, d.X, 2), 0
+		for i, y := range d.Y.Value {
+			if own := p.At(i, int(y+1)/2); own < 0.5 && own < p.At(i, int(1-y)/2) && p.At(i, 1) != p.At(0, 1) {
+				wrong++
+			}
+		}
+		if !warned || wrong > 0 {
+			t.Errorf("%T: %d wrong; warnings %v", c, wrong, f.Summary().Warnings)
+		}
+		usual := fitted(t, c.(KernelUser).With(kernel.SE{}), blobs(80, 2, 5))
+		if slices.ContainsFunc(usual.Summary().Warnings, func(w approx.Warning) bool { return w.Kind == cause.ExtrapolatedOutputs }) {
+			t.Errorf("%T: %v", c, usual.Summary().Warnings)
+		}
+	}
+}
+
+// permuted are the data with rows and columns in another order and, of two classes, the other class
+// as the first.
+func permuted(d objective.Data, rows, columns []int) objective.Data {
+	x := mat.NewDense(len(rows), len(columns), nil)
+	out := objective.Data{Y: approx.Targets{Classes: d.Y.Classes}}
+	for to, from := range rows {
+		for j, c := range columns {
+			x.Set(to, j, d.X.X.At(from, c))
+		}
+		out.Y.Value = append(out.Y.Value, -d.Y.Value[from])
+	}
+	out.X = &kernel.Inputs{X: x}
+	return out
+}
+
+// The machine hangs neither on the order of the cases nor on that of the columns nor on which class
+// comes first, beyond ten times the tolerance of 1e-10, from costs at which all cases are at their
+// bounds to those at which none is; nor do the fit's probabilities, to 1e-9, where the same cases
+// are held out together.
+func TestSVMKnowsNoOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, seed := range []uint64{1, 2, 3} {
+		d := blobs(90, 2, seed)
+		rows := rng.Perm(90)
+		other := permuted(d, rows, []int{1, 0})
+		for _, length := range []float64{0.1, 1, 10} {
+			for _, cost := range []float64{1e-3, 0.1, 10, 1e3} {
+				upper := slices.Repeat([]float64{cost}, 90)
+				solve := func(d objective.Data) separator {
+					s, err := smo(t.Context(), covariance(d.X, 1, length), d.Y.Value, upper, 1e-10, 10_000_000)
+					if err != nil || !s.converged {
+						t.Fatalf("length scale %v, cost %v: gap %v, %v", length, cost, s.gap, err)
+					}
+					return s
+				}
+				a, b := solve(d), solve(other)
+				for to, from := range rows {
+					if diff := math.Abs(a.output[from] + b.output[to]); diff > 1e-9*max(1, math.Abs(a.output[from])) {
+						t.Fatalf("length scale %v, cost %v: outputs %v and %v", length, cost, a.output[from], -b.output[to])
+					}
+				}
+			}
+		}
+	}
+	d := blobs(60, 2, 8)
+	whole := fitted(t, SVM{kernel: kernel.SE{}}, d)
+	z := blobs(40, 2, 9).X
+	turned := permuted(objective.Data{X: z, Y: approx.Targets{Classes: 2, Value: make([]float64, 40)}}, ints(40), []int{1, 0}).X
+	same := fitted(t, SVM{kernel: kernel.SE{}}, permuted(d, ints(60), []int{1, 0}))
+	p, q := predicted(whole, z, 2), predicted(same, turned, 2)
+	for i := range 40 {
+		if math.Abs(p.At(i, 0)-q.At(i, 1)) > 1e-9 {
+			t.Errorf("case %d: %v and %v", i, p.At(i, 0), q.At(i, 1))
+		}
+	}
+}
+
+// ints are 0 … n-1.
+func ints(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }

@@ -49,7 +49,7 @@ func (a Additive) sum(dim int) Sum {
 
 func (a Additive) parts(dim int) ([]Named, int) { return a.sum(dim), dim }
 func (a Additive) with(parts []Named) Kernel    { return Sum(parts) }
-func (a Additive) path() string                 { return "" }
+func (a Additive) path(string) string           { return "" }
 
 func (a Additive) checkDim(dim int) error {
 	if dim > maxParts {

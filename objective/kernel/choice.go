@@ -14,7 +14,7 @@ type Choice []Named
 
 func (c Choice) parts(dim int) ([]Named, int) { return c, dim }
 func (c Choice) with(parts []Named) Kernel    { return Choice(parts) }
-func (c Choice) path() string                 { return "" }
+func (c Choice) path(string) string           { return "" }
 func (c Choice) checkDim(dim int) error       { return checkParts("choice", c, dim) }
 func (c Choice) chooses()                     {}
 

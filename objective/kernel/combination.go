@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,8 +16,10 @@ type combination interface {
 	parts(dim int) ([]Named, int)
 	// with is the same combination of other kernels.
 	with(parts []Named) Kernel
-	// path is what stands between the combination's own prefix and the name of a hyperparameter.
-	path() string
+	// path is what stands between the combination's own prefix and the name of a hyperparameter,
+	// given the kind of what holds the combination. Sums and products have none: the components of
+	// what they combine follow.
+	path(holder string) string
 	checkDim(dim int) error
 }
 
@@ -92,13 +95,17 @@ type Named struct {
 	Kernel Kernel
 }
 
-// path is the kernel's component in the names of hyperparameters. Sums and products have none: the
-// components of what they combine follow.
-func (n Named) path() string {
+// path is the kernel's component in the names of hyperparameters. A kernel without a Kind has the
+// kind of what holds it, as where columns are selected for it or its length scales are tied.
+func (n Named) path(holder string) string {
+	kind := cmp.Or(n.Kind, holder)
 	if c, ok := n.Kernel.(combination); ok {
-		return c.path()
+		return c.path(kind)
 	}
-	return n.Kind + "."
+	if kind == "" {
+		return ""
+	}
+	return kind + "."
 }
 
 // params names every hyperparameter of a sum or a product by position and kind,
@@ -114,7 +121,7 @@ func params(parts []Named, dim int) (all []param.Spec) {
 // params are those of part i of a combination.
 func (n Named) params(i, dim int) (all []param.Spec) {
 	for _, s := range n.Kernel.Params(dim) {
-		all = append(all, s.Within(strconv.Itoa(i+1)+"."+n.path()))
+		all = append(all, s.Within(strconv.Itoa(i+1)+"."+n.path("")))
 	}
 	return all
 }

@@ -26,7 +26,7 @@ type Inputs struct {
 	products lazy[[]float64] // x_i·x_j, the upper triangle of n×n
 
 	mu      sync.Mutex
-	median  float64 // 0: not known yet
+	median  median
 	latest  crossSquared
 	columns map[string]*Inputs
 }
@@ -35,6 +35,12 @@ type Inputs struct {
 type crossSquared struct {
 	z       *Inputs
 	squared []float64
+}
+
+// median is the median distance of cases with these weights.
+type median struct {
+	weight   []float64
+	distance float64
 }
 
 // lazy is a value computed on first use.

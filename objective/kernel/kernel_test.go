@@ -527,42 +527,78 @@ func TestFarOutside(t *testing.T) {
 	}
 }
 
+// The median over all pairs is found by brute force, with every row as often as its weight says;
+// of many rows that of the sample is near. The order of the rows does not change a bit.
 func TestMedianDistance(t *testing.T) {
-	brute := func(x mat.Matrix, step int) float64 {
+	brute := func(x mat.Matrix, times []float64) float64 {
 		n, d := x.Dims()
 		var all []float64
-		for i := 0; i < n; i += step {
-			for j := 0; j < i; j += step {
+		for i := range n {
+			for j := range i {
 				s := 0.0
 				for k := range d {
 					s += math.Pow(x.At(i, k)-x.At(j, k), 2)
 				}
-				if s > 0 {
-					all = append(all, math.Sqrt(s))
+				for range int(times[i] * times[j]) {
+					if s > 0 {
+						all = append(all, math.Sqrt(s))
+					}
 				}
 			}
 		}
 		slices.Sort(all)
 		return (all[len(all)/2] + all[(len(all)-1)/2]) / 2
 	}
-	small, more, large := normals(30, 3, 7), normals(1001, 2, 8), normals(2100, 2, 8)
+	rng := rand.New(rand.NewPCG(3, 3))
+	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+	small, more, large := normals(30, 3, 7), normals(1000, 2, 8), normals(3000, 2, 8)
 	for i := range 10 {
 		small.X.SetRow(i, small.X.RawRowView(29)) // pairs at distance 0
 	}
+	few := mat.NewDense(3000, 1, nil) // of 50 different rows
+	for i := range 3000 {
+		few.Set(i, 0, math.Round(50*large.X.At(i, 0)/4))
+	}
+	times := make([]float64, 30)
+	for i := range times {
+		times[i] = float64(1 + rng.IntN(4))
+	}
 	for _, c := range []struct {
-		x    *kernel.Inputs
-		want float64
+		x      *kernel.Inputs
+		weight []float64
+		want   float64
 	}{
-		{small, brute(small.X, 1)},
-		{more, brute(more.X, 2)},
-		{large, brute(large.X, 3)},
-		{normals(1, 2, 9), 1},
-		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{4, 4, 4})}, 1},
-		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{4, 4, 7})}, 3},
+		{small, nil, brute(small.X, ones(30))},
+		{small, ones(30), brute(small.X, ones(30))},
+		{small, times, brute(small.X, times)},
+		{more, nil, brute(more.X, ones(1000))},
+		{&kernel.Inputs{X: few}, nil, brute(few, ones(3000))},
+		{normals(1, 2, 9), nil, 1},
+		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{4, 4, 4})}, nil, 1},
+		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{4, 4, 7})}, nil, 3},
+		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{0, 1, 5})}, []float64{2, 2, 1}, 2.5},
+		{&kernel.Inputs{X: mat.NewDense(3, 1, []float64{0, 1, 5})}, []float64{0.3, 0.1, 0.3}, 5},
+		{&kernel.Inputs{X: mat.NewDense(2, 1, []float64{0, math.Copysign(0, -1)})}, nil, 1},
 	} {
-		if got := c.x.MedianDistance(); math.Abs(got-c.want) > 1e-12*c.want {
+		got := c.x.MedianDistance(c.weight)
+		if math.Abs(got-c.want) > 1e-12*c.want {
 			t.Errorf("median distance of %d cases is %v, want %v", c.x.N(), got, c.want)
 		}
+		n, d := c.x.X.Dims()
+		permuted, weight := mat.NewDense(n, d, nil), slices.Clone(c.weight)
+		for to, from := range rng.Perm(n) {
+			permuted.SetRow(to, c.x.X.RawRowView(from))
+			if weight != nil {
+				weight[to] = c.weight[from]
+			}
+		}
+		if again := (&kernel.Inputs{X: permuted}).MedianDistance(weight); again != got {
+			t.Errorf("median distance of %d cases in another order is %v, not %v", n, again, got)
+		}
+	}
+	// The standard error of the median of a sample of 1000 rows is about 2 %.
+	if got, want := large.MedianDistance(nil), brute(large.X, ones(3000)); math.Abs(got-want) > 0.06*want {
+		t.Errorf("median distance of a sample is %v, of all cases %v", got, want)
 	}
 }
 

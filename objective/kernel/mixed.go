@@ -51,10 +51,6 @@ func (m *mixed) kernel(k Kernel) (Kernel, error) {
 			if err != nil {
 				return nil, err
 			}
-			if a, is := of.(Active); is && a.Kind == "" {
-				a.Kind = p.Kind
-				of = a
-			}
 			out[i] = Named{p.Kind, of}
 		}
 		return c.with(out), nil

@@ -1,12 +1,15 @@
 package kernel
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/random"
 )
 
 // closeness is the share of |a|² + |b|² below which |a - b|² is summed directly rather than
@@ -199,32 +202,77 @@ func products(dst Block) {
 const medianRows = 1000
 
 // MedianDistance is the median Euclidean distance over all pairs of cases that do not coincide, a
-// start for length scales on inputs of unknown scale. Of more than 1000 cases it takes every k-th,
-// with the least k that leaves no more than 1000. It is 1 if all cases coincide, when no length
-// scale is better than another.
-func (x *Inputs) MedianDistance() float64 {
+// start for length scales on inputs of unknown scale. A pair counts as the product of the weights
+// of its cases, as if rows were written out; nil: 1 each. Of more than 1000 different rows it takes
+// 1000, those with the smallest hashes of their numbers, so that the order of the rows does not
+// matter. It is 1 if all cases coincide, when no length scale is better than another.
+func (x *Inputs) MedianDistance(weight []float64) float64 {
+	if weight != nil {
+		checkLen("weight", len(weight), x.N())
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.median == 0 {
-		x.median = x.medianDistance()
+	if m := &x.median; m.distance == 0 || !slices.Equal(m.weight, weight) {
+		*m = median{weight, x.medianDistance(weight)}
 	}
-	return x.median
+	return x.median.distance
 }
 
-func (x *Inputs) medianDistance() float64 {
-	sample, k := x, (x.N()+medianRows-1)/medianRows
-	if k > 1 {
-		every := x.X.RawMatrix()
-		every.Rows, every.Stride = (x.N()+k-1)/k, k*every.Stride
-		sample = &Inputs{X: new(mat.Dense)}
-		sample.X.SetRawMatrix(every)
+func (x *Inputs) medianDistance(weight []float64) float64 {
+	sample, weight := x.different(weight)
+	n := sample.N()
+	type pair struct{ squared, weight float64 }
+	var pairs []pair
+	all, total := distances(Block{X: sample, Z: sample, shape: upper}), 0.0
+	for i := range n {
+		for k, v := range all.Row(i) {
+			if v > 0 {
+				w := weight[i] * weight[i+k]
+				pairs = append(pairs, pair{v, w})
+				total += w
+			}
+		}
 	}
-	all := distances(Block{X: sample, Z: sample, shape: upper}) // zeros below the diagonal
-	squared := slices.DeleteFunc(slices.Clone(all.data), func(v float64) bool { return !(v > 0) })
-	if len(squared) == 0 {
+	if len(pairs) == 0 {
 		return 1
 	}
-	slices.Sort(squared)
-	half := len(squared) / 2
-	return (math.Sqrt(squared[half]) + math.Sqrt(squared[(len(squared)-1)/2])) / 2
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.squared, b.squared) })
+	below, lower := 0.0, math.NaN() // the median of an even number is between two pairs
+	for _, p := range pairs {
+		if below += p.weight; below >= total/2 && math.IsNaN(lower) {
+			lower = p.squared
+		}
+		if below > total/2 {
+			return (math.Sqrt(lower) + math.Sqrt(p.squared)) / 2
+		}
+	}
+	return math.Sqrt(pairs[len(pairs)-1].squared) // total is rounded
+}
+
+// different are the rows without repetition, each with the weight of all its cases, by the hash of
+// their numbers: at most medianRows of them.
+func (x *Inputs) different(weight []float64) (rows *Inputs, sums []float64) {
+	order, hash := make([]int, x.N()), make([]uint64, x.N())
+	for i := range order {
+		order[i], hash[i] = i, random.Content(x.X.RawRowView(i))
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(hash[i], hash[j]), slices.Compare(x.X.RawRowView(i), x.X.RawRowView(j)))
+	})
+	var data []float64
+	for k, i := range order {
+		row, w := x.X.RawRowView(i), 1.0
+		if weight != nil {
+			w = weight[i]
+		}
+		switch {
+		case k > 0 && slices.Equal(row, x.X.RawRowView(order[k-1])):
+			sums[len(sums)-1] += w
+			continue
+		case len(sums) == medianRows:
+			return &Inputs{X: mat.NewDense(len(sums), x.Dim(), data)}, sums
+		}
+		data, sums = append(data, row...), append(sums, w)
+	}
+	return &Inputs{X: mat.NewDense(len(sums), x.Dim(), data)}, sums
 }

@@ -13,7 +13,7 @@ type Product []Named
 func (p Product) Params(dim int) []param.Spec  { return params(p, dim) }
 func (p Product) parts(dim int) ([]Named, int) { return p, dim }
 func (p Product) with(parts []Named) Kernel    { return Product(parts) }
-func (p Product) path() string                 { return "" }
+func (p Product) path(string) string           { return "" }
 func (p Product) checkDim(dim int) error       { return checkParts("product", p, dim) }
 func (p Product) checkOptions() error          { return checkCount("product", len(p)) }
 

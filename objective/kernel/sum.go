@@ -13,7 +13,7 @@ type Sum []Named
 
 func (s Sum) parts(dim int) ([]Named, int) { return s, dim }
 func (s Sum) with(parts []Named) Kernel    { return Sum(parts) }
-func (s Sum) path() string                 { return "" }
+func (s Sum) path(string) string           { return "" }
 func (s Sum) checkDim(dim int) error       { return checkParts("sum", s, dim) }
 func (s Sum) checkOptions() error          { return checkCount("sum", len(s)) }
 

@@ -24,6 +24,9 @@ func Tie(k Kernel, group []int) Kernel {
 	}
 	switch c := k.(type) {
 	case Active:
+		if c.checkDim(len(group)) != nil {
+			return k // which is refused
+		}
 		own := make([]int, len(c.Dims))
 		for i, d := range c.Dims {
 			own[i] = group[d-1]
@@ -37,10 +40,6 @@ func Tie(k Kernel, group []int) Kernel {
 		tied := make([]Named, len(parts))
 		for i, p := range parts {
 			tied[i] = Named{p.Kind, Tie(p.Kernel, group)}
-			if t, is := tied[i].Kernel.(Tied); is {
-				t.Kind = p.Kind
-				tied[i].Kernel = t
-			}
 		}
 		return c.with(tied)
 	}

@@ -40,6 +40,7 @@ func kernels() string {
 		}
 		p.substitute()
 		p.transpose()
+		p.takeOff()
 		p.copy()
 		p.rows4("symv", true, true)
 		p.rows4("dot", true, false)
@@ -348,6 +349,25 @@ func (p *printer) transpose() {
 	for r := range p.lanes {
 		p.op("VMOVUPD", from[r], p.v(r))
 	}
+	p.shuffle(func(column int) string { return p.v(column / 2 % 2) }, func(column int, register string) {
+		p.op("VMOVUPD", register, to[column])
+	})
+	p.opf("ADDQ $%d, SI", p.width())
+	p.opf("LEAQ (DI)(R10*%d), DI", p.lanes)
+	if p.lanes == 8 {
+		p.asm("ADDQ $64, DX", "LEAQ (BX)(R10*8), BX")
+	}
+	p.asm("DECQ CX", "JNZ loop")
+	p.ret()
+}
+
+// shuffle prints the transpose of the lanes×lanes block whose rows are in the first registers. A
+// column goes to the register that to names, which is not used later; done follows it.
+func (p *printer) shuffle(to func(column int) string, done func(column int, register string)) {
+	finish := func(column int, instruction, imm, a, b string) {
+		p.op(instruction, imm, a, b, to(column))
+		done(column, to(column))
+	}
 	// pairs of rows: the even and the odd columns, two entries to each 128 bits
 	even, odd := make([]string, p.lanes/2), make([]string, p.lanes/2)
 	for r := range p.lanes / 2 {
@@ -359,26 +379,66 @@ func (p *printer) transpose() {
 	for parity, t := range [][]string{even, odd} {
 		if p.lanes == 4 {
 			for half, imm := range []string{"$0x20", "$0x31"} {
-				p.op("VPERM2F128", imm, t[1], t[0], p.v(0))
-				p.op("VMOVUPD", p.v(0), to[2*half+parity])
+				finish(2*half+parity, "VPERM2F128", imm, t[1], t[0])
 			}
 			continue
 		}
 		for half, imm := range []string{"$0x44", "$0xee"} {
-			p.op("VSHUFF64X2", imm, t[1], t[0], p.v(0))
-			p.op("VSHUFF64X2", imm, t[3], t[2], p.v(1))
-			p.op("VSHUFF64X2", "$0x88", p.v(1), p.v(0), p.v(2))
-			p.op("VSHUFF64X2", "$0xdd", p.v(1), p.v(0), p.v(3))
-			p.op("VMOVUPD", p.v(2), to[4*half+parity])
-			p.op("VMOVUPD", p.v(3), to[4*half+2+parity])
+			p.op("VSHUFF64X2", imm, t[1], t[0], p.v(6))
+			p.op("VSHUFF64X2", imm, t[3], t[2], p.v(7))
+			finish(4*half+parity, "VSHUFF64X2", "$0x88", p.v(7), p.v(6))
+			finish(4*half+2+parity, "VSHUFF64X2", "$0xdd", p.v(7), p.v(6))
 		}
 	}
-	p.opf("ADDQ $%d, SI", p.width())
-	p.opf("LEAQ (DI)(R10*%d), DI", p.lanes)
+}
+
+// takeOff prints c ← c - A x for lanes rows of k > 0 columns: every row's sum in one lane, column
+// after column.
+func (p *printer) takeOff() {
+	p.text("takeOff", "(k int, a *float64, lda int, x, c *float64)", 40)
+	p.arguments(0, "k:CX a:SI lda:R8 x:DI c:BX")
+	p.asm("SHLQ $3, R8", "LEAQ (R8)(R8*2), R9")
 	if p.lanes == 8 {
-		p.asm("ADDQ $64, DX", "LEAQ (BX)(R10*8), BX")
+		p.asm("LEAQ (SI)(R8*4), DX")
 	}
-	p.asm("DECQ CX", "JNZ loop")
+	rows := append(fourRows("SI", "R8", "R9"), fourRows("DX", "R8", "R9")...)
+	first := 2 * p.lanes // register of the first column
+	if p.lanes == 4 {
+		first = 4
+	}
+	sum, x := p.v(p.files-2), p.v(p.files-3)
+	p.op("VXORPD", sum, sum, sum)
+	columns := func(load func(from, to string), between func()) {
+		for r := range p.lanes {
+			load(rows[r], p.v(r))
+		}
+		p.shuffle(func(column int) string { return p.v(first + column) }, func(int, string) {})
+		for c := range p.lanes {
+			p.op("VBROADCASTSD", at(8*c, "DI"), x)
+			p.op("VFMADD231PD", x, p.v(first+c), sum)
+			if c < p.lanes-1 {
+				between()
+			}
+		}
+	}
+	p.op("MOVQ", "CX", "R12")
+	p.opf("SHRQ $%d, R12", bits.TrailingZeros(uint(p.lanes)))
+	p.asm("JZ rest", "PCALIGN $32", "loop:")
+	columns(func(from, to string) { p.op("VMOVUPD", from, to) }, func() {})
+	p.opf("ADDQ $%d, SI", p.width())
+	p.opf("ADDQ $%d, DI", p.width())
+	if p.lanes == 8 {
+		p.asm("ADDQ $64, DX")
+	}
+	p.asm("DECQ R12", "JNZ loop", "rest:")
+	p.opf("ANDQ $%d, CX", p.lanes-1)
+	p.asm("JZ done", "MOVQ CX, R12")
+	p.mask()
+	columns(p.load, func() { p.asm("DECQ R12", "JZ done") })
+	p.asm("done:")
+	p.op("VMOVUPD", "(BX)", p.v(0))
+	p.op("VSUBPD", sum, p.v(0), p.v(0))
+	p.op("VMOVUPD", p.v(0), "(BX)")
 	p.ret()
 }
 
