@@ -1,7 +1,6 @@
 package classifier
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -263,7 +262,7 @@ func TestThresholdOfPredictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := one.ReadRecords(bytes.NewReader(text), len(ds.Rows))
+		read, err := one.ReadRecords(text, len(ds.Rows))
 		if err != nil {
 			t.Fatal(err)
 		}

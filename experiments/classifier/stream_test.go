@@ -158,7 +158,7 @@ func TestColumnsOfModels(t *testing.T) {
 func TestRecordsThatEndTooEarly(t *testing.T) {
 	c := learnt(t, rows(8, 2, 5), ofRows, byLaplace)
 	for _, text := range []string{"", "{", `{"rows"`, `{"rows": [`, `{"rows": []`, `{"rows": [{"x"`, `{"rows": [{"x": 1, "y": 2, "z": 3}`} {
-		if _, err := c.ReadRecords(strings.NewReader(text), 5); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := c.ReadRecords([]byte(text), 5); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,22 +11,22 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
-// Limits on a request to predict.
+// Limits on requests to predict.
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
-	maxHeld    = 4                // requests in memory; others wait before they are read
-	patience   = 30 * time.Second // for receiving a request completely, and for sending the answer
+	firstRead  = 1 << 20 // bytes of a request that is read at once, whatever others do
+	maxLarge   = 8       // larger requests in memory; others wait before more of them is read
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
@@ -36,12 +37,13 @@ const (
 // content type of a request to predict must be JSON, which pages of other sites cannot send without
 // permission.
 type ModelHandler struct {
-	model  *classifier.Classifier
-	access access
-	log    *log.Logger
+	model    *classifier.Classifier
+	access   access
+	log      *log.Logger
+	patience time.Duration // time in which a request has to arrive
 
-	one  sync.Mutex    // one prediction at a time, which uses all processors
-	held chan struct{} // one for each request that is held in memory
+	one   sync.Mutex    // one prediction at a time, which uses all processors
+	large chan struct{} // one for each large request in memory
 
 	mu                     sync.Mutex // guards all fields below
 	requests, rows, errors int
@@ -50,7 +52,7 @@ type ModelHandler struct {
 
 // NewModel makes the handler of a model. With an empty token everybody on this machine is answered.
 func NewModel(model *classifier.Classifier, token string, log *log.Logger) *ModelHandler {
-	return &ModelHandler{model: model, log: log, held: make(chan struct{}, maxHeld),
+	return &ModelHandler{model: model, log: log, patience: patience, large: make(chan struct{}, maxLarge),
 		access: access{command: "gpc-tune serve-model", token: token, open: "/health"}}
 }
 
@@ -81,7 +83,9 @@ func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answers are the responses to GET.
 func (h *ModelHandler) answers() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		"/health": func(w http.ResponseWriter, _ *http.Request) { h.write(w, map[string]string{"status": "ok"}) },
+		"/health": func(w http.ResponseWriter, _ *http.Request) {
+			h.write(w, http.StatusOK, map[string]string{"status": "ok"})
+		},
 		"/schema": h.schema, "/metrics": h.metrics,
 	}
 }
@@ -104,13 +108,14 @@ func (h *ModelHandler) schema(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range ids {
 		out.IDs = append(out.IDs, column{Name: c.Name})
 	}
-	h.write(w, out)
+	h.write(w, http.StatusOK, out)
 }
 
 func (h *ModelHandler) metrics(w http.ResponseWriter, _ *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
 	fmt.Fprintf(w, "gpc_tune_predict_requests_total %d\ngpc_tune_predict_rows_total %d\n"+
 		"gpc_tune_predict_errors_total %d\ngpc_tune_predict_seconds_total %g\n", h.requests, h.rows, h.errors,
 		h.seconds)
@@ -127,47 +132,79 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, http.StatusUnsupportedMediaType, fmt.Sprintf("JSON is UTF-8; charset %q is not read", charset))
 		return
 	}
-	h.held <- struct{}{}
-	defer func() { <-h.held }()
-	// Connections without deadlines occur in tests only.
-	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(patience))
-	body := http.MaxBytesReader(w, r.Body, maxRequest)
-	rows, err := h.model.ReadRecords(body, maxRows)
-	_, _ = io.Copy(io.Discard, body) // a client that is still sending could not read the answer
-	_ = connection.SetReadDeadline(time.Time{})
+	text, release, err := h.receive(w, r)
+	defer release()
 	var out *classifier.Predicted
 	if err == nil {
-		out, err = h.records(r.Context(), rows)
+		out, err = h.records(r.Context(), text)
 	}
-	_ = connection.SetWriteDeadline(time.Now().Add(patience))
-	defer func() { _ = connection.SetWriteDeadline(time.Time{}) }()
-	large := (*http.MaxBytesError)(nil)
+	large, bad := (*http.MaxBytesError)(nil), badRequest{}
 	switch {
-	case r.Context().Err() != nil: // the client has gone
+	case err == nil:
+		h.write(w, http.StatusOK, out)
 	case errors.As(err, &large):
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("more than %d bytes; ask for fewer rows at a time",
 			maxRequest))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		h.refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request took more than %v to arrive", patience))
+		h.refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request took more than %v to arrive", h.patience))
+	case errors.Is(err, errBusy), errors.Is(err, context.Canceled):
+		h.refuse(w, http.StatusServiceUnavailable, err.Error())
 	case errors.Is(err, spec.ErrInvalid):
 		h.refuse(w, http.StatusUnprocessableEntity, err.Error())
-	case rows == nil:
-		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("no {\"rows\": [{\"column\": value, …}, …]}: %v", err))
-	case err != nil:
+	case errors.As(err, &bad):
+		h.refuse(w, http.StatusBadRequest, err.Error())
+	default:
 		h.log.Printf("/predict: %v", err)
 		h.refuse(w, http.StatusInternalServerError, err.Error())
-	default:
-		h.write(w, out)
 	}
 }
 
+// badRequest is the error for a body that is not {"rows": …}, or is cut off.
+type badRequest struct{ error }
+
+func (b badRequest) Unwrap() error { return b.error }
+
+var errBusy = errors.New("too many large requests at once; ask again, or for fewer rows at a time")
+
+// receive reads the body of a request. It has to arrive within h.patience from now, of a large
+// request from when there is memory for it. Its memory is taken until release is called.
+func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []byte, release func(), err error) {
+	// Connections without deadlines occur in tests only.
+	connection, release := http.NewResponseController(w), func() {}
+	_ = connection.SetReadDeadline(time.Now().Add(h.patience))
+	from := http.MaxBytesReader(w, r.Body, maxRequest)
+	var read bytes.Buffer
+	_, err = read.ReadFrom(io.LimitReader(from, firstRead))
+	if err == nil && read.Len() == firstRead {
+		select {
+		case h.large <- struct{}{}:
+			release = func() { <-h.large }
+		case <-time.After(h.patience):
+			return nil, release, errBusy
+		}
+		_ = connection.SetReadDeadline(time.Now().Add(h.patience))
+		_, err = read.ReadFrom(from)
+	}
+	if err != nil {
+		return nil, release, badRequest{fmt.Errorf("the request could not be read: %w", err)}
+	}
+	_ = connection.SetReadDeadline(time.Time{}) // else the context would end with it
+	return read.Bytes(), release, nil
+}
+
 // records predicts, one request at a time.
-func (h *ModelHandler) records(ctx context.Context, rows *data.Rows) (*classifier.Predicted, error) {
+func (h *ModelHandler) records(ctx context.Context, text []byte) (*classifier.Predicted, error) {
 	h.one.Lock()
 	defer h.one.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	rows, err := h.model.ReadRecords(text, maxRows)
+	switch {
+	case errors.Is(err, spec.ErrInvalid):
+		return nil, err
+	case err != nil:
+		return nil, badRequest{fmt.Errorf("no {\"rows\": [{\"column\": value, …}, …]}: %w", err)}
 	}
 	begin := time.Now()
 	defer func() {
@@ -183,16 +220,20 @@ func (h *ModelHandler) count(change func()) {
 	change()
 }
 
-func (h *ModelHandler) write(w http.ResponseWriter, v any) {
+func (h *ModelHandler) write(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(v); err != nil {
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
+	w.WriteHeader(status)
+	if _, err := w.Write(append(text, '\n')); err != nil {
 		h.log.Printf("an answer could not be written: %v", err)
 	}
 }
 
 func (h *ModelHandler) refuse(w http.ResponseWriter, status int, why string) {
 	h.count(func() { h.errors++ })
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	h.write(w, map[string]string{"error": why})
+	h.write(w, status, map[string]string{"error": why})
 }

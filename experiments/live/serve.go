@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -35,11 +37,31 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
+const (
+	patience = 30 * time.Second // time in which a client has to send a request, or to take a small answer
+	slowest  = 100 << 10        // bytes of an answer for which a client has a second more
+)
+
 // Serve serves h until done is closed. Running requests may then take until ctx ends, which closes
-// all connections.
+// all connections. A client that sends its request or takes its answer too slowly loses the
+// connection.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}) error {
-	server := &http.Server{Handler: h, ErrorLog: log, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 1 << 14}
+	return serve(ctx, l, h, log, done, patience)
+}
+
+// serve is Serve with this patience.
+func serve(
+	ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}, patience time.Duration,
+) error {
+	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Connections without deadlines occur in tests only.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the one of the answer before
+		answer := &response{ResponseWriter: w, asked: request{r.Body, r.ContentLength == 0}, patience: patience}
+		r.Body = &answer.asked
+		h.ServeHTTP(answer, r)
+	})
+	server := &http.Server{Handler: limited, ErrorLog: log, ReadHeaderTimeout: min(patience, 10*time.Second),
+		ReadTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
 	ended := make(chan error)
 	go func() { ended <- server.Serve(l) }()
 	select {
@@ -54,3 +76,37 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *log.Logger,
 	<-ended
 	return nil
 }
+
+// response is a response with a deadline. It closes the connection if the handler has not read all
+// of the request, instead of waiting for the rest.
+type response struct {
+	http.ResponseWriter
+	asked    request
+	patience time.Duration
+}
+
+// request is the body of a request.
+type request struct {
+	io.ReadCloser
+	ended bool // there is nothing left to read
+}
+
+func (r *request) Read(p []byte) (n int, err error) {
+	n, err = r.ReadCloser.Read(p)
+	r.ended = r.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// WriteHeader sets the deadline; the size of a large answer must be in its header Content-Length.
+func (r *response) WriteHeader(status int) {
+	size, _ := strconv.Atoi(r.Header().Get("Content-Length"))
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.patience +
+		time.Duration(size)*time.Second/slowest))
+	if !r.asked.ended {
+		r.Header().Set("Connection", "close")
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
