@@ -1,5 +1,5 @@
 // Package gpctune has files of the repository that are part of the program: its own licence, those
-// of what is linked into it, and the Dockerfile of its image.
+// of what is linked into it, the Dockerfile of its image, and the glossary of the guide.
 package gpctune
 
 import _ "embed"
@@ -15,4 +15,7 @@ var (
 	// Dockerfile is the text of Dockerfile, whose argument PROGRAM names the file of the program.
 	//go:embed Dockerfile
 	Dockerfile string
+	// Glossary is the text of docs/glossary.md, whose table has a word and its meaning in each row.
+	//go:embed docs/glossary.md
+	Glossary string
 )

@@ -9,8 +9,13 @@ import (
 // what speaks against trusting that. Configurations compete if they were scored on all planned
 // folds.
 type Answer struct {
-	Dataset       string `json:"dataset"`       // its name, or the file
-	Configuration int    `json:"configuration"` // index of the best
+	Dataset string `json:"dataset"` // its name, or the file
+	// the column that is predicted; null: a run of an earlier version, which does not say it
+	Label    *record.PredictedLabel `json:"label"`
+	LeftOut  []record.ColumnReason  `json:"left_out"` // columns that are neither inputs nor the label
+	Suspects []record.ColumnReason  `json:"suspects"` // inputs that may give the label away
+
+	Configuration int `json:"configuration"` // index of the best
 	// the score that decides, or log_evidence: the score of a race, of nested cross-validation or
 	// of cross-validated tuning, or else the first score for which the base rate has the value 0
 	By string `json:"by"`

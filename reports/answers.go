@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
@@ -57,13 +58,9 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	a = Answer{Dataset: c.Dataset, Configuration: best.index, By: of.by, Evaluation: of.evaluation,
 		Score: Number(best.score.Value), Low: Number(best.score.Lo), High: Number(best.score.Hi), Competed: len(all),
 		Rivals: []Rival{}, Keep: r.keep(best.index)}
+	r.describe(&a, c)
 	for _, s := range best.folds {
 		a.Cases += s.Test
-	}
-	for _, d := range r.Manifest.Data {
-		if d.DataHash == r.Configurations[best.index].Record.DataHash {
-			a.ClassesLeftOut = d.LeftOut
-		}
 	}
 	a.Absent = map[Status]int{}
 	for _, k := range group {
@@ -88,6 +85,18 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	}
 	a.Trust = r.trust(of, a, folds)
 	return a, true
+}
+
+// describe adds what the manifest says of the training data of a configuration.
+func (r *Report) describe(a *Answer, c Configuration) {
+	a.LeftOut, a.Suspects = []record.ColumnReason{}, []record.ColumnReason{}
+	for _, d := range r.Manifest.Data {
+		if d.DataHash == c.Record.DataHash && d.Label.Name != "" {
+			a.Label, a.ClassesLeftOut = &d.Label, d.OtherClasses
+			a.LeftOut, a.Suspects = append(a.LeftOut, d.LeftOut...), append(a.Suspects, d.Suspects...)
+			return
+		}
+	}
 }
 
 // nested sets the score of the selection procedure on the outer folds; false: there is none yet.

@@ -239,25 +239,27 @@ func versionCommand() *cobra.Command {
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain NAME | KEY | COLUMN | CODE | exit-codes",
-		Short: "Explain a name or a key of the file, a column, a field of the results, or an exit code",
-		Long: `Explain a name, a key, a column or an exit code:
+		Use:   "explain WORD…",
+		Short: "Explain a word: a name or a key of the file, a word of a report, a command, an exit code",
+		Long: `Explain a word that the program uses:
   a name that gpc-tune list shows, such as a kernel: its meaning, hyperparameters, defaults, bounds
   and options, and how to write it in a file
   a key of the experiment file: its meaning, its default and an example
-  a column of a table (bits, loo) or a field of results.json
+  a word of a report or a message (skill, in the set, nats), a column of a table (bits, loo), a
+  field of results.json
+  a command or a flag (resume, --resume)
   a number, or exit-codes: exit codes
 
 For an experiment of the gallery (gallery:NAME) its file is printed. Its first comment says where the
 data come from. Copy and change it for your own experiments.`,
 		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n" +
 			"  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: topics,
 		RunE: func(c *cobra.Command, args []string) error {
-			found := false
+			found, name := false, strings.Join(args, " ")
 			for _, e := range exitCodes {
-				if args[0] == "exit-codes" || args[0] == strconv.Itoa(e.code) {
+				if name == "exit-codes" || name == "exit codes" || name == strconv.Itoa(e.code) {
 					found = true
 					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code,
 						strings.TrimSuffix(e.meaning+": "+e.remedy, ": ")); err != nil {
@@ -268,9 +270,42 @@ data come from. Copy and change it for your own experiments.`,
 			if found {
 				return nil
 			}
-			return misused(catalogue.Explain(c.OutOrStdout(), args[0]))
+			err, used := catalogue.Explain(c.OutOrStdout(), name), usages(c.Root(), strings.TrimLeft(name, "-"))
+			switch {
+			case used == "":
+				return misused(err)
+			case err == nil:
+				used = "\n" + used
+			}
+			_, err = io.WriteString(c.OutOrStdout(), used)
+			return err
 		},
 	}
+}
+
+// usages documents the command with this name and the flags with it, each with its commands.
+func usages(root *cobra.Command, name string) string {
+	var text strings.Builder
+	var docs []string
+	commands := map[string][]string{} // names of commands with a flag, for each documentation of it
+	for _, c := range root.Commands() {
+		if c.Name() == name {
+			fmt.Fprintf(&text, "%s (a command)\n%s\n  %s\n", name, c.Short, c.UseLine())
+		}
+		if f := c.Flag(name); f != nil {
+			if commands[f.Usage] == nil {
+				docs = append(docs, f.Usage)
+			}
+			commands[f.Usage] = append(commands[f.Usage], c.Name())
+		}
+	}
+	for _, doc := range docs {
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		fmt.Fprintf(&text, "--%s (a flag of %s)\n%s\n", name, strings.Join(commands[doc], ", "), doc)
+	}
+	return text.String()
 }
 
 func schemaCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -20,8 +22,9 @@ import (
 )
 
 // Explain documents a name of the Catalogue: its description, its hyperparameters with their
-// defaults and bounds, its other options, and where a file uses it. It also documents keys of the
-// file, and columns and fields of the results. For an experiment of the gallery it prints the file.
+// defaults and bounds, its other options, and where a file uses it. It also documents words of the
+// glossary, keys of the file, columns and fields of the results, tables of export, and kinds of
+// warnings and failures. For an experiment of the gallery it prints the file.
 func Explain(out io.Writer, name string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var have []string
@@ -57,14 +60,18 @@ func Explain(out io.Writer, name string) error {
 	if have = append(have, names...); more || found == 0 && explainHyperparameter(w, name) {
 		found++
 	}
+	if small := strings.ToLower(name); found == 0 && small != name && Explain(io.Discard, small) == nil {
+		return Explain(out, small)
+	}
 	if found == 0 {
 		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, registry.Nearest(name, have))
 	}
 	return w.Flush()
 }
 
-// explainKey documents the keys of the file, headings of tables and fields of results with this
-// name; below means that something precedes them. It returns all names that it knows.
+// explainKey documents the words of the glossary, the keys of the file, headings of tables and
+// fields of results with this name; below means that something precedes them. It returns all names
+// that it knows.
 func explainKey(w io.Writer, name string, below bool) (found bool, names []string) {
 	write := func(format string, args ...any) {
 		if below {
@@ -72,6 +79,11 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 		}
 		found, below = true, true
 		fmt.Fprintf(w, format, args...)
+	}
+	for _, t := range glossary() {
+		if names = append(names, t.words...); t.named(name) {
+			write("%s (a word of the glossary)\n%s\n", name, t.meaning)
+		}
 	}
 	for _, s := range spec.Sections {
 		for _, k := range s.Keys {
@@ -100,6 +112,20 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			write("%s (a column of tables)\n%s\n", name, table.HeadDocs[heading])
 		}
 	}
+	for _, s := range table.Exported() {
+		if names = append(names, s.Name); plain(s.Name) == plain(name) {
+			write("%s (a table of gpc-tune export)\n%s\n", s.Name, cmp.Or(s.Doc, "see the columns"))
+		}
+	}
+	if kind := cause.Kind(name); name != "" && kind.UnmarshalText([]byte(name)) == nil {
+		text, meaning, remedy, _ := kind.Explanation()
+		for _, of := range [][2]string{{": ", meaning}, {"; remedy: ", remedy}} {
+			if of[1] != "" {
+				text += of[0] + of[1]
+			}
+		}
+		write("%s (a kind of warnings and failures)\n%s\n", name, text)
+	}
 	for _, s := range Schemas {
 		if s.Of == nil {
 			continue
@@ -126,10 +152,11 @@ func explainCalibrations(write func(format string, args ...any), name string) (n
 	return names
 }
 
-// explainHyperparameter documents a hyperparameter by its name in reports, as likelihood.noise or
-// 2.se.length_scale[3]; what stands before the last dot names the part of the model.
+// explainHyperparameter documents a hyperparameter by its name in reports, as likelihood.noise,
+// 2.se.length_scale[3], or start amplitude of restarts; the words before the last dot name the part
+// of the model.
 func explainHyperparameter(w io.Writer, name string) (found bool) {
-	path := strings.Split(name, ".")
+	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, "start "), "end "), ".")
 	last, _, _ := strings.Cut(path[len(path)-1], "[")
 	of := ""
 	if len(path) > 1 {

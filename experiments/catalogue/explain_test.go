@@ -53,7 +53,10 @@ in a file:
   tune: {method: mcmc}
   tune: {method: mcmc, restarts: …, burn: …, samples: …, thin: …}
 `,
-	"so_far": `so_far (a field of results.json)
+	"so_far": `so_far (a word of the glossary)
+of an unfinished run: the best of the finished jobs, without a verdict
+
+so_far (a field of results.json)
 of an unfinished run, for each data set without an answer of which something is known
 `,
 	"sum": `sum (gpc-tune list kernels)
@@ -89,7 +92,10 @@ inducing inputs of the fit to all of the training data
 inducing (a field of gpc-tune show --format json)
 inducing inputs of the fit to all of the training data
 `,
-	"bits": `bits (a column of tables)
+	"bits": `bits (a word of the glossary)
+units of log probability, natural and to base 2: one nat is 1.44 bits
+
+bits (a column of tables)
 the score information_bits: test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: 0 is guessing (bits per case)
 `,
 }

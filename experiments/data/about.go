@@ -8,17 +8,45 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
+// byReason are the reasons to leave out columns of these roles, in the order in which they are
+// listed.
+var byReason = []struct {
+	role   role
+	reason string
+}{{carried, "id"}, {needed, "group"}, {weighing, "weights"}, {trying, "counts"}}
+
+// leftOut lists the columns of a file that are neither inputs nor the label.
+func (s Spec) leftOut(t *table) (out []LeftOut) {
+	ignoring := "dropped by the file"
+	if s.Columns.Chosen != nil {
+		ignoring = "not among columns"
+	}
+	for j, r := range t.roles {
+		if r == ignored {
+			out = append(out, LeftOut{t.names[j], ignoring})
+		}
+	}
+	for _, of := range byReason {
+		for j, r := range t.roles {
+			if r == of.role {
+				out = append(out, LeftOut{t.names[j], of.reason})
+			}
+		}
+	}
+	return out
+}
+
 // about describes in one line what is predicted from what, and what is left out and why.
 func (d *Data) about(s Spec) string {
 	text := d.Schema.Label.Name
-	if s.Label == "" && s.Dataset == "" && !d.Schema.Counts {
+	if d.Guessed {
 		text += " (guessed: no label is declared)"
 	}
 	if d.Classes == nil {
 		text += fmt.Sprintf(": numbers, %.6g to %.6g", slices.Min(d.Targets), slices.Max(d.Targets))
 	} else {
 		var classes []Count
-		for k, n := range d.counts() {
+		for k, n := range d.Counts() {
 			classes = append(classes, Count{d.Classes[k], n})
 		}
 		text += ": " + Abridged(counted(classes))
@@ -34,21 +62,14 @@ func (d *Data) about(s Spec) string {
 			left = append(left, fmt.Sprintf("%s (%s)", Abridged(names), why))
 		}
 	}
-	if s.Columns.Chosen != nil {
-		leave([]string{"columns that are not listed"}, "columns")
+	var names []string
+	for i, c := range d.LeftOut {
+		if names = append(names, c.Column); i+1 == len(d.LeftOut) || d.LeftOut[i+1].Reason != c.Reason {
+			leave(names, c.Reason)
+			names = nil
+		}
 	}
-	leave(written(s.Drop), "dropped by the file")
-	leave(written(s.ID), "id")
-	if s.Group != "" {
-		leave([]string{string(s.Group)}, "group")
-	}
-	if s.Weights != "" {
-		leave([]string{string(s.Weights)}, "weights")
-	}
-	if s.Counts.Trials != "" {
-		leave([]string{string(s.Counts.Trials)}, "counts")
-	}
-	leave(counted(d.LeftOut), "not in classes")
+	leave(counted(d.OtherClasses), "not in classes")
 	if s.Subsample > 0 {
 		leave([]string{"all other cases"}, "subsample")
 	}
@@ -67,14 +88,6 @@ func (d *Data) about(s Spec) string {
 func counted(classes []Count) (out []string) {
 	for _, c := range classes {
 		out = append(out, fmt.Sprintf("%s (%d)", c.Class, c.N))
-	}
-	return out
-}
-
-// written are names as they are written.
-func written(names []Name) (out []string) {
-	for _, n := range names {
-		out = append(out, string(n))
 	}
 	return out
 }

@@ -17,15 +17,15 @@ func TestAbout(t *testing.T) {
 		change func(d *Data)
 		want   string
 	}{
-		{Spec{}, func(*Data) {}, "y (guessed: no label is declared): no (1), yes (2); from 2 inputs"},
+		{Spec{}, func(d *Data) { d.Guessed = true }, "y (guessed: no label is declared): no (1), yes (2); from 2 inputs"},
 		{Spec{Label: "y"}, func(*Data) {}, "y: no (1), yes (2); from 2 inputs"},
 		{Spec{Dataset: "crabs"}, func(*Data) {}, "y: no (1), yes (2); from 2 inputs"},
-		{Spec{}, func(d *Data) { d.Schema.Counts = true }, "y: no (1), yes (2); from 2 inputs"},
 		{Spec{Label: "y"}, func(d *Data) { d.Schema.Inputs = d.Schema.Inputs[:1] }, "y: no (1), yes (2); from 1 input, coded in 2 columns"},
 		{Spec{Label: "y"}, func(d *Data) { d.Classes, d.Labels, d.Targets = nil, nil, []float64{2.5, -1, 1e7} }, "y: numbers, -1 to 1e+07; from 2 inputs"},
-		{Spec{Label: "y", Drop: []Name{"u", "v"}, ID: []Name{"k"}, Group: "g", Weights: "w", Counts: Counts{Trials: "n"}, Classes: []Name{"no", "yes"}, Subsample: 3},
+		{Spec{Label: "y", Classes: []Name{"no", "yes"}, Subsample: 3},
 			func(d *Data) {
-				d.LeftOut = []Count{{"maybe", 3}, {"never", 1}}
+				d.OtherClasses = []Count{{"maybe", 3}, {"never", 1}}
+				d.LeftOut = []LeftOut{{"u", "dropped by the file"}, {"v", "dropped by the file"}, {"k", "id"}, {"g", "group"}, {"w", "weights"}, {"n", "counts"}}
 				d.Warnings = []cause.Notice{{Kind: cause.Dropped, Cases: 4, Text: "no label"}, {Kind: cause.Failure, Cases: 5, Text: "else"}}
 			},
 			"y: no (1), yes (2); from 2 inputs; left out: u, v (dropped by the file), k (id), g (group), w (weights), n (counts), " +
@@ -36,10 +36,5 @@ func TestAbout(t *testing.T) {
 		if got := d.about(c.spec); got != c.want {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.spec, got, c.want)
 		}
-	}
-	chosen := Spec{Label: "y"}
-	chosen.Columns.Chosen = []Name{"a", "b"}
-	if got, want := two().about(chosen), "y: no (1), yes (2); from 2 inputs; left out: columns that are not listed (columns)"; got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -35,10 +35,13 @@ type Data struct {
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth func(x []float64) []float64
-	About string // what is predicted from what, and what is left out and why; of training data
-	// LeftOut are the classes that the specification leaves out, with their numbers of cases.
-	LeftOut []Count
-	Schema  *Schema // how to read more files with these columns
+	About string // of training data: the label, the inputs, and what is left out and why
+	// Guessed says that the specification names no label, so that the last column is the label.
+	Guessed bool
+	LeftOut []LeftOut // columns of the training file that are neither inputs nor the label
+	// OtherClasses are the classes that the specification leaves out, with their numbers of cases.
+	OtherClasses []Count
+	Schema       *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
 	// labels, names, groups and rows, including those of Test.
 	Hash     string
@@ -48,6 +51,9 @@ type Data struct {
 	// Unread are values of cases to predict that cannot be read. They are not among the warnings.
 	Unread []Unread
 }
+
+// LeftOut is a column of the training file that is neither an input nor the label.
+type LeftOut struct{ Column, Reason string }
 
 // CheckOrder returns an error unless the classes have an order.
 func (d *Data) CheckOrder() error {
@@ -134,8 +140,8 @@ func (c Column) width() int {
 	return w
 }
 
-// counts is the number of cases of each class.
-func (d *Data) counts() []int {
+// Counts is the number of cases of each class.
+func (d *Data) Counts() []int {
 	counts := make([]int, len(d.Classes))
 	for _, k := range d.Labels {
 		if k >= 0 {

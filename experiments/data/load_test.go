@@ -169,7 +169,7 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Classes != nil || d.Labels != nil || len(d.Targets) != 506 || d.Targets[0] != 24 || len(d.counts()) != 0 {
+	if d.Classes != nil || d.Labels != nil || len(d.Targets) != 506 || d.Targets[0] != 24 || len(d.Counts()) != 0 {
 		t.Errorf("classes %v, %d targets", d.Classes, len(d.Targets))
 	}
 	if s := Describe(d); *s.Target != (Range{5, 50, s.Target.Mean, 21.2}) || math.Abs(s.Target.Mean-22.532806324110677) > 1e-12 { // statistics.fmean of Python
@@ -343,7 +343,7 @@ func TestSubsample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := all.counts()
+	counts := all.Counts()
 	for _, n := range []int{10, 11, 300, 1796} {
 		var hashes []string
 		for _, seed := range []uint64{1, 1, 2} {
@@ -355,7 +355,7 @@ func TestSubsample(t *testing.T) {
 			if len(d.Labels) != n || !slices.IsSorted(d.Rows) || len(slices.Compact(slices.Clone(d.Rows))) != n {
 				t.Fatalf("%d: %d cases, rows %v", n, len(d.Labels), d.Rows)
 			}
-			for k, c := range d.counts() {
+			for k, c := range d.Counts() {
 				if share := float64(n*counts[k]) / 1797; math.Abs(float64(c)-share) >= 1 {
 					t.Errorf("%d: %d of class %s, whose share is %v", n, c, d.Classes[k], share)
 				}
@@ -497,8 +497,8 @@ func TestUSPS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, columns := d.X.Dims(); n != 767 || columns != 256 || !reflect.DeepEqual(d.counts(), []int{406, 361}) || !reflect.DeepEqual(d.Test.counts(), []int{418, 355}) || !reflect.DeepEqual(d.Classes, []string{"3", "5"}) {
-		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.counts(), d.Test.counts())
+	if n, columns := d.X.Dims(); n != 767 || columns != 256 || !reflect.DeepEqual(d.Counts(), []int{406, 361}) || !reflect.DeepEqual(d.Test.Counts(), []int{418, 355}) || !reflect.DeepEqual(d.Classes, []string{"3", "5"}) {
+		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.Counts(), d.Test.Counts())
 	}
 	// The threes and fives of the ten-digit file are the same cases.
 	all, err := Load(Spec{Train: shared(t, "usps_resampled_train.csv.gz"), Classes: []Name{"3", "5"}}, ".", 1)

@@ -446,7 +446,7 @@ func TestZipTrainForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
+	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.Counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
 		t.Errorf("%s: classes %v, last pixel %v", d.Form, d.Classes, d.X.At(0, 255))
 	}
 	// If the first column has a value other than a digit, the file does not have this form.
@@ -624,9 +624,9 @@ func checkTable(t *testing.T, text string, s Spec) {
 			}
 		}
 	}
-	for _, k := range d.counts() {
+	for _, k := range d.Counts() {
 		if k == 0 || k == n {
-			t.Fatalf("counts %v", d.counts())
+			t.Fatalf("counts %v", d.Counts())
 		}
 	}
 	// The training file read again as a test file gives the same cases, with and without labels.

@@ -45,7 +45,7 @@ func Describe(d *Data) Summary {
 	n, columns := d.X.Dims()
 	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
 		Licence: d.Licence, Warnings: cause.Texts(d.Warnings)}
-	for k, count := range d.counts() {
+	for k, count := range d.Counts() {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}
 	if d.Targets != nil {

@@ -73,18 +73,20 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Guessed = s.Label == "" && s.Dataset == "" && !schema.Counts
+	d.LeftOut = s.leftOut(t)
 	if len(t.rows) < 2 {
 		t.faults.add(t.lines[0], 0, "is the only case; at least two are needed to train on")
 		return nil, t.faults
 	}
-	d.LeftOut = t.leftOutClasses(schema.Label)
+	d.OtherClasses = t.leftOutClasses(schema.Label)
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
 	if s.Duplicates == "together" {
 		d.Groups = d.alike()
 	}
-	for k, n := range d.counts() {
+	for k, n := range d.Counts() {
 		switch {
 		case n == 1:
 			d.Warnings = append(d.Warnings, cause.Single.New("class %q has a single case", d.Classes[k]))

@@ -147,7 +147,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 			maxRequest))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		h.refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request took more than %v to arrive", h.patience))
-	case errors.Is(err, errBusy), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled): // the client has gone
 		h.refuse(w, http.StatusServiceUnavailable, err.Error())
 	case errors.Is(err, spec.ErrInvalid):
 		h.refuse(w, http.StatusUnprocessableEntity, err.Error())
@@ -164,8 +164,6 @@ type badRequest struct{ error }
 
 func (b badRequest) Unwrap() error { return b.error }
 
-var errBusy = errors.New("too many large requests at once; ask again, or for fewer rows at a time")
-
 // receive reads the body of a request. It has to arrive within h.patience from now, of a large
 // request from when there is memory for it. Its memory is taken until release is called.
 func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []byte, release func(), err error) {
@@ -176,12 +174,8 @@ func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []b
 	var read bytes.Buffer
 	_, err = read.ReadFrom(io.LimitReader(from, firstRead))
 	if err == nil && read.Len() == firstRead {
-		select {
-		case h.large <- struct{}{}:
-			release = func() { <-h.large }
-		case <-time.After(h.patience):
-			return nil, release, errBusy
-		}
+		h.large <- struct{}{}
+		release = func() { <-h.large }
 		_ = connection.SetReadDeadline(time.Now().Add(h.patience))
 		_, err = read.ReadFrom(from)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -190,19 +189,29 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 			p.warn(w)
 		}
 	}
-	described := record.Described{DataHash: ds.Hash, About: ds.About}
-	for _, c := range ds.LeftOut {
-		described.LeftOut = append(described.LeftOut, record.ClassCount{Class: c.Class, Cases: c.N})
+	described := record.Described{DataHash: ds.Hash, About: ds.About,
+		Label: record.PredictedLabel{Name: ds.Schema.Label.Name, Classes: ds.Classes, Guessed: ds.Guessed}}
+	if ds.Classes != nil {
+		described.Label.Counts = ds.Counts()
 	}
-	if !slices.ContainsFunc(p.Manifest.Data, func(d record.Described) bool { return reflect.DeepEqual(d, described) }) {
-		p.Manifest.Data = append(p.Manifest.Data, described)
+	for _, c := range ds.LeftOut {
+		described.LeftOut = append(described.LeftOut, record.ColumnReason(c))
+	}
+	for _, c := range ds.OtherClasses {
+		described.OtherClasses = append(described.OtherClasses, record.ClassCount{Class: c.Class, Cases: c.N})
 	}
 	for _, l := range of.leaks {
-		w := cause.Leak.New("input %q alone predicts the class, with a held-out error of %.2g %%: was it known before "+
-			"the outcome?", l.Input, 100*l.Error).In(ds.Name)
+		alone := fmt.Sprintf("alone predicts the class, with a held-out error of %.2g %%", 100*l.Error)
+		described.Suspects = append(described.Suspects, record.ColumnReason{Column: l.Input, Reason: alone})
+		w := cause.Leak.New("input %q %s: was it known before the outcome?", l.Input, alone).In(ds.Name)
 		if !slices.Contains(p.Manifest.Warnings, w) {
 			p.warn(w)
 		}
+	}
+	if !slices.ContainsFunc(p.Manifest.Data, func(d record.Described) bool {
+		return d.DataHash == described.DataHash && d.About == described.About
+	}) {
+		p.Manifest.Data = append(p.Manifest.Data, described)
 	}
 	p.identify(ds, ds.Hash, false)
 	p.group(ds, ds.Hash, false)
