@@ -26,21 +26,42 @@ type block struct {
 
 // blocks returns the code blocks in a language in README.md and in all pages below docs.
 func blocks(t *testing.T, language string) (all []block) {
-	begin := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
 	add := func(path string) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range begin.FindAllSubmatchIndex(text, -1) {
-			line := 1 + bytes.Count(text[:at[2]], []byte("\n"))
-			all = append(all, block{path, string(text[at[2]:at[3]]), line})
+		var open *block
+		line := 0
+		for text := range strings.Lines(string(text)) {
+			line++
+			of, fence := strings.CutPrefix(text, "```")
+			switch {
+			case fence && open != nil:
+				open = nil
+			case fence && strings.TrimSpace(of) == language:
+				all = append(all, block{page: path, line: line + 1})
+				open = &all[len(all)-1]
+			case fence:
+				open = new(block) // in another language
+			case open != nil:
+				open.text += text
+			}
 		}
 	}
-	add("../../README.md")
+	for _, page := range pages(t) {
+		add("../../" + page)
+	}
+	return all
+}
+
+// pages are the paths of README.md and of all pages below docs, from the root of the repository.
+func pages(t *testing.T) (all []string) {
+	t.Helper()
+	all = []string{"README.md"}
 	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".md") {
-			add(path)
+			all = append(all, strings.TrimPrefix(filepath.ToSlash(path), "../../"))
 		}
 		return err
 	})
@@ -144,6 +165,16 @@ func TestCommandsOfPages(t *testing.T) {
 	if count < 50 {
 		t.Errorf("only %d commands", count)
 	}
+	spans := regexp.MustCompile("`(gpc-tune [a-z][^`\n]*)`")
+	for _, page := range pages(t) {
+		for _, m := range spans.FindAllStringSubmatch(readPage(t, page), -1) {
+			for _, c := range typed(strings.ReplaceAll(m[1], " N", " 1")) {
+				if err := parses(c.args); err != nil && !strings.Contains(err.Error(), "arg(s)") { // often without them
+					t.Errorf("%s: %s: %v", page, c, err)
+				}
+			}
+		}
+	}
 	for _, wrong := range [][]string{{"rnu", "f.yaml"}, {"run"}, {"run", "f.yaml", "--sett", "x"}, {"fit", "-j", "x"}} {
 		if parses(wrong) == nil {
 			t.Errorf("%q is taken for a command", wrong)
@@ -155,6 +186,7 @@ func TestCommandsOfPages(t *testing.T) {
 func parses(args []string) error {
 	root := &cobra.Command{Use: "gpc-tune"}
 	root.AddCommand(commands(nil)...)
+	root.InitDefaultHelpCmd()
 	command, rest, err := root.Find(args)
 	if err != nil {
 		return err

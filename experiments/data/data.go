@@ -35,8 +35,8 @@ type Data struct {
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth func(x []float64) []float64
-	About string // of training data: the label, the inputs, and what is left out and why
-	// Guessed says that the specification names no label, so that the last column is the label.
+	About string // a line about training data: the label, the inputs, and what is left out and why
+	// Guessed is set if the specification names no label. Then the last column is the label.
 	Guessed bool
 	LeftOut []LeftOut // columns of the training file that are neither inputs nor the label
 	// OtherClasses are the classes that the specification leaves out, with their numbers of cases.

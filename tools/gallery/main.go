@@ -1,4 +1,4 @@
-// Page runs the experiments of the gallery and compares the results with published ones. It writes
+// Gallery runs the experiments of the gallery and compares the results with published ones. It writes
 // docs/gallery.md, the overview; docs/gallery/ledger.csv, every row of the ledger with its computed
 // value; and in docs/gallery a page and the figures of every experiment.
 //
