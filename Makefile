@@ -1,4 +1,4 @@
-.PHONY: help lines test fuzz test-damages test-browser test-digits mutants lint bench bench-peers tables verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
+.PHONY: help lines test test-all fuzz test-damages test-browser test-digits mutants lint bench bench-peers tables verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -10,7 +10,7 @@ help: ## list the targets
 build: ## the program, linked statically
 	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
 
-release: ## archives of the program for six systems, with checksums, in dist; the same bytes for the same commit (ARGS="-help" for more)
+release: test-all ## archives of the program for six systems, with checksums, in dist, after all tests; the same bytes for the same commit (ARGS="-help" for more)
 	go run ./tools/release $(ARGS)
 
 notice: ## write NOTICE, the licences of what is linked into the program, anew
@@ -18,6 +18,11 @@ notice: ## write NOTICE, the licences of what is linked into the program, anew
 
 test: ## run all tests
 	go test ./...
+
+PACKAGES ?= ./...
+
+test-all: ## all tests with all cases of the large ones, of which make test tries a part (PACKAGES="./approx ./search"), minutes
+	GPC_TUNE_TEST_ALL=1 go test -timeout 1h $(PACKAGES)
 
 lines: ## lines of Go: the product, tools, conformance kits with what tests share, and tests
 	@git ls-files -z '*.go' | xargs -0 wc -l | awk '$$2 == "total" {next} \

@@ -3,6 +3,7 @@ package approx_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -207,12 +209,15 @@ func (c *inducedCases) gradient(t *testing.T, f approx.Functional, theta []float
 
 // eachInduced calls check for every method, kernel and correction.
 func eachInduced(t *testing.T, n, m int, check func(t *testing.T, c *inducedCases, with approx.Approximation)) {
-	for _, of := range inducedMethods {
-		for _, k := range inducedKernels {
+	for a, of := range inducedMethods {
+		for b, k := range inducedKernels {
 			for i, theta := range k.thetas {
-				for correction, form := range corrections {
+				for c, correction := range slices.Sorted(maps.Keys(corrections)) {
+					if !exhaustive.Tries(3, a, b, i, c) {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s, %s %d, %s", of.name, k.name, i, correction), func(t *testing.T) {
-						check(t, newInducedCases(of, k.k, theta, n, m), of.of(form))
+						check(t, newInducedCases(of, k.k, theta, n, m), of.of(corrections[correction]))
 					})
 				}
 			}
@@ -465,8 +470,11 @@ func (c *inducedCases) condenses(
 // TestInducingStates: a state restores its posterior bit for bit, a neighbour's state changes the result by no more
 // than the tolerance, and the number of threads changes no bit.
 func TestInducingStates(t *testing.T) {
-	for _, of := range inducedMethods {
-		for _, k := range inducedKernels {
+	for i, of := range inducedMethods {
+		for j, k := range inducedKernels {
+			if !exhaustive.Tries(3, i, j) {
+				continue
+			}
 			m := of.of(corrections["half"])
 			c := newInducedCases(of, k.k, k.thetas[0], 3000/max(1, 3*of.classes), 9)
 			theta := c.start()

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // TestJointOfTwoClasses: with two classes the multinomial probit model is probit of (f_1 - f_0)/√2, and so is EP. As PL
@@ -89,8 +91,11 @@ func TestJointStart(t *testing.T) {
 		if amplitude > 1 {
 			methods = methods[:1]
 		}
-		for _, m := range methods {
-			for _, lik := range []likelihood.Bound{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+		for i, m := range methods {
+			for k, lik := range []likelihood.Bound{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+				if !exhaustive.Tries(2, i, k) {
+					continue
+				}
 				post, err := fitSites(t.Context(), m, cov, y, lik, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -122,9 +127,13 @@ func TestPLSitesAreNotNegative(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		negative := 0
+		negative, k := 0, 0
 		for mean := -200.0; mean <= 1000; mean += 0.37 { // below, exp(-x) squared overflows
-			for _, v := range []float64{1e-3, 0.1, 1, 3, 30, 1e3, 2e4, 1e6} {
+			k++
+			for j, v := range []float64{1e-3, 0.1, 1, 3, 30, 1e3, 2e4, 1e6} {
+				if !exhaustive.Tries(5, k, j) {
+					continue
+				}
 				for _, i := range []int{0, 1} { // of its class, and of another
 					p.mu[i] = mean
 					s, err := p.rule.match(i, v, 0)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // jointMethods have a Gaussian site for every class of a case.
@@ -36,9 +37,12 @@ func fitJoint(t testing.TB, m approx.Approximation, cov []approx.Cov, y []int, c
 
 // eachJoint runs a check for every method, likelihood, and covariances shared or not.
 func eachJoint(t *testing.T, check func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool)) {
-	for _, m := range jointMethods {
-		for _, lik := range []likelihood.RandomUtility{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
-			for _, shared := range []bool{true, false} {
+	for i, m := range jointMethods {
+		for j, lik := range []likelihood.RandomUtility{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+			for k, shared := range []bool{true, false} {
+				if !exhaustive.Tries(2, i, j, k) {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s %T %v", m.name, lik, shared), func(t *testing.T) { check(t, m.method, lik, shared) })
 			}
 		}
@@ -48,12 +52,17 @@ func eachJoint(t *testing.T, check func(t *testing.T, m approx.Approximation, li
 // TestJointGradient compares the adjoints with differences, at ordinary and extreme hyperparameters.
 func TestJointGradient(t *testing.T) {
 	x, y := planeClasses(10, 3)
+	cell := 0
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
+		cell++
 		places := [][2]float64{{0, 0}, {-1, 2.5}, {1.5, 4}, {0.5, -3}}
 		if _, bound := m.(approx.Variational); bound {
 			places = append(places, [2]float64{0.2, 6}, [2]float64{-1, 7})
 		}
-		for _, at := range places {
+		for i, at := range places {
+			if !exhaustive.Tries(3, cell, i) {
+				continue
+			}
 			value := func(dl, da float64) float64 {
 				cov, _ := priors(x, at[0]+dl, at[1]+da, 3, shared)
 				return fitJoint(t, m, cov, y, 3, lik).Evidence().Value()
@@ -553,8 +562,13 @@ func TestJointOrder(t *testing.T) {
 // TestJointWide: fits converge where the prior is much wider than the posterior.
 func TestJointWide(t *testing.T) {
 	x, y := planeClasses(16, 3)
+	cell := 0
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
-		for _, amplitude := range []float64{3, 4, 5} {
+		cell++
+		for i, amplitude := range []float64{3, 4, 5} {
+			if !exhaustive.Tries(3, cell, i) {
+				continue
+			}
 			cov, _ := priors(x, 0, amplitude, 3, shared)
 			fitJoint(t, m, cov, y, 3, lik)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // leavingEachOut is the leave-one-out sum: by GPML (3.60) and (3.61) it predicts each case from the sites of all
@@ -59,7 +60,10 @@ func TestLeaveOneOutOfSites(t *testing.T) {
 	for i := range mean {
 		mean[i] = 0.3 - 0.4*x[i][0]
 	}
-	for _, p := range formulated(t) {
+	for i, p := range formulated(t) {
+		if !exhaustive.Tries(2, i) {
+			continue
+		}
 		caps, err := p.method.Uses(p.lik.Likelihood(), 2)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // TestBitsWithThreads: states, values and derivatives are the same bits for 1, 2, 3 and 16 threads, with matrices
 // large enough to be split among threads.
 func TestBitsWithThreads(t *testing.T) {
-	const n = 420
+	const n = 339
 	x, y := twoClasses(n, 51)
 	r := newRegression(n, 52)
 	three := approx.Targets{Classes: 3, Index: make([]int, n)}

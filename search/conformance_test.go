@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/search"
 	"github.com/gpc-tune/gpc-tune/search/searchtest"
 )
@@ -55,7 +56,11 @@ var decoders = map[string][]registry.Decode{
 		},
 	},
 	"multi_fidelity": {
-		func(v any) error { v.(*search.MultiFidelity).Of = "length_scale"; return nil },
+		func(v any) error {
+			*v.(*search.MultiFidelity) = search.MultiFidelity{Fidelity: search.Fidelity{Of: "length_scale"},
+				Trials: exhaustive.Of(12, 40)}
+			return nil
+		},
 		func(v any) error {
 			*v.(*search.MultiFidelity) = search.MultiFidelity{Fidelity: search.Fidelity{Of: "length_scale", Eta: 2},
 				Trials: 12, Levels: 2}

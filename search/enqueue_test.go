@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -45,10 +47,12 @@ func enqueue(t *testing.T, dir string, c journal.Command) {
 // trials of the strategy, which are those without it unless the strategy learns from it. A run that
 // is killed after any of its jobs ends with the same lines.
 func TestEnqueue(t *testing.T) {
-	for name, strategy := range map[string]Strategy{
+	strategies := map[string]Strategy{
 		"random": Random{Design{Trials: 12}}, "bayes": Bayes{Trials: 12}, "cmaes": CMAES{Evaluations: 12},
 		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "batches": Bayes{Trials: 12, Batch: 3}, "auto": Auto{Trials: 12},
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(strategies)) {
+		strategy := strategies[name]
 		t.Run(name, func(t *testing.T) {
 			dir, tried := t.TempDir(), 0
 			var mu sync.Mutex
@@ -95,6 +99,9 @@ func TestEnqueue(t *testing.T) {
 			}
 			all := slices.Collect(strings.Lines(string(text)))
 			for n := 7; n < len(all); n++ { // the command is given after seven
+				if !exhaustive.Tries(3, i, n) {
+					continue
+				}
 				killed := t.TempDir()
 				control, err := os.ReadFile(filepath.Join(dir, "control.jsonl"))
 				os.MkdirAll(filepath.Join(killed, "journal"), 0o777)
@@ -149,7 +156,7 @@ func TestEnqueueWhenSharing(t *testing.T) {
 	for name, strategy := range map[string]Strategy{
 		"auto": Auto{Trials: 14}, "bayes": Bayes{Trials: 14}, "batches": Bayes{Trials: 14, Batch: 4},
 	} {
-		for range 6 {
+		for range exhaustive.Of(2, 6) {
 			dir := t.TempDir()
 			var tried atomic.Int64
 			process := func() {
@@ -259,8 +266,10 @@ func TestBudgetIsKept(t *testing.T) {
 // A point that was tried before has the result of then, and so has a trial of a point that the user
 // tried before it. Killed after any job, the search ends with the same lines.
 func TestPointsThatWereTried(t *testing.T) {
-	for name, strategy := range map[string]Strategy{"auto": Auto{Trials: 12}, "batches": Bayes{Trials: 12, Batch: 3}, "random": Random{Design{Trials: 12}},
-		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}} {
+	strategies := map[string]Strategy{"auto": Auto{Trials: 12}, "batches": Bayes{Trials: 12, Batch: 3}, "random": Random{Design{Trials: 12}},
+		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}}
+	for i, name := range slices.Sorted(maps.Keys(strategies)) {
+		strategy := strategies[name]
 		var points [][]record.Number
 		mustRun(t, []Study{hill(strategy, func(x []record.Number) { points = append(points, x) })}, mustOpen(t, ""), Options{Workers: 1})
 		first := journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{
@@ -287,6 +296,9 @@ func TestPointsThatWereTried(t *testing.T) {
 			}
 			all := slices.Collect(strings.Lines(string(text)))
 			for n := at; n < len(all); n++ {
+				if !exhaustive.Tries(4, i, n, at) {
+					continue
+				}
 				for _, segment := range segments {
 					os.Remove(segment)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -64,7 +65,7 @@ func best(done []record.Trial) float64 {
 }
 
 func TestMixedSpaces(t *testing.T) {
-	const seeds = 3
+	seeds := exhaustive.Of(1, 3)
 	var lead float64
 	for seed := range uint64(seeds) {
 		done := searched(Bayes{Trials: 60}, mixedSpace(), mixedValue, seed)
@@ -86,7 +87,7 @@ func TestMixedSpaces(t *testing.T) {
 		}
 	}
 	if lead <= 0 {
-		t.Errorf("bayes is %v below random", -lead/seeds)
+		t.Errorf("bayes is %v below random", -lead/float64(seeds))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -74,7 +75,7 @@ func TestMultiFidelitysLevels(t *testing.T) {
 // The best of ten trials with all cases is on average less than half as far below the top as that of ten trials of
 // Bayes.
 func TestMultiFidelityFinds(t *testing.T) {
-	const seeds = 4
+	seeds := exhaustive.Of(1, 4)
 	var s Space
 	for j := range 4 {
 		s = append(s, bounded(fmt.Sprint("x", j), param.Identity, 0, -2, 2))
@@ -86,10 +87,10 @@ func TestMultiFidelityFinds(t *testing.T) {
 		if err != nil || i < 60 {
 			t.Fatalf("trial %d wins, %v", i, err)
 		}
-		levels -= float64(best.Value) / seeds
+		levels -= float64(best.Value) / float64(seeds)
 		done, _ = atParts(Bayes{Trials: 10}, s, bumps, seed)
 		_, best, _ = Winner(done)
-		bayes -= float64(best.Value) / seeds
+		bayes -= float64(best.Value) / float64(seeds)
 	}
 	t.Logf("%v and %v below the top", levels, bayes)
 	if !(levels < bayes/2) {

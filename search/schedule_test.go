@@ -25,6 +25,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -700,19 +701,16 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 30 000 jobs proposed in one batch, at most eight at a time. The number of
+// TestManyTrials runs thousands of jobs proposed in one batch, at most eight at a time. The number of
 // goroutines does not grow with the number of jobs, and the memory per job is little more than its
 // record.
 func TestManyTrials(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs seconds for 30 000 trials: go test ./search -run ManyTrials, without -short")
-	}
 	// A goroutine that has ended is counted until the Go scheduler gives it a last turn, which can
-	// take many jobs on a busy machine. One goroutine for every thirty jobs still separates a
-	// bounded number from one that grows; the count of running jobs is exact.
+	// take many jobs on a busy machine. A thousand of them still separate a bounded number from one
+	// that grows; the count of running jobs is exact.
 	limit := runtime.NumGoroutine() + 1000
 	var most, running, atOnce atomic.Int64
-	const jobs = 30_000
+	jobs := exhaustive.Of(4000, 30_000)
 	s := one(jobs, func() {
 		raise(&atOnce, running.Add(1))
 		raise(&most, int64(runtime.NumGoroutine()))
@@ -727,7 +725,7 @@ func TestManyTrials(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	bytes := int64(after.HeapAlloc-before.HeapAlloc) / jobs
+	bytes := int64(after.HeapAlloc-before.HeapAlloc) / int64(jobs)
 	t.Logf("%d bytes a trial", bytes)
 	if bytes > 2000 {
 		t.Errorf("a trial leaves %d bytes in memory", bytes)

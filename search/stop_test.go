@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -235,7 +237,7 @@ func TestBayesStopsWhenNothingIsToBeGained(t *testing.T) {
 	}
 }
 
-var draws = flag.Int("draws", 12, "functions of each dimension on which TestRegretIsBounded runs")
+var draws = flag.Int("draws", 0, "functions of each dimension on which TestRegretIsBounded runs, 0 for few")
 
 // drawn is a function on the unit cube drawn from a Gaussian process with kernel Matérn 5/2, as Bayes' regression
 // expects it: the sum of 1000 waves whose frequencies have the spectral density of the kernel, a t distribution with 5
@@ -297,12 +299,13 @@ func summit(f func(u []float64) float64, d int) (top, sd float64) {
 // expects, and it ends on most of them. The counts in docs/tuning.md are those of -draws 200, in four dimensions of -draws 30,
 // and in batches of four of -draws 100.
 func TestRegretIsBounded(t *testing.T) {
+	draws := cmp.Or(*draws, exhaustive.Of(3, 12))
 	for _, c := range []struct{ d, batch, budget int }{{1, 1, 40}, {2, 1, 80}, {1, 4, 160}, {2, 4, 320}, {4, 1, 150}} {
 		d, ended, near, trials := c.d, 0, 0, 0
-		if d == 4 && *draws <= 12 {
+		if d == 4 && draws <= 12 {
 			continue // which takes minutes
 		}
-		for seed := range uint64(*draws) {
+		for seed := range uint64(draws) {
 			f := drawn(d, rand.New(rand.NewPCG(seed, 77)))
 			highest, sd := summit(f, d)
 			var space Space
@@ -331,9 +334,9 @@ func TestRegretIsBounded(t *testing.T) {
 			}
 		}
 		t.Logf("%d numbers, %d at once: %d of %d ended, %d of them within the bound, after %.1f trials", d, c.batch, ended,
-			*draws, near, float64(trials)/float64(ended))
-		if 10*near < 9*ended || 10*ended < 8**draws {
-			t.Errorf("%d numbers: %d of %d ended, %d within the bound", d, ended, *draws, near)
+			draws, near, float64(trials)/float64(ended))
+		if 10*near < 9*ended || 10*ended < 8*draws {
+			t.Errorf("%d numbers: %d of %d ended, %d within the bound", d, ended, draws, near)
 		}
 	}
 }

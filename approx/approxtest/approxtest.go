@@ -8,6 +8,9 @@
 // Which checks apply depends on what a method declares, never on its name: on approx.Caps
 // (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State, Diagnostics.Floors and Jitter,
 // the options tolerance and max_iterations, and approx.Abridger.
+//
+// Each likelihood is tried at a part of the hyperparameters, so that all are tried with some. With
+// the environment variable GPC_TUNE_TEST_ALL=1 each is tried at all of them.
 package approxtest
 
 import (
@@ -25,6 +28,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // Check runs all checks of m: with every likelihood of likelihood.Table that it accepts, on two
@@ -65,7 +69,7 @@ func each(t *testing.T, m approx.Approximation, run func(c check, t *testing.T))
 			if caps.Sampled && takes > 1 {
 				continue // chains are slow, and do not depend on the likelihood
 			}
-			c := check{method: m, lik: AtInit(lik), classes: classes, caps: caps}
+			c := check{cell: takes, method: m, lik: AtInit(lik), classes: classes, caps: caps}
 			t.Run(name, func(t *testing.T) { run(c, t) })
 		}
 	}
@@ -78,7 +82,9 @@ func (c check) run(t *testing.T) {
 	if a, ok := c.method.(approx.Abridger); ok {
 		c.method, _ = a.Abridged()
 	}
-	t.Run("memory", c.memory)
+	if exhaustive.Tries(2, c.cell) {
+		t.Run("memory", c.memory)
+	}
 	t.Run("stops", c.stops)
 	t.Run("weights", c.weights)
 	if !c.one() {
@@ -110,8 +116,11 @@ func (c check) adjointThroughKernel(t *testing.T) {
 	const h = 2e-5
 	x, y := c.cases(15, 2)
 	grid := []float64{-5, -2.5, 0, 2.5, 5}
-	for _, logLength := range grid {
-		for _, logAmp := range grid {
+	for i, logLength := range grid {
+		for j, logAmp := range grid {
+			if !exhaustive.Tries(5, c.cell, i, j) {
+				continue
+			}
 			value := func(dl, da float64) float64 {
 				k, _, _ := SquaredExponential(x, logLength+dl, logAmp+da)
 				return c.fit(t, k, nil, y, nil).Evidence().Value()
@@ -186,7 +195,10 @@ func (c check) leaveOneOutAdjoint(t *testing.T) {
 	for i := range n {
 		direction[i], mean[i] = x[i][0], 0.2*x[i][1]
 	}
-	for _, theta := range [][2]float64{{-2, 0}, {0, -3}, {0, 0}, {0.5, 1.5}, {1, 4}, {4, 1}, {5, 5}} {
+	for i, theta := range [][2]float64{{-2, 0}, {0, -3}, {0, 0}, {0.5, 1.5}, {1, 4}, {4, 1}, {5, 5}} {
+		if !exhaustive.Tries(3, c.cell, i) {
+			continue
+		}
 		leaveOneOut := func(dl, da, dm float64) approx.Functional {
 			k, _, _ := SquaredExponential(x, theta[0]+dl, theta[1]+da)
 			m := make([]float64, n)
@@ -244,7 +256,10 @@ func (c check) invariance(t *testing.T) {
 func (c check) warmStart(t *testing.T) {
 	x, y := c.cases(80, 5)
 	var cold, warm int
-	for _, theta := range [][2]float64{{0, 0}, {0.5, 2}, {1, 3}, {-1, 4}} {
+	for i, theta := range [][2]float64{{0, 0}, {0.5, 2}, {1, 3}, {-1, 4}} {
+		if !exhaustive.Tries(2, c.cell, i) {
+			continue
+		}
 		neighbour, _, _ := SquaredExponential(x, theta[0]+0.05, theta[1]-0.05)
 		k, byLength, byAmp := SquaredExponential(x, theta[0], theta[1])
 		start := c.fit(t, neighbour, nil, y, nil).State()
@@ -300,19 +315,20 @@ func (c check) alwaysAnswers(t *testing.T) {
 	if c.classes > 2 {
 		widest = 4
 	}
-	for name, data := range map[string]struct {
-		x [][]float64
-		y []float64
+	for set, data := range []struct {
+		name string
+		x    [][]float64
+		y    []float64
 	}{
-		"both": {x, y}, "one class": {x, one}, "one case": {x[:1], y[:1]},
-		"two cases": {x[:2], []float64{-1, 1}}, "contradiction": {[][]float64{x[0], x[0]}, []float64{-1, 1}},
+		{"both", x, y}, {"one class", x, one}, {"one case", x[:1], y[:1]},
+		{"two cases", x[:2], []float64{-1, 1}}, {"contradiction", [][]float64{x[0], x[0]}, []float64{-1, 1}},
 	} {
-		for _, logLength := range steps {
-			for _, logAmp := range steps {
-				if logAmp > widest {
+		for i, logLength := range steps {
+			for j, logAmp := range steps {
+				if logAmp > widest || !exhaustive.Tries(5, c.cell, set, i, j) {
 					continue
 				}
-				at := fmt.Sprintf("%s: log l = %v, log sf = %v", name, logLength, logAmp)
+				at := fmt.Sprintf("%s: log l = %v, log sf = %v", data.name, logLength, logAmp)
 				k, _, _ := SquaredExponential(data.x, logLength, logAmp)
 				c.answers(t, at, k, data.y)
 			}

@@ -13,8 +13,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// check is a method with a likelihood that it accepts.
+// check is a method with a likelihood that it accepts. Checks with a grid of hyperparameters try
+// another part of it for each cell, the number of the likelihood and classes.
 type check struct {
+	cell    int
 	method  approx.Approximation
 	lik     likelihood.Bound
 	classes int

@@ -1,6 +1,7 @@
 package likelihood_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -13,9 +14,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
-var softmaxCases = flag.Int("softmax-cases", 104, "cases of TestSoftmaxAverageCoverage")
+var softmaxCases = flag.Int("softmax-cases", 0, "cases of TestSoftmaxAverageCoverage, 0 for few")
 
 // latentCase is f ~ N(mean, covariance) with the averages computed by an oracle.
 type latentCase struct {
@@ -101,7 +104,7 @@ func TestSoftmaxAverageCoverage(t *testing.T) {
 	classes := []int{3, 4, 6, 10, 3, 4, 6, 3, 4, 6, 10, 3, 20}
 	var errors []float64
 	covered, within := 0, 0
-	for i := range *softmaxCases {
+	for i := range cmp.Or(*softmaxCases, exhaustive.Of(26, 104)) {
 		k := classes[i%len(classes)]
 		var c latentCase
 		if k < 5 {

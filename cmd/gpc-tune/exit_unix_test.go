@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -81,16 +82,19 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	succeeds(t, dir, "run", "short.yaml", "-o", "done")
 	succeeds(t, dir, "fit", "short.yaml", "-m", "model.json", "--configuration", "0")
-	for _, command := range []string{
+	for i, command := range []string{
 		"list", "schema", "explain gallery:crabs", "explain se", "explain 5", "version", "data crabs", "validate short.yaml", "plan short.yaml", "check short.yaml --no-sampling",
 		"evidence --data crabs", "sample --grid -5:5:101", "predict model.json crabs", "status done", "show done", "export done", "compare done", "report done", "serve done",
 		"run short.yaml -o done", "submit local short.yaml -o done", "submit local short.yaml -o new --dry-run", "--help", "run --help",
 	} {
 		if command != "serve done" { // serve prints an address and serves in any case
-			if _, err := os.Stat("/dev/full"); err == nil {
+			if _, err := os.Stat("/dev/full"); err == nil && exhaustive.Tries(2, i) {
 				if code, said := ends(t, dir, "$GPC "+command+" > /dev/full", nil); code != exitUnexpected || !strings.Contains(said, errOutput.Error()+": ") {
 					t.Errorf("%s > /dev/full ends with %d: %s", command, code, said)
 				}
+			}
+			if !exhaustive.Tries(2, i+1) {
+				continue
 			}
 			code, said := ends(t, dir, "{ $GPC "+command+"; echo $? > code; } | sleep 0; cat code", nil)
 			if status := strings.TrimSpace(said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]); code != 0 || status != "0" && status != "1" || strings.Contains(said, "pipe") {

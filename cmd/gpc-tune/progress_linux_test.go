@@ -39,7 +39,7 @@ func pseudoterminal(t *testing.T) (master, slave *os.File) {
 }
 
 // counted matches the beginning of a line of progress.
-var counted = regexp.MustCompile(`\r([0-9]+) of 300 jobs`)
+var counted = regexp.MustCompile(fmt.Sprintf(`\r([0-9]+) of %d jobs`, latticeJobs))
 
 // On a terminal a run shows one line that stays within the width of the terminal, also after the
 // terminal was resized.
@@ -71,7 +71,9 @@ func TestProgressOnATerminal(t *testing.T) {
 			}()
 			p.begin(t)
 			p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
-			p.until(t, "a line", func() bool { return strings.Contains(shown.String(), " of 300 jobs, 0 failed") })
+			p.until(t, "a line", func() bool {
+				return strings.Contains(shown.String(), fmt.Sprintf(" of %d jobs, 0 failed", latticeJobs))
+			})
 			done := 0 // at most: lines of these jobs may be under way
 			journals, _ := filepath.Glob(filepath.Join(dir, "run", "journal", "*.jsonl"))
 			for _, name := range journals {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // children lists the running child processes of a process.
@@ -39,7 +41,7 @@ func children(t testing.TB, pid int) (pids []int) {
 	return pids
 }
 
-// 20 workers are killed at random, while other workers run the same blocks. The run gives the bytes
+// Workers are killed at random, while other workers run the same blocks. The run gives the bytes
 // of an undivided run, loses no job, and records no job twice with different results. No worker has
 // time for its block before all kills.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
@@ -48,8 +50,9 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	}
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
-	const kills, blocks = 12, 6
-	random := rand.New(rand.NewPCG(8, kills))
+	const blocks = 6
+	kills := exhaustive.Of(6, 12)
+	random := rand.New(rand.NewPCG(8, uint64(kills)))
 	folder := filepath.Join(dir, "twin")
 	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills), "--set", "model.kernel=held")
 	var twice []*process

@@ -23,8 +23,8 @@ var allowed = map[string][]string{
 	"tools/assembly":                   {},
 	"internal/testing/bigmath":         {},
 	"internal/testing/allocated":       {},
+	"internal/testing/exhaustive":      {},
 	"internal/testing/golden":          {},
-	"internal/testing/example":         {"experiments", "reports"},
 	"internal/terminal":                {},
 	"internal/testing/browser":         {},
 	"internal/machine":                 {},
@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"approx/likelihood":                {"internal/linalg", "internal/registry", "objective/param"},
 	"approx/prior":                     {"internal/cause", "internal/linalg"},
 	"approx":                           {"approx/likelihood", "approx/prior", "internal/random", "internal/interrupt", "internal/linalg", "internal/registry", "internal/cause"},
-	"approx/approxtest":                {"approx", "approx/likelihood", "internal/testing/allocated", "internal/registry"},
+	"approx/approxtest":                {"approx", "approx/likelihood", "internal/testing/allocated", "internal/testing/exhaustive", "internal/registry"},
 	"objective":                        {"approx", "approx/likelihood", "internal/random", "internal/interrupt", "internal/linalg", "internal/panicked", "internal/registry", "objective/inducing", "objective/kernel", "objective/param", "internal/cause"},
 	"objective/preprocess":             {"internal/linalg", "internal/registry", "internal/cause"},
 	"objective/comparator":             {"approx", "approx/likelihood", "cv", "internal/interrupt", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param", "internal/cause"},
@@ -87,7 +87,7 @@ var allowed = map[string][]string{
 	"internal/architecture":            {},
 	".":                                {},
 	"tools/bench":                      {"approx", "approx/likelihood", "approx/prior", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "experiments/record", "objective", "objective/kernel", "objective/param", "search"},
-	"approx/likelihood/likelihoodtest": {"approx/likelihood"},
+	"approx/likelihood/likelihoodtest": {"approx/likelihood", "internal/testing/exhaustive"},
 }
 
 func TestImportsPointOneWay(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"log"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/internal/testing/example"
 	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
 // This example writes a report as a document in a format chosen by name.
 func Example() {
-	r := example.Crabs()
+	r := reporttest.Two()
 	format, err := page.FormatNamed("markdown")
 	if err != nil {
 		log.Fatal(err)
@@ -27,9 +27,9 @@ func Example() {
 		}
 	}
 	// Output:
-	// # crabs
+	// # two
 	// ## Results
-	// ## #1 crabs · linear · probit · laplace
-	// ## #0 crabs · se · probit · laplace
+	// ## #0 toy · se · probit · laplace
+	// ## #1 toy · linear · probit · laplace
 	// ## Provenance
 }

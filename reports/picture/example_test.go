@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gpc-tune/gpc-tune/internal/testing/example"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
 // This example lists every figure that a report has data for, and draws one for print.
 func Example() {
-	r := example.Crabs()
+	r := reporttest.Two()
 	for _, f := range picture.All(r) {
 		fmt.Println(f.Name)
 	}
@@ -24,15 +24,9 @@ func Example() {
 	err = figure.PDF(&file, f)
 	fmt.Println(bytes.HasPrefix(file.Bytes(), []byte("%PDF")), err)
 	// Output:
-	// against-crabs
+	// against-toy
+	// curves-toy-kfold
 	// roc-0
 	// precision-recall-0
-	// information-crabs-kfold
-	// paths-0
-	// traces-0
-	// latent-1
-	// latent-0
-	// averaging-1
-	// averaging-0
 	// true <nil>
 }

@@ -333,6 +333,23 @@ func Held(cases int, bits ...func(i int) float64) (m record.Manifest, lines []re
 	return m, lines
 }
 
+// Two is a report of two kernels over three folds of 30 cases: the first gives the true class of
+// every case half a bit more than ½, the second a quarter, but to every tenth case half a bit less.
+func Two() *reports.Report {
+	m, lines := Held(90, func(int) float64 { return 0.5 }, func(i int) float64 {
+		if i%10 == 0 {
+			return -0.5
+		}
+		return 0.25
+	})
+	m.Experiment, m.Configurations[1].Kernel = "two", Declared("linear")
+	r, err := reports.Build(m, lines)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 // ManyClasses is a run of two configurations over three folds with a case of every class in each.
 // The first gives ¾ to the true class, but in the last fold to the next one. The second does so in
 // no fold, and is wrong of every case whose class is even.

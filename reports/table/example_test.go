@@ -6,13 +6,13 @@ import (
 	"log"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/internal/testing/example"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // This example prints cells of the summary, and the scores as CSV for programs.
 func Example() {
-	r := example.Crabs()
+	r := reporttest.Two()
 	summary := table.Summary(r)
 	summary.Lift()
 	fmt.Println(summary.ColumnNames()[:3])
@@ -27,7 +27,7 @@ func Example() {
 	fmt.Println(len(rows), "rows of CSV,", err)
 	// Output:
 	// [# status kernel]
-	// [1 best linear]
-	// [0 in the set se]
+	// [0 best se]
+	// [1  linear]
 	// 11 rows of CSV, <nil>
 }

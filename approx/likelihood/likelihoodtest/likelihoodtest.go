@@ -4,6 +4,9 @@
 //
 // It knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
 // compare it with an independent one.
+//
+// The longest checks try a part of the pairs of a mean and a variance, with each mean and each
+// variance in some. With the environment variable GPC_TUNE_TEST_ALL=1 they try all pairs.
 package likelihoodtest
 
 import (
@@ -15,6 +18,8 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // Traits are exceptions from what package likelihood promises. Most likelihoods have none.
@@ -125,12 +130,14 @@ func names(t *testing.T, lik likelihood.Likelihood) {
 	}
 }
 
-// each calls f for every target, mean and variance.
-func (c *check) each(f func(y, mean, variance float64)) {
-	for _, y := range c.ys {
-		for _, mean := range both(c.means) {
-			for _, variance := range c.variances {
-				f(y, mean, variance)
+// each calls f for every target of ys, mean and variance, or for every k-th of these.
+func (c *check) each(k int, ys []float64, f func(y, mean, variance float64)) {
+	for a, y := range ys {
+		for b, mean := range both(c.means) {
+			for i, variance := range c.variances {
+				if exhaustive.Tries(k, a, b, i) {
+					f(y, mean, variance)
+				}
 			}
 		}
 	}
@@ -247,37 +254,33 @@ func (c *check) averages(t *testing.T) {
 	if !c.traits.Asymmetric {
 		ys = ys[:1] // the other label is the mirror image
 	}
-	for _, y := range ys {
-		for _, mean := range both(c.means) {
-			for _, variance := range c.variances {
-				want := tilted(c.m, y, mean, variance)
-				logZ, d := c.m.Moments(y, mean, variance)
-				sd, ratio := math.Sqrt(want.variance), 1+variance*d[1]
-				errors := [3]float64{
-					math.Abs(logZ - want.logZ),
-					math.Abs(mean+variance*d[0]-want.mean) / sd,
-					math.Abs(variance*ratio/want.variance - 1),
-				}
-				// 1e-11, and: half-ulp errors of log Z; of mean and variance·d[0], whose sum the
-				// tilted mean is; of variance·d[1], which is added to 1; and of the integrand's
-				// exponent in the integrator.
-				noise := 1e-11 + 8*epsilon*want.exponent
-				own := 4*epsilon + c.traits.AverageError
-				for k, tolerance := range [3]float64{
-					noise + 4*epsilon*math.Abs(logZ) + c.traits.AverageError*max(1, math.Abs(logZ)),
-					noise + own*(math.Abs(mean)+variance*math.Abs(d[0]))/sd,
-					noise + 2*own/ratio,
-				} {
-					if !(errors[k] <= tolerance) {
-						what := [...]string{"log Z", "the tilted mean in standard deviations",
-							"the tilted variance in its own units"}[k]
-						t.Errorf("y = %v, mean %v, variance %v: %s is off by %.1e", y, mean, variance, what, errors[k])
-					}
-					worst[k] = max(worst[k], errors[k]/tolerance)
-				}
-			}
+	c.each(5, ys, func(y, mean, variance float64) {
+		want := tilted(c.m, y, mean, variance)
+		logZ, d := c.m.Moments(y, mean, variance)
+		sd, ratio := math.Sqrt(want.variance), 1+variance*d[1]
+		errors := [3]float64{
+			math.Abs(logZ - want.logZ),
+			math.Abs(mean+variance*d[0]-want.mean) / sd,
+			math.Abs(variance*ratio/want.variance - 1),
 		}
-	}
+		// 1e-11, and: half-ulp errors of log Z; of mean and variance·d[0], whose sum the tilted
+		// mean is; of variance·d[1], which is added to 1; and of the integrand's exponent in the
+		// integrator.
+		noise := 1e-11 + 8*epsilon*want.exponent
+		own := 4*epsilon + c.traits.AverageError
+		for k, tolerance := range [3]float64{
+			noise + 4*epsilon*math.Abs(logZ) + c.traits.AverageError*max(1, math.Abs(logZ)),
+			noise + own*(math.Abs(mean)+variance*math.Abs(d[0]))/sd,
+			noise + 2*own/ratio,
+		} {
+			if !(errors[k] <= tolerance) {
+				what := [...]string{"log Z", "the tilted mean in standard deviations",
+					"the tilted variance in its own units"}[k]
+				t.Errorf("y = %v, mean %v, variance %v: %s is off by %.1e", y, mean, variance, what, errors[k])
+			}
+			worst[k] = max(worst[k], errors[k]/tolerance)
+		}
+	})
 	t.Logf("worst share of the tolerance: log Z %.2f, mean %.2f, variance %.2f", worst[0], worst[1], worst[2])
 }
 
@@ -431,7 +434,7 @@ func tilted(m likelihood.MomentMatcher, y, mean, variance float64) tiltedMoments
 // Z varies; each bound is the rounding of the values and of mean + h, divided by the step.
 func (c *check) moments(t *testing.T) {
 	concave := c.concave()
-	c.each(func(y, mean, variance float64) {
+	c.each(3, c.ys, func(y, mean, variance float64) {
 		logZ, d := c.m.Moments(y, mean, variance)
 		at := fmt.Sprintf("y = %v, mean %v, variance %v", y, mean, variance)
 		if ratio := 1 + variance*d[1]; logZ > -1e13 && !(ratio > 0) || concave && !(d[1] <= 0) {
@@ -527,7 +530,7 @@ func (c *check) expected(t *testing.T) {
 	if !ok {
 		t.Skip("needs likelihood.LogConcave; it runs for the rows of likelihood.Table that are")
 	}
-	c.each(func(y, mean, variance float64) {
+	c.each(5, c.ys, func(y, mean, variance float64) {
 		at := fmt.Sprintf("y = %v, mean %v, variance %v", y, mean, variance)
 		e, d := m.Expected(y, mean, variance)
 		s := math.Sqrt(variance)
