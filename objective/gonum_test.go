@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -34,7 +35,7 @@ func TestGonumMethodsConverge(t *testing.T) {
 		for _, hi := range [][]float64{{5, 3, 3}, {0, 3, 3}, {-1, -1, -1}} {
 			box := objective.Box{Lo: []float64{-3, -3, -3}[:dim], Hi: hi[:dim]}
 			best := math.NaN()
-			for range 5 {
+			for range exhaustive.Of(2, 5) {
 				start := make([]float64, dim)
 				for i := range start {
 					start[i] = box.Lo[i] + (box.Hi[i]-box.Lo[i])*rng.Float64()

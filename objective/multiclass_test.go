@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -174,10 +175,13 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 // for all classes or one each.
 func TestJointMethods(t *testing.T) {
 	train := rings(30, 3)
-	for _, lik := range []likelihood.Likelihood{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
-		for _, inference := range []approx.Approximation{approx.EP{}, approx.Variational{}, approx.PL{}} {
-			for _, structured := range []bool{false, true} {
-				for _, kernels := range []int{1, 3} {
+	for i, lik := range []likelihood.Likelihood{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
+		for j, inference := range []approx.Approximation{approx.EP{}, approx.Variational{}, approx.PL{}} {
+			for k, structured := range []bool{false, true} {
+				for n, kernels := range []int{1, 3} {
+					if !exhaustive.Tries(2, i, j, k, n) {
+						continue
+					}
 					m := Model{
 						Kernels: slices.Repeat([]kernel.Kernel{kernel.SE{}}, kernels), Mean: Constant{}, Likelihood: lik,
 						Inference: inference,

@@ -45,7 +45,7 @@ var decoders = map[string][]registry.Decode{
 		},
 	},
 	"auto": {
-		func(v any) error { v.(*search.Auto).Trials = 53; return nil },
+		func(v any) error { v.(*search.Auto).Trials = exhaustive.Of(24, 53); return nil },
 	},
 	"hyperband": {
 		func(v any) error { v.(*search.Hyperband).Of = "length_scale"; return nil },

@@ -240,25 +240,16 @@ func TestEnqueueAheadOfOthers(t *testing.T) {
 // comes later has a number of its own.
 func TestBudgetIsKept(t *testing.T) {
 	dir := t.TempDir()
-	var space Space
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		space = append(space, param.Between(name, param.Identity, 0, 1))
-	}
-	s := Study{Key: "hill", Space: space, Strategy: Auto{Trials: 105}} // a new beginning after 103, with a batch
-	s.Value = func(_ context.Context, x []float64) (float64, error) {
-		sum := 0.0
-		for i, v := range x {
-			sum -= (v - 0.1*float64(i+3)) * (v - 0.1*float64(i+3))
-		}
-		return sum, nil
-	}
+	s := Study{Key: "hill", Space: Space{param.Between("a", param.Identity, 0, 1)}}
+	s.Strategy = Auto{Trials: 63} // a new beginning after 62, with a batch of 3
+	s.Value = func(_ context.Context, x []float64) (float64, error) { return -(x[0] - 0.3) * (x[0] - 0.3), nil }
 	mustRun(t, []Study{s}, openControlled(t, dir, []string{"hill"}), Options{})
-	enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{"a": 0.3}})
+	enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{"a": 0.7}})
 	j := openControlled(t, dir, []string{"hill"})
-	if sum := mustRun(t, []Study{s}, j, Options{}); sum.Total != 107 {
-		t.Errorf("%+v, want 105 trials, one of the user and the fit", sum)
+	if sum := mustRun(t, []Study{s}, j, Options{}); sum.Total != 65 {
+		t.Errorf("%+v, want 63 trials, one of the user and the fit", sum)
 	}
-	if lines := openControlled(t, dir, []string{"hill"}).Lines(); len(lines) != 107 {
+	if lines := openControlled(t, dir, []string{"hill"}).Lines(); len(lines) != 65 {
 		t.Errorf("%d lines", len(lines))
 	}
 }
