@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 var digits = flag.String("digits", "", "folder with usps_3v5_train.csv.gz, for what takes minutes on it")
@@ -21,7 +23,7 @@ model:
   kernel: {se: {amplitude: {init: 3, bounds: [1.1, 270]}, length_scale: {init: 3, bounds: [0.1, 55]}}}
   likelihood: probit
   inference: laplace
-`, 3)
+`, exhaustive.Of(1, 3))
 }
 
 // The same for the threes and fives of USPS, over the box of GPML Figure 3.7, from ten seeds.
