@@ -18,18 +18,25 @@ import (
 //	f(x) = m + g(x) + k(x, X) (K + σ²I)⁻¹ (y - m - g(X) - ε)
 //
 // g is a sum of random Fourier features (Rahimi & Recht 2007). The frequencies of Matérn-5/2 have a
-// t distribution with 5 degrees of freedom, in units of 1/length scale.
+// t distribution with 5 degrees of freedom, in units of 1/length scale. Every function has
+// frequencies of its own, so that over the functions the covariance of g is that of the kernel.
+// Frequencies that all functions share would leave the error of one sample of them.
 type Draws struct {
-	of          *Surrogate
-	frequencies *mat.Dense // columns of x × features
-	phases      []float64  // by feature
-	weights     *mat.Dense // features × draws
+	of     *Surrogate
+	priors []priorDraw // of the draws
 	// values × (1 + draws): (K + σ²I)⁻¹ (y - m - g(X) - ε), with g = ε = 0 in the first column
 	solved *mat.Dense
 }
 
+// priorDraw is a function g from the prior: Σ_k weights_k cos(x·frequencies_k + phases_k).
+type priorDraw struct {
+	frequencies *mat.Dense // columns of x × features
+	phases      []float64
+	weights     *mat.VecDense
+}
+
 // fourierFeatures is the number of terms of a function that is drawn from the prior.
-const fourierFeatures = 256
+const fourierFeatures = 64
 
 // kernelTheta, mean and noise are the parts of theta, all on the theta scale.
 func (s *Surrogate) kernelTheta() []float64 { return s.point.objective.Layout.kernel(s.point.Theta, 0) }
@@ -87,20 +94,21 @@ func (s *Surrogate) Draw(draws int, seed uint64) (*Draws, error) {
 	n, columns := s.x.Dims()
 	amplitude, lengths := s.kernelTheta()[0], s.kernelTheta()[1:]
 	rng := rand.New(param.Source(seed, 0))
-	d := &Draws{of: s, frequencies: mat.NewDense(columns, fourierFeatures, nil),
-		weights: mat.NewDense(fourierFeatures, draws, nil), solved: mat.NewDense(n, 1+draws, nil)}
-	for k := range fourierFeatures {
-		chiSquared := 0.0 // with 5 degrees of freedom
-		for range 5 {
-			chiSquared += math.Pow(rng.NormFloat64(), 2)
+	d := &Draws{of: s, solved: mat.NewDense(n, 1+draws, nil)}
+	for range draws {
+		w := priorDraw{mat.NewDense(columns, fourierFeatures, nil), nil, mat.NewVecDense(fourierFeatures, nil)}
+		for k := range fourierFeatures {
+			chiSquared := 0.0 // with 5 degrees of freedom
+			for range 5 {
+				chiSquared += math.Pow(rng.NormFloat64(), 2)
+			}
+			for i := range columns {
+				w.frequencies.Set(i, k, rng.NormFloat64()*math.Sqrt(5/chiSquared)/math.Exp(lengths[i]))
+			}
+			w.phases = append(w.phases, 2*math.Pi*rng.Float64())
+			w.weights.SetVec(k, math.Exp(amplitude)*math.Sqrt(2./fourierFeatures)*rng.NormFloat64())
 		}
-		for i := range columns {
-			d.frequencies.Set(i, k, rng.NormFloat64()*math.Sqrt(5/chiSquared)/math.Exp(lengths[i]))
-		}
-		d.phases = append(d.phases, 2*math.Pi*rng.Float64())
-		for r := range draws {
-			d.weights.Set(k, r, math.Exp(amplitude)*math.Sqrt(2./fourierFeatures)*rng.NormFloat64())
-		}
+		d.priors = append(d.priors, w)
 	}
 	prior, right := d.prior(s.x), mat.NewDense(n, 1+draws, nil)
 	for i := range n {
@@ -114,11 +122,17 @@ func (s *Surrogate) Draw(draws int, seed uint64) (*Draws, error) {
 
 // prior returns g at the rows of z, a column for each draw.
 func (d *Draws) prior(z *mat.Dense) *mat.Dense {
-	var waves, out mat.Dense
-	waves.Mul(z, d.frequencies)
-	waves.Apply(func(_, k int, v float64) float64 { return math.Cos(v + d.phases[k]) }, &waves)
-	out.Mul(&waves, d.weights)
-	return &out
+	m, _ := z.Dims()
+	out := mat.NewDense(m, len(d.priors), nil)
+	var terms mat.Dense
+	var g mat.VecDense
+	for r, w := range d.priors {
+		terms.Mul(z, w.frequencies)
+		terms.Apply(func(_, k int, v float64) float64 { return math.Cos(v + w.phases[k]) }, &terms)
+		g.MulVec(&terms, w.weights)
+		out.ColView(r).(*mat.VecDense).CopyVec(&g)
+	}
+	return out
 }
 
 // At returns the functions at the rows of z, which has the columns of the surrogate's points: in

@@ -46,8 +46,8 @@ func TestSurrogateLeftOut(t *testing.T) {
 }
 
 // The mean of the functions is the prediction. Their standard deviations are those of the
-// prediction, as far as 400 draws tell: within 4 of their standard errors, 4/√800 = 14 %, and 6 %
-// for the Fourier features, whose variance is that of the kernel up to 1/√256 of it.
+// prediction, as far as 400 draws tell: within 4 of their standard errors, 4/√800 = 14 % of normal
+// draws. Sums of few features have longer tails, hence 20 %.
 func TestSurrogateDraws(t *testing.T) {
 	x, y := surrogateData()
 	s, err := NewSurrogate(x, y, 1)

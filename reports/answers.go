@@ -87,7 +87,8 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	return a, true
 }
 
-// describe sets the label, the columns left out and the suspects of a configuration's training data.
+// describe sets the label, the columns left out and the suspects of a configuration's training
+// data.
 func (r *Report) describe(a *Answer, c Configuration) {
 	a.LeftOut, a.Suspects = []record.ColumnReason{}, []record.ColumnReason{}
 	for _, d := range r.Manifest.Data {

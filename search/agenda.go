@@ -204,7 +204,8 @@ func makeAgenda(studies []Study, j *journal.Journal, own func(study, trial int) 
 	}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
-			ownAt: map[string][]string{}, repeats: map[string]*repeat{}, paired: studies[i].Twin != "" || twins[studies[i].Key]}
+			ownAt: map[string][]string{}, repeats: map[string]*repeat{},
+			paired: studies[i].Twin != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
 		a.ladders.enter(s)
 		if s.closed = s.Stage != nil; !s.closed {

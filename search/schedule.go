@@ -286,8 +286,8 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 }
 
 // obey reads the commands given by hand. If other configurations are dropped than before, or points
-// were enqueued or withdrawn, the agenda is made again from the journal, as when the run is resumed; so is one
-// that is outdated.
+// were enqueued or withdrawn, the agenda is made again from the journal, as when the run is
+// resumed; so is one that is outdated.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // described are the hyperparameters of a space as a manifest has them.
 func described(s Space, by Strategy) (all []record.Hyperparameter) {
 	for _, p := range s {
-		h := record.Hyperparameter{Name: p.Name, Theta: p.ThetaName(), Fixed: p.Fixed, Choices: p.Choices}
+		h := record.Hyperparameter{Name: p.Name, Theta: p.ThetaName(), Fixed: p.Fixed, Choices: p.Choices, Whole: p.Map == param.Whole}
 		if p.When != nil {
 			h.When = &record.When{Name: p.When.Name, Values: p.When.Values}
 		}

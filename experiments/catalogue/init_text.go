@@ -37,8 +37,8 @@ func (w *starter) relative(path string) string {
 	return scalar(filepath.ToSlash(relative))
 }
 
-// leads reports whether a path that starts in a folder, without symbolic links, leads to the file of
-// another path.
+// leads reports whether a path that starts in a folder, without symbolic links, leads to the file
+// of another path.
 func leads(folder, relative, path string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
 	file, _ := data.Located(filepath.Join(folder, relative))

@@ -318,8 +318,8 @@ func TestIgnoreCase(t *testing.T) {
 	if fmt.Sprint(again.X.RawRowView(0), again.Labels, again.Warnings) != "[0 1 1] [1] []" {
 		t.Error(again.X.RawRowView(0), again.Labels, again.Warnings)
 	}
-	if fmt.Sprint(d.LeftOut, d.Warnings) != "[{maybe 1}] []" || !strings.Contains(d.About, "left out: id (id), maybe (1) (not in classes)") {
-		t.Error(d.LeftOut, d.Warnings, d.About)
+	if fmt.Sprint(d.OtherClasses, d.Warnings) != "[{maybe 1}] []" || !strings.Contains(d.About, "left out: id (id), maybe (1) (not in classes)") {
+		t.Error(d.OtherClasses, d.Warnings, d.About)
 	}
 	// A model file of an earlier version has all texts in small letters.
 	old := restored(t, d)

@@ -615,3 +615,13 @@ func aboveClass(threshold float64, above bool) string {
 	}
 	return name
 }
+
+// unreadValues are the values that are unreadable, in the order of the inputs.
+func (s *Schema) unreadValues(t *table) (all []Unread) {
+	for _, c := range s.Inputs {
+		if u := t.unread[c.Index]; u != nil && c.Index >= 0 {
+			all = append(all, *u)
+		}
+	}
+	return all
+}

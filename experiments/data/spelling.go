@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -67,32 +66,4 @@ func (c Column) place(among []string) func(text string) int {
 		}
 		return -1
 	}
-}
-
-// unify gives texts of column j that differ in letter case alone one spelling.
-func (t *table) unify(j int) {
-	counts := map[string]int{}
-	for _, text := range t.texts[j] {
-		counts[text]++
-	}
-	as := Spellings(counts)
-	for i, text := range t.texts[j] {
-		t.texts[j][i] = as[text]
-	}
-}
-
-// leftOutClasses are the classes of the cases that were skipped because of their label, in order.
-func (t *table) leftOutClasses(label Column) (all []Count) {
-	as := map[string]string{}
-	if label.IgnoreCase {
-		as = Spellings(t.passed)
-	}
-	sums := map[string]int{}
-	for class, n := range t.passed {
-		sums[cmp.Or(as[class], class)] += n
-	}
-	for _, class := range slices.SortedFunc(maps.Keys(sums), Natural) {
-		all = append(all, Count{class, sums[class]})
-	}
-	return all
 }

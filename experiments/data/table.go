@@ -618,3 +618,21 @@ func positional(n int) []string {
 	}
 	return names
 }
+
+// unreadCell adds a value of column j of a case, which is unreadable because of why.
+func (t *table) unreadCell(j, row, line, at int, text, why string) {
+	if len(text) > maxCell {
+		text = strings.ToValidUTF8(text[:maxCell], "") + "…"
+	}
+	cell := Cell{Row: row, Line: line, Text: strings.Clone(text)}
+	if t.faults.place != nil && line > 0 {
+		cell.Line, cell.Place = 0, t.faults.place(line, at)
+	}
+	if t.unread == nil {
+		t.unread = map[int]*Unread{}
+	}
+	if t.unread[j] == nil {
+		t.unread[j] = &Unread{Column: t.names[j], Why: why}
+	}
+	t.unread[j].add(Unread{N: 1, First: []Cell{cell}})
+}

@@ -27,24 +27,6 @@ type Cell struct {
 // maxCell is the number of bytes of a text in a message.
 const maxCell = 40
 
-// unreadCell adds a value of column j of a case, which is unreadable because of why.
-func (t *table) unreadCell(j, row, line, at int, text, why string) {
-	if len(text) > maxCell {
-		text = strings.ToValidUTF8(text[:maxCell], "") + "…"
-	}
-	cell := Cell{Row: row, Line: line, Text: strings.Clone(text)}
-	if t.faults.place != nil && line > 0 {
-		cell.Line, cell.Place = 0, t.faults.place(line, at)
-	}
-	if t.unread == nil {
-		t.unread = map[int]*Unread{}
-	}
-	if t.unread[j] == nil {
-		t.unread[j] = &Unread{Column: t.names[j], Why: why}
-	}
-	t.unread[j].add(Unread{N: 1, First: []Cell{cell}})
-}
-
 // add adds further values of the column, which come later.
 func (u *Unread) add(more Unread) {
 	u.N += more.N
@@ -84,14 +66,4 @@ func (u Unread) Notice() cause.Notice {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return cause.Unknown.Of(u.N, "values of %q that %s; %s%s", u.Column, u.Why, strings.Join(cells, ", "), more)
-}
-
-// unreadValues are the values that are unreadable, in the order of the inputs.
-func (s *Schema) unreadValues(t *table) (all []Unread) {
-	for _, c := range s.Inputs {
-		if u := t.unread[c.Index]; u != nil && c.Index >= 0 {
-			all = append(all, *u)
-		}
-	}
-	return all
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/declared"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Drawable calls put with what prevents drawing from a model at cases: the kernel or the classes
@@ -48,7 +47,7 @@ func Draw(ctx context.Context, m declared.Model, i *record.Illustration, cases o
 	for j, v := range layout.Natural(theta) {
 		if s := layout.Specs[j]; !i.Likelihood.IsZero() || !strings.HasPrefix(s.Name, "likelihood.") {
 			of := record.Named{Name: s.Name, Value: record.Number(v)}
-			if s.Map == param.Choice {
+			if s.Choices != nil {
 				of.Text, of.JSON = s.Text(v), s.JSON(v)
 			}
 			i.Hyperparameters = append(i.Hyperparameters, of)

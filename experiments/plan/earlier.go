@@ -119,8 +119,8 @@ func (p *planner) startedFrom(name string, c record.Configuration, space search.
 	return e.begun(k, space, f)
 }
 
-// begun are hyperparameters that start where a fit of configuration k ended. Choices are compared by
-// name. Fixed hyperparameters stay as they are.
+// begun are hyperparameters that start where a fit of configuration k ended. Choices are compared
+// by name. Fixed hyperparameters stay as they are.
 func (e *earlier) begun(k int, specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
 	specs = slices.Clone(specs)
 	for i := range specs {

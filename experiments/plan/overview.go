@@ -51,8 +51,8 @@ func units(c record.Configuration, s record.Study) int {
 	return s.Jobs
 }
 
-// Jobs is the number of jobs, or of trials of a program. It is an upper bound if a strategy may converge before it has used
-// its budget, or if configurations must win contests first.
+// Jobs is the number of jobs, or of trials of a program. It is an upper bound if a strategy may
+// converge before it has used its budget, or if configurations must win contests first.
 func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {

@@ -237,8 +237,8 @@ type Hyperparameter struct {
 	Literals []json.RawMessage `json:"literals,omitempty"`
 	// the other hyperparameter, and its values, with which this one matters; nil: it always does
 	When *When `json:"when,omitempty"`
-	// of one that is tuned, the least and the largest value, where the search starts, and whether the
-	// values are whole numbers, all in natural units
+	// of one that is tuned, the least and the largest value, where the search starts, and whether
+	// the values are whole numbers, all in natural units
 	Bounds []Number `json:"bounds,omitempty"`
 	Init   Number   `json:"init,omitzero"`
 	Whole  bool     `json:"whole,omitempty"`
@@ -335,8 +335,9 @@ func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Atte
 
 // Retry belongs to a failed trial that runs again, and has what its search knew of the failure.
 type Retry struct {
-	// Known is the number of trials that were proposed before the trial ran again. They stay as they
-	// are, so the search is asked for them with the failure, and for later ones with the new result.
+	// Known is the number of trials that were proposed before the trial ran again. They stay as
+	// they are, so the search is asked for them with the failure, and for later ones with the new
+	// result.
 	Known int `json:"known"`
 	Ended int `json:"ended,omitempty"` // Trial.Ended of the failure
 	After int `json:"after,omitempty"` // Trial.After of the failure

@@ -135,8 +135,8 @@ func idle(of record.Configuration, h record.Hyperparameter, point map[string]rec
 	return fmt.Sprintf("%s has no effect with this %s; leave it out (%s=%s)", h.Shown(), on.Shown(), on.Shown(), text)
 }
 
-// Enqueued finds a point of configuration k that was enqueued and not withdrawn, by its number or by
-// its values; of several with these values the last.
+// Enqueued finds a point of configuration k that was enqueued and not withdrawn, by its number or
+// by its values; of several with these values the last.
 func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
 	var points []journal.Own
 	for _, of := range f.Control.Own {
@@ -161,7 +161,8 @@ func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
 	for _, of := range points {
 		all = append(all, fmt.Sprintf("\n  %d: %s", of.Number, pointText(f.Manifest.Configurations[k], of.Point)))
 	}
-	return journal.Own{}, fmt.Errorf("configuration %d has no such point; it has %d%s", k, len(points), strings.Join(all, ""))
+	return journal.Own{}, fmt.Errorf("configuration %d has no such point; it has %d%s", k, len(points),
+		strings.Join(all, ""))
 }
 
 // pointText writes a point as NAME=VALUE, in the order of the hyperparameters.
@@ -184,7 +185,8 @@ func pointText(c record.Configuration, point map[string]record.Number) string {
 // Tried is the trial of an enqueued point; nil: it has none on record.
 func (f *Folder) Tried(of journal.Own) *record.Trial {
 	for _, line := range f.Lines {
-		if t := line.Trial; t != nil && t.Configuration == of.Configuration && t.Own == of.Number && t.Failure.IsZero() {
+		t := line.Trial
+		if t != nil && t.Configuration == of.Configuration && t.Own == of.Number && t.Failure.IsZero() {
 			return t
 		}
 	}

@@ -118,7 +118,8 @@ func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
 		}
 		values := strictyaml.Find(axis, "values")
 		if values == nil || values.Kind != strictyaml.SequenceNode {
-			d.At(axis, "%s is a choice; list some of its values, as in {values: [%s]}", h.Name, strings.Join(h.Choices, ", "))
+			d.At(axis, "%s is a choice; list some of its values, as in {values: [%s]}", h.Name,
+				strings.Join(h.Choices, ", "))
 			continue
 		}
 		for _, value := range values.Content {

@@ -18,11 +18,11 @@ import (
 // k = p. The value is a where k is p, and 10 + b where it is q. Over the space its variance is 25,
 // that of the means 1 and 11, and 2/3, that of a and of b: k alone is 25/25.67 of it.
 func conditional(t *testing.T) *reports.Report {
-	within := func(hi float64) *record.Range { return &record.Range{Hi: record.Number(hi), Even: true, Whole: true} }
+	within := func(hi float64) *record.Range { return &record.Range{Hi: record.Number(hi), Even: true} }
 	c := record.Configuration{Dataset: "swap", Tune: "sobol", Objective: "value", Program: &record.Program{Command: []string{"true"}},
 		Hyperparameters: []record.Hyperparameter{{Name: "k", Theta: "k", Choices: []string{"p", "q"}, Range: within(1)},
-			{Name: "a", Theta: "a", When: &record.When{Name: "k", Values: []float64{0}}, Range: within(2)},
-			{Name: "b", Theta: "b", When: &record.When{Name: "k", Values: []float64{1}}, Range: within(2)}},
+			{Name: "a", Theta: "a", Whole: true, When: &record.When{Name: "k", Values: []float64{0}}, Range: within(2)},
+			{Name: "b", Theta: "b", Whole: true, When: &record.When{Name: "k", Values: []float64{1}}, Range: within(2)}},
 		Studies: []record.Study{{Key: "s", Evaluation: "search"}}}
 	m := record.Manifest{Experiment: "swap", Configurations: []record.Configuration{c}}
 	var lines []record.Line

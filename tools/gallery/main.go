@@ -1,6 +1,6 @@
-// Gallery runs the experiments of the gallery and compares the results with published ones. It writes
-// docs/gallery.md, the overview; docs/gallery/ledger.csv, every row of the ledger with its computed
-// value; and in docs/gallery a page and the figures of every experiment.
+// Gallery runs the experiments of the gallery and compares the results with published ones. It
+// writes docs/gallery.md, the overview; docs/gallery/ledger.csv, every row of the ledger with its
+// computed value; and in docs/gallery a page and the figures of every experiment.
 //
 // Every number on the pages is a result of the runs or from the ledger. It is an error if a row of
 // the ledger has neither a value nor a reason for its absence, or a difference without a reason.
