@@ -77,7 +77,7 @@ func TestChoiceFindsTheKernelOfTheData(t *testing.T) {
 		if own <= other {
 			t.Fatalf("%s: %v alone, and the other %v", c.name, own, other)
 		}
-		for _, method := range []string{"{method: bayes, trials: 30}", "{method: auto, trials: 60}", "{method: cmaes, evaluations: 80}", "{method: random, trials: 80}", "{method: bfgs, restarts: 4}"} {
+		for _, method := range []string{"{method: bayes, trials: 30}", "{method: auto, trials: 60}", "{method: cmaes, trials: 80}", "{method: random, trials: 80}", "{method: bfgs, restarts: 4}"} {
 			chosen := runs(t, strings.Replace(file, "KERNEL", "{choice: ["+kernels+"]}", 1)+"tune: "+method+"\n").Configurations[0]
 			if got := chosen.Hyperparameters[0]; got.Name != "choice" || got.Text != c.name {
 				t.Errorf("%s: %s of %s is %s", method, got.Name, c.name, got.Text)

@@ -77,7 +77,7 @@ func TestStrategiesThinkOnWorkers(t *testing.T) {
 
 // Eight workers of an asynchronous search are busy although the times of the trials vary widely.
 func TestAsynchronousSearchKeepsWorkersBusy(t *testing.T) {
-	study := Study{Key: "one", Space: seSpace(), Strategy: CMAES{Evaluations: 400, Overlap: Overlap{8}}}
+	study := Study{Key: "one", Space: seSpace(), Strategy: CMAES{Trials: 400, Overlap: Overlap{8}}}
 	got := busy(t, 8, []Study{study}, func(rng *rand.Rand) time.Duration {
 		return time.Duration(100e6 * math.Exp(rng.NormFloat64()))
 	})
@@ -136,7 +136,7 @@ func followed(t *testing.T, s Study, j *Journal) {
 // An asynchronous search that is interrupted again and again, with any number of workers, follows
 // from the order in which its trials ended, and nothing of it is computed twice.
 func TestAsynchronousSearchFollowsItsRecord(t *testing.T) {
-	for _, strategy := range []Strategy{CMAES{Evaluations: 60, Overlap: Overlap{5}}, Bayes{Trials: 12, Overlap: Overlap{3}}} {
+	for _, strategy := range []Strategy{CMAES{Trials: 60, Overlap: Overlap{5}}, Bayes{Trials: 12, Overlap: Overlap{3}}} {
 		for _, workers := range []int{1, 2, 8} {
 			j, ran := mustOpen(t, ""), atomic.Int32{}
 			s := scattered(strategy, func() { ran.Add(1); pause(time.Millisecond)() })
@@ -185,7 +185,7 @@ func TestAsynchronousSearchesFindTheMaximum(t *testing.T) {
 	for _, c := range []struct {
 		strategy Strategy
 		within   float64
-	}{{CMAES{Evaluations: 600, Overlap: Overlap{8}}, 1e-4}, {Bayes{Trials: 60, Overlap: Overlap{4}}, 0.2}} {
+	}{{CMAES{Trials: 600, Overlap: Overlap{8}}, 1e-4}, {Bayes{Trials: 60, Overlap: Overlap{4}}, 0.2}} {
 		s := one(1, nil)
 		s.Space, s.Strategy, s.Seed = ridge.space, c.strategy, 3
 		s.Value = func(_ context.Context, theta []float64) (float64, error) {
@@ -257,7 +257,7 @@ func TestAsynchronousSearchesShareTrials(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var studies []Study
 		for i := range 3 {
-			s := scattered(CMAES{Evaluations: 48, Overlap: Overlap{4}}, pause(time.Millisecond))
+			s := scattered(CMAES{Trials: 48, Overlap: Overlap{4}}, pause(time.Millisecond))
 			s.Key, s.Index, s.Tuning = s.Key+string(rune('a'+i)), i, "shared"
 			studies = append(studies, s)
 		}

@@ -20,7 +20,7 @@ import (
 // Strategy: A Tutorial" (arXiv:1604.00772), with negative weights of the worse half. It starts at
 // the initial values with a standard deviation of two thirds of param.Spec.Scale. A batch is a
 // generation; each of its members is a trial. It ends after as many whole generations as
-// Evaluations allow, or when the standard deviations are 1e-5 of Scale or at their margin. A point
+// Trials allow, or when the standard deviations are 1e-5 of Scale or at their margin. A point
 // outside the bounds is evaluated at the nearest point within them (see frame). Failed trials rank
 // last; a generation of failures changes nothing. A discrete hyperparameter is evaluated at the
 // nearest value, and its standard deviation never falls below where a draw leaves a value with
@@ -33,18 +33,18 @@ import (
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
-	Population  int `yaml:"population" within:"[4,100000]"`   // members of a generation; 0 means 4 + ⌊3 ln d⌋
-	Evaluations int `yaml:"evaluations" within:"[4,1000000]"` // at most; 0 means 300
-	Overlap     `yaml:",inline"`
+	Population int `yaml:"population" within:"[4,100000]"` // members of a generation; 0 means 4 + ⌊3 ln d⌋
+	Trials     int `yaml:"trials" within:"[4,1000000]"`    // at most; 0 means 300
+	Overlap    `yaml:",inline"`
 }
 
 // Check implements Strategy.
 func (c CMAES) Check(s Space) error {
 	err := checkSearch(s,
-		count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials},
+		count{"population", c.Population, 4, maxTrials}, count{"trials", c.Trials, 1, maxTrials},
 		count{"asynchronous", c.Asynchronous, 2, 1000})
-	if c = c.on(s); err == nil && c.Evaluations < c.Population {
-		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
+	if c = c.on(s); err == nil && c.Trials < c.Population {
+		err = fmt.Errorf("trials = %d are less than one generation of %d", c.Trials, c.Population)
 	}
 	return errors.Join(err, s.checkOrdered())
 }
@@ -52,7 +52,7 @@ func (c CMAES) Check(s Space) error {
 // on returns c with the defaults filled in.
 func (c CMAES) on(s Space) CMAES {
 	c.Population = cmp.Or(c.Population, 4+int(3*math.Log(float64(max(1, len(s))))))
-	c.Evaluations = cmp.Or(c.Evaluations, max(300, c.Population))
+	c.Trials = cmp.Or(c.Trials, max(300, c.Population))
 	return c
 }
 
@@ -62,7 +62,7 @@ func (CMAES) Optimizer() string { return "" }
 // Budget implements Strategy: whole generations; fewer if it converges.
 func (c CMAES) Budget(s Space) Budget {
 	c = c.on(s)
-	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true,
+	return s.budget(Budget{Trials: c.Trials / c.Population * c.Population, AtMost: true,
 		AtOnce: cmp.Or(c.Asynchronous, c.Population)})
 }
 
@@ -77,7 +77,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if c.Asynchronous > 0 {
 		return c.askOne(f, e, done, seed)
 	}
-	for g := range c.Evaluations / c.Population {
+	for g := range c.Trials / c.Population {
 		generation := e.sample(rand.New(param.Source(seed, uint64(g))))
 		if len(done) == 0 {
 			batch := make([]Proposal, len(generation))
@@ -107,7 +107,7 @@ func (f frame) learn(e *evolution, generation [][]float64, trials []record.Trial
 // i-th point was drawn when all but Asynchronous - 1 of the points before it had ended.
 func (c CMAES) askOne(f frame, e *evolution, history []record.Trial, seed uint64) []Proposal {
 	n := c.Population
-	if len(history) >= c.Evaluations/n*n {
+	if len(history) >= c.Trials/n*n {
 		return nil
 	}
 	var drawn [][]float64 // of all trials, by their index

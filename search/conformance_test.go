@@ -25,14 +25,14 @@ var decoders = map[string][]registry.Decode{
 	},
 	"nelder_mead": {
 		func(v any) error {
-			*v.(*search.NelderMead) = search.NelderMead{Restarts: 3, Evaluations: 25}
+			*v.(*search.NelderMead) = search.NelderMead{Restarts: 3, Trials: 75}
 			return nil
 		},
 	},
 	"cmaes": {
-		func(v any) error { v.(*search.CMAES).Evaluations = 40; return nil },
+		func(v any) error { v.(*search.CMAES).Trials = 40; return nil },
 		func(v any) error {
-			*v.(*search.CMAES) = search.CMAES{Evaluations: 40, Overlap: search.Overlap{Asynchronous: 5}}
+			*v.(*search.CMAES) = search.CMAES{Trials: 40, Overlap: search.Overlap{Asynchronous: 5}}
 			return nil
 		},
 	},

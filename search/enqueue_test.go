@@ -48,7 +48,7 @@ func enqueue(t *testing.T, dir string, c journal.Command) {
 // is killed after any of its jobs ends with the same lines.
 func TestEnqueue(t *testing.T) {
 	strategies := map[string]Strategy{
-		"random": Random{Design{Trials: 12}}, "bayes": Bayes{Trials: 12}, "cmaes": CMAES{Evaluations: 12},
+		"random": Random{Design{Trials: 12}}, "bayes": Bayes{Trials: 12}, "cmaes": CMAES{Trials: 12},
 		"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "batches": Bayes{Trials: 12, Batch: 3}, "auto": Auto{Trials: 12},
 	}
 	for i, name := range slices.Sorted(maps.Keys(strategies)) {

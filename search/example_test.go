@@ -16,7 +16,7 @@ import (
 // strategy proposes no more.
 func ExampleStrategy() {
 	space := search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)}
-	var s search.Strategy = search.NelderMead{Evaluations: 20}
+	var s search.Strategy = search.NelderMead{Trials: 20}
 	var done []record.Trial
 	best := math.Inf(-1)
 	for batch := s.Ask(space, done, 1); len(batch) > 0; batch = s.Ask(space, done, 1) {
@@ -37,7 +37,7 @@ func ExampleRun() {
 	study := search.Study{
 		Key:      "a hash of all that the values depend on",
 		Space:    search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)},
-		Strategy: search.NelderMead{Evaluations: 20},
+		Strategy: search.NelderMead{Trials: 20},
 		Value: func(_ context.Context, theta []float64) (float64, error) {
 			if theta[0] > 3 {
 				return 0, errors.New("too long")

@@ -43,7 +43,7 @@ func agreed(t *testing.T, name, dir string, trials int) {
 // search, in which nothing failed and no trial was lost.
 func TestRetryBesideAnOlderProcess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for name, strategy := range map[string]Strategy{"batches": Bayes{Trials: 16, Batch: 2}, "nelder_mead": NelderMead{Evaluations: 30}, "auto": Auto{Trials: 16}} {
+	for name, strategy := range map[string]Strategy{"batches": Bayes{Trials: 16, Batch: 2}, "nelder_mead": NelderMead{Trials: 30}, "auto": Auto{Trials: 16}} {
 		for range exhaustive.Of(1, 3) {
 			dir := t.TempDir()
 			var healed atomic.Bool
@@ -91,7 +91,7 @@ func TestRetryBesideAnOlderProcess(t *testing.T) {
 
 // A point is enqueued that another process is just trying: it gets the result of then, in one line.
 func TestEnqueueWhatIsUnderWay(t *testing.T) {
-	for name, strategy := range map[string]Strategy{"bayes": Bayes{Trials: 8}, "nelder_mead": NelderMead{Evaluations: 8}, "random": Random{Design{Trials: 8}}} {
+	for name, strategy := range map[string]Strategy{"bayes": Bayes{Trials: 8}, "nelder_mead": NelderMead{Trials: 8}, "random": Random{Design{Trials: 8}}} {
 		dir := t.TempDir()
 		var points [][]record.Number
 		mustRun(t, []Study{hill(strategy, func(x []record.Number) { points = append(points, x) })}, mustOpen(t, ""), Options{Workers: 1})
@@ -125,7 +125,7 @@ func TestEnqueueWhatIsUnderWay(t *testing.T) {
 // replaces what was there.
 func TestDamageOfFinishedSearches(t *testing.T) {
 	strategies := map[string]Strategy{"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}},
-		"asynchronous cmaes": CMAES{Evaluations: 12, Overlap: Overlap{Asynchronous: 3}}, "own": Bayes{Trials: 12, Batch: 3}}
+		"asynchronous cmaes": CMAES{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "own": Bayes{Trials: 12, Batch: 3}}
 	for i, name := range slices.Sorted(maps.Keys(strategies)) {
 		strategy := strategies[name]
 		for damaged := range 6 {

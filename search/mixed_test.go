@@ -127,7 +127,7 @@ func TestCMAESKeepsAMargin(t *testing.T) {
 		return -math.Abs(theta[0]-29)/3 - 100*(theta[1]-0.3)*(theta[1]-0.3) - (1 - theta[2])
 	}
 	for seed := range uint64(20) {
-		if got := best(searched(CMAES{Evaluations: 400}, space, value, seed)); got < -1e-3 {
+		if got := best(searched(CMAES{Trials: 400}, space, value, seed)); got < -1e-3 {
 			t.Errorf("seed %d ends %v below the maximum", seed, -got)
 		}
 	}
@@ -147,7 +147,7 @@ func TestGridOfAMixedSpace(t *testing.T) {
 func TestCMAESOfWholeNumbersEnds(t *testing.T) {
 	space := Space{whole("k", 0, 9), whole("l", 0, 9)}
 	value := func(theta []float64) float64 { return -math.Abs(theta[0]-7) - math.Abs(theta[1]-2) }
-	if done := searched(CMAES{Evaluations: 20000}, space, value, 1); best(done) != 0 || len(done) > 10000 {
+	if done := searched(CMAES{Trials: 20000}, space, value, 1); best(done) != 0 || len(done) > 10000 {
 		t.Errorf("%d trials, the best %v", len(done), best(done))
 	}
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/optimize"
@@ -17,20 +18,27 @@ import (
 // evaluation is a trial; a batch has one trial of each simplex. A point outside the bounds is
 // evaluated at the nearest point within them (see frame). A failed trial is worse than all values.
 type NelderMead struct {
-	Restarts    int `yaml:"restarts" within:"[1,10000]"`      // number of simplices; 0 means 1
-	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // maximum per simplex; 0 means 200
+	Restarts int `yaml:"restarts" within:"[1,10000]"` // number of simplices; 0 means 1
+	Trials   int `yaml:"trials" within:"[1,1000000]"` // at most, of all simplices; 0 means 200 for each
 }
 
 // Check implements Strategy.
 func (n NelderMead) Check(s Space) error {
-	return errors.Join(s.checkContinuous(), checkSearch(s,
-		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials}))
+	err := checkSearch(s, count{"restarts", n.Restarts, 1, maxTrials}, count{"trials", n.Trials, 1, maxTrials})
+	if n = n.on(); err == nil && n.Trials < n.Restarts {
+		err = fmt.Errorf("trials = %d are less than one for each of restarts = %d", n.Trials, n.Restarts)
+	}
+	return errors.Join(s.checkContinuous(), err)
 }
 
 // on returns n with the defaults filled in.
 func (n NelderMead) on() NelderMead {
-	return NelderMead{Restarts: cmp.Or(n.Restarts, 1), Evaluations: cmp.Or(n.Evaluations, 200)}
+	restarts := cmp.Or(n.Restarts, 1)
+	return NelderMead{Restarts: restarts, Trials: cmp.Or(n.Trials, 200*restarts)}
 }
+
+// each is the number of trials of one simplex, with the defaults filled in.
+func (n NelderMead) each() int { return n.Trials / n.Restarts }
 
 // Optimizer implements Strategy.
 func (NelderMead) Optimizer() string { return "" }
@@ -38,7 +46,7 @@ func (NelderMead) Optimizer() string { return "" }
 // Budget implements Strategy: an upper bound, because a simplex may converge earlier.
 func (n NelderMead) Budget(s Space) Budget {
 	n = n.on()
-	return s.budget(Budget{Trials: n.Restarts * n.Evaluations, AtMost: true, AtOnce: n.Restarts})
+	return s.budget(Budget{Trials: n.each() * n.Restarts, AtMost: true, AtOnce: n.Restarts})
 }
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.
@@ -52,7 +60,7 @@ func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(len(s))}
 		defer simplices[i].end()
 	}
-	for range n.Evaluations {
+	for range n.each() {
 		var asking []simplex
 		var batch []Proposal
 		for _, x := range simplices {

@@ -134,9 +134,9 @@ func TestLeftWritesNothing(t *testing.T) {
 // strategiesThatFail are ones of every kind, for retries of their failed trials.
 var strategiesThatFail = map[string]Strategy{
 	"auto": Auto{Trials: 10}, "bayes": Bayes{Trials: 10}, "batches": Bayes{Trials: 10, Batch: 3},
-	"asynchronous bayes": Bayes{Trials: 10, Overlap: Overlap{3}}, "cmaes": CMAES{Evaluations: 18},
-	"asynchronous cmaes": CMAES{Evaluations: 18, Overlap: Overlap{3}}, "nelder_mead": NelderMead{Evaluations: 14},
-	"simplices": NelderMead{Restarts: 3, Evaluations: 6}, "hyperband": Hyperband{Fidelity: Fidelity{Of: "epochs"}},
+	"asynchronous bayes": Bayes{Trials: 10, Overlap: Overlap{3}}, "cmaes": CMAES{Trials: 18},
+	"asynchronous cmaes": CMAES{Trials: 18, Overlap: Overlap{3}}, "nelder_mead": NelderMead{Trials: 14},
+	"simplices": NelderMead{Restarts: 3, Trials: 18}, "hyperband": Hyperband{Fidelity: Fidelity{Of: "epochs"}},
 	"multi_fidelity": MultiFidelity{Fidelity: Fidelity{Of: "epochs"}, Trials: 6}, "random": Random{Design{Trials: 12}},
 	"sobol": Sobol{Design{Trials: 12}}, "latin_hypercube": LatinHypercube{Design{Trials: 12}},
 	"grid": Grid{Axes: map[string]Axis{"x": {Linear: &[2]float64{0, 1}, Points: 12}}, Apart: true},
@@ -426,7 +426,7 @@ func TestRetryOfAnEarlierPlan(t *testing.T) {
 		again int64
 	}{{"failed", false, false, 0}, {"failed, retried", false, true, 1}, {"took too long", true, false, 1}, {"took too long, retried", true, true, 1}} {
 		for name, strategies := range map[string][2]Strategy{"bayes": {Bayes{Trials: 8}, Bayes{Trials: 11}},
-			"auto": {Auto{Trials: 8}, Auto{Trials: 11}}, "cmaes": {CMAES{Evaluations: 12}, CMAES{Evaluations: 18}},
+			"auto": {Auto{Trials: 8}, Auto{Trials: 11}}, "cmaes": {CMAES{Trials: 12}, CMAES{Trials: 18}},
 			"asynchronous": {Bayes{Trials: 8, Overlap: Overlap{3}}, Bayes{Trials: 11, Overlap: Overlap{3}}}} {
 			t.Run(c.name+" "+name, func(t *testing.T) {
 				dir := t.TempDir()

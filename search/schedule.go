@@ -106,8 +106,12 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 			return a.summary, s.stop
 		}
 		if paused := a.control.Paused; len(paused) > 0 && a.left() {
-			return a.summary, fmt.Errorf("%w: configuration %s of the run is paused; gpc-tune resume lets it go on",
-				ErrStopped, strings.Trim(strings.ReplaceAll(fmt.Sprint(paused), " ", ", "), "[]"))
+			what := "run"
+			if slices.ContainsFunc(studies, func(s Study) bool { return s.Value != nil }) {
+				what = "search"
+			}
+			return a.summary, fmt.Errorf("%w: configuration %s of the %s is paused; gpc-tune resume lets it go on",
+				ErrStopped, strings.Trim(strings.ReplaceAll(fmt.Sprint(paused), " ", ", "), "[]"), what)
 		}
 		if len(a.active) == 0 && a.closed > 0 {
 			panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", a.closed))

@@ -120,7 +120,7 @@ func one(n int, wait func()) Study {
 // A strategy that converges before its budget is used has fewer jobs than were expected.
 func TestTotalOfAStrategyThatConverges(t *testing.T) {
 	s, n := one(1, nil), 0
-	s.Strategy = NelderMead{Evaluations: 1000}
+	s.Strategy = NelderMead{Trials: 1000}
 	s.Trial = func(_ context.Context, _ int, p Proposal) (record.Trial, error) {
 		n++
 		return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0])}}}, nil

@@ -78,7 +78,7 @@ func TestSensitivityOfKnownFunctions(t *testing.T) {
 		{"Ishigami", Sobol{Design{Trials: 128}}, func(x []float64) float64 {
 			return sin(x[0]) + 7*math.Pow(sin(x[1]), 2) + 0.1*math.Pow(angle(x[2]), 4)*sin(x[0])
 		}, []float64{v1 / all, v2 / all, 0}, []float64{(v1 + v13) / all, v2 / all, v13 / all}, 0.02},
-		{"bowl", CMAES{Evaluations: 40}, func(x []float64) float64 { return -math.Pow(x[0]-0.3, 2) - 0.001*x[1] },
+		{"bowl", CMAES{Trials: 40}, func(x []float64) float64 { return -math.Pow(x[0]-0.3, 2) - 0.001*x[1] },
 			[]float64{1, 4.4e-6, 0}, []float64{1, 4.4e-6, 0}, 1e-4},
 		{"a kink", Sobol{Design{Trials: 40}}, func(x []float64) float64 { return -math.Abs(x[0] - 0.3) },
 			[]float64{1, 0, 0}, []float64{1, 0, 0}, 1e-3},

@@ -399,7 +399,7 @@ func TestDefaultsAreThoseOfZero(t *testing.T) {
 
 // A simplex whose first corner fails goes on from the others.
 func TestNelderMeadStartsAtAFailure(t *testing.T) {
-	s := hill(NelderMead{Evaluations: 120}, func([]record.Number) {})
+	s := hill(NelderMead{Trials: 120}, func([]record.Number) {})
 	value, calls := s.Value, 0
 	s.Value = func(ctx context.Context, theta []float64) (float64, error) {
 		if calls++; calls == 1 {

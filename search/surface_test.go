@@ -97,7 +97,7 @@ var adaptive = []struct {
 	short    float64
 }{
 	{NelderMead{}, 3, 1e-6},
-	{CMAES{Evaluations: 900}, 3, 1e-6},
+	{CMAES{Trials: 900}, 3, 1e-6},
 	{Bayes{Trials: 60}, 1, 0.05},
 	{Bayes{Trials: 60, Batch: 4}, 1, 0.2},
 	{Auto{Trials: 100}, 1, 1e-6},
@@ -171,8 +171,8 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 			}
 			v.(*Grid).Axes = axes
 		}, func(d int) float64 { return -height(math.Sqrt(float64(d)) / 2) }},
-		"nelder_mead":     {func(v any, d int) { v.(*NelderMead).Evaluations = 300 * d }, within(1e-6)},
-		"cmaes":           {func(v any, d int) { v.(*CMAES).Evaluations = 400 * d }, within(1e-8)},
+		"nelder_mead":     {func(v any, d int) { v.(*NelderMead).Trials = 300 * d }, within(1e-6)},
+		"cmaes":           {func(v any, d int) { v.(*CMAES).Trials = 400 * d }, within(1e-8)},
 		"bayes":           {func(v any, d int) { v.(*Bayes).Trials = 10 + 6*d }, within(0.01)},
 		"auto":            {func(v any, d int) { v.(*Auto).Trials = 60 + 15*d }, within(1e-6)},
 		"random":          {func(v any, _ int) { design(&v.(*Random).Design) }, missed},
@@ -258,7 +258,7 @@ func TestMoreHyperparameters(t *testing.T) {
 		return v
 	}
 	want := -28*0.2*0.2 - 37*0.6*0.6
-	for _, strategy := range []Strategy{NelderMead{Evaluations: 600}, CMAES{Evaluations: 1000}} {
+	for _, strategy := range []Strategy{NelderMead{Trials: 600}, CMAES{Trials: 1000}} {
 		_, best, err := Winner(maximise(strategy, s, f, 1))
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 8} {
 		var studies []Study
-		for i, a := range []Strategy{NelderMead{Restarts: 3, Evaluations: 30}, CMAES{Evaluations: 60}, Bayes{Trials: 20, Batch: 3}} {
+		for i, a := range []Strategy{NelderMead{Restarts: 3, Trials: 90}, CMAES{Trials: 60}, Bayes{Trials: 20, Batch: 3}} {
 			studies = append(studies, Study{
 				Key: string(rune('a' + i)), Index: i, Space: s.space, Strategy: a, Seed: 5,
 				Trial: func(_ context.Context, index int, p Proposal) (record.Trial, error) {

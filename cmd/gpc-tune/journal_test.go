@@ -337,7 +337,7 @@ func TestWorkersAndProcessorsDoNotMatter(t *testing.T) {
 		"grid": `{data: {dataset: iris, preprocess: standardize, subsample: 45}, model: {kernel: [se, linear], likelihood: softmax, inference: laplace},
 			tune: {method: grid, grid: {amplitude: {log: [0, 2], points: 3}}}, predict: {average: {monte_carlo: {samples: 100}}}, evaluate: {kfold: {k: 3}}}`,
 		"cmaes": `{data: {dataset: crabs, preprocess: standardize, subsample: 30}, model: {kernel: se, likelihood: probit, inference: [laplace, ep]},
-			tune: {method: cmaes, population: 4, evaluations: 12, objective: {cv: {score: log_loss, kfold: {k: 2}}}}, evaluate: {hold_out: {}}}`,
+			tune: {method: cmaes, population: 4, trials: 12, objective: {cv: {score: log_loss, kfold: {k: 2}}}}, evaluate: {hold_out: {}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, "file.yaml", text)

@@ -183,7 +183,8 @@ func stateOf(plan *plan.Plan, dir string, retry bool) (string, error) {
 	case err != nil:
 		return "", err
 	case extends:
-		return state + "; this plan extends that run: gpc-tune run --extend reuses them", nil
+		command := plan.Manifest.Command()
+		return fmt.Sprintf("%s; this plan extends that %s: gpc-tune %s --extend reuses them", state, command, command), nil
 	case done == 0 || retry:
 		return state, nil
 	}

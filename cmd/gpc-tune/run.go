@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports/page"
@@ -60,7 +62,7 @@ new. Several processes may run the same file in one folder; they share the work.
 					fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", f.Name, f.Text)
 				}
 			}
-			return finished(c, e.dir, runs.ResumeCommand(args[0], e.dir, e.settings), summary, err)
+			return finished(c, e.dir, runs.ResumeCommand(plan.Manifest, args[0], e.dir, e.settings), summary, err)
 		},
 	}
 	e.flags(c)
@@ -91,6 +93,7 @@ time, or prints no number; the search goes on, and the report has the reason. Fi
 kept in the run folder, as for gpc-tune run: --resume continues a search that was stopped, --extend
 one with more trials, --retry-failed repeats failed trials. gpc-tune submit, status, show, export,
 report and serve take such files and their run folders too.`
+	c.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "a run", "a search") })
 	c.Example = "  gpc-tune search train.yaml -j 4\n" +
 		"  gpc-tune search train.yaml --resume --set tune.trials=100 --extend"
 	return c

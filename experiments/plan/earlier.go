@@ -34,8 +34,12 @@ func (p *planner) readEarlier(name string) (*earlier, error) {
 	m, err := journal.ReadManifest(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("start_from: %s is no run folder; give one that gpc-tune run wrote, relative to the "+
-			"folder of this file", name)
+		command := "run"
+		if p.Spec.Program != nil {
+			command = "search"
+		}
+		return nil, fmt.Errorf("start_from: %s is no run folder; give one that gpc-tune %s wrote, relative to the "+
+			"folder of this file", name, command)
 	case err != nil:
 		return nil, fmt.Errorf("start_from: %s cannot be read: %w", name, err)
 	}

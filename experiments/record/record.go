@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -44,6 +45,14 @@ type Manifest struct {
 	Sum           string         `json:"sum,omitempty"` // checksum of the bytes before it
 	// configurations that were dropped by hand, which the control file says
 	Dropped []int `json:"-"`
+}
+
+// Command is the command of gpc-tune that users run such an experiment with, and what they call it.
+func (m Manifest) Command() string {
+	if slices.ContainsFunc(m.Configurations, func(c Configuration) bool { return c.Program != nil }) {
+		return "search"
+	}
+	return "run"
 }
 
 // Print configures figures for print, lengths in points; zero values mean as on a screen.

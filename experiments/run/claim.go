@@ -294,7 +294,7 @@ func notes(j *journal.Journal, m record.Manifest) (notes []string) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
-		"a run with --resume (from Go: Options.Resume) repeats these jobs", len(damaged), damaged[0])}
+		"a %s with --resume (from Go: Options.Resume) repeats these jobs", len(damaged), damaged[0], m.Command())}
 }
 
 // versionsText formats versions for people.
@@ -328,8 +328,8 @@ var (
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder has a part of this run, and Resume is not set.
-	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to " +
-		"continue it (from Go: Options.Resume)")
+	ErrUnfinished = errors.New("the folder holds this configuration, unfinished; add --resume to continue it (from " +
+		"Go: Options.Resume)")
 	// ErrUnreported: all jobs are on record, but the results could not be written.
 	ErrUnreported = errors.New("all jobs are done and recorded, but the results could not be written")
 )

@@ -73,7 +73,7 @@ func (f *Follower) read() (*Folder, error) {
 		return nil, fmt.Errorf("%w; %s", err, remedy)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said "+
+		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, or search, which is runs/NAME unless -o said "+
 			"otherwise", err)
 	}
 	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
@@ -116,7 +116,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
-	p.Next = ResumeCommand(f.Manifest.Source, f.Dir, f.Manifest.Settings)
+	p.Next = ResumeCommand(f.Manifest, f.Manifest.Source, f.Dir, f.Manifest.Settings)
 	if p.Failed > 0 {
 		p.Retry = p.Next + " --retry-failed"
 	}
@@ -233,8 +233,8 @@ func (o ownFiles) save() error {
 }
 
 // ResumeCommand is the command line that continues the run in dir, quoted for a POSIX shell.
-func ResumeCommand(source, dir string, settings []string) string {
-	args := []string{"gpc-tune", "run", cmp.Or(source, "FILE.yaml"), "-o", dir, "--resume"}
+func ResumeCommand(m record.Manifest, source, dir string, settings []string) string {
+	args := []string{"gpc-tune", m.Command(), cmp.Or(source, "FILE.yaml"), "-o", dir, "--resume"}
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}

@@ -38,19 +38,28 @@ var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	var of programming
 	d.Into(n, &of)
+	command := strictyaml.Find(n, "command")
+	if len(of.Command) == 1 && command.Kind == strictyaml.ScalarNode { // a text
+		var err error
+		if of.Command, err = words(command.Value); err != nil {
+			d.At(command, "command: %v", err)
+		}
+	}
 	choose(d, n, "input", &of.Input, inputs)
 	within, _ := time.ParseDuration(string(of.Timeout)) // none: 0
-	s.Program = &Program{Timeout: within, Files: of.Files, CommandPlace: d.Found.Place(strictyaml.Find(n, "command")),
+	s.Program = &Program{Timeout: within, Files: of.Files, CommandPlace: d.Found.Place(command),
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
 		Program:    record.Program{Command: of.Command, Input: of.Input, Field: of.Field, Minimize: of.Minimize}}
-	if len(of.Command) == 0 {
+	if command == nil || strictyaml.IsNull(command) {
 		d.At(n, `no command; add for example command: [python3, train.py, "{rate}"]`)
 	}
 	if of.Hyperparameters == nil {
 		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
 		return
 	}
+	var names []string // also of those that are wrong
 	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
+		names = append(names, key.Value)
 		if !parameterName.MatchString(key.Value) {
 			d.At(key, "%q names no hyperparameter; take letters, digits and '_', beginning with a letter", key.Value)
 		}
@@ -64,11 +73,16 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 			return
 		}
 		s.Program.Space = append(s.Program.Space, h)
-		reads := func(arg string) bool { return strings.Contains(arg, "{"+h.Name+"}") }
+		reads := func(arg string) bool {
+			found := false
+			fill(arg, func(name string) string { found = found || name == h.Name; return "" })
+			return found
+		}
 		if of.Input != "json" && len(of.Command) > 0 && !slices.ContainsFunc(of.Command, reads) {
 			d.At(key, "no argument of the command has {%s}; add it there, or write input: json", h.Name)
 		}
 	})
+	d.checkPlaceholders(command, names)
 	s.TuneText = strictyaml.Flow(tune)
 	for _, way := range d.ways(tune) {
 		s.Program.Ways = append(s.Program.Ways, d.searching(way, s.Program.Space))

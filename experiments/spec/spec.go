@@ -70,13 +70,17 @@ type Program struct {
 
 // Arguments is the command with the texts of hyperparameters in place of their names.
 func (p *Program) Arguments(x []float64) (args []string) {
-	var pairs []string
+	texts := map[string]string{}
 	for i, s := range p.Space {
-		pairs = append(pairs, "{"+s.Name+"}", s.Text(x[i]))
+		texts[s.Name] = s.Text(x[i])
 	}
-	fill := strings.NewReplacer(pairs...)
 	for _, arg := range p.Command {
-		args = append(args, fill.Replace(arg))
+		args = append(args, fill(arg, func(name string) string {
+			if text, has := texts[name]; has {
+				return text
+			}
+			return "{" + name + "}"
+		}))
 	}
 	return args
 }

@@ -65,7 +65,7 @@ var (
 		"fewer folds, or another score")
 	Panic   = kind("panic", "jobs panicked", "they have no result", "report this: it is a mistake of the program")
 	Program = kind("program", "the program failed", "the trials have no result",
-		"its message says why; run with --retry-failed runs failed jobs again")
+		"its message says why; gpc-tune search with --retry-failed runs failed trials again")
 	Failure = kind("failure", "other failures", "what failed has no result",
 		"run with --retry-failed runs failed jobs again")
 )

@@ -175,7 +175,7 @@ func alerts(r *reports.Report) (out []alert) {
 // provenance says where the results come from.
 func provenance(r *reports.Report) []table.Fact {
 	m := r.Manifest
-	command := []string{"gpc-tune", "run", cmp.Or(m.Source, "FILE.yaml")}
+	command := []string{"gpc-tune", m.Command(), cmp.Or(m.Source, "FILE.yaml")}
 	for _, s := range m.Settings {
 		command = append(command, "--set", s)
 	}

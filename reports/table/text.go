@@ -29,7 +29,7 @@ func Failures(r *reports.Report) string {
 	if points > 0 {
 		text += ", and " + passed
 	}
-	return text + fmt.Sprintf("; gpc-tune run with --retry-failed runs failed %s again", many)
+	return text + fmt.Sprintf("; gpc-tune %s with --retry-failed runs failed %s again", r.Manifest.Command(), many)
 }
 
 // Missing says that a run is not complete; "" if it is.

@@ -42,8 +42,8 @@ type searcher struct {
 func searchers(python chan *peer) (all []searcher, own int) {
 	all = []searcher{
 		{"auto", most, ours(search.Auto{Trials: most})},
-		{"cmaes", most, ours(search.CMAES{Evaluations: most})},
-		{"nelder_mead", most, ours(search.NelderMead{Evaluations: most})},
+		{"cmaes", most, ours(search.CMAES{Trials: most})},
+		{"nelder_mead", most, ours(search.NelderMead{Trials: most})},
 	}
 	own = len(all)
 	all = append(all, searcher{"Optuna TPE", fewer, asked("tpe", fewer, python)})
