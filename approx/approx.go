@@ -231,4 +231,13 @@ var (
 	ErrNotPositiveDefinite error = prior.ErrNotPositiveDefinite
 	// ErrNotConverged: the method stopped before it reached its tolerance.
 	ErrNotConverged error = cause.NotConverged.New("not converged")
+
+	errImprecise error = reason{cause.Imprecise.New("not converged")}
+	errDiverged  error = reason{cause.Diverged.New("not converged")}
 )
+
+// reason is an ErrNotConverged of another kind, which has another remedy.
+type reason struct{ cause.Notice }
+
+// Unwrap returns ErrNotConverged.
+func (reason) Unwrap() error { return ErrNotConverged }

@@ -30,7 +30,7 @@ func (p *classPrediction) leaveOut(k prior.Classes, sites classSites, y []int, c
 	})
 	sum := floats.Sum(logs)
 	if !finite(sum) {
-		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
+		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", errImprecise, sum)
 	}
 	return functional{value: sum, err: ErrNoGradient}, nil
 }

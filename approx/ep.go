@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 var _ Approximation = EP{}
@@ -146,6 +147,9 @@ func (e *NegativeCavity) Error() string {
 	return fmt.Sprintf("%v: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, "+
 		"damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, e.Case, e.Variance, e.Iteration)
 }
+
+// Cause is cause.NegativeCavity.
+func (e *NegativeCavity) Cause() cause.Kind { return cause.NegativeCavity }
 
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }

@@ -49,10 +49,10 @@ func (p *process) cavities(tau, mu []float64) (*cavities, error) {
 	if !(c.rounding < unresolved) {
 		return nil, fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding "+
 			"error hides to a relative %.1g; a smaller amplitude or noise in the kernel "+
-			"helps", ErrNotConverged, c.rounding)
+			"helps", errImprecise, c.rounding)
 	}
 	if !finite(c.sum) {
-		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, c.sum)
+		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", errImprecise, c.sum)
 	}
 	return c, nil
 }

@@ -186,13 +186,13 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 func (p *onlinePosterior) finish(o Online, sweeps int) error {
 	if !finite(p.evidence.value) {
 		return fmt.Errorf("%w: online, log evidence %v; the prior variances overflow",
-			ErrNotConverged, p.evidence.value)
+			errImprecise, p.evidence.value)
 	}
 	p.differentiate()
 	p.diagnostics.Converged = p.rounding <= unresolved
 	switch {
 	case !p.diagnostics.Converged:
-		p.stopped(fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry "+
+		p.stopped(errImprecise, fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry "+
 			"prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
 	case p.rounding > 1e-6:
 		p.diagnostics.Warnings = []Warning{cause.Rounding.New("rounding error at prior variances this large leaves "+

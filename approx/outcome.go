@@ -30,7 +30,8 @@ type fixedPoint struct {
 	// additional distance that errors of K b may leave; iterations that make no progress have
 	// reached it
 	drift  float64
-	floors int // site precisions below 0, replaced by 0
+	floors int  // site precisions below 0, replaced by 0
+	early  bool // the iteration ended before its limit, because it came no nearer
 }
 
 // unresolved is the distance above which rounding is not accepted as the reason: the prior variance
@@ -56,7 +57,7 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 	d := &o.diagnostics
 	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
 		return fmt.Errorf("%w: %s, log evidence %v at iteration %d; the prior variances overflow",
-			ErrNotConverged, method, o.evidence.value, d.Iterations)
+			errImprecise, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	if f.floors > 0 {
@@ -67,21 +68,21 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 	case d.Converged && f.distance > max(tolerance, 1e-6):
 		d.Warnings = append(d.Warnings, cause.Rounding.New("rounding error at prior variances this large leaves %s "+
 			"%.1g posterior standard deviations from its fixed point", method, f.distance))
-	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
-		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point at "+
+	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved || f.early):
+		o.stopped(errImprecise, fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point at "+
 			"iteration %d; double precision does not carry prior variances this large beside posterior ones this "+
 			"small (a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
-		o.stopped(fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations from its fixed "+
+		o.stopped(ErrNotConverged, fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations from its fixed "+
 			"point; raise max_iterations", method, d.Iterations, f.distance))
 	}
 	return nil
 }
 
-// stopped records why the fit has not converged.
-func (o *outcome) stopped(why string) {
+// stopped records why the fit has not converged, with an ErrNotConverged.
+func (o *outcome) stopped(err error, why string) {
 	o.diagnostics.Converged = false
-	o.diagnostics.Failure = fmt.Errorf("%w: %s", ErrNotConverged, why)
+	o.diagnostics.Failure = fmt.Errorf("%w: %s", err, why)
 	o.evidence.err = o.diagnostics.Failure
 }
 

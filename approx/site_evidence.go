@@ -14,6 +14,7 @@ func (p *siteState) finish(f fixedPoint) error {
 	if p.pull == nil {
 		p.jacobian, p.pull = p.prior.Jacobian, p.pullImplicit
 	}
+	f.early = p.diagnostics.Iterations < p.options.MaxIterations
 	err := p.conclude(p.method, f, p.target)
 	if err == nil && !p.diagnostics.Converged {
 		p.explain(p.method, p.tau, p.sharpest, f)
@@ -47,7 +48,7 @@ func (p *siteState) accept(f fixedPoint) error {
 	if p.options.Unconverged == AcceptUnconverged && p.evidence.value > 0 &&
 		p.lik.Likelihood().Domain() != likelihood.Numeric {
 		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, but a log "+
-			"probability is at most 0; lower damping", ErrNotConverged, p.method, d.Iterations, p.evidence.value)
+			"probability is at most 0; lower damping", errDiverged, p.method, d.Iterations, p.evidence.value)
 	}
 	p.evidence.err = nil                                      // noGradient has another
 	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same

@@ -131,7 +131,7 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 	}
 	if v := p.sited.LargestVariance(); v > largestVariance {
 		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
-			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
+			"carry the bound: lower the amplitude", errImprecise, v, largestVariance)
 	}
 	if rest := 1 - p.sited.Power(); rest > 0 {
 		p.spread, p.penalised = make([]float64, len(p.y)), false

@@ -135,7 +135,7 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 			}
 			if m == option.Points && more.Fewer.IsZero() {
 				more.Fewer = cause.MostInducing.New("%d inducing inputs, the allowed maximum, and half as many differ "+
-					"in log evidence by %.3g nats a case, more than the tolerance of %.3g; allow more points",
+					"in log evidence by %.3g nats a case, more than the tolerance of %.3g",
 					found, change, option.Tolerance)
 			}
 		}

@@ -247,12 +247,11 @@ func (c climb) optimum(status Status) Optimum {
 	}
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
 		warn(cause.Plateau.New("ended on a plateau, where the model is no better than a constant classifier: its log "+
-			"evidence, %.6g, is that of probabilities that do not depend on the inputs; start from other length "+
-			"scales, or use more restarts", m.Value))
+			"evidence, %.6g, is that of probabilities that do not depend on the inputs", m.Value))
 	}
 	switch status {
 	case EvaluationLimit:
-		warn(cause.EvaluationLimit.New("stopped at evaluation %d; a higher limit may find a better value",
+		warn(cause.EvaluationLimit.New("stopped at evaluation %d",
 			m.Evaluations))
 	case Stalled:
 		warn(cause.Stalled.New("stopped without a better point at a gradient of %.3g nats per unit of theta",

@@ -11,7 +11,7 @@ func (r *Report) WarningCauses() []Cause {
 		}
 	}
 	var wrong, notes []Cause
-	for _, c := range causes(all) {
+	for _, c := range r.causes(all) {
 		if c.Note {
 			notes = append(notes, c)
 		} else {
@@ -57,5 +57,5 @@ func (r *Report) FailureCauses() []Cause {
 			}
 		}
 	}
-	return causes(all)
+	return r.causes(all)
 }

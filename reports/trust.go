@@ -18,36 +18,52 @@ const (
 )
 
 // doubts are reasons to doubt an answer.
-type doubts []Trust
+type doubts struct {
+	at      cause.Setting // of the best configuration
+	reasons []Trust
+}
 
 // add appends a reason with the remedy of its kind, unless it never occurred.
 func (d *doubts) add(kind cause.Kind, count int, text string, args ...any) {
+	d.remedied(kind, count, kind.Remedy(d.at), text, args...)
+}
+
+// remedied is add with another remedy.
+func (d *doubts) remedied(kind cause.Kind, count int, remedy, text string, args ...any) {
 	if count > 0 {
-		what, _, remedy, _ := kind.Explanation()
-		*d = append(*d, Trust{kind, what, count, remedy, fmt.Sprintf(text, args...)})
+		what, _, _ := kind.Explanation()
+		d.reasons = append(d.reasons, Trust{kind, what, count, remedy, fmt.Sprintf(text, args...)})
 	}
 }
 
 // trust lists reasons to doubt an answer.
 func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
-	out := doubts{}
-	c := r.Configurations[a.Configuration]
+	out, c := doubts{r.setting(a.Configuration), []Trust{}}, r.Configurations[a.Configuration]
 	out.add(cause.Incomplete, r.Missing, "the run is not complete; missing jobs: at least %d", r.Missing)
-	out.add(cause.NotCompeting, a.Absent[Failed], "configurations that failed and did not compete: %d",
-		a.Absent[Failed])
-	out.add(cause.FailedParts, len(c.Failures), "failures while it was tuned or scored: %d", len(c.Failures))
+	out.remedied(cause.NotCompeting, a.Absent[Failed], r.remedies(func(i int, f Failure) bool {
+		return sameData(c, r.Configurations[i]) && r.Configurations[i].worst() == Failed
+	}), "configurations that failed and did not compete: %d", a.Absent[Failed])
+	failed := 0
+	for _, f := range c.Failures {
+		if f.doubtful() {
+			failed++
+		}
+	}
+	out.remedied(cause.FailedParts, failed, r.remedies(func(i int, f Failure) bool {
+		return i == a.Configuration && f.doubtful()
+	}), "failures while it was tuned or scored: %d", failed)
 	for _, w := range r.Manifest.Warnings {
 		if w.Kind == cause.Leak && w.At == c.Dataset {
 			out.add(w.Kind, 1, "%s", w.Text)
 		}
 	}
-	for _, of := range causes(c.ended()) {
+	for _, of := range r.causes(c.ended(a.Configuration)) {
 		kind, text := of.Notices[0].Kind, fmt.Sprintf("%s: %d", of.Cause, of.Count)
 		if kind == cause.BelowClimb { // there is one search
 			text = of.Notices[0].Text
 		}
 		if !of.Note {
-			out.add(kind, of.Count, "%s", text)
+			out.remedied(kind, of.Count, of.Remedy, "%s", text)
 		}
 	}
 	out.restarts(c)
@@ -61,7 +77,26 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 		out.add(cause.RacedScore, cut,
 			"the score is optimistic: a race on the same held-out cases cut %d others, which no correction counts", cut)
 	}
-	return out
+	return out.reasons
+}
+
+// doubtful reports whether a failure is a reason to doubt the best of what did not fail: a whole job
+// failed, for a reason that is not its place in the space of the search.
+func (f Failure) doubtful() bool {
+	return f.job && f.Kind != cause.NotPositiveDefinite && f.Kind != cause.NotFinite && f.Kind != cause.Imprecise
+}
+
+// remedies joins the remedies of some of the failures.
+func (r *Report) remedies(of func(configuration int, f Failure) bool) string {
+	var texts []string
+	for i, c := range r.Configurations {
+		for _, f := range c.Failures {
+			if of(i, f) {
+				texts = append(texts, f.Kind.Remedy(r.setting(i)))
+			}
+		}
+	}
+	return joined(texts)
 }
 
 // Leak says that an input may give the label away: it alone predicts the class.
@@ -181,7 +216,8 @@ func miscalibration(c Configuration, surplus float64) string {
 }
 
 // ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.
-func (c Configuration) ended() (out []Notice) {
+// number is that of the configuration.
+func (c Configuration) ended(number int) (out []Notice) {
 	for i := range c.Studies {
 		s := &c.Studies[i]
 		if s.Fit == nil {
@@ -189,20 +225,20 @@ func (c Configuration) ended() (out []Notice) {
 		}
 		for _, t := range s.Trials {
 			if t.Index == s.Fit.Chosen {
-				out = append(out, noticed(t.Warnings...)...)
+				out = append(out, noticed(number, t.Warnings...)...)
 			}
 		}
-		out = append(out, noticed(s.Fit.Warnings...)...)
+		out = append(out, noticed(number, s.Fit.Warnings...)...)
 		if s.Fit.Failure.IsZero() && !s.Fit.Converged && s.Fit.LogEvidence.Finite() {
-			out = append(out, noticed(cause.Unconverged.New("not converged"))...)
+			out = append(out, noticed(number, cause.Unconverged.New("not converged"))...)
 		}
 	}
 	return out
 }
 
-func noticed(warnings ...cause.Notice) (out []Notice) {
+func noticed(number int, warnings ...cause.Notice) (out []Notice) {
 	for _, w := range warnings {
-		out = append(out, Notice{Kind: w.Kind, Text: w.String(), Count: 1})
+		out = append(out, Notice{Configuration: number, Kind: w.Kind, Text: w.String(), Count: 1})
 	}
 	return out
 }

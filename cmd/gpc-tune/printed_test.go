@@ -187,7 +187,7 @@ func TestMessagesOfTroubleshooting(t *testing.T) {
 	}
 	var causes []string
 	for _, k := range new(cause.Kind).JSONSchema()["enum"].([]cause.Kind) {
-		what, _, _, _ := k.Explanation()
+		what, _, _ := k.Explanation()
 		causes = append(causes, what)
 	}
 	for _, line := range strings.Split(page, "\n") {

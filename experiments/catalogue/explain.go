@@ -118,11 +118,12 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 		}
 	}
 	if kind := cause.Kind(name); name != "" && kind.UnmarshalText([]byte(name)) == nil {
-		text, meaning, remedy, _ := kind.Explanation()
-		for _, of := range [][2]string{{": ", meaning}, {"; remedy: ", remedy}} {
-			if of[1] != "" {
-				text += of[0] + of[1]
-			}
+		text, meaning, _ := kind.Explanation()
+		if meaning != "" {
+			text += ": " + meaning
+		}
+		for _, r := range kind.Remedies() {
+			text += "\n  remedy: " + r
 		}
 		write("%s (a kind of warnings and failures)\n%s\n", name, text)
 	}

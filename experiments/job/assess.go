@@ -173,9 +173,8 @@ func (of *part) rechosen(before record.Number) {
 	moved, n := float64(f.LogEvidence-before), len(of.Set.Train)
 	if math.Abs(moved) > objective.DefaultTolerance*float64(n) {
 		f.Warnings = append(f.Warnings, cause.Rechosen.New("selecting the inducing inputs again at the tuned "+
-			"hyperparameters changes the log evidence from %.6g to %.6g, by more than %v nats a case: tune again "+
-			"from these values, or use more "+
-			"points", float64(before), float64(f.LogEvidence), objective.DefaultTolerance))
+			"hyperparameters changes the log evidence from %.6g to %.6g, by more than %v nats a case",
+			float64(before), float64(f.LogEvidence), objective.DefaultTolerance))
 	}
 }
 

@@ -197,7 +197,7 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	edge := func(name string, i, of int) {
 		if of > 2 && (i == 0 || i == of-1) {
 			warnings = append(warnings, cause.GridEnd.New(
-				"svm: the chosen %s stands at an end of its grid; a wider grid may hold a better one", name))
+				"svm: the chosen %s stands at an end of its grid", name))
 		}
 	}
 	edge("cost", cost, len(t.costs()))

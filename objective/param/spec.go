@@ -157,7 +157,7 @@ func (s Spec) Ended(upper bool) cause.Notice {
 	case !upper && s.Term && s.Lo <= DefaultLo*(1+1e-9):
 		return cause.SwitchedOff.New("%s, where its part of the kernel adds nothing", at)
 	}
-	return cause.AtBound.New("%s: wider bounds may hold a better value; or hold it there with {fixed: %.6g}", at, bound)
+	return cause.AtBound.New("%s", at)
 }
 
 // Place maps u in [0, 1] to where a search without start points looks, on the theta scale. Between

@@ -116,7 +116,7 @@ func answered(r *reports.Report, a reports.Answer) []Fact {
 	}
 	text, kind := conclusion(r, a)
 	out = append(out, Fact{"conclusion", text, kind}, Fact{Name: "trust", Text: trustText(r, a)})
-	if doubtedSkill(a) != noSkill {
+	if doubt := doubtedSkill(a); doubt != noSkill && doubt != notShown {
 		out = append(out, Fact{"keep it", a.Keep, Command})
 	}
 	out = append(out, Fact{Name: "best", Text: modelName(r, a.Configuration) + "; " + field(a)},
@@ -567,7 +567,11 @@ func searched(r *reports.Report) (out []Fact) {
 	out = append(out, Fact{Name: many, Text: text})
 	var edges []string
 	for _, w := range c.Warnings {
-		edges = append(edges, w.String())
+		text := w.String()
+		if remedy := r.Remedy(i, w); remedy != "" {
+			text += " (remedy: " + remedy + ")"
+		}
+		edges = append(edges, text)
 	}
 	if len(edges) > 0 {
 		out = append(out, Fact{Name: "trust", Text: strings.Join(edges, "; ")})

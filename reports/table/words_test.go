@@ -56,7 +56,7 @@ func TestFieldOfConfigurations(t *testing.T) {
 // The conclusion says what may be as good as the best, and what speaks against trusting it. Kinds
 // decide whether it is hedged or a doubt, whatever the words of the reasons are.
 func TestConclusions(t *testing.T) {
-	words, _, _, _ := cause.Leak.Explanation()
+	words, _, _ := cause.Leak.Explanation()
 	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
 	for i := range r.Configurations {
 		r.Configurations[i].Classes = []string{"a", "b"}
