@@ -141,7 +141,7 @@ func TestVersionsAreInKeys(t *testing.T) {
 		if !slices.Equal(other, c.other) {
 			t.Errorf("%s: other keys for %v, want %v", c.what, other, c.other)
 		}
-		if why := "versions of the code of components: 2 of shared code in the folder, "; slices.Contains(c.other, "restarts") && (err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "of "+c.what+" here")) {
+		if why := "versions of the code of components: 2 of shared code in the folder, "; slices.Contains(c.other, "restarts") && (err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), " of "+c.what+", 2 of shared code here")) {
 			t.Errorf("%s: the folder is refused with %v", c.what, err)
 		}
 	}

@@ -31,6 +31,11 @@ const (
 	fewCrabs = "data: {dataset: crabs, subsample: 40, preprocess: standardize}\n"
 	byProbit = "model: {kernel: se, likelihood: probit, inference: laplace}\n"
 	twoFolds = "evaluate: {kfold: {k: 2}}\n"
+	// the best rate is 4
+	atFour     = "echo $(( 0 - ({rate} - 4) * ({rate} - 4) ))"
+	withPriors = "model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 2}}}}}, likelihood: probit, inference: laplace}\n"
+	// the Gaussian from which chains start is far from the posterior
+	farChains = "model: {kernel: {se: {amplitude: 100}}, likelihood: logit, inference: {sampling: {chains: 10, temperatures: 1, burn: 1, samples: 1}}}\n"
 )
 
 // model is a model of two classes with an inference method.
@@ -69,14 +74,12 @@ var follow = []followed{
 		after: fewCrabs + model("{ensemble_mean_field: {max_iterations: 1000}}") + "tune: none\n"},
 	{kind: cause.NotConverged, remedy: "raise max_iterations", before: fewCrabs + model("{naive_mean_field: {max_iterations: 1}}") + "tune: none\n",
 		after: fewCrabs + model("{naive_mean_field: {max_iterations: 1000}}") + "tune: none\n"},
-	{kind: cause.NotConverged, remedy: "raise temperatures or chains", before: fewCrabs + model("{sampling: {chains: 2, temperatures: 1, burn: 1, samples: 1}}") + "tune: none\n",
-		after: fewCrabs + model("{sampling: {chains: 20, temperatures: 400, burn: 1, samples: 1}}") + "tune: none\n"},
-	{kind: cause.FewChains, remedy: "raise temperatures or chains", before: fewCrabs + model("{sampling: {chains: 2, temperatures: 1, burn: 1, samples: 1}}") + "tune: none\n",
-		after: fewCrabs + model("{sampling: {chains: 20, temperatures: 400, burn: 1, samples: 1}}") + "tune: none\n"},
-	{kind: cause.NotFinite, remedy: "have the program print a finite number", before: printing("echo nan", ""), after: printing("echo {rate}", "")},
+	{kind: cause.NotConverged, remedy: "raise temperatures or chains", before: fewCrabs + farChains + "tune: none\n",
+		after: fewCrabs + strings.Replace(farChains, "temperatures: 1,", "temperatures: 400,", 1) + "tune: none\n"},
+	{kind: cause.NotFinite, remedy: "have the program print a finite number", before: printing("true {rate}; echo nan", ""), after: printing("echo {rate}", "")},
 	{kind: cause.Program, remedy: "correct the program; --retry-failed then repeats the failed trials", before: printing("test -e fixed && echo {rate}", ""),
 		files: map[string]string{"fixed": ""}, then: Options{Resume: true, Retry: true}},
-	{kind: cause.AtBound, remedy: "a wider range", before: printing("echo {rate}", ""), after: strings.ReplaceAll(printing("echo {rate}", "  minimize: true\n"), "3", "3")},
+	{kind: cause.AtBound, remedy: "a wider range", before: printing(atFour, ""), after: strings.NewReplacer("to: 3", "to: 5", "[1, 3], points: 3", "[1, 5], points: 5").Replace(printing(atFour, ""))},
 	{kind: cause.AtBound, remedy: "wider bounds, or hold it there with fixed",
 		before: fewCrabs + "model: {kernel: {se: {length_scale: {init: 1, bounds: [0.9, 1.1]}}}, likelihood: probit, inference: laplace}\n",
 		after:  fewCrabs + "model: {kernel: {se: {length_scale: {init: 1, bounds: [0.001, 1000]}}}, likelihood: probit, inference: laplace}\n"},
@@ -89,10 +92,10 @@ var follow = []followed{
 	{kind: cause.BelowClimb, remedy: "tune: {method: bfgs}", before: fewCrabs + byProbit + "tune: {method: grid, grid: {length_scale: {log: [3, 4], points: 2}, amplitude: {log: [-2, -1], points: 2}}}\n",
 		after: fewCrabs + byProbit + "tune: {method: bfgs}\n"},
 	{kind: cause.EvaluationLimit, remedy: "raise evaluations", before: fewCrabs + byProbit + "tune: {method: bfgs, evaluations: 3}\n", after: fewCrabs + byProbit + "tune: {method: bfgs, evaluations: 1000}\n"},
-	{kind: cause.ChainsApart, remedy: "raise burn and samples", before: fewCrabs + byProbit + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 1, samples: 4, thin: 1}\n",
-		after: fewCrabs + byProbit + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 300, samples: 600, thin: 2}\n", accepted: true},
-	{kind: cause.FewSamples, remedy: "raise samples or thin", before: fewCrabs + byProbit + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 100, samples: 30, thin: 1}\n",
-		after: fewCrabs + byProbit + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 100, samples: 100, thin: 5}\n", accepted: true},
+	{kind: cause.ChainsApart, remedy: "raise burn and samples", before: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 1, samples: 4, thin: 1}\n",
+		after: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 300, samples: 600, thin: 2}\n", accepted: true},
+	{kind: cause.FewSamples, remedy: "raise samples or thin", before: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 100, samples: 30, thin: 1}\n",
+		after: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 100, samples: 100, thin: 5}\n", accepted: true},
 }
 
 // Every remedy that the program can print is followed: the experiment that shows the cause has the

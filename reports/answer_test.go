@@ -153,7 +153,7 @@ func TestAbsent(t *testing.T) {
 	if a.Competed != 2 || a.Absent[reports.Failed] != 1 || len(a.Absent) != 1 {
 		t.Errorf("%+v", a)
 	}
-	if i := slices.IndexFunc(a.Trust, func(t reports.Trust) bool { return t.Remedy == "see the failures" }); a.Trust[i].Count != 1 {
+	if i := slices.IndexFunc(a.Trust, func(t reports.Trust) bool { return t.Kind == cause.NotCompeting }); a.Trust[i].Count != 1 {
 		t.Errorf("%+v", a.Trust)
 	}
 }
@@ -286,7 +286,7 @@ func TestTrustInRestarts(t *testing.T) {
 		}
 		r, got := reporttest.Build(t, m, lines), 0
 		for _, doubt := range r.Answer.Trust {
-			if doubt.Remedy == "raise restarts" {
+			if doubt.Kind == cause.LoneOptimum {
 				got = doubt.Count
 			}
 		}

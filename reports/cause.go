@@ -60,7 +60,9 @@ func joined(texts []string) string {
 }
 
 // Remedy is what to do about a notice of a configuration; empty: nothing is known to help.
-func (r *Report) Remedy(configuration int, n Notice) string { return n.Kind.Remedy(r.setting(configuration)) }
+func (r *Report) Remedy(configuration int, n Notice) string {
+	return n.Kind.Remedy(r.setting(configuration))
+}
 
 // setting is where the notices of a configuration occurred; -1 is the whole run.
 func (r *Report) setting(configuration int) cause.Setting {

@@ -147,8 +147,8 @@ func printRetry(out io.Writer, dir string) error {
 			failed = append(failed, fmt.Sprintf("%s: %s", nameOf(folder.Manifest, line), why))
 		}
 	}
-	fmt.Fprintf(out, "--retry-failed runs %s again:\n", table.Counted(len(failed), "failed job",
-		"failed jobs"))
+	one, many := reports.Unit(folder.Manifest)
+	fmt.Fprintf(out, "--retry-failed runs %s again:\n", table.Counted(len(failed), "failed "+one, "failed "+many))
 	for i, text := range failed {
 		if i == mostRetried {
 			fmt.Fprintf(out, "  and %d more\n", len(failed)-i)

@@ -167,7 +167,7 @@ var messages = map[string][]string{
 	"tune: … needs the gradient of …":                           {"validate good.yaml --set model.inference=sampling"},
 	"not enough memory":                                         {"run good.yaml --memory 1MiB"},
 	"the folder belongs to another configuration":               {"run good.yaml -o one", "run good.yaml --set seed=3 -o one"},
-	"the folder holds an unfinished run of this configuration":  {"run good.yaml -o two", "run good.yaml -o two"},
+	"the folder holds this configuration, unfinished":           {"run good.yaml -o two", "run good.yaml -o two"},
 }
 
 // Every message that docs/troubleshooting.md explains is one of the program, and every cause has a

@@ -51,8 +51,8 @@ func TestCommandsAfterGoRun(t *testing.T) {
 	if out := goRun("init", file); !strings.Contains(out, "; next: go run ./cmd/gpc-tune run "+file) {
 		t.Errorf("init: %s", out)
 	}
-	const small = "version: 1\nname: small\nseed: 1\ndata: {dataset: crabs, subsample: 40}\n" +
-		"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+	const small = "version: 1\nname: small\nseed: 1\ndata: {dataset: iris, preprocess: standardize}\n" +
+		"model: {kernel: se, likelihood: softmax, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 	if err := os.WriteFile(file, []byte(small), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ in a file:
   model: {kernel: {sum: [kernel, …]}}
 `,
 	"platt": `platt (a way of calibration)
-1/(1 + exp(-a ln(p/(1-p)) - b)), a and b by maximum likelihood (Platt 1999)
+1/(1 + exp(-a ln(p/(1-p)) - b)), a ≥ 0 and b by maximum likelihood (Platt 1999)
   example: predict: {calibrate: platt}
 `,
 	"2.se.length_scale": `2.se.length_scale (a hyperparameter)

@@ -107,7 +107,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	s := stream{Classifier: c, name: name}
-	all := &Predicted{}
+	all := &Predicted{Warnings: []string{}}
 	err = c.file.Columns.Stream(name, in, streamed, func(ds *data.Data) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -170,7 +170,8 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, s.name, err)
 	}
-	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all)}
+	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all),
+		Warnings: []string{}}
 	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.threshold)...)
 	for i, row := range t.Rows {
 		for j, v := range row {

@@ -52,9 +52,13 @@ func TestStreamIsTheFile(t *testing.T) {
 			}
 			wrong := strings.Replace(text, "7,8", "7,eight", 1)
 			line := 1 + strings.Count(wrong[:strings.Index(wrong, "eight")], "\n")
-			err = all.Schema.Stream("-", strings.NewReader(wrong), records, func(*Data) error { return nil })
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("-:%d:", line)) {
-				t.Errorf("%d records: error %v, want one of line %d", records, err, line)
+			var unread []Unread
+			err = all.Schema.Stream("-", strings.NewReader(wrong), records, func(d *Data) error {
+				unread = Merge(unread, d.Unread)
+				return nil
+			})
+			if err != nil || len(unread) != 1 || unread[0].N != 1 || unread[0].First[0].Line != line || unread[0].First[0].Text != "eight" {
+				t.Errorf("%d records: %+v cannot be read, %v, want one value in line %d", records, unread, err, line)
 			}
 		}
 	}

@@ -161,7 +161,8 @@ var Sections = []Section{
 		{"amplitude", "standard deviation of the latent function, that is, the square root of its variance",
 			"1", "se: {amplitude: 2}"},
 		{"length_scale", "distance over which the function changes, in units of the preprocessed inputs",
-			"square root of the number of inputs, or the median distance", "se: {length_scale: {init: 3}}"},
+			"square root of the number of inputs, or the median distance of two cases, by their weights",
+			"se: {length_scale: {init: 3}}"},
 		{"ard", "one length scale for each input (automatic relevance determination); short ones mark " +
 			"relevant inputs", "false", "se: {ard: true}"},
 		{"alpha", "weights the mixture of length scales; for large values the kernel approaches se",
@@ -296,7 +297,7 @@ var Sections = []Section{
 		{"trace_scores", "records the scores of held-out cases after every iteration",
 			"false", "tune: {trace_scores: true}"},
 		{"trials", "number of points that are evaluated, of cmaes and nelder_mead at most",
-			"64; bayes 40, auto 100 or three climbs with a gradient, cmaes 300, nelder_mead 200 for each of its restarts, "+
+			"64; bayes 40, auto 100 or three climbs with a gradient, cmaes 300, nelder_mead 200 for each of its restarts, " +
 				"multi_fidelity 40 at the first level",
 			"tune: {method: random, trials: 100}"},
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",

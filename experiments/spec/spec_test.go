@@ -89,7 +89,7 @@ func TestOneMistakeEach(t *testing.T) {
 		"data: {dataset: crabs}\nmodel: {likelihood: probit, inference: ep}\n":                             "model has no kernel; add for example kernel: se",
 		strings.Replace(shell, "command: [sh, a.sh, '{x}'], ", "", 1):                                      "no command; add for example command",
 		strings.Replace(shell, "'{x}'", "x", 1):                                                            "no argument of the command has {x}; add it there, or write input: json",
-		strings.Replace(shell, "x: {", "1x: {", 1):                                                         `"1x" names no hyperparameter`,
+		strings.NewReplacer("x: {", "1x: {", "'{x}'", "a").Replace(shell):                                  `"1x" names no hyperparameter`,
 		strings.Replace(shell, "to: 1", "to: 0", 1):                                                        "from",
 		strings.Replace(shell, "linear", "linar", 1):                                                       `unknown range "linar"; did you mean "linear"?`,
 		"program: {command: [sh, a.sh]}\n":                                                                 "no hyperparameters; add for example",
@@ -215,7 +215,7 @@ func TestSizes(t *testing.T) {
 // The arguments of a program have the texts of its hyperparameters, and its files are found from the
 // folder of the experiment.
 func TestArgumentsOfPrograms(t *testing.T) {
-	text := "program: {command: [run, '{a}-{b}', '{a}', '{c}'], input: arguments, files: [f.sh, /g.sh], hyperparameters: {a: {linear: {from: 0, to: 1}}, b: {choice: {values: [red, green]}}}}\n"
+	text := "program: {command: [run, '{a}-{b}', '{a}', '{{c}}'], input: arguments, files: [f.sh, /g.sh], hyperparameters: {a: {linear: {from: 0, to: 1}}, b: {choice: {values: [red, green]}}}}\n"
 	s, err := Parse("f.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -204,11 +204,11 @@ func TestEndsOfSearches(t *testing.T) {
 		text  string
 	}{
 		{Spec{Name: "l", Lo: 1, Hi: 9, Column: 2}, true, cause.NoInfluence, "l ended at its upper bound 9, where its input has no influence"},
-		{Spec{Name: "l", Lo: 1, Hi: 9, Column: 2}, false, cause.AtBound, "l ended at its lower bound 1: wider bounds"},
+		{Spec{Name: "l", Lo: 1, Hi: 9, Column: 2}, false, cause.AtBound, "l ended at its lower bound 1"},
 		{Spec{Name: "a", Lo: DefaultLo, Hi: 9, Term: true}, false, cause.SwitchedOff, "where its part of the kernel adds nothing"},
-		{Spec{Name: "a", Lo: 2 * DefaultLo, Hi: 9, Term: true}, false, cause.AtBound, "hold it there with {fixed: "},
-		{Spec{Name: "a", Lo: DefaultLo, Hi: 9, Term: true}, true, cause.AtBound, "a ended at its upper bound 9: "},
-		{Spec{Name: "a", Lo: DefaultLo, Hi: 9}, false, cause.AtBound, "a ended at its lower bound 4.53999e-05: "},
+		{Spec{Name: "a", Lo: 2 * DefaultLo, Hi: 9, Term: true}, false, cause.AtBound, "a ended at its lower bound 9.07999e-05"},
+		{Spec{Name: "a", Lo: DefaultLo, Hi: 9, Term: true}, true, cause.AtBound, "a ended at its upper bound 9"},
+		{Spec{Name: "a", Lo: DefaultLo, Hi: 9}, false, cause.AtBound, "a ended at its lower bound 4.53999e-05"},
 	} {
 		if n := c.s.Ended(c.upper); n.Kind != c.want || !strings.Contains(n.Text, c.text) {
 			t.Errorf("%+v, upper %v: %v, %s", c.s, c.upper, n.Kind, n.Text)

@@ -394,7 +394,7 @@ func TestFailuresInWords(t *testing.T) {
 		{nil, 2, 0, "2 of 6 jobs; gpc-tune run with --retry-failed runs failed jobs again"},
 		{nil, 1, 3, "1 of 6 jobs, and 3 points that could not be evaluated, which the searches went past; gpc-tune run with " +
 			"--retry-failed runs failed jobs again"},
-		{&record.Program{}, 2, 0, "2 of 5 trials; gpc-tune run with --retry-failed runs failed trials again"},
+		{&record.Program{}, 2, 0, "2 of 5 trials; gpc-tune search with --retry-failed runs failed trials again"},
 	} {
 		m := record.Manifest{Configurations: []record.Configuration{{Program: of.program, Studies: []record.Study{{Evaluation: "train"}}}}}
 		lines := []record.Line{{Key: "fit", Fit: &record.Fit{Chosen: -1}}}
