@@ -192,8 +192,9 @@ func (p *onlinePosterior) finish(o Online, sweeps int) error {
 	p.diagnostics.Converged = p.rounding <= unresolved
 	switch {
 	case !p.diagnostics.Converged:
-		p.stopped(errImprecise, fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry "+
-			"prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
+		p.stopped(errImprecise, fmt.Sprintf("online met variances uncertain by a relative %.1g; "+
+			"double precision does not carry prior variances this large "+
+			"(a smaller amplitude or noise in the kernel helps)", p.rounding))
 	case p.rounding > 1e-6:
 		p.diagnostics.Warnings = []Warning{cause.Rounding.New("rounding error at prior variances this large leaves "+
 			"the variances that online met uncertain by a relative %.1g", p.rounding)}

@@ -73,8 +73,8 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 			"iteration %d; double precision does not carry prior variances this large beside posterior ones this "+
 			"small (a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
-		o.stopped(ErrNotConverged, fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations from its fixed "+
-			"point; raise max_iterations", method, d.Iterations, f.distance))
+		o.stopped(ErrNotConverged, fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations "+
+			"from its fixed point; raise max_iterations", method, d.Iterations, f.distance))
 	}
 	return nil
 }

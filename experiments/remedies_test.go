@@ -48,15 +48,6 @@ func printing(program, keys string) string {
 	return "program:\n  command: [sh, -c, \"" + program + "\"]\n  hyperparameters: {rate: {linear: {from: 1, to: 3}}}\n" + keys + "tune: {method: grid, grid: {rate: {linear: [1, 3], points: 3}}}\n"
 }
 
-// numbered is a table of n rows with an input, a label and further columns.
-func numbered(head string, n int, row func(i int) string) string {
-	text := head + "\n"
-	for i := range n {
-		text += row(i) + "\n"
-	}
-	return text
-}
-
 var follow = []followed{
 	{kind: cause.TimedOut, remedy: "run with --retry-failed and a longer --trial-timeout", before: fewCrabs + byProbit + "tune: none\n",
 		options: Options{Options: search.Options{TrialTimeout: 1}}, then: Options{Resume: true, Retry: true, Options: search.Options{TrialTimeout: time.Hour}}},

@@ -124,15 +124,6 @@ func (a *Answer) nested(n *Nested) bool {
 	return true
 }
 
-// worst is the worst status of the fit to all training data and of the evaluations.
-func (c *Configuration) worst() Status {
-	status := c.Status
-	for _, e := range c.Evaluations {
-		status = worse(status, e.Status)
-	}
-	return status
-}
-
 // keep is the command that writes a configuration to a model file. The components of a program
 // other than gpc-tune may be its own: then it is a call from there.
 func (r *Report) keep(configuration int) string {

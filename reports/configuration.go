@@ -458,3 +458,12 @@ func (c Configuration) ByInput(values Values) Values {
 	}
 	return out
 }
+
+// worst is the worst status of the fit to all training data and of the evaluations.
+func (c *Configuration) worst() Status {
+	status := c.Status
+	for _, e := range c.Evaluations {
+		status = worse(status, e.Status)
+	}
+	return status
+}

@@ -143,18 +143,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 			if c.Program == nil {
 				jobs[i][1].left += fits
 			}
-			for _, t := range s.Trials {
-				if !t.Failure.IsZero() {
-					out.Failed++
-				}
-			}
-			if s.status() == Failed && c.Program == nil {
-				out.Failed++
-			}
-			failures := b.failures(s)
-			if out.Failures += len(failures); out.FirstFailure == "" && len(failures) > 0 {
-				out.FirstFailure = failures[0].String()
-			}
+			out.count(s, b.failures(s), c.Program == nil)
 		}
 		for _, t := range jobs[i] {
 			out.Done += t.done
@@ -170,6 +159,21 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	}
 	p.Finished = p.Done == p.Known && !open
 	return p, nil
+}
+
+// count adds the failures of a study. fitted means that its fit is a job.
+func (c *ConfigurationProgress) count(s *Study, failures []Failure, fitted bool) {
+	for _, t := range s.Trials {
+		if !t.Failure.IsZero() {
+			c.Failed++
+		}
+	}
+	if s.status() == Failed && fitted {
+		c.Failed++
+	}
+	if c.Failures += len(failures); c.FirstFailure == "" && len(failures) > 0 {
+		c.FirstFailure = failures[0].String()
+	}
 }
 
 // Sentences describe the progress and speed of the whole run.

@@ -1,5 +1,7 @@
 package reports
 
+import "github.com/gpc-tune/gpc-tune/internal/cause"
+
 // WarningCauses groups the warnings of the whole run and of its configurations by cause: first
 // problems, then information.
 func (r *Report) WarningCauses() []Cause {
@@ -59,3 +61,52 @@ func (r *Report) FailureCauses() []Cause {
 	}
 	return r.causes(all)
 }
+
+// causes groups notices by kind, in the order of first occurrence. The remedies are those of the
+// configurations that have the notices.
+func (r *Report) causes(notices []Notice) (out []Cause) {
+	at, remedies := map[cause.Kind]int{}, [][]string{}
+	for _, n := range notices {
+		i, met := at[n.Kind]
+		if !met {
+			i = len(out)
+			at[n.Kind] = i
+			var c Cause
+			c.Cause, c.Meaning, c.Note = n.Kind.Explanation()
+			out, remedies = append(out, c), append(remedies, nil)
+		}
+		out[i].Count += n.Count
+		out[i].Notices = append(out[i].Notices, n)
+		remedies[i] = append(remedies[i], r.Remedy(n.Configuration, n))
+		out[i].Remedy = joined(remedies[i])
+	}
+	return out
+}
+
+// Remedy is what to do about a notice of a configuration; empty: nothing is known to help.
+func (r *Report) Remedy(configuration int, n Notice) string {
+	return cause.Remedy(n.Kind, r.setting(configuration))
+}
+
+// setting is where the notices of a configuration occurred; -1 is the whole run.
+func (r *Report) setting(configuration int) cause.Setting {
+	if configuration < 0 {
+		return cause.Setting{}
+	}
+	c := r.Configurations[configuration]
+	return cause.Setting{Program: c.Program != nil, Method: c.Inference.Name(), Strategy: c.Tune}
+}
+
+// String is a notice without its configuration.
+func (n Notice) String() string {
+	if n.Where == "" {
+		return n.Text
+	}
+	return n.Where + ": " + n.Text
+}
+
+// MarshalText is String.
+func (n Notice) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// JSONSchema is that of a text.
+func (Notice) JSONSchema() map[string]any { return map[string]any{"type": "string"} }

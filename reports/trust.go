@@ -25,7 +25,7 @@ type doubts struct {
 
 // add appends a reason with the remedy of its kind, unless it never occurred.
 func (d *doubts) add(kind cause.Kind, count int, text string, args ...any) {
-	d.remedied(kind, count, kind.Remedy(d.at), text, args...)
+	d.remedied(kind, count, cause.Remedy(kind, d.at), text, args...)
 }
 
 // remedied is add with another remedy.
@@ -80,8 +80,8 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	return out.reasons
 }
 
-// doubtful reports whether a failure is a reason to doubt the best of what did not fail: a whole job
-// failed, for a reason that is not its place in the space of the search.
+// doubtful reports whether a failure is a reason to doubt the best of what did not fail: a whole
+// job failed, for a reason that is not its place in the space of the search.
 func (f Failure) doubtful() bool {
 	return f.job && f.Kind != cause.NotPositiveDefinite && f.Kind != cause.NotFinite && f.Kind != cause.Imprecise
 }
@@ -92,7 +92,7 @@ func (r *Report) remedies(of func(configuration int, f Failure) bool) string {
 	for i, c := range r.Configurations {
 		for _, f := range c.Failures {
 			if of(i, f) {
-				texts = append(texts, f.Kind.Remedy(r.setting(i)))
+				texts = append(texts, cause.Remedy(f.Kind, r.setting(i)))
 			}
 		}
 	}

@@ -153,8 +153,8 @@ func TestBayesCheck(t *testing.T) {
 		want string
 	}{
 		{CMAES{Population: 3}, "population = 3 must be from 4 to 1000000"},
-		{CMAES{Population: 10, Trials: 9}, "evaluations = 9 are less than one generation of 10"},
-		{CMAES{Trials: -1}, "evaluations = -1"},
+		{CMAES{Population: 10, Trials: 9}, "trials = 9 are less than one generation of 10"},
+		{CMAES{Trials: -1}, "trials = -1"},
 		{CMAES{Population: 400}, ""},
 	} {
 		if err := c.e.Check(seSpace()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -57,22 +57,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 		return nil, fmt.Errorf("the search has %d hyperparameters; at most %d can be compared", len(s),
 			sobolDimensions/2)
 	}
-	var rows, values []float64
-	failed := 0
-	for _, t := range trials {
-		for _, p := range t.Points {
-			if v := float64(p.Value); p.Failure.IsZero() && t.Share == (record.Share{}) && math.Abs(v) < 1e150 {
-				theta := make([]float64, len(of))
-				for k, j := range of {
-					theta[k] = float64(p.Theta[j])
-				}
-				rows, values = append(rows, s.features(s.unit(theta))...), append(values, v)
-				continue
-			}
-			failed++
-		}
-		failed += len(t.Asked)
-	}
+	rows, values, failed := s.measured(trials, of)
 	out := &Sensitivity{Measured: len(values)}
 	columns := len(s.features(s.unit(s.start())))
 	switch least := 2 * (len(s) + 1); {
@@ -84,14 +69,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 	case floats.Max(values)-floats.Min(values) <= 1e-12*max(floats.Max(values), -floats.Min(values)):
 		return nil, fmt.Errorf("all %d values are equal", len(values))
 	}
-	x, y := mat.NewDense(len(values), columns, rows), values
-	if n := len(values); n > sensitivityValues {
-		x, y = mat.NewDense(sensitivityValues, columns, nil), nil
-		for i := range sensitivityValues {
-			x.SetRow(i, rows[i*n/sensitivityValues*columns:][:columns])
-			y = append(y, values[i*n/sensitivityValues])
-		}
-	}
+	x, y := fewer(mat.NewDense(len(values), columns, rows), values)
 	model, err := objective.NewSurrogate(x, y, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the regression of the values failed: %w", err)
@@ -134,6 +112,42 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 		}
 	}
 	return out, nil
+}
+
+// measured returns the features of the points that have a value, one after another, their values,
+// and the number of other points. of has the positions of the hyperparameters among those of
+// trials.
+func (s Space) measured(trials []*record.Trial, of []int) (rows, values []float64, failed int) {
+	for _, t := range trials {
+		for _, p := range t.Points {
+			v := float64(p.Value)
+			if !p.Failure.IsZero() || t.Share != (record.Share{}) || !(math.Abs(v) < 1e150) {
+				failed++
+				continue
+			}
+			theta := make([]float64, len(of))
+			for k, j := range of {
+				theta[k] = float64(p.Theta[j])
+			}
+			rows, values = append(rows, s.features(s.unit(theta))...), append(values, v)
+		}
+		failed += len(t.Asked)
+	}
+	return rows, values, failed
+}
+
+// fewer returns at most sensitivityValues of the points and values, evenly among all.
+func fewer(points *mat.Dense, values []float64) (x *mat.Dense, y []float64) {
+	n, columns := points.Dims()
+	if n <= sensitivityValues {
+		return points, values
+	}
+	x = mat.NewDense(sensitivityValues, columns, nil)
+	for i := range sensitivityValues {
+		x.SetRow(i, points.RawRowView(i*n/sensitivityValues))
+		y = append(y, values[i*n/sensitivityValues])
+	}
+	return x, y
 }
 
 // sobolIndices are those of hyperparameters with the same condition. Points a and b are uniform in

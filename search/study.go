@@ -26,7 +26,8 @@ type Study struct {
 	Stage       *Stage // the stage that starts the study; nil: it starts at once
 	Turn               // when its jobs start; zero: in the order of the studies
 	Shared             // jobs with the same result as those of other studies
-	// Minimize means that Value is the objective with its sign changed: its least value is the best.
+	// Minimize means that Value is the objective with its sign changed: the least value of the
+	// objective is the best.
 	Minimize bool
 	Memory   int64  // upper bound of the bytes that one of its jobs needs
 	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown

@@ -184,7 +184,8 @@ func stateOf(plan *plan.Plan, dir string, retry bool) (string, error) {
 		return "", err
 	case extends:
 		command := plan.Manifest.Command()
-		return fmt.Sprintf("%s; this plan extends that %s: gpc-tune %s --extend reuses them", state, command, command), nil
+		return fmt.Sprintf("%s; this plan extends that %s: gpc-tune %s --extend reuses them", state, command,
+			command), nil
 	case done == 0 || retry:
 		return state, nil
 	}

@@ -75,17 +75,7 @@ a cost.`,
 				return err
 			}
 			warnAll(c, table.Warnings)
-			if table.Labelled > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "scores, labelled cases: %d\n", table.Labelled)
-			}
-			for _, name := range slices.Sorted(maps.Keys(table.Scores)) {
-				s := table.Scores[name]
-				fmt.Fprintf(c.ErrOrStderr(), "  %s %.6g", name, float64(s.Value))
-				if s.CI95 != nil {
-					fmt.Fprintf(c.ErrOrStderr(), " (95 %% %.6g to %.6g)", float64(s.CI95[0]), float64(s.CI95[1]))
-				}
-				fmt.Fprintln(c.ErrOrStderr())
-			}
+			printScores(c.ErrOrStderr(), table)
 			return nil
 		},
 	}
@@ -93,6 +83,21 @@ a cost.`,
 	formatFlag(c, &format, classifier.PredictedFormats.Names())
 	deciding = decidingFlags(c)
 	return c
+}
+
+// printScores prints the scores of predictions of labelled cases.
+func printScores(w io.Writer, t *classifier.Predicted) {
+	if t.Labelled > 0 {
+		fmt.Fprintf(w, "scores, labelled cases: %d\n", t.Labelled)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Scores)) {
+		s := t.Scores[name]
+		fmt.Fprintf(w, "  %s %.6g", name, float64(s.Value))
+		if s.CI95 != nil {
+			fmt.Fprintf(w, " (95 %% %.6g to %.6g)", float64(s.CI95[0]), float64(s.CI95[1]))
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // decidingFlags adds the flags of decisions.

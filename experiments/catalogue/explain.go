@@ -41,19 +41,7 @@ func Explain(out io.Writer, name string) error {
 				_, err := out.Write(e.File)
 				return err
 			}
-			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
-			options := explainOptions(w, e)
-			fmt.Fprintf(w, "\nin a file:\n")
-			if k.Name != "strategies" || e.Component != nil {
-				fmt.Fprintf(w, "  "+k.In+"\n", example(e))
-			}
-			if len(options) > 0 {
-				with := "{%s: {%s: …}}"
-				if k.Name == "strategies" {
-					with = "%s, %s: …"
-				}
-				fmt.Fprintf(w, "  "+k.In+"\n", fmt.Sprintf(with, e.Name, strings.Join(options, ": …, ")))
-			}
+			explainEntry(w, k, e)
 		}
 	}
 	more, names := explainKey(w, name, found > 0)
@@ -69,6 +57,29 @@ func Explain(out io.Writer, name string) error {
 	return w.Flush()
 }
 
+// explainEntry documents an entry of the Catalogue.
+func explainEntry(w io.Writer, k spec.Kind, e spec.Entry) {
+	fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
+	options := explainOptions(w, e)
+	fmt.Fprintf(w, "\nin a file:\n")
+	if k.Name != "strategies" || e.Component != nil {
+		fmt.Fprintf(w, "  "+k.In+"\n", example(e))
+	}
+	if len(options) > 0 {
+		with := "{%s: {%s: …}}"
+		if k.Name == "strategies" {
+			with = "%s, %s: …"
+		}
+		fmt.Fprintf(w, "  "+k.In+"\n", fmt.Sprintf(with, e.Name, strings.Join(options, ": …, ")))
+	}
+}
+
+// alsoExplained are the other things with names that Explain documents. Each writes what it has on
+// a name, and returns all names that it knows.
+var alsoExplained = []func(write func(format string, args ...any), name string) (names []string){
+	explainWords, explainFileKeys, explainCalibrations, explainColumns, explainTables, explainCauses, explainFields,
+}
+
 // explainKey documents the words of the glossary, the keys of the file, headings of tables and
 // fields of results with this name; below means that something precedes them. It returns all names
 // that it knows.
@@ -80,20 +91,34 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 		found, below = true, true
 		fmt.Fprintf(w, format, args...)
 	}
+	for _, explain := range alsoExplained {
+		names = append(names, explain(write, name)...)
+	}
+	return found, names
+}
+
+func explainWords(write func(format string, args ...any), name string) (names []string) {
 	for _, t := range glossary() {
 		if names = append(names, t.words...); t.named(name) {
 			write("%s (a word of the glossary)\n%s\n", name, t.meaning)
 		}
 	}
+	return names
+}
+
+func explainFileKeys(write func(format string, args ...any), name string) (names []string) {
 	for _, s := range spec.Sections {
 		for _, k := range s.Keys {
-			if names = append(names, k.Name); k.Name != name {
-				continue
+			if names = append(names, k.Name); k.Name == name {
+				write("%s (a key of the file: %s)\n%s\n%s", k.Name, s.Name, k.Doc, usage(k))
 			}
-			write("%s (a key of the file: %s)\n%s\n%s", k.Name, s.Name, k.Doc, usage(k))
 		}
 	}
-	names = append(names, explainCalibrations(write, name)...)
+	return names
+}
+
+// explainColumns documents columns of tables by their headings.
+func explainColumns(write func(format string, args ...any), name string) (names []string) {
 	column := strings.TrimSuffix(table.Heading(name), " %")
 	for _, s := range cv.Scores {
 		heading := strings.TrimSuffix(s.Column.Heading, " %")
@@ -112,21 +137,37 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			write("%s (a column of tables)\n%s\n", name, table.HeadDocs[heading])
 		}
 	}
+	return names
+}
+
+func explainTables(write func(format string, args ...any), name string) (names []string) {
 	for _, s := range table.Exported() {
 		if names = append(names, s.Name); plain(s.Name) == plain(name) {
 			write("%s (a table of gpc-tune export)\n%s\n", s.Name, cmp.Or(s.Doc, "see the columns"))
 		}
 	}
-	if kind := cause.Kind(name); name != "" && kind.UnmarshalText([]byte(name)) == nil {
-		text, meaning, _ := kind.Explanation()
-		if meaning != "" {
-			text += ": " + meaning
-		}
-		for _, r := range kind.Remedies() {
-			text += "\n  remedy: " + r
-		}
-		write("%s (a kind of warnings and failures)\n%s\n", name, text)
+	return names
+}
+
+// explainCauses documents a kind of warnings and failures. Its names are suggested to nobody.
+func explainCauses(write func(format string, args ...any), name string) []string {
+	kind := cause.Kind(name)
+	if name == "" || kind.UnmarshalText([]byte(name)) != nil {
+		return nil
 	}
+	text, meaning, _ := kind.Explanation()
+	if meaning != "" {
+		text += ": " + meaning
+	}
+	for _, r := range kind.Remedies() {
+		text += "\n  remedy: " + r
+	}
+	write("%s (a kind of warnings and failures)\n%s\n", name, text)
+	return nil
+}
+
+// explainFields documents fields of results.json and other outputs.
+func explainFields(write func(format string, args ...any), name string) (names []string) {
 	for _, s := range Schemas {
 		if s.Of == nil {
 			continue
@@ -140,7 +181,7 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			}
 		}
 	}
-	return found, names
+	return names
 }
 
 // explainCalibrations documents the way of calibration with this name. It returns all their names.

@@ -191,43 +191,51 @@ func (p *pages) page() error {
 	case header.DictionaryPageHeader.Valid:
 		return p.learn(content, plain, header.DictionaryPageHeader.V)
 	case header.DataPageHeader.Valid:
-		h := header.DataPageHeader.V
-		content, err := p.inflate(content, plain)
-		if err != nil {
-			return err
-		}
-		levels := []byte(nil)
-		if p.column.optional {
-			if len(content) < 4 || int64(binary.LittleEndian.Uint32(content)) > int64(len(content)-4) {
-				return errShort
-			}
-			end := 4 + binary.LittleEndian.Uint32(content)
-			levels, content = content[4:end], content[end:]
-		}
-		return p.begin(h.NumValues, levels, content, h.Encoding)
+		return p.first(content, plain, header.DataPageHeader.V)
 	case header.DataPageHeaderV2.Valid:
-		h := header.DataPageHeaderV2.V
-		repeated, defined := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength)
-		if repeated < 0 || defined < 0 || repeated > len(content) || defined > len(content)-repeated {
-			return errShort
-		}
-		levels, content := content[repeated:repeated+defined], content[repeated+defined:]
-		if !p.column.optional && defined > 0 || h.NumRows != h.NumValues {
-			return errors.New("it says that it has lists, or missing values in a column without such")
-		}
-		if !h.IsCompressed.Valid || h.IsCompressed.V {
-			var err error
-			if content, err = p.inflate(content, plain-repeated-defined); err != nil {
-				return err
-			}
-		}
-		err := p.begin(h.NumValues, levels, content, h.Encoding)
-		if missing := p.n - p.present; err == nil && missing != int(h.NumNulls) {
-			err = fmt.Errorf("it says that %d values are missing, and %d are", h.NumNulls, missing)
-		}
-		return err
+		return p.second(content, plain, header.DataPageHeaderV2.V)
 	}
 	return nil // an index
+}
+
+// first begins a page of the first version, whose levels are compressed with its values.
+func (p *pages) first(content []byte, plain int, h format.DataPageHeader) error {
+	content, err := p.inflate(content, plain)
+	if err != nil {
+		return err
+	}
+	levels := []byte(nil)
+	if p.column.optional {
+		if len(content) < 4 || int64(binary.LittleEndian.Uint32(content)) > int64(len(content)-4) {
+			return errShort
+		}
+		end := 4 + binary.LittleEndian.Uint32(content)
+		levels, content = content[4:end], content[end:]
+	}
+	return p.begin(h.NumValues, levels, content, h.Encoding)
+}
+
+// second begins a page of the second version, whose levels come first and are not compressed.
+func (p *pages) second(content []byte, plain int, h format.DataPageHeaderV2) error {
+	repeated, defined := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength)
+	if repeated < 0 || defined < 0 || repeated > len(content) || defined > len(content)-repeated {
+		return errShort
+	}
+	levels, content := content[repeated:repeated+defined], content[repeated+defined:]
+	if !p.column.optional && defined > 0 || h.NumRows != h.NumValues {
+		return errors.New("it says that it has lists, or missing values in a column without such")
+	}
+	if !h.IsCompressed.Valid || h.IsCompressed.V {
+		var err error
+		if content, err = p.inflate(content, plain-repeated-defined); err != nil {
+			return err
+		}
+	}
+	err := p.begin(h.NumValues, levels, content, h.Encoding)
+	if missing := p.n - p.present; err == nil && missing != int(h.NumNulls) {
+		err = fmt.Errorf("it says that %d values are missing, and %d are", h.NumNulls, missing)
+	}
+	return err
 }
 
 // inflate decompresses a page to its size.
@@ -346,18 +354,7 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 	case c.kind == format.Boolean:
 		return p.truths(content, as)
 	case c.kind == format.ByteArray && as == format.Plain:
-		return func() (field, error) {
-			if len(content) < 4 || int64(binary.LittleEndian.Uint32(content)) > int64(len(content)-4) {
-				return field{}, errShort
-			}
-			end := 4 + binary.LittleEndian.Uint32(content)
-			value := content[4:end]
-			content = content[end:]
-			if n--; n == 0 && len(content) > 0 {
-				return field{}, errLong
-			}
-			return c.cell(value)
-		}, nil
+		return p.texts(content, n), nil
 	case as == format.Plain && len(content) > n*c.length:
 		return nil, errLong
 	case as == format.Plain:
@@ -386,6 +383,22 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 		}, nil
 	}
 	return p.deltas(content, n, as)
+}
+
+// texts is decoder for byte arrays, each after its length.
+func (p *pages) texts(content []byte, n int) (next func() (field, error)) {
+	return func() (field, error) {
+		if len(content) < 4 || int64(binary.LittleEndian.Uint32(content)) > int64(len(content)-4) {
+			return field{}, errShort
+		}
+		end := 4 + binary.LittleEndian.Uint32(content)
+		value := content[4:end]
+		content = content[end:]
+		if n--; n == 0 && len(content) > 0 {
+			return field{}, errLong
+		}
+		return p.column.cell(value)
+	}
 }
 
 // truths is decoder for truth values, which are single bits.

@@ -98,6 +98,17 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	return d, t.faults.err()
 }
 
+// remaining are the columns that have no role yet, without those that are dropped and the query
+// numbers of a sparse file.
+func (t *table) remaining(drop []int) (inputs []int) {
+	for j, r := range t.roles {
+		if r == ignored && !slices.Contains(drop, j) && !(t.sparse && t.names[j] == "qid") {
+			inputs = append(inputs, j)
+		}
+	}
+	return inputs
+}
+
 // layout finds the columns that the specification names in the file t and sets their roles. group
 // is -1 if there is none.
 func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
@@ -146,15 +157,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	schema.count(t, of["counts"])
 	inputs := of["columns"]
 	if len(s.Columns.Chosen) == 0 {
-		dropped := make([]bool, len(t.names))
-		for _, j := range of["drop"] {
-			dropped[j] = true
-		}
-		for j, r := range t.roles {
-			if r == ignored && !dropped[j] && !(t.sparse && t.names[j] == "qid") {
-				inputs = append(inputs, j)
-			}
-		}
+		inputs = t.remaining(of["drop"])
 	}
 	if len(inputs) == 0 && len(p) == 0 {
 		p.add("columns", "no input column is left; the file has %s", list(t.names))

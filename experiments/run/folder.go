@@ -73,8 +73,8 @@ func (f *Follower) read() (*Folder, error) {
 		return nil, fmt.Errorf("%w; %s", err, remedy)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, or search, which is runs/NAME unless -o said "+
-			"otherwise", err)
+		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, or search, which is runs/NAME "+
+			"unless -o said otherwise", err)
 	}
 	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
 		return nil, err

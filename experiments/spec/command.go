@@ -27,8 +27,8 @@ func fill(arg string, text func(name string) string) string {
 	})
 }
 
-// checkPlaceholders reports placeholders of a command that no hyperparameter has, and what is nearly
-// one. A $ before the brace makes it a variable of a shell.
+// checkPlaceholders reports placeholders of a command that no hyperparameter has, and what is
+// nearly one. A $ before the brace makes it a variable of a shell.
 func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 	if command == nil {
 		return
@@ -43,7 +43,8 @@ func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 				continue
 			}
 			if name := n.Value[at[4]:at[5]]; !slices.Contains(names, name) {
-				d.At(n, "{%s} is no hyperparameter%s; the text itself is {{%s}}", name, registry.Suggest(name, names), name)
+				d.At(n, "{%s} is no hyperparameter%s; the text itself is {{%s}}", name,
+					registry.Suggest(name, names), name)
 			}
 		}
 		for _, at := range nearly.FindAllStringSubmatchIndex(n.Value, -1) {
@@ -75,8 +76,8 @@ func words(text string) (args []string, err error) {
 			inside = true
 		case quote == '"' && (r == '$' || r == '`') || quote == 0 && strings.ContainsRune("|&;<>()$`*?[]~#\n", r) &&
 			!(strings.ContainsRune("~#", r) && inside):
-			return nil, fmt.Errorf("%q is for a shell, which the command does not have; write it in quotes, or command: "+
-				"[sh, -c, …] with the whole text", r)
+			return nil, fmt.Errorf("%q is for a shell, which the command does not have; write it in quotes, or "+
+				"command: [sh, -c, …] with the whole text", r)
 		case quote == 0 && (r == '\'' || r == '"'):
 			quote, inside = r, true
 		case quote == 0 && (r == ' ' || r == '\t'):

@@ -297,8 +297,8 @@ var Sections = []Section{
 		{"trace_scores", "records the scores of held-out cases after every iteration",
 			"false", "tune: {trace_scores: true}"},
 		{"trials", "number of points that are evaluated, of cmaes and nelder_mead at most",
-			"64; bayes 40, auto 100 or three climbs with a gradient, cmaes 300, nelder_mead 200 for each of its restarts, " +
-				"multi_fidelity 40 at the first level",
+			"64; bayes 40, auto 100 or three climbs with a gradient, cmaes 300, nelder_mead 200 for each of " +
+				"its restarts, multi_fidelity 40 at the first level",
 			"tune: {method: random, trials: 100}"},
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",
 			"d + 2 for d free hyperparameters", "tune: {method: bayes, initial: 10}"},

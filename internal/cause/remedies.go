@@ -96,9 +96,9 @@ func (r remedy) applies(s Setting) bool {
 	return (s.Program || !r.program) && among(r.methods, s.Method) && among(r.strategies, s.Strategy)
 }
 
-// Remedy returns what to do about this kind in a setting; empty: nothing is known to help, or
-// nothing is wrong.
-func (k Kind) Remedy(s Setting) string {
+// Remedy returns what to do about a kind in a setting; empty: nothing is known to help, or nothing
+// is wrong.
+func Remedy(k Kind, s Setting) string {
 	for _, r := range remedies {
 		if r.kind == k && r.applies(s) {
 			return r.text

@@ -74,6 +74,17 @@ type ListOrMap interface {
 	Map() any
 }
 
+// text reads a value that reads its own text.
+func (d *Decoder) text(n *strictyaml.Node, v reflect.Value) {
+	err := writtenAs(n, v.Type())
+	if err == nil {
+		err = v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value))
+	}
+	if err != nil {
+		d.At(n, "%v", err)
+	}
+}
+
 func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	if isLiteral(v.Type()) && n.Value != "" { // null is a value too
 		d.literal(n, v)
@@ -82,17 +93,9 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	if strictyaml.IsNull(n) && !(v.Kind() == reflect.Slice && isLiteral(v.Type().Elem()) && n.Value != "") {
 		return // an empty value: the default applies
 	}
-	if v.CanAddr() && n.Kind == strictyaml.ScalarNode {
-		if v.Addr().Type().Implements(textUnmarshaler) {
-			if err := writtenAs(n, v.Type()); err != nil {
-				d.At(n, "%v", err)
-				return
-			}
-			if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
-				d.At(n, "%v", err)
-			}
-			return
-		}
+	if v.CanAddr() && n.Kind == strictyaml.ScalarNode && v.Addr().Type().Implements(textUnmarshaler) {
+		d.text(n, v)
+		return
 	}
 	if v.CanAddr() && d.inner(n, v.Addr().Interface()) {
 		return

@@ -192,11 +192,6 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	if len(at) == 0 {
 		return l, false
 	}
-	type column struct {
-		coordinate
-		place   []int // of every point
-		changes int
-	}
 	var columns []column
 	first := grid[at[0]].Point
 	for _, i := range at {
@@ -205,36 +200,11 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 		}
 	}
 	for _, value := range first {
-		c := column{coordinate: coordinate{label: "ln " + reports.Spaced(value.Name)}}
-		for _, i := range at {
-			v, matters := grid[i].Point.Get(value.Name)
-			if !matters {
-				return l, false
-			}
-			c.values = append(c.values, v)
-		}
-		if slices.ContainsFunc(c.values, func(v float64) bool { return !figure.Drawable(v) }) {
+		c, ok := columnOf(grid, at, value.Name, value.Text != "")
+		if !ok {
 			return l, false
 		}
-		if slices.Min(c.values) > 0 {
-			for i, v := range c.values {
-				c.values[i] = math.Log(v)
-			}
-		} else {
-			c.label = reports.Spaced(value.Name)
-		}
-		distinct := slices.Compact(slices.Sorted(slices.Values(c.values)))
-		if len(distinct) > 1 && value.Text != "" {
-			return l, false
-		}
-		for i, v := range c.values {
-			place, _ := slices.BinarySearch(distinct, v)
-			if i > 0 && place != c.place[i-1] {
-				c.changes++
-			}
-			c.place = append(c.place, place)
-		}
-		if c.values = distinct; len(distinct) > 1 {
+		if len(c.values) > 1 {
 			columns = append(columns, c)
 		}
 	}
@@ -251,6 +221,44 @@ func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 		l.point[across.place[k]][up.place[k]] = i
 	}
 	return l, true
+}
+
+// column is a coordinate of points, with the place of every point among its values, and how often
+// it changes from one point to the next.
+type column struct {
+	coordinate
+	place   []int
+	changes int
+}
+
+// columnOf returns the coordinate of some points that has a name. A hyperparameter that does not
+// matter for all of them has none, nor has a choice that differs among them.
+func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c column, ok bool) {
+	c.label = "ln " + reports.Spaced(name)
+	for _, i := range at {
+		v, matters := grid[i].Point.Get(name)
+		if !matters || !figure.Drawable(v) {
+			return c, false
+		}
+		c.values = append(c.values, v)
+	}
+	if slices.Min(c.values) > 0 {
+		for i, v := range c.values {
+			c.values[i] = math.Log(v)
+		}
+	} else {
+		c.label = reports.Spaced(name)
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(c.values)))
+	for i, v := range c.values {
+		place, _ := slices.BinarySearch(distinct, v)
+		if i > 0 && place != c.place[i-1] {
+			c.changes++
+		}
+		c.place = append(c.place, place)
+	}
+	c.values = distinct
+	return c, len(distinct) == 1 || !choice
 }
 
 // find is the place of a point in the lattice.

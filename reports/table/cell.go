@@ -40,8 +40,8 @@ func (f Fact) Command() bool { return f.Kind == Command }
 
 // Cell is a cell of a Table.
 type Cell struct {
-	// string, int, bool, reports.Number, reports.Values, record.Literal, Interval or className; nil:
-	// empty
+	// string, int, bool, reports.Number, reports.Values, record.Literal, Interval or className;
+	// nil: empty
 	Value   any
 	Text    string           // for people; empty: the usual text of the value
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
