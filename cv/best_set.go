@@ -13,59 +13,62 @@ import (
 // multipliers is the number of random draws for simultaneous intervals.
 const multipliers = 999
 
-// Negligible is a difference of scores that no table shows.
-const Negligible = 1e-6
-
-// BestSet says which models may be the best, at 95 %.
+// BestSet has the models that may be the best, at 95 %, and the most that each can cost.
 type BestSet struct {
-	Cases int // that are held out; 0: there are no intervals
-	// of every model: the difference of its score from that of the best, negative if it is worse,
-	// with its interval. All intervals together contain the true differences in 95 % of samples.
+	Cases int // that are held out; 0: there are no bounds
+	// Differences has, for every model, its score minus the score of the best. A worse model has a
+	// negative value. Lo and Hi are 95 % bounds, one-sided each, of its true score minus the
+	// largest true score of the others.
 	Differences []Estimate
-	// of every model: the smallest level at which it is not in the set; 1 for the best
+	// P is, for every model, the p value of the hypothesis that no other is better.
 	P []float64
-	// of every model: it may be the best, because its interval contains 0, which is when P is above
-	// 0.05
+	// In says of every model that it may be the best: P is above 0.05, or its score is within
+	// Score.Negligible of the best.
 	In []bool
-	// of every model: it is in the set, and the difference counts as none. The two cases, or
-	// groups, with the largest differences contribute more than the sum over all, or it is below
-	// Negligible.
+	// AtMost is, for every model, the most by which its true score may be below the largest one;
+	// NaN: not known.
+	AtMost []float64
+	// None says of every model in the set that its difference counts as none. The two cases, or
+	// groups, with the largest differences contribute more than the sum over all, or the difference
+	// is below Score.Negligible.
 	None []bool
-	// of a score for which the base rate has the value 0: that of the best with its interval among
-	// the intervals of all models; else NaN
-	Gain Estimate
 }
 
-// Set compares all models with one of them, the best by the score. With contributions S_ic of n
-// units, their mean S_c, and random signs e_i, one for each unit and draw,
+// Set compares every model with all others. best has the largest score. Models contribute S_ic in n
+// units, with mean S_c. Every draw has random signs e_i, one for each unit, and
 //
-//	Z_c = (1/n) Σ_i e_i (S_ic - S_c) √(n/(n-1)),   se_jc² = variance_i(S_ij - S_ic) / n,
+//	Z_c = (1/n) Σ_i e_i (S_ic - S_c) √(n/(n-1)),   se_jc² = variance_i(S_ij - S_ic) / n.
 //
-// and q is the 95 % quantile, over 999 draws, of the largest |Z_j - Z_c| / se_jc of all pairs.
-// With w the best, the interval of the difference D_c is D_c ± q r t se_wc. All pairs count: any of
-// them may be compared once the best has been chosen. Random signs keep the dependence between
-// models (Chernozhukov, Chetverikov & Kato 2013, Annals of Statistics 41:2786). The variance is r²
-// = 1 + Ratio times that of independent cases, because models differ with their training parts,
-// which overlap (Nadeau & Bengio 2003, Machine Learning 52:239). The factor t, the ratio of the
-// 99.95 % quantiles of Student's t with n-1 degrees of freedom and of the normal distribution, is
-// for few cases. A se below the median of all pairs is raised to it; otherwise models that hardly
-// differ would decide q.
+// That no other model is better than c is tested with
 //
-// Without at least two units, or if the score is not defined without some of them, there are no
-// intervals, and all models are in the set. So is a model whose difference is the same for all
-// units.
+//	T_c = max_j (S_j - S_c) / (r t se_jc),
+//
+// whose p value is the share of 999 draws with max_j (Z_j - Z_c) / se_jc ≥ T_c. So the truly best
+// is in the set in 95 % of samples, whichever it is: the set inverts the tests (Hsu 1984, Annals of
+// Statistics 12:1136, with unequal variances). Random signs keep the dependence between models
+// (Chernozhukov, Chetverikov & Kato 2013, Annals of Statistics 41:2786). With the 95 % quantile q_c
+// of the draws,
+//
+//	Hi_c = min_j (S_c - S_j + q_c r t se_jc),
+//	AtMost_c = max(0, max_{k ≠ c in the set} (S_k - S_c + q_k r t se_kc)) = -Lo_c.
+//
+// The variance is r² = 1 + Ratio times the variance of independent cases: models differ with their
+// training parts, and these overlap (Nadeau & Bengio 2003, Machine Learning 52:239). The factor t
+// is for few cases. It is the ratio of the 99.95 % quantiles of Student's t with n-1 degrees of
+// freedom and of the normal distribution.
+//
+// There are no bounds with fewer than two units, or if the score is not defined without some of
+// them. Then all models are in the set. A pair with the same difference in all units does not
+// count in T_c; its bound is the difference, or 0 if that is below 0.
 func (c Contenders) Set(s Score, best int) BestSet {
 	m, nan := len(c.Parts), math.NaN()
-	out := BestSet{Differences: make([]Estimate, m), P: make([]float64, m), In: make([]bool, m),
-		None: make([]bool, m), Gain: withoutInterval(nan)}
+	out := BestSet{Differences: make([]Estimate, m), P: make([]float64, m), In: make([]bool, m), None: make([]bool, m),
+		AtMost: slices.Repeat([]float64{nan}, m)}
 	sign := map[bool]float64{true: 1, false: -1}[s.Greater]
 	top, _, _ := s.Of(Pool(c.Parts[best]...))
 	for k := range m {
 		of, _, _ := s.Of(Pool(c.Parts[k]...))
 		out.Differences[k], out.P[k], out.In[k] = withoutInterval(sign*(of.Value-top.Value)), nan, true
-	}
-	if s.Base {
-		out.Gain.Value = sign * top.Value
 	}
 	table, _, ok := c.contributions(s)
 	if !ok || table.RawMatrix().Rows < 2 {
@@ -75,22 +78,36 @@ func (c Contenders) Set(s Score, best int) BestSet {
 		out.Cases += len(p.Cases)
 	}
 	out.Cases /= c.units().rows
-	z, pairs, alone := multiplied(table, c.Seed)
+	z := against(table, c.Seed)
 	scale := math.Sqrt(1+c.Ratio) * wider(table.RawMatrix().Rows)
-	slices.Sort(z.pairs)
-	slices.Sort(z.alone)
-	for k, d := range out.Differences {
-		if k == best {
-			out.Differences[k], out.P[k] = Estimate{}, 1
-			continue
+	better := func(j, k int) float64 { return out.Differences[j].Value - out.Differences[k].Value }
+	half := make([]float64, m) // q_k r t
+	for k := range m {
+		slices.Sort(z.maxima[k])
+		half[k] = scale * z.maxima[k][multipliers-int(level*(multipliers+1))]
+		t, hi := 0.0, math.Inf(1)
+		for j := range m {
+			if se := z.se.At(j, k); se > 0 {
+				t, hi = max(t, better(j, k)/(scale*se)), min(hi, half[k]*se-better(j, k))
+			} else if j != k {
+				hi = min(hi, max(0, -better(j, k)))
+			}
 		}
-		out.Differences[k], out.P[k] = widened(d.Value, scale*pairs.At(best, k), z.pairs)
-		out.In[k] = !(out.P[k] <= level)
-		out.None[k] = out.In[k] && (math.Abs(out.Differences[k].Value) < Negligible ||
-			s.Each != nil && fewDecide(table, k, best))
+		below, _ := slices.BinarySearch(z.maxima[k], t*(1-1e-12))
+		out.P[k] = float64(1+multipliers-below) / (multipliers + 1)
+		out.In[k] = k == best || out.P[k] > level || -out.Differences[k].Value < s.Negligible
+		out.Differences[k].Hi = hi
+		out.None[k] = k != best && out.In[k] &&
+			(-out.Differences[k].Value < s.Negligible || s.Each != nil && fewDecide(table, k, best))
 	}
-	if s.Base && alone[best] > 0 {
-		out.Gain, _ = widened(out.Gain.Value, scale*alone[best], z.alone)
+	for k := range m {
+		out.AtMost[k] = 0
+		for j := range m {
+			if j != k && out.In[j] {
+				out.AtMost[k] = max(out.AtMost[k], better(j, k)+half[j]*z.se.At(j, k))
+			}
+		}
+		out.Differences[k].Lo = -out.AtMost[k]
 	}
 	return out
 }
@@ -113,82 +130,44 @@ func wider(n int) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(far) / distuv.UnitNormal.Quantile(far)
 }
 
-// widened is an estimate with its simultaneous interval, and its p value, from the sorted maxima
-// that occur without differences. The interval contains 0 if and only if p is above the level.
-func widened(value, se float64, maxima []float64) (Estimate, float64) {
-	n := len(maxima)
-	q := maxima[n-int(level*float64(n+1))]
-	t := math.Abs(value) / se
-	if se == 0 {
-		if value != 0 {
-			return withoutInterval(value), math.NaN() // the same for all cases
-		}
-		t = 0
-	}
-	below, _ := slices.BinarySearch(maxima, t*(1-1e-12))
-	return Estimate{value, value - q*se, value + q*se}, float64(1+n-below) / float64(n+1)
+// draws are the random draws of a comparison of models.
+type draws struct {
+	maxima [][]float64   // maxima[k] has max_j (Z_j - Z_k) / se_jk of every draw
+	se     *mat.SymDense // standard errors of the differences of all pairs; 0 if it is the same in all units
 }
 
-// maxima are those of all pairs, and of all models alone, of each draw.
-type maxima struct{ pairs, alone []float64 }
-
-// multiplied draws the maxima, and returns the standard errors that they are in units of: of the
-// differences of all pairs, and of the models alone.
-func multiplied(table *mat.Dense, seed uint64) (z maxima, pairs *mat.SymDense, alone []float64) {
+// against compares every model with all others in random draws.
+func against(table *mat.Dense, seed uint64) draws {
 	n, m := table.Dims()
 	centred := mat.DenseCopyOf(table)
 	centre(centred, make([]int, n), nil)
 	var gram mat.SymDense
 	gram.SymOuterK(1/float64(n*(n-1)), centred.T())
-	pairs, alone = mat.NewSymDense(m, nil), make([]float64, m)
-	var all []float64
+	z := draws{make([][]float64, m), mat.NewSymDense(m, nil)}
+	inverse := mat.NewSymDense(m, nil)
 	for j := range m {
-		alone[j] = math.Sqrt(gram.At(j, j))
 		for k := range j {
 			v := gram.At(j, j) + gram.At(k, k) - 2*gram.At(j, k)
-			if v < 1e-12*max(gram.At(j, j), gram.At(k, k)) {
-				v = 0 // rounding
-			}
-			pairs.SetSym(j, k, math.Sqrt(v))
-			all = append(all, math.Sqrt(v))
-		}
-	}
-	raise := func(all []float64) func(float64) float64 {
-		slices.Sort(all)
-		least := 0.0
-		if n := len(all); n > 0 {
-			least = (all[(n-1)/2] + all[n/2]) / 2
-		}
-		return func(se float64) float64 { return max(se, least) }
-	}
-	pair, one := raise(all), raise(slices.Clone(alone))
-	inverse := mat.NewDense(m, m, nil)
-	for j := range m {
-		alone[j] = one(alone[j])
-		for k := range j {
-			se := pair(pairs.At(j, k))
-			pairs.SetSym(j, k, se)
-			if se > 0 {
-				inverse.Set(j, k, 1/se)
+			if v > 1e-12*max(gram.At(j, j), gram.At(k, k)) { // above rounding
+				z.se.SetSym(j, k, math.Sqrt(v))
+				inverse.SetSym(j, k, 1/math.Sqrt(v))
 			}
 		}
 	}
 	rng := rand.New(rand.NewPCG(seed, forSet))
 	floats.Scale(1/math.Sqrt(float64(n*(n-1))), centred.RawMatrix().Data)
+	most := make([]float64, m)
 	drawn(multipliers, centred, func(w []float64) { signs(rng, w) }, func(_, of []float64) {
-		most, single := 0.0, 0.0
+		clear(most)
 		for j, a := range of {
-			if alone[j] > 0 {
-				single = max(single, math.Abs(a)/alone[j])
-			}
-			row := inverse.RawRowView(j)[:j]
 			for k, b := range of[:j] {
-				if d := math.Abs(a-b) * row[k]; d > most {
-					most = d
-				}
+				d := (a - b) * inverse.At(k, j)
+				most[k], most[j] = max(most[k], d), max(most[j], -d)
 			}
 		}
-		z.pairs, z.alone = append(z.pairs, most), append(z.alone, single)
+		for k, v := range most {
+			z.maxima[k] = append(z.maxima[k], v)
+		}
 	})
-	return z, pairs, alone
+	return z
 }

@@ -500,6 +500,27 @@ func TestSmallClass(t *testing.T) {
 	}
 }
 
+// Without a number there are ten folds of fewer than 500 cases or groups, and five of others.
+func TestUsualFolds(t *testing.T) {
+	groups := func(n int) (all []string) {
+		for i := range 2 * n {
+			all = append(all, fmt.Sprint(i%n))
+		}
+		return all
+	}
+	for n, want := range map[int]int{10: 10, 499: 10, 500: 5, 2000: 5} {
+		for _, s := range []struct {
+			Splitter
+			cases, parts int
+			groups       []string
+		}{{KFold{}, n, want, nil}, {RepeatedKFold{Repeats: 2}, n, 2 * want, nil}, {GroupKFold{}, 2 * n, want, groups(n)}} {
+			if all, err := s.Split(s.cases, nil, s.groups, 1); err != nil || len(all) != s.parts {
+				t.Errorf("%T of %d: %d folds, want %d; %v", s.Splitter, n, len(all), s.parts, err)
+			}
+		}
+	}
+}
+
 // A training set is divided into the usual number of folds, or as many as it has groups, which stay
 // together; a number that is asked for stays.
 func TestInner(t *testing.T) {

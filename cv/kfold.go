@@ -10,7 +10,7 @@ import (
 // The order of the cases and the seed decide which cases fall together; the number of cases of
 // every class in every part depends on neither.
 type KFold struct {
-	K          int   `yaml:"k" within:"[2,inf]"` // number of folds, 2 … n; 0 means 10
+	K          int   `yaml:"k" within:"[2,inf]"` // number of folds, 2 … n; 0 means UsualFolds
 	Stratified *bool `yaml:"stratified"`         // nil means true if there are classes
 }
 
@@ -37,9 +37,18 @@ func (s KFold) split(n int, labels []int, seed uint64, repeat int) ([]Fold, erro
 	return folds(tested, k, repeat)
 }
 
+// UsualFolds is the number of folds of n cases, or groups, unless another is given: 10 below 500,
+// and 5 from there on, where the training part of a fold is hardly less than all.
+func UsualFolds(n int) int {
+	if n < 500 {
+		return 10
+	}
+	return 5
+}
+
 // numberOfFolds resolves the option `k`, the number of parts into which n units are divided.
 func numberOfFolds(k, n int, units string) (int, error) {
-	if k = cmp.Or(k, 10); k < 2 || k > n {
+	if k = cmp.Or(k, UsualFolds(n)); k < 2 || k > n {
 		return k, fmt.Errorf("k: %d folds of %d %s; k must be 2 to the number of %s", k, n, units, units)
 	}
 	return k, bounded(n, k)

@@ -9,7 +9,7 @@ import (
 // first repeat is the KFold of the same seed. Every case is tested once in every repeat, so the
 // intervals of scores take the case, not the prediction, as their unit (see Predictions.Cases).
 type RepeatedKFold struct {
-	K          int   `yaml:"k" within:"[2,inf]"`        // number of folds, 2 … n; 0 means 10
+	K          int   `yaml:"k" within:"[2,inf]"`        // number of folds, 2 … n; 0 means UsualFolds
 	Repeats    int   `yaml:"repeats" within:"[1,1000]"` // at least 1; 0 means 10
 	Stratified *bool `yaml:"stratified"`                // nil means true if there are classes
 }

@@ -25,6 +25,9 @@ type Score struct {
 	// Base means that the baseline of Predictions has the value 0: the class frequencies of the
 	// training part, or the mean and variance of its targets.
 	Base bool
+	// Negligible is a difference that decides nothing, in units of the score: a model that is worse
+	// by less may be the best, however many cases there are.
+	Negligible float64
 	// Within is the range of the score, which limits its intervals. Zeros: unlimited.
 	Within [2]float64
 	// Each returns the value of every row, if the score is their mean; nil: it is not a mean. NaN

@@ -32,13 +32,13 @@ import (
 
 // Table lists the splitters.
 var Table = registry.Table[Splitter]{
-	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, stratified: true)"),
+	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, from 500 cases on 5; stratified: true)"),
 	registry.Of[RepeatedKFold, Splitter]("repeated_kfold",
-		"repeated kfold with newly shuffled folds (k: 10, repeats: 10, stratified: true)"),
+		"kfold, again and again with newly shuffled folds (repeats: 10)"),
 	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "each case is tested once, and all others train"),
 	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
 	registry.Of[GroupKFold, Splitter]("group_kfold",
-		"k parts that keep the cases of a group together (k: 10, stratified: false)"),
+		"k parts that keep the cases of a group together (k: 10, from 500 groups on 5; stratified: false)"),
 	registry.Of[Predefined, Splitter]("predefined", "a column of integers gives the fold in which each case is "+
 		"tested"),
 }
@@ -59,7 +59,8 @@ var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
 		Base: true, Each: informations,
-		Column: Column{Heading: "bits", Digits: 3, Brief: true},
+		Negligible: 0.001,
+		Column:     Column{Heading: "bits", Digits: 3, Brief: true},
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: " +
 			"0 is guessing",
 	},
@@ -78,14 +79,16 @@ var Scores = []Score{
 	{
 		Name: "log_loss", Unit: "nats per case", Func: logLoss,
 		Within: [2]float64{0, math.Inf(1)}, Each: logLosses,
-		Column: Column{Heading: "log loss", Digits: 4},
-		Doc:    "the mean of -ln p(y)",
+		Negligible: 0.001,
+		Column:     Column{Heading: "log loss", Digits: 4},
+		Doc:        "the mean of -ln p(y)",
 	},
 	{
 		Name: "brier", Unit: "squared probability", Func: brier,
 		Within: [2]float64{0, 2}, Each: brierLosses,
-		Column: Column{Heading: "brier", Digits: 4},
-		Doc:    "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
+		Negligible: 0.001,
+		Column:     Column{Heading: "brier", Digits: 4},
+		Doc:        "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
 	},
 	{
 		Name: "ece", Unit: "probability", Func: expectedCalibrationError,
@@ -137,7 +140,8 @@ var Scores = []Score{
 	{
 		Name: "ranked_probability_score", Unit: "squared probability", Func: ofOrdered(rankedProbabilities),
 		Within: [2]float64{0, math.Inf(1)}, Each: rankedProbabilities,
-		Column: Column{Heading: "ranked probability", Digits: 4},
+		Negligible: 0.001,
+		Column:     Column{Heading: "ranked probability", Digits: 4},
 		Doc: "the mean of Σ_k (P(y ≤ k) - [y ≤ k])² over all classes but the last, for classes whose order the file " +
 			"gives",
 	},
@@ -150,7 +154,8 @@ var Scores = []Score{
 	{
 		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
 		Base: true, Each: standardizedLosses,
-		Column: Column{Heading: "standardized log loss", Digits: 4},
+		Negligible: 0.001,
+		Column:     Column{Heading: "standardized log loss", Digits: 4},
 		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: " +
 			"0 is guessing, less is better",
 	},

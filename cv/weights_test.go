@@ -141,7 +141,7 @@ func TestWeightsOfContenders(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := weighted.Set(s, 0), repeated.Set(s, 0)
-		near(name+": gain", estimate(a.Gain), estimate(b.Gain))
+		near(name+": at least", []float64{weighted.AtLeast(s, 0)}, []float64{repeated.AtLeast(s, 0)})
 		for k := range models {
 			near(name+": difference", estimate(a.Differences[k]), estimate(b.Differences[k]))
 		}

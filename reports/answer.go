@@ -43,12 +43,14 @@ type Answer struct {
 	// cross-validation on the inner folds; null: nothing else competed
 	Margin Number `json:"margin"`
 	P      Number `json:"p"` // p value of next among rivals; null: there is no test
-	// indices of the configurations that may be the best at 95 %, the best first: those whose
-	// simultaneous interval of the difference contains 0; by log evidence those within 1 nat
+	// the most that using the best can cost, at 95 %, in units of the score: the true score of the
+	// truly best minus its own. null: nothing else competed, or bounds are not known
+	AtMost Number `json:"at_most"`
+	// indices of the configurations that may be the best, the best first: the truly best is one of
+	// them with 95 %; by log evidence those within 1 nat
 	Set []int `json:"set"`
-	// number of cases, or of groups, with which at most half of the configurations would be in set,
-	// with the same differences; null: set has at most half of them, or it is not known
-	Needed *int `json:"needed_cases"`
+	// indices of the others in set, simplest first: by the number of their hyperparameters
+	Alternatives []int `json:"alternatives"`
 	// of the best, or with nested cross-validation of the selection procedure; null: not known
 	Skill *Skill `json:"skill"`
 	// what calibrating the predictions further would gain, tried on the held-out ones; null: not
@@ -79,10 +81,9 @@ type Skill struct {
 	Against    string `json:"against"`    // base_rate
 	By         string `json:"by"`         // the score for which the base rate has the value 0, or log_evidence
 	Difference Number `json:"difference"` // of the scores; positive is better
-	// lower end of the 95 % interval of difference, simultaneous for all that competed; null: there
-	// is none
-	Low  Number `json:"low"`
-	High Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
+	// lower 95 % bound of the true difference, after correction for the choice of the best; null:
+	// there is none
+	AtLeast Number `json:"at_least"`
 	// the predictions know something about the labels, by a permutation test at 5 % with the
 	// largest statistic of all that competed; by log evidence: by more than 1 nat
 	Known  bool `json:"known"`
@@ -107,14 +108,15 @@ type Rival struct {
 	Score         Number `json:"score"`         // the score that decides
 	// the score minus that of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
-	// lower end of the 95 % interval of difference, simultaneous for all pairs; null: there is none
+	// one-sided 95 % bounds of its true score minus the largest true score of the others; null:
+	// there are none
 	Low  Number `json:"low"`
-	High Number `json:"high"` // upper end of that interval; null: there is none
-	// the smallest level at which the interval does not contain 0; null: there is none
+	High Number `json:"high"` // the upper bound; below 0 only if it is not in the set, or hardly differs
+	// p value of the hypothesis that no other configuration is better; null: there is none
 	P     Number `json:"p"`
 	InSet bool   `json:"in_set"` // it may be the best, at 95 %
 	// in_set, and the difference counts as none: the two held-out cases (or groups) with the
-	// largest differences contribute more than the sum over all, or it is below a millionth
+	// largest differences contribute more than the sum over all, or it is below 0.001
 	None bool `json:"none"`
 	// it scores below the base rate, for which the score has the value 0
 	Unskilled bool `json:"-"`

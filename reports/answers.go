@@ -68,7 +68,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 			a.Absent[r.Configurations[k].worst()]++
 		}
 	}
-	set := r.compare(&a, of, all)
+	r.compare(&a, of, all)
 	folds := best.folds
 	if n := of.nested; n != nil && a.nested(n) {
 		folds = nil
@@ -79,7 +79,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 		a.Evaluation = ""
 	}
 	a.Different = different(folds)
-	a.Skill = r.skill(of, all, folds, set)
+	a.Skill = r.skill(of, all, folds)
 	if a.Skill != nil && a.Skill.Known {
 		a.Recalibrated = r.recalibrated(folds)
 	}

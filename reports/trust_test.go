@@ -56,9 +56,9 @@ func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 	}
 }
 
-// Where the base rate competes, the difference from it has one interval, in the line on skill and
-// in the table; the base rate itself has none.
-func TestSkillHasTheIntervalOfTheTable(t *testing.T) {
+// Where the base rate competes, the difference from it is one number, in the line on skill and in
+// the table; the base rate itself has no bound.
+func TestSkillHasTheDifferenceOfTheTable(t *testing.T) {
 	good := func(i int) float64 { return 0.2 + 0.5*float64(i%7)/7 }
 	m, lines := reporttest.Held(120, good, func(int) float64 { return 0 }, func(i int) float64 { return good(i) - 0.3 })
 	m.Configurations[1].Inference = reporttest.Declared("base_rate")
@@ -67,8 +67,8 @@ func TestSkillHasTheIntervalOfTheTable(t *testing.T) {
 	for _, rival := range a.Rivals {
 		if rival.Configuration == 1 {
 			found = true
-			if s := a.Skill; s.Low != -rival.High || s.High != -rival.Low || s.Difference != -rival.Difference {
-				t.Errorf("%v – %v, in the table %v – %v", s.Low, s.High, rival.Low, rival.High)
+			if s := a.Skill; s.Difference != -rival.Difference || !(s.AtLeast > 0 && s.AtLeast < s.Difference) {
+				t.Errorf("%v, at least %v, in the table %v", s.Difference, s.AtLeast, rival.Difference)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestSkillHasTheIntervalOfTheTable(t *testing.T) {
 	bad := func(i int) float64 { return -good(i) }
 	m, lines = reporttest.Held(120, bad, func(int) float64 { return 0 })
 	m.Configurations[1].Inference = reporttest.Declared("base_rate")
-	if a := reporttest.Build(t, m, lines).Answer; a.Configuration != 1 || !a.Skill.Low.None() || a.Skill.Difference != 0 {
+	if a := reporttest.Build(t, m, lines).Answer; a.Configuration != 1 || !a.Skill.AtLeast.None() || a.Skill.Difference != 0 {
 		t.Errorf("#%d, skill %+v", a.Configuration, a.Skill)
 	}
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -10,15 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
-// compare compares all others with the best, which comes first: by simultaneous intervals over the
-// held-out cases, or by the size of the difference of log evidences. It also corrects the score of
-// the best for its selection. It returns the set; empty: the log evidence decides.
-func (r *Report) compare(a *Answer, of contested, all []competitor) (set cv.BestSet) {
+// compare compares all others with the best, which comes first: over the held-out cases, or by the
+// size of the difference of log evidences. It also corrects the score of the best for its
+// selection.
+func (r *Report) compare(a *Answer, of contested, all []competitor) {
 	nan := Number(math.NaN())
-	a.Set, a.Corrected, a.Margin, a.P = []int{a.Configuration}, nan, nan, nan
+	a.Set, a.Corrected, a.Margin, a.P, a.AtMost = []int{a.Configuration}, nan, nan, nan, nan
+	var set cv.BestSet
 	if of.score != nil {
 		c := r.contenders(all)
 		set = c.Set(*of.score, 0)
+		if len(all) > 1 {
+			a.AtMost = Number(set.AtMost[0])
+		}
 		if e, ok := c.Corrected(*of.score); ok {
 			a.Corrected = Number(e.Value)
 		}
@@ -41,9 +46,12 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) (set cv.Best
 		a.Next, a.P = &all[1].index, a.Rivals[0].P
 		a.Margin = Number(of.better(all[0].score.Value - all[1].score.Value))
 	}
-	a.Units, a.Needed = set.Cases, a.needed(set.Cases)
+	a.Units = set.Cases
 	a.Grouped = a.Units != different(all[0].folds)
-	return set
+	a.Alternatives = slices.Clone(a.Set[1:])
+	slices.SortStableFunc(a.Alternatives, func(i, j int) int {
+		return cmp.Compare(len(r.Configurations[i].Hyperparameters), len(r.Configurations[j].Hyperparameters))
+	})
 }
 
 // different is how many cases the folds hold out: repeats hold the same ones out again.
@@ -86,36 +94,10 @@ func (r *Report) contenders(all []competitor) cv.Contenders {
 	return out
 }
 
-// needed is the number of cases with which at most half of those that competed would be in the set.
-// The half width h of an interval is proportional to 1/√n, so n (h/D)² cases tell a difference D.
-// nil: at most half are in it, or no number would do.
-func (a *Answer) needed(cases int) *int {
-	if cases == 0 || 2*len(a.Set) <= a.Competed {
-		return nil
-	}
-	var all []float64
-	for _, v := range a.Rivals {
-		n := math.Inf(1)
-		if v.Difference != 0 {
-			n = float64(cases) * math.Pow(float64(v.High-v.Low)/2/float64(v.Difference), 2)
-		}
-		all = append(all, n)
-	}
-	slices.Sort(all)
-	// so many have to be outside
-	outside := a.Competed - a.Competed/2
-	if outside > len(all) || !(all[outside-1] < 1e9) {
-		return nil
-	}
-	n := int(math.Ceil(all[outside-1]))
-	return &n
-}
-
 // skill compares predictions with the base rate over the held-out cases of all folds, which are
 // those of the best or with nested cross-validation of the selection procedure; without predictions
-// it compares the log evidence with the log likelihood of the class frequencies. set is that of
-// compare. nil: not known.
-func (r *Report) skill(of contested, all []competitor, folds []*Study, set cv.BestSet) *Skill {
+// it compares the log evidence with the log likelihood of the class frequencies. nil: not known.
+func (r *Report) skill(of contested, all []competitor, folds []*Study) *Skill {
 	c := r.Configurations[all[0].index]
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
 	if len(done) == 0 {
@@ -125,23 +107,17 @@ func (r *Report) skill(of contested, all []competitor, folds []*Study, set cv.Be
 		all = []competitor{{index: all[0].index, folds: done}}
 	}
 	score, contenders := cv.BaseScore(len(c.Classes)), r.contenders(all)
-	if of.nested != nil || of.by != score.Name {
-		set = contenders.Set(score, 0)
-	}
-	gain := set.Gain
-	switch k := slices.IndexFunc(all, func(c competitor) bool { return c.base }); {
-	case k > 0: // the interval that the table of differences has
-		d := set.Differences[k]
-		gain.Lo, gain.Hi = -d.Hi, -d.Lo
-	case k == 0: // the best is the base rate itself
-		gain.Lo, gain.Hi = math.NaN(), math.NaN()
-	}
-	if math.IsNaN(gain.Value) {
+	gain, ok, _ := score.Of(pool(all[0].folds))
+	if !ok {
 		return nil
 	}
-	known := contenders.Knows(0)
-	return &Skill{baseRateName, score.Name, Number(gain.Value), Number(gain.Lo), Number(gain.Hi), known,
-		known && gain.Value > 0}
+	s := &Skill{baseRateName, score.Name, Number(contested{score: &score}.better(gain.Value)), Number(math.NaN()),
+		contenders.Knows(0), false}
+	if !all[0].base {
+		s.AtLeast = Number(contenders.AtLeast(score, 0))
+	}
+	s.Better = s.Known && s.Difference > 0
+	return s
 }
 
 // skillByEvidence compares the log evidence with the log likelihood of the class frequencies.
@@ -163,5 +139,5 @@ func skillByEvidence(c Configuration) *Skill {
 		}
 	}
 	d := c.LogEvidence - Number(base)
-	return &Skill{baseRateName, logEvidence, d, nan, nan, d > bareMention, d > bareMention}
+	return &Skill{baseRateName, logEvidence, d, nan, d > bareMention, d > bareMention}
 }

@@ -24,10 +24,10 @@ func explainedOrNot(t *testing.T, word string) bool {
 }
 
 // everyday are words of answers that mean what they mean everywhere.
-var everyday = strings.Fields(`a about above all alone also an and are as at be been better but by can case cases checked
-	contribute few for found from good half higher is it its lower may more most next no not of on one only or other
-	others out over per problem same see tell than that the them then there they this to too true two use was were
-	what which with would`)
+var everyday = strings.Fields(`a about above all alone also an and any are as at be been better but by can case cases checked
+	contribute few for found from good half higher if is it its lower may more most next no not of on one only or other
+	others out over per problem same see simplest take tell than that the them then there they this to too true two use
+	using want was were what which with worse would you`)
 
 // wordOfText matches a word of a text.
 var wordOfText = regexp.MustCompile(`[a-z][a-z_-]*[a-z]`)

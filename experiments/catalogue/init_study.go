@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -81,7 +82,6 @@ type study struct {
 	inference []string
 	restarts  int
 	folds     int // 0: one part is held out
-	repeats   int // of folds; 0: 1
 	inducing  int
 	steps     int // maximum number of evaluations of the objective; 0: no limit
 	subsample int
@@ -108,8 +108,6 @@ var everyKernel, laplace = []string{same, each, trend, apart, rough}, []string{"
 
 // longer are studies for those who have more than patience, from the largest to the smallest.
 var longer = []study{
-	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10, repeats: 10},
-	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10, repeats: 3},
 	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10},
 	{kernels: []string{each, trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 1000, steps: 100},
 	{kernels: []string{trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 500, steps: 80},
@@ -279,11 +277,11 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 // evaluation is how the study is evaluated. A part is held out only if it has about twenty cases of
 // every class: fewer would estimate the errors of that class too poorly.
 func (s study) evaluation(p problem) string {
-	smallest := p.smallest()
+	cases, smallest := p.cases, p.smallest()
 	if s.subsample > 0 {
-		smallest = smallest * s.subsample / p.cases
+		cases, smallest = s.subsample, smallest*s.subsample/p.cases
 	}
-	folds := min(cmp.Or(s.folds, 5), smallest, p.cases/4)
+	folds := min(cmp.Or(s.folds, 5), cv.UsualFolds(cases), smallest, cases/4)
 	switch {
 	case p.test != nil:
 		return "test"
@@ -295,9 +293,6 @@ func (s study) evaluation(p problem) string {
 		return fmt.Sprintf("{group_kfold: {k: %d%s}}", min(5, cmp.Or(s.folds, 2)), stratified)
 	case s.folds == 0 && smallest >= 100:
 		return "{hold_out: {test_size: 0.2}}"
-	}
-	if s.repeats > 1 {
-		return fmt.Sprintf("{repeated_kfold: {k: %d, repeats: %d}}", max(2, folds), s.repeats)
 	}
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
 }

@@ -33,9 +33,9 @@ func TestEvaluationOfStudies(t *testing.T) {
 		{folds, problem{cases: 200, classes: counts(193, 7)}, "{kfold: {k: 7}}"},
 		{folds, problem{cases: 200, classes: counts(199, 1)}, "{kfold: {k: 2}}"},
 		{folds, problem{cases: 24, classes: counts(12, 12)}, "{kfold: {k: 6}}"}, {folds, problem{cases: 200}, "{kfold: {k: 10}}"},
-		{study{folds: 10, repeats: 3}, problem{cases: 200}, "{repeated_kfold: {k: 10, repeats: 3}}"},
-		{study{folds: 10, repeats: 3}, problem{cases: 200, classes: counts(199, 1)}, "{repeated_kfold: {k: 2, repeats: 3}}"},
-		{study{folds: 10, repeats: 1}, problem{cases: 200}, "{kfold: {k: 10}}"},
+		{folds, problem{cases: 499, classes: counts(249, 250)}, "{kfold: {k: 10}}"},
+		{folds, problem{cases: 500, classes: counts(250, 250)}, "{kfold: {k: 5}}"}, {folds, problem{cases: 2000}, "{kfold: {k: 5}}"},
+		{study{folds: 10, subsample: 499}, problem{cases: 2000}, "{kfold: {k: 10}}"},
 		{part, problem{cases: 200, classes: counts(100, 100)}, "{hold_out: {test_size: 0.2}}"},
 		{part, problem{cases: 200, classes: counts(101, 99)}, "{kfold: {k: 5}}"}, {part, problem{cases: 99}, "{kfold: {k: 5}}"},
 		{study{subsample: 100}, problem{cases: 1000, classes: counts(400, 600)}, "{kfold: {k: 5}}"},
@@ -81,7 +81,7 @@ func TestModelsOfStudies(t *testing.T) {
 // What a smaller study leaves out is told: kernels, methods, restarts, folds, inducing inputs and
 // cases.
 func TestWhatStudiesLack(t *testing.T) {
-	p := problem{cases: 1000, classes: counts(500, 500)}
+	p := problem{cases: 400, classes: counts(200, 200)}
 	large := study{kernels: []string{same, trend}, inference: []string{"laplace", "ep"}, restarts: 2, folds: 10}
 	for _, c := range []struct {
 		s, than study
@@ -91,7 +91,7 @@ func TestWhatStudiesLack(t *testing.T) {
 		{study{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5}, large,
 			"kernel " + same + "; inference ep; restarts: 2 rather than 1; evaluate: {kfold: {k: 10}} rather than {kfold: {k: 5}}"},
 		{study{inducing: 50}, study{inducing: 100}, "inference {laplace: …; 100 inducing inputs rather than 50"},
-		{study{inducing: 50, subsample: 200}, study{inducing: 50}, "all 1000 cases rather than 200"},
+		{study{inducing: 50, subsample: 200}, study{inducing: 50}, "all 400 cases rather than 200"},
 		{study{subsample: 200}, study{subsample: 300}, "300 cases rather than 200"}, {study{subsample: 300}, study{subsample: 200}, ""},
 		{study{inducing: 50}, study{inducing: 50}, ""}, {study{restarts: 2}, study{restarts: 1}, ""}, {study{}, study{inducing: 50}, ""},
 	} {
@@ -233,8 +233,7 @@ func TestOrderOfStudies(t *testing.T) {
 				t.Errorf("%+v of as many cases is larger than %+v", s, before)
 			}
 			if (s.inducing > 0) == (before.inducing > 0) && (s.restarts > before.restarts || s.folds > before.folds ||
-				max(s.repeats, 1) > max(before.repeats, 1) || len(s.kernels) > len(before.kernels) ||
-				len(s.inference) > len(before.inference)) {
+				len(s.kernels) > len(before.kernels) || len(s.inference) > len(before.inference)) {
 				t.Errorf("%+v is larger than %+v", s, before)
 			}
 		}

@@ -54,7 +54,7 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, which
+// nested reads {outer: kfold, inner: {kfold: {k: 5}}, score: information_bits}, which
 // are the defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,

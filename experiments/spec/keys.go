@@ -329,7 +329,8 @@ var Sections = []Section{
 	}},
 	{"evaluate", "options of the evaluations", []string{"KFold", "RepeatedKFold", "GroupKFold", "HoldOut",
 		"nesting"}, []Key{
-		{"k", "number of folds; each is held out once", "10", "evaluate: {kfold: {k: 5}}"},
+		{"k", "number of folds; each is held out once", "10, from 500 cases or groups on 5",
+			"evaluate: {kfold: {k: 5}}"},
 		{"repeats", "number of repetitions, each with newly shuffled folds",
 			"10", "evaluate: {repeated_kfold: {repeats: 5}}"},
 		{"stratified", "whether each fold has the same proportions of classes as all cases",

@@ -82,7 +82,7 @@ func Kinds() []Kind {
 		splitters.Entries...)
 	splitters.Entries = append(splitters.Entries,
 		Entry{Name: "nested", Doc: "in each outer training set, the inner folds select a configuration, and the " +
-			"outer fold scores it (outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits)"})
+			"outer fold scores it (outer: kfold, inner: {kfold: {k: 5}}, score: information_bits)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries,
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +

@@ -63,7 +63,7 @@ var allowed = map[string][]string{
 	"tools/gallery/ledger":             {"experiments/data", "experiments/gallery", "experiments/run", "experiments/record", "reports"},
 	"tools/gallery":                    {"experiments/gallery", "tools/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
 	"tools/tables":                     {"experiments/columns", "experiments/data"},
-	"tools/verdicts":                   {"cv"},
+	"tools/verdicts":                   {"cv", "experiments/data"},
 	"tools/large":                      {"experiments", "internal/machine", "reports", "reports/figure"},
 	"experiments/live":                 {"experiments/classifier", "experiments/data", "experiments/run", "experiments/spec", "internal/panicked", "reports", "reports/page"},
 	"experiments":                      {"experiments/job", "experiments/plan", "experiments/record", "experiments/run", "experiments/spec", "internal/build", "internal/strictyaml", "reports", "search", "experiments/classifier", "experiments/live", "internal/interrupt", "internal/terminal"},

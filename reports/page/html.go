@@ -40,8 +40,9 @@ const (
 const (
 	headsNote = "Each column head has an explanation (point at it). Every number to its last digit is in " +
 		"results.json and results.csv."
-	againstNote = "Differences from the best with simultaneous 95 % intervals over cases. A configuration is in the " +
-		"set of those that may be the best if its interval contains 0. gpc-tune compare DIR --all shows all pairs."
+	againstNote = "Differences from the best, with 95 % bounds of the difference from the best other one. A " +
+		"configuration is in the set of those that may be the best if its bounds reach 0. gpc-tune compare DIR --all " +
+		"shows all pairs."
 )
 
 // page is what report.html shows.

@@ -32,7 +32,7 @@ func ranking(a reports.Answer) (by, unit string, factor float64) {
 }
 
 // againstPictures has a forest plot for every data set: the difference of every configuration to
-// the best, with its 95 % interval. The looks are those of the verdict.
+// the best, with its 95 % bounds. The looks are those of the verdict.
 func againstPictures(r shown) (out []figure.Figure) {
 	names := Labels(r.Report)
 	for _, a := range r.Decided() {
@@ -76,9 +76,9 @@ func againstPictures(r shown) (out []figure.Figure) {
 				p.Layers = append(p.Layers, l)
 			}
 		}
-		note := "simultaneous 95 % intervals; what reaches 0 is in the set of those that may be the best"
+		note := "bars are 95 % bounds of the difference from the best other one; what reaches 0 may be the best"
 		if by == "log_evidence" {
-			note = "log evidences have no intervals; what is within 1 nat is in the set of those that may be the best"
+			note = "log evidences have no bounds; what is within 1 nat may be the best"
 		}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
 			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]), Notes: []string{note},

@@ -33,7 +33,7 @@ func against(a reports.Answer) Table {
 	t := Table{Title: fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), %s", a.Configuration, a.Dataset, by,
 		s.unit, of, sign)}
 	t.Columns = []Column{{Name: "dataset", data: true}, {Name: "best", data: true}, {Name: "by", data: true},
-		numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
+		numbers("#"), numbers("difference"), numbers("95 % bounds"), numbers("p"),
 		{Name: "verdict", Keep: true, Stays: true}}
 	var all []reports.Number
 	for _, v := range a.Rivals {

@@ -145,34 +145,102 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 				base,
 		}[doubt], Doubtful
 	}
-	text, kind = "use "+best, Conclusion
-	switch s := a.Skill; {
-	case a.Leak():
-		text, kind = "perhaps a leak: see the reasons to doubt it before you use "+best, Doubtful
-	case s == nil:
-	case !s.Low.None() && !(s.Low > 0):
-		text += ": its predictions are better than chance, but " + base + " may score as well"
-	default:
-		text += ": it predicts better than " + base
+	if a.Leak() {
+		return "perhaps a leak: see the reasons to doubt it before you use " + best, Doubtful
 	}
-	switch others := len(a.Set) - 1; {
-	case others == 1:
-		text += fmt.Sprintf("; #%d may be as good", a.Set[1])
-	case others > 1 && others == a.Competed-1:
-		text += fmt.Sprintf("; all %d others may be as good", others)
-	case others > 1:
-		text += fmt.Sprintf("; %d of the %d others may be as good", others, a.Competed-1)
-	case a.Competed > 1:
-		text += "; it is better than the other"
-		if a.Competed > 2 {
-			text += fmt.Sprintf(" %d", a.Competed-1)
+	text, kind = fmt.Sprintf("use %s, %s", best, briefName(r, a.Configuration)), Conclusion
+	if gain := gainText(a); gain != "" {
+		text += ": " + gain
+	}
+	for _, sentence := range []string{choiceText(a), simplerText(r, a)} {
+		if sentence != "" {
+			text += ". " + sentence
 		}
 	}
-	if n := len(a.Trust); n > 0 && !a.Leak() {
-		text += fmt.Sprintf("; but see %s to doubt it", Counted(n, "reason", "reasons"))
+	if n := len(a.Trust); n > 0 {
+		text += fmt.Sprintf(". But see %s to doubt it", Counted(n, "reason", "reasons"))
 		kind = Hedged
 	}
 	return text, kind
+}
+
+// gainText is the score of the best, and how much better than guessing it is at least.
+func gainText(a reports.Answer) string {
+	score := ""
+	if a.Cases > 0 {
+		s := shown(a.By)
+		score = quantity(s.rounded(a.Score, (a.High-a.Low)/2), s.unit)
+	}
+	s := a.Skill
+	switch {
+	case s == nil || s.By == "log_evidence":
+		return score
+	case !(s.AtLeast > 0):
+		return score + "; its predictions are better than chance, but guessing may score as well"
+	case s.By == a.By:
+		return fmt.Sprintf("%s, at least %s better than guessing", score, shown(s.By).bound(s.AtLeast))
+	}
+	return fmt.Sprintf("%s, and at least %s better than guessing", score, quantity(shown(s.By).bound(s.AtLeast),
+		shown(s.By).unit))
+}
+
+// choiceText says of how many the best is one, and what using it can cost.
+func choiceText(a reports.Answer) string {
+	by, n := selecting(a).By, len(a.Set)
+	switch {
+	case a.Competed < 2:
+		return ""
+	case by == "log_evidence" && n > 1:
+		return Counted(n-1, "other is", "others are") + " within 1 nat of it"
+	case n == 1:
+		return fmt.Sprintf("It is the best of the %d", a.Competed)
+	}
+	text := fmt.Sprintf("The best of the %d is one of %d", a.Competed, n)
+	if n == a.Competed {
+		text = fmt.Sprintf("Any of the %d may be the best", n)
+	}
+	if !a.AtMost.None() {
+		s := shown(by)
+		text += fmt.Sprintf("; using #%d costs at most %s against any of them", a.Configuration,
+			quantity(s.bound(a.AtMost), s.unit))
+	}
+	return text
+}
+
+// simplerText names the simplest configuration in the set, if it is simpler than the best. It skips
+// the base rate, which the skill is about.
+func simplerText(r *reports.Report, a reports.Answer) string {
+	for _, k := range a.Alternatives {
+		of := r.Configurations[k]
+		switch {
+		case of.Inference.Name() == "base_rate":
+			continue
+		case len(of.Hyperparameters) >= len(r.Configurations[a.Configuration].Hyperparameters):
+			return ""
+		}
+		reason := ""
+		if of.Inference.Name() == "logistic_regression" {
+			reason = ": take it if you want coefficients"
+		}
+		return fmt.Sprintf("#%d, %s, is the simplest of them%s", k, briefName(r, k), reason)
+	}
+	return ""
+}
+
+// briefName names a configuration by its kernel and its inference, or by the classifier that it is.
+func briefName(r *reports.Report, i int) string {
+	c := r.Configurations[i]
+	inference := strings.ReplaceAll(c.Inference.Name(), "_", " ")
+	if c.Part(c.Kernel.Text) == "" {
+		return inference
+	}
+	kernel := "the " + c.Kernel.Name() + " kernel"
+	if slices.ContainsFunc(r.Configurations, func(d reports.Configuration) bool {
+		return d.Kernel.Text != c.Kernel.Text && d.Kernel.Name() == c.Kernel.Name()
+	}) {
+		kernel = "the kernel " + c.Part(r.ShortNames()[c.Kernel.Text])
+	}
+	return kernel + " with " + inference
 }
 
 // nothingBetter says that no configuration predicts better than the base rate, which may be the
@@ -295,15 +363,16 @@ func longScore(a reports.Answer) string {
 // there is one. Its bootstrap may come out a little above the score.
 func correctedText(a reports.Answer) string {
 	of := selecting(a)
-	text := difference(of, float64(a.Corrected))
 	if n := a.Nested; n != nil {
 		return fmt.Sprintf("corrected for the choice of #%d on the inner folds: %s (%s) instead of %s", a.Configuration,
-			text, n.By, difference(of, float64(n.Score)))
+			difference(of, float64(a.Corrected)), n.By, difference(of, float64(n.Score)))
 	}
 	if s, err := cv.ScoreNamed(a.By); err == nil && (a.Corrected > a.Score) == s.Greater {
 		return fmt.Sprintf("the choice of %d needs no correction", a.Competed)
 	}
-	return fmt.Sprintf("corrected for the choice of %d: %s", a.Competed, text)
+	s := shown(a.By)
+	return fmt.Sprintf("corrected for the choice of %d: %s", a.Competed,
+		quantity(s.rounded(a.Corrected, (a.High-a.Low)/2), s.unit))
 }
 
 // selecting is an answer with the score by which the best was selected.
@@ -321,20 +390,33 @@ func marginText(a reports.Answer) string {
 	if a.Nested != nil && of.By != "log_evidence" {
 		inner = " on the inner folds"
 	}
-	text := fmt.Sprintf("%s better than #%d, the next best%s", difference(of, float64(a.Margin)), *a.Next, inner)
+	s := shown(of.By)
+	text := fmt.Sprintf("%s better than #%d, the next best%s",
+		quantity(s.rounded(a.Margin, (next.High-next.Low)/2), s.unit), *a.Next, inner)
 	switch {
 	case next.InSet && !next.None:
 		text += ", which may be as good"
-	case next.None && math.Abs(float64(a.Margin)) < cv.Negligible:
+	case next.None && a.Margin == 0:
 		text = fmt.Sprintf("none: #%d, the next best, scores the same%s", *a.Next, inner)
+	case next.None && float64(a.Margin) < negligible(of.By):
+		text = "none: " + text + ", which is negligible"
 	case next.None:
 		text = "none: " + text + ", but two single cases contribute more than that"
 	}
 	if !next.Low.None() {
-		s := shown(of.By)
-		text += fmt.Sprintf(" (simultaneous 95 %% interval %v)", Interval{s.scaled(-next.High), s.scaled(-next.Low)})
+		err := (next.High - next.Low) / 2
+		text += fmt.Sprintf(" (95 %% bounds %s – %s)", s.rounded(-next.High, err), s.rounded(-next.Low, err))
 	}
 	return text
+}
+
+// negligible is a difference of a score that decides nothing.
+func negligible(by string) float64 {
+	s, err := cv.ScoreNamed(by)
+	if err != nil {
+		return 0
+	}
+	return s.Negligible
 }
 
 // setText names the configurations that may be the best.
@@ -357,28 +439,12 @@ func setText(a reports.Answer) string {
 		text = fmt.Sprintf("#%d alone; no other of %d is %s", a.Set[0], a.Competed,
 			strings.Replace(may, "may be the best", "in the set that may be the best", 1))
 	}
-	switch {
-	case a.Needed == nil:
-	case *a.Needed > hopeless*a.Cases:
-		text += "; they differ too little to be told apart"
-	default:
-		what := "cases"
-		if a.Grouped {
-			what = "groups"
-		}
-		text += fmt.Sprintf("; %d %s are too few to tell them apart: with about %s, half of them would be out", a.Units,
-			what, reports.Readable(roughly(*a.Needed)))
+	if !a.AtMost.None() {
+		s := shown(selecting(a).By)
+		text += fmt.Sprintf("; #%d is at most %s worse than the best of them", a.Configuration,
+			quantity(s.bound(a.AtMost), s.unit))
 	}
 	return text
-}
-
-// hopeless is how many times as many cases nobody will have.
-const hopeless = 100
-
-// roughly is a number to two digits.
-func roughly(n int) float64 {
-	unit := math.Pow(10, max(0, math.Floor(math.Log10(float64(n)))-1))
-	return math.Ceil(float64(n)/unit) * unit
 }
 
 // verdict says whether a configuration may be the best.
@@ -418,23 +484,19 @@ func skillText(r *reports.Report, a reports.Answer) string {
 		return ""
 	}
 	base, what := baseline(r, a)
-	score := fmt.Sprintf("it scores %s better than %s", skillDifference(a), base)
+	better := "better"
 	if !(s.Difference > 0) {
-		lower := *s
-		lower.Difference = -s.Difference
-		a.Skill = &lower
-		score = fmt.Sprintf("it scores %s worse than %s", skillDifference(a), base)
+		better = "worse"
 	}
+	score := fmt.Sprintf("it scores %s %s than %s", skillDifference(a), better, base)
 	if s.Difference == 0 {
 		score = "it scores as " + base
 	}
 	if s.By == "log_evidence" {
 		return score
 	}
-	if !s.Low.None() {
-		unit := shown(s.By)
-		score += fmt.Sprintf(" (simultaneous 95 %% interval of the difference %v)",
-			Interval{unit.scaled(s.Low), unit.scaled(s.High)})
+	if !s.AtLeast.None() {
+		score += fmt.Sprintf(" (lower 95 %% bound %s)", shown(s.By).bound(s.AtLeast))
 	}
 	paid := ""
 	if a.Competed > 1 && a.Nested == nil {
@@ -447,10 +509,14 @@ func skillText(r *reports.Report, a reports.Answer) string {
 	return fmt.Sprintf("its predictions of the %s are %s (permutation test at 5 %%%s); %s", what, known, paid, score)
 }
 
-// skillDifference is the difference of an answer from the base rate, with its unit.
+// skillDifference is the size of the difference of an answer from the base rate, with its unit.
 func skillDifference(a reports.Answer) string {
-	a.By = a.Skill.By
-	return difference(a, float64(a.Skill.Difference))
+	s, d := shown(a.Skill.By), a.Skill.Difference
+	err := d - a.Skill.AtLeast
+	if a.By == a.Skill.By && !a.Low.None() {
+		err = (a.High - a.Low) / 2 // the same digits as the score
+	}
+	return quantity(s.rounded(reports.Number(math.Abs(float64(d))), err), s.unit)
 }
 
 // trustText lists the reasons to doubt an answer. If there are none it says what was checked.
@@ -499,6 +565,26 @@ type scored struct {
 
 // scaled is a number in the unit.
 func (s scored) scaled(x reports.Number) reports.Number { return reports.Number(s.factor) * x }
+
+// rounded is a number with the digits that its error allows: the last one is below a third of it.
+// At least one digit is not 0.
+func (s scored) rounded(value, err reports.Number) string {
+	v, e := s.factor*float64(value), s.factor*float64(err)
+	if !(e > 0) || math.IsInf(e, 0) || v == 0 {
+		return reports.Readable(v)
+	}
+	first := -int(math.Floor(math.Log10(math.Abs(v))))
+	return reports.Decimals(v, max(0, min(int(math.Ceil(-math.Log10(e/3))), 6), first))
+}
+
+// bound is a bound with two significant digits.
+func (s scored) bound(value reports.Number) string {
+	v := s.factor * float64(value)
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return reports.Readable(v)
+	}
+	return reports.Decimals(v, max(0, 1-int(math.Floor(math.Log10(math.Abs(v))))))
+}
 
 // shown is the format of a score or of the log evidence.
 func shown(by string) scored {

@@ -24,8 +24,6 @@ func TestNumbersInWords(t *testing.T) {
 		quantity("1", "nats"): "1 nat", quantity("3", ""): "3", quantity("1", ""): "1",
 		series(nil): "", series([]string{"a"}): "a", series([]string{"a", "b"}): "a and b",
 		series([]string{"a", "b", "c"}): "a, b and c",
-		reports.Exact(roughly(7)):       "7", reports.Exact(roughly(99)): "99", reports.Exact(roughly(100)): "100",
-		reports.Exact(roughly(101)): "110", reports.Exact(roughly(1234)): "1300", reports.Exact(roughly(12000)): "12000",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -59,34 +57,90 @@ func TestConclusions(t *testing.T) {
 	words, _, _ := cause.Leak.Explanation()
 	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
 	for i := range r.Configurations {
+		r.Configurations[i] = reporttest.Scored("d", "probit", "laplace", 0.25, "kfold")
 		r.Configurations[i].Classes = []string{"a", "b"}
+		r.Configurations[i].Hyperparameters = make(reports.Values, 3)
 	}
+	for i, name := range map[int]string{5: "logistic_regression", 7: "base_rate"} {
+		r.Configurations[i].Kernel, r.Configurations[i].Inference = record.Plain("none"), record.Plain(name)
+		r.Configurations[i].Likelihood, r.Configurations[i].Hyperparameters = record.Plain("none"), nil
+	}
+	const use = "use #3, the se kernel with laplace: "
+	skill := &reports.Skill{By: "information_bits", AtLeast: 0.1234, Known: true, Better: true}
+	unsure := &reports.Skill{By: "information_bits", AtLeast: -0.1, Known: true, Better: true}
 	for _, c := range []struct {
 		set      []int
 		competed int
+		by       string
+		skill    *reports.Skill
 		trust    []reports.Trust
 		want     string
 		kind     FactKind
 	}{
-		{[]int{3}, 1, nil, "use #3", Conclusion},
-		{[]int{3}, 2, nil, "use #3; it is better than the other", Conclusion},
-		{[]int{3}, 3, nil, "use #3; it is better than the other 2", Conclusion},
-		{[]int{3, 5}, 2, nil, "use #3; #5 may be as good", Conclusion},
-		{[]int{3, 5, 6}, 3, nil, "use #3; all 2 others may be as good", Conclusion},
-		{[]int{3, 5, 6}, 5, nil, "use #3; 2 of the 4 others may be as good", Conclusion},
-		{[]int{3}, 1, []reports.Trust{{Cause: words}}, "use #3; but see 1 reason to doubt it", Hedged},
-		{[]int{3}, 1, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, "use #3; but see 2 reasons to doubt it", Hedged},
-		{[]int{3}, 1, []reports.Trust{{Kind: cause.Leak, Cause: "in other words"}},
+		{[]int{3}, 1, "information_bits", nil, nil, use + "0.224 bits per case", Conclusion},
+		{[]int{3}, 1, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than guessing", Conclusion},
+		{[]int{3}, 1, "error_rate", skill, nil, use + "22.4 %, and at least 0.12 bits per case better than guessing", Conclusion},
+		{[]int{3}, 1, "information_bits", unsure, nil, use + "0.224 bits per case; its predictions are better than chance, " +
+			"but guessing may score as well", Conclusion},
+		{[]int{3}, 2, "information_bits", nil, nil, use + "0.224 bits per case. It is the best of the 2", Conclusion},
+		{[]int{3, 6}, 2, "information_bits", nil, nil, use + "0.224 bits per case. Any of the 2 may be the best; using #3 " +
+			"costs at most 0.021 bits per case against any of them", Conclusion},
+		{[]int{3, 7, 5, 6, 8}, 8, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than " +
+			"guessing. The best of the 8 is one of 5; using #3 costs at most 0.021 bits per case against any of them. #5, " +
+			"logistic regression, is the simplest of them: take it if you want coefficients", Conclusion},
+		{[]int{3, 7, 6}, 8, "information_bits", nil, nil, use + "0.224 bits per case. The best of the 8 is one of 3; using #3 " +
+			"costs at most 0.021 bits per case against any of them", Conclusion},
+		{[]int{3, 6}, 3, "log_evidence", nil, nil, use + "0.224 nats. 1 other is within 1 nat of it", Conclusion},
+		{[]int{3}, 3, "log_evidence", nil, nil, use + "0.224 nats. It is the best of the 3", Conclusion},
+		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: words}}, use + "0.224 bits per case. But see 1 reason " +
+			"to doubt it", Hedged},
+		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, use + "0.224 bits per case. But " +
+			"see 2 reasons to doubt it", Hedged},
+		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Kind: cause.Leak, Cause: "in other words"}},
 			"perhaps a leak: see the reasons to doubt it before you use #3", Doubtful},
 	} {
-		a := reports.Answer{Configuration: 3, Set: c.set, Competed: c.competed, Trust: c.trust}
+		a := reports.Answer{Configuration: 3, Set: c.set, Alternatives: c.set[1:], Competed: c.competed, Trust: c.trust, By: c.by,
+			Skill: c.skill, Score: 0.22436, Low: 0.2193, High: 0.2293, Cases: 9, AtMost: 0.0213}
 		if got, kind := conclusion(r, a); got != c.want || kind != c.kind {
-			t.Errorf("%+v: %q of kind %d, want %q of kind %d", c, got, kind, c.want, c.kind)
+			t.Errorf("%q of kind %d, want %q of kind %d", got, kind, c.want, c.kind)
 		}
 	}
 }
 
-// The set names up to six configurations, and says how many cases would tell them apart.
+// Kernels of one name are told apart by their short texts.
+func TestBriefNames(t *testing.T) {
+	r := &reports.Report{}
+	for _, kernel := range []string{"se", "linear", "{se: {ard: true}}", "none"} {
+		of := reporttest.Scored("d", "probit", "ep", 0.25, "kfold")
+		of.Kernel = reporttest.Declared(kernel)
+		r.Configurations = append(r.Configurations, of)
+	}
+	r.Configurations[3].Likelihood, r.Configurations[3].Inference = record.Plain("none"), record.Plain("k_nearest_neighbours")
+	for i, want := range []string{"the kernel se with ep", "the linear kernel with ep", "the kernel se(ard: true) with ep",
+		"k nearest neighbours"} {
+		if got := briefName(r, i); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A number has the digits that its error allows, a bound two.
+func TestDigitsOfErrors(t *testing.T) {
+	bits, percent := shown("information_bits"), shown("error_rate")
+	for got, want := range map[string]string{
+		bits.rounded(0.22436, 0.105): "0.22", bits.rounded(0.22436, 0.005): "0.224", bits.rounded(0.22436, none): "0.2244",
+		bits.rounded(0.00135, 0.08): "0.001", bits.rounded(-0.08224, 0.08): "-0.08", bits.rounded(0, 0.08): "0",
+		bits.rounded(12.3, 40): "12", percent.rounded(0.22436, 0.05): "22", percent.rounded(0.22436, 0.005): "22.4",
+		bits.bound(0.0213): "0.021", bits.bound(1.26): "1.3", bits.bound(123.4): "123", percent.bound(0.0123): "1.2",
+		bits.bound(0): "0",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The set names up to six configurations, and says what using the best can cost.
 func TestSetInWords(t *testing.T) {
 	upTo := func(n int) (all []int) {
 		for i := range n {
@@ -94,23 +148,17 @@ func TestSetInWords(t *testing.T) {
 		}
 		return all
 	}
-	needed := func(n int) *int { return &n }
 	for _, c := range []struct {
 		a    reports.Answer
 		want string
 	}{
-		{reports.Answer{Set: []int{4}, Competed: 3}, "#4 alone; no other of 3 is in the set that may be the best, at 95 %"},
-		{reports.Answer{Set: []int{4}, Competed: 3, By: "log_evidence"}, "#4 alone; no other of 3 is within 1 nat of the best"},
-		{reports.Answer{Set: []int{4, 2}, Competed: 3, By: "log_evidence"}, "2 of 3 within 1 nat of the best: #4 and #2"},
-		{reports.Answer{Set: upTo(6), Competed: 9}, "6 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and #5"},
-		{reports.Answer{Set: upTo(7), Competed: 9}, "7 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and 2 more"},
-		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Units: 5, Needed: needed(1000)}, "2 of 2 may be the best, at 95 %: " +
-			"#0 and #1; 5 cases are too few to tell them apart: with about 1000, half of them would be out"},
-		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Units: 5, Grouped: true, Needed: needed(123)},
-			"2 of 2 may be the best, at 95 %: #0 and #1; 5 groups are too few to tell them apart: with about 130, half of " +
-				"them would be out"},
-		{reports.Answer{Set: upTo(2), Competed: 2, Cases: 10, Needed: needed(1001)},
-			"2 of 2 may be the best, at 95 %: #0 and #1; they differ too little to be told apart"},
+		{reports.Answer{Set: []int{4}, Competed: 3, AtMost: none}, "#4 alone; no other of 3 is in the set that may be the best, at 95 %"},
+		{reports.Answer{Set: []int{4}, Competed: 3, By: "log_evidence", AtMost: none}, "#4 alone; no other of 3 is within 1 nat of the best"},
+		{reports.Answer{Set: []int{4, 2}, Competed: 3, By: "log_evidence", AtMost: none}, "2 of 3 within 1 nat of the best: #4 and #2"},
+		{reports.Answer{Set: upTo(6), Competed: 9, AtMost: none}, "6 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and #5"},
+		{reports.Answer{Set: upTo(7), Competed: 9, AtMost: none}, "7 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and 2 more"},
+		{reports.Answer{Set: upTo(2), Competed: 2, By: "error_rate", AtMost: 0.0123}, "2 of 2 may be the best, at 95 %: " +
+			"#0 and #1; #0 is at most 1.2 % worse than the best of them"},
 	} {
 		if got := setText(c.a); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -129,10 +177,10 @@ func TestMarginInWords(t *testing.T) {
 		{0.25, reports.Rival{Low: none}, "25 % better than #2, the next best"},
 		{0.25, reports.Rival{Low: none, InSet: true}, "25 % better than #2, the next best, which may be as good"},
 		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
-			"25 % better than #2, the next best, which may be as good (simultaneous 95 % interval -12.50 – 50.00)"},
+			"25 % better than #2, the next best, which may be as good (95 % bounds -12 – 50)"},
 		{0.25, reports.Rival{Low: none, InSet: true, None: true},
 			"none: 25 % better than #2, the next best, but two single cases contribute more than that"},
-		{1e-7, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
+		{0, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
 	} {
 		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
 		if got := marginText(a); got != c.want {
@@ -159,7 +207,7 @@ func TestScoreInWords(t *testing.T) {
 			"25 % (kfold error_rate, 1 held-out case); lower is better"},
 		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: 0.125, High: 0.5, Corrected: 0.375, Cases: 8,
 			Different: 4, Competed: 3}, "25.00 % (kfold error_rate, 8 predictions of 4 held-out cases), 95 % interval " +
-			"12.50 – 50.00; lower is better; corrected for the choice of 3: 37.5 %"},
+			"12.50 – 50.00; lower is better; corrected for the choice of 3: 38 %"},
 		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4, Different: 4,
 			Competed: 3}, "25 % (kfold error_rate, 4 held-out cases); lower is better; the choice of 3 needs no correction"},
 		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4,
@@ -193,8 +241,8 @@ func TestAnswersOfSeveralDataSets(t *testing.T) {
 	}
 	const best = "#0, kernel se, likelihood probit, inference ep, 25 % (test error_rate); 12.5 % better than #1 (in the set)"
 	of("a", nil)
-	of("b", &reports.Skill{By: "information_bits", Difference: 0.5, Low: none, Better: true})
-	of("c", &reports.Skill{By: "information_bits", Difference: -0.5, Low: none})
+	of("b", &reports.Skill{By: "information_bits", Difference: 0.5, AtLeast: none, Better: true})
+	of("c", &reports.Skill{By: "information_bits", Difference: -0.5, AtLeast: none})
 	want := []Fact{{Name: "best on a", Text: best}, {Name: "best on b", Text: best + "; 0.5 bits per case better than the base rate"},
 		{"best on c", "no skill: " + best, Doubtful}}
 	if got := Answered(r, 3); !slices.Equal(got, want) {

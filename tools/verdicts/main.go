@@ -32,7 +32,7 @@ func main() {
 	for _, part := range []struct {
 		name string
 		run  func(*bytes.Buffer, int, uint64)
-	}{{"skill", skill}, {"power", power}, {"set", set}, {"corrected", corrected}} {
+	}{{"skill", skill}, {"power", power}, {"set", kept}, {"corrected", corrected}} {
 		if *only == "" || *only == part.name {
 			part.run(&out, *sets, *seed)
 			log.Printf("%s: %.0f s", part.name, time.Since(start).Seconds())
@@ -59,7 +59,8 @@ const head = `## Simulations
 
 How often are these statements wrong? Below are simulations with known truth, from
 ` + "`make verdicts`" + ` with seed %d. The models are least-squares classifiers with covariances of Gaussian
-processes, whose held-out predictions are cheap; nothing is tuned. A row names models, cases,
-folds and classes. Inputs, folds and models are drawn once for 25 draws of the labels, so errors of
-the figures are somewhat larger than for independent sets.
+processes, whose held-out predictions are cheap. A row names models, cases, folds and classes.
+Inputs, folds and models are drawn once for 25 draws of the labels, so errors of the figures are
+somewhat larger than for independent sets; only the set and its bounds have new inputs and folds in
+each set.
 `

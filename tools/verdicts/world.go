@@ -18,7 +18,6 @@ type design struct {
 	share    float64 // of the second class; 0: half. With three classes all are equal
 	classes  int     // 0: two
 	unstrat  bool    // the folds are not stratified
-	alike    bool    // every model has its own two inputs, which are equally good
 	group    int     // cases of a group, which have one label and similar inputs; 0: none
 	models   string  // a key of kinds
 	signal   float64 // coefficient of the log odds on an input; 0: labels are independent of inputs
@@ -45,15 +44,6 @@ var kinds = map[string]func(rng *rand.Rand, k int) model{
 			m.length = 2 * math.Sqrt(float64(len(m.inputs)))
 		}
 		return m
-	},
-	"linear": func(_ *rand.Rand, k int) model {
-		return model{inputs: []int{2*k + 1, 2*k + 2}, noise: 0.3, scale: 1.5}
-	},
-	"squared exponential": func(_ *rand.Rand, k int) model {
-		return model{inputs: []int{2*k + 1, 2*k + 2}, length: 1.5, noise: 0.3, scale: 1.5}
-	},
-	"overconfident": func(_ *rand.Rand, k int) model {
-		return model{inputs: []int{2*k + 1, 2*k + 2}, noise: 0.3, scale: 8}
 	},
 	"constants": func(rng *rand.Rand, _ int) model { return model{shrunk: rng.Float64()} },
 }
@@ -105,9 +95,6 @@ type world struct {
 
 func newWorld(d design, models int, rng *rand.Rand) *world {
 	w := &world{design: d, x: mat.NewDense(d.n, inputs, nil), rng: rng}
-	if d.alike {
-		w.x = mat.NewDense(d.n, 1+2*models, nil)
-	}
 	if d.group > 0 {
 		w.groups = make([]int, d.n)
 	}
@@ -115,9 +102,6 @@ func newWorld(d design, models int, rng *rand.Rand) *world {
 		row := w.x.RawRowView(i)
 		for j := range row {
 			row[j] = rng.NormFloat64()
-			if d.alike && j > 0 {
-				row[j] += row[0]
-			}
 		}
 		if d.group > 0 {
 			w.groups[i] = i / d.group
@@ -254,11 +238,7 @@ func (w *world) truth(x []float64) int {
 	if w.share > 0 {
 		odds = math.Log(w.share / (1 - w.share))
 	}
-	causes := x[:1]
-	if !w.alike {
-		causes = x[:4]
-	}
-	for _, v := range causes {
+	for _, v := range x[:4] {
 		odds += w.signal * v
 	}
 	if w.rng.Float64() < sigmoid(odds) {
