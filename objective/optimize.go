@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -136,27 +137,57 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	if len(start) == 0 {
 		return c.optimum(Evaluated), nil
 	}
+	status, err := c.up(optimizer)
+	if err == nil && status != EvaluationLimit {
+		if err = c.findFlat(); err == nil && c.flat != nil {
+			status, err = c.settle(optimizer)
+		}
+	}
+	if err != nil {
+		return c.optimum(Interrupted), err
+	}
+	return c.optimum(status), nil
+}
+
+// up climbs to a local maximum of the criterion less the tilt. The error is the end of the context.
+func (c *climb) up(optimizer Optimizer) (Status, error) {
 	for {
-		before := c.best.value
+		before := c.best.worth
 		lo, hi := c.box()
+		method := optimizer.Method(c.threshold)
+		q, newton := method.(*quasiNewton)
+		switch {
+		case newton && c.tilt != nil:
+			q.inverse = c.inverse
+		case newton && !c.looked:
+			q.amplitudes = c.amplitudes()
+		}
 		// The run knows more than gonum's result: the best point, not the last, and what failed on
 		// the way.
 		_, err := optimize.Minimize(c.problem(lo, hi), c.best.free, &optimize.Settings{
-			Converger: small(c.threshold), Recorder: round{&c, lo, hi},
-		}, optimizer.Method(c.threshold))
-		if ctx.Err() != nil {
-			return c.optimum(Interrupted), ctx.Err()
+			Converger: small(c.threshold), Recorder: round{c, lo, hi},
+		}, method)
+		if c.ctx.Err() != nil {
+			return Interrupted, c.ctx.Err()
+		}
+		if newton {
+			c.inverse = q.inverse
 		}
 		steep := c.steepness()
 		switch {
 		case steep <= c.threshold, err != nil && steep <= 100*c.threshold:
 			// In the second case what is left to gain is below the resolution, or the method's
 			// model of f says that it is a thousandth of the threshold.
-			return c.optimum(Converged), nil
+			return Converged, nil
 		case c.Evaluations >= c.Limit:
-			return c.optimum(EvaluationLimit), nil
-		case !(c.best.value-before > resolution*max(1, math.Abs(before))):
-			return c.optimum(Stalled), nil
+			return EvaluationLimit, nil
+		case newton && q.flat:
+			if err := c.findFlat(); err != nil || c.flat != nil {
+				return Converged, err
+			}
+			c.looked = true
+		case !(c.best.worth-before > resolution*max(1, math.Abs(before))):
+			return Stalled, nil
 		}
 	}
 }
@@ -167,6 +198,9 @@ type climb struct {
 	lo, hi    []float64
 	threshold float64
 	path      []Step
+	inverse   *mat.SymDense // -H⁻¹ of the criterion, where the method has an estimate
+	flat      []int         // amplitudes that the criterion does not determine
+	looked    bool          // what looked flat on the way was not
 }
 
 // step goes on with the path, unless it has just come there.
@@ -189,7 +223,11 @@ func (round) Init() error { return nil }
 // Record implements optimize.Recorder.
 func (r round) Record(at *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
 	if op == optimize.MajorIteration {
-		r.step(clip(at.X, r.lo, r.hi), -at.F)
+		u, value := clip(at.X, r.lo, r.hi), -at.F
+		for i, t := range r.tilt {
+			value += t * u[i]
+		}
+		r.step(u, value)
 	}
 	return nil
 }
@@ -207,6 +245,9 @@ func (c climb) box() (lo, hi []float64) {
 func (c climb) steepness() float64 {
 	largest := 0.0
 	for i, g := range c.best.gradient {
+		if c.tilt != nil {
+			g -= c.tilt[i]
+		}
 		largest = max(largest, math.Abs(inward(g, c.best.free[i], c.lo[i], c.hi[i])))
 	}
 	return largest / max(1, math.Abs(c.best.value))
@@ -248,6 +289,11 @@ func (c climb) optimum(status Status) Optimum {
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
 		warn(cause.Plateau.New("ended on a plateau, where the model is no better than a constant classifier: its log "+
 			"evidence, %.6g, is that of probabilities that do not depend on the inputs", m.Value))
+	}
+	for _, i := range c.flat {
+		p := c.objective.Layout.FreeSpecs()[i]
+		warn(cause.Undetermined.New("%s is not determined: above %.4g the objective gains less than %v nats for a factor "+
+			"of e", p.Name, p.Map.Natural(m.Theta[i]), plateau))
 	}
 	switch status {
 	case EvaluationLimit:

@@ -79,6 +79,7 @@ type Run struct {
 	gradient    []float64 // nil: not computed yet, or failed with gradErr
 	gradErr     error
 	best        best
+	tilt        []float64 // taken off a problem's criterion, times the free hyperparameters; nil: 0
 }
 
 // waypoint is where a fit converged, and its state.
@@ -316,32 +317,37 @@ func (r *Run) differences() ([]float64, error) {
 type best struct {
 	free, gradient []float64
 	value          float64
+	worth          float64 // the value less the tilt
 	diagnostics    approx.Diagnostics
 }
 
-// try evaluates the criterion and, where that beats the best so far, its gradient if the objective
-// has one: no optimiser can go on from a point that lacks it, which has therefore failed. So has a
-// fit that did not converge, whose value depends on where it stopped.
+// try evaluates the criterion less the tilt and, where that beats the best so far, its gradient if
+// the objective has one: no optimiser can go on from a point that lacks it, which has therefore
+// failed. So has a fit that did not converge, whose value depends on where it stopped.
 func (r *Run) try(free []float64) (float64, error) {
 	p, err := r.Converged(free)
 	if err != nil {
 		return 0, err
 	}
-	if r.best.free != nil && p.value < r.best.value {
-		return p.value, nil
+	worth := p.value
+	for i, t := range r.tilt {
+		worth -= t * free[i]
+	}
+	if r.best.free != nil && worth < r.best.worth {
+		return worth, nil
 	}
 	if len(free) > 0 && r.HasGradient() {
 		if err := r.Gradient(make([]float64, len(free)), free); err != nil {
 			return 0, err
 		}
 	}
-	r.best = best{free: r.free, gradient: r.gradient, value: p.value, diagnostics: p.Diagnostics()}
-	return p.value, nil
+	r.best = best{free: r.free, gradient: r.gradient, value: p.value, worth: worth, diagnostics: p.Diagnostics()}
+	return worth, nil
 }
 
-// problem is what Optimize has gonum minimise: u ↦ -f(clip(u)), with clip to the box [lo, hi], and
-// the gradient's entry set to 0 where u is outside the box or at its edge with f rising outwards.
-// All else is as in Problem.
+// problem is what Optimize has gonum minimise: u ↦ -f(clip(u)), with clip to the box [lo, hi], f
+// the criterion less the tilt, and the gradient's entry set to 0 where u is outside the box or at
+// its edge with f rising outwards. All else is as in Problem.
 func (r *Run) problem(lo, hi []float64) optimize.Problem {
 	p := optimize.Problem{
 		Func: func(u []float64) float64 {
@@ -363,6 +369,9 @@ func (r *Run) problem(lo, hi []float64) optimize.Problem {
 	if r.HasGradient() {
 		p.Grad = func(grad, u []float64) {
 			err := r.Gradient(grad, clip(u, lo, hi))
+			for i, t := range r.tilt {
+				grad[i] -= t
+			}
 			for i := range grad {
 				switch {
 				case err != nil:

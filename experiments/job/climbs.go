@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -15,7 +16,8 @@ const clearlyHigher = 1
 
 // compareWithClimbs climbs with bfgs from the initial hyperparameters and from the end of a search.
 // Together the climbs take at most as many evaluations as the search. A climb that ends clearly
-// higher than the search is a warning.
+// higher than the search is a warning, and so is an amplitude that the second climb finds not
+// determined.
 func (j *Job) compareWithClimbs(ctx context.Context, chosen int, free []float64, trials []record.Trial,
 	f *record.Fit) error {
 	if !j.Climbs || free == nil {
@@ -48,6 +50,9 @@ func (j *Job) compareWithClimbs(ctx context.Context, chosen int, free []float64,
 			return ctx.Err()
 		}
 		left -= top.Evaluations
+		if slices.Equal(start.free, free) {
+			f.Warnings = append(f.Warnings, ofKind(cause.Undetermined, top.Warnings)...)
+		}
 		if f.Climbed += top.Evaluations; top.Value > highest {
 			highest, from = top.Value, start.from
 		}
@@ -57,4 +62,14 @@ func (j *Job) compareWithClimbs(ctx context.Context, chosen int, free []float64,
 			"at %.6g (evaluations: %d)", end, from, highest, f.Climbed))
 	}
 	return nil
+}
+
+// ofKind are the notices of a kind.
+func ofKind(k cause.Kind, all []cause.Notice) (of []cause.Notice) {
+	for _, n := range all {
+		if n.Kind == k {
+			of = append(of, n)
+		}
+	}
+	return of
 }

