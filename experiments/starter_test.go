@@ -36,7 +36,7 @@ func TestStarter(t *testing.T) {
 		"prices.csv":    {"x,y\n1,100000.5\n2,250000\n3,120000\n4,110000\n", "mean: {constant: {fixed: 145000}} # the label has mean 145000 and standard deviation 61032.7\n"},
 		"tiny.csv":      {"x,y\n1,1e-7\n2,-2e-7\n3,2.5e-7\n4,0\n", "noise: {init: 8.2e-08, bounds: [8.2e-12, 0.00082]}"},
 		"long.csv":      {long(9000, "0."), "inference: [{exact: {inducing: "},
-		"kinds.csv":     {long(9000, "k"), "inference: [{laplace: {inducing: "},
+		"kinds.csv":     {long(9000, "k"), "inference: [{ep: {inducing: "},
 		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},
 		"control.csv":   {"x\x07,c\n1,a\n2,a\n3,b\n4,b\n", "#   x: whole numbers, 1 to 4"},
 		"sub dir/x.csv": {"x,c\n1,a\n2,a\n3,b\n4,b\n", "train: sub dir/x.csv "},
@@ -101,7 +101,7 @@ func TestStarterTime(t *testing.T) {
 		has    []string
 		lacks  []string
 	}{
-		{"crabs", 1e6 * time.Hour, []string{"matern32", "[laplace, ep, ", "restarts: 5", "{kfold: {k: 10}}"}, nil},
+		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 5", "{kfold: {k: 10}}"}, nil},
 		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
 		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",

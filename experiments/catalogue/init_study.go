@@ -76,10 +76,11 @@ func twoDigits(v float64) string {
 	return strconv.FormatFloat(rounded, 'g', -1, 64)
 }
 
-// study is a study that a file can start with.
+// study is a study that a file can start with. Of classes, Laplace's method tunes and EP predicts,
+// unless mode is true.
 type study struct {
 	kernels   []string
-	inference []string
+	mode      bool // the probabilities are those at the mode of Laplace's method
 	restarts  int
 	folds     int // 0: one part is held out
 	inducing  int
@@ -104,32 +105,32 @@ const (
 	mostWhole = 100000
 )
 
-var everyKernel, laplace = []string{same, each, trend, apart, rough}, []string{"laplace"}
+var everyKernel = []string{same, each, trend, apart, rough}
 
 // longer are studies for those who have more than patience, from the largest to the smallest.
 var longer = []study{
-	{kernels: everyKernel, inference: []string{"laplace", "ep"}, restarts: 5, folds: 10},
-	{kernels: []string{each, trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 1000, steps: 100},
-	{kernels: []string{trend, rough}, inference: laplace, restarts: 2, folds: 5, inducing: 500, steps: 80},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5, inducing: 500, steps: 60},
+	{kernels: everyKernel, restarts: 5, folds: 10},
+	{kernels: []string{each, trend, rough}, restarts: 2, folds: 5, inducing: 1000, steps: 100},
+	{kernels: []string{trend, rough}, restarts: 2, folds: 5, inducing: 500, steps: 80},
+	{kernels: []string{trend}, restarts: 1, folds: 5, inducing: 500, steps: 60},
 }
 
 // studies are the studies for classes, from the largest to the smallest.
 var studies = []study{
-	{kernels: []string{same, each, trend, apart}, inference: []string{"laplace", "ep"}, restarts: 1, folds: 10},
-	{kernels: []string{same, trend}, inference: []string{"laplace", "ep"}, restarts: 1, folds: 5},
-	{kernels: []string{same, trend}, inference: laplace, restarts: 1, folds: 5},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5},
-	{kernels: []string{trend}, inference: laplace, restarts: 1},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 500, steps: 60},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 200, steps: 40},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 100, steps: 30},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 50, steps: 30},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 200, steps: 40, subsample: 50000},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 100, steps: 30, subsample: 50000},
-	{kernels: []string{trend}, inference: laplace, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
-	{kernels: []string{same}, inference: laplace, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
-	{kernels: []string{same}, inference: laplace, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
+	{kernels: []string{same, each, trend, apart}, restarts: 1, folds: 10},
+	{kernels: []string{same, trend}, restarts: 1, folds: 5},
+	{kernels: []string{trend}, restarts: 1, folds: 5},
+	{kernels: []string{trend}, restarts: 1},
+	{kernels: []string{trend}, restarts: 1, inducing: 500, steps: 60},
+	{kernels: []string{trend}, restarts: 1, inducing: 200, steps: 40},
+	{kernels: []string{trend}, restarts: 1, inducing: 100, steps: 30},
+	{kernels: []string{trend}, restarts: 1, inducing: 50, steps: 30},
+	{kernels: []string{trend}, mode: true, restarts: 1, inducing: 50, steps: 30},
+	{kernels: []string{trend}, restarts: 1, inducing: 200, steps: 40, subsample: 50000},
+	{kernels: []string{trend}, restarts: 1, inducing: 100, steps: 30, subsample: 50000},
+	{kernels: []string{trend}, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
+	{kernels: []string{same}, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
+	{kernels: []string{same}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
 // Started is an experiment to start with.
@@ -158,7 +159,7 @@ func (w *starter) choose(ctx context.Context, p problem, limit time.Duration) (c
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(s study) bool {
 		return s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
-			s.inducing >= p.cases || s.subsample >= p.cases
+			s.inducing >= p.cases || s.subsample >= p.cases || s.mode && p.classes == nil
 	})
 	for k := range all {
 		all[k] = all[k].of(p)
@@ -206,8 +207,8 @@ func (s study) of(p problem) study {
 
 // lacks says what a larger study has more.
 func (s study) lacks(than study, p problem) (all []string) {
-	_, own := study{inference: s.inference}.model(p)
-	_, others := study{inference: than.inference}.model(p)
+	_, own, _ := study{mode: s.mode}.model(p)
+	_, others, _ := study{mode: than.mode}.model(p)
 	for _, part := range []struct {
 		what         string
 		have, others []string
@@ -249,8 +250,15 @@ func started(ctx context.Context, reader *plan.Reader, rates *plan.Rates, path, 
 	return Started{Text: text, About: about, Seconds: seconds, Warnings: cause.Texts(p.Manifest.Warnings)}, nil
 }
 
-// model returns the likelihood and the inference methods, including comparators.
-func (s study) model(p problem) (likelihood string, inference []string) {
+// model returns the likelihood, the inference methods, including comparators, and the one that
+// tunes; empty: the same.
+func (s study) model(p problem) (likelihood string, inference []string, tunes string) {
+	own := func(method string) string {
+		if s.inducing > 0 {
+			return fmt.Sprintf("{%s: {inducing: %d}}", method, s.inducing)
+		}
+		return method
+	}
 	comparators := []string{"base_rate", "logistic_regression"}
 	switch {
 	case p.classes == nil:
@@ -258,20 +266,18 @@ func (s study) model(p problem) (likelihood string, inference []string) {
 		if p.scaled() {
 			noise = p.start(p.target.SD / 2)
 		}
-		likelihood, inference, comparators = "{gaussian: {noise: "+noise+"}}", []string{"exact"}, nil
+		return "{gaussian: {noise: " + noise + "}}", []string{own("exact")}, ""
 	case p.ordered:
-		likelihood, inference = "[softmax, ordinal]", []string{"laplace"}
+		likelihood = "[softmax, ordinal]"
 	case len(p.classes) > 2:
-		likelihood, inference = "softmax", []string{"laplace"}
+		likelihood = "softmax"
 	default:
-		likelihood, inference = "probit", slices.Clone(s.inference)
+		likelihood = "probit"
 	}
-	if s.inducing > 0 {
-		for i, name := range inference {
-			inference[i] = fmt.Sprintf("{%s: {inducing: %d}}", name, s.inducing)
-		}
+	if s.mode {
+		return likelihood, append([]string{own("laplace")}, comparators...), ""
 	}
-	return likelihood, append(inference, comparators...)
+	return likelihood, append([]string{own("ep")}, comparators...), own("laplace")
 }
 
 // evaluation is how the study is evaluated. A part is held out only if it has about twenty cases of
@@ -306,7 +312,7 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	}
 	w.line("  preprocess: standardize # none | standardize | whiten; fitted on the training part of every split")
 	w.line("")
-	likelihood, inference := s.model(p)
+	likelihood, inference, tunes := s.model(p)
 	w.line("model: # any value may be a list: every combination is tuned and compared")
 	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale")
 	for _, k := range s.kernels {
@@ -340,12 +346,17 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	if s.steps > 0 {
 		steps = fmt.Sprintf(", evaluations: %d", s.steps)
 	}
-	if slices.Contains(inference, "ep") && slices.Contains(inference, "laplace") {
-		steps += ", start_inference: laplace"
+	if tunes != "" {
+		w.line("# Laplace's method tunes, which is quick; EP predicts, because its probabilities are better")
+		steps += ", inference: " + tunes
 	}
 	w.line("tune: {method: bfgs, restarts: %d%s} # gpc-tune list strategies; objective: log_evidence unless it says "+
 		"another", s.restarts, steps)
 	w.line("")
+	if s.mode && p.classes != nil {
+		w.line("predict: {average: map} # EP would take too long; averages of Laplace's method are too near to ½")
+		w.line("")
+	}
 	evaluated := "gpc-tune list splitters"
 	if p.test != nil {
 		evaluated = fmt.Sprintf("the %d cases of the test set; or kfold: {k: 10} and others, gpc-tune list splitters",

@@ -52,29 +52,29 @@ func TestEvaluationOfStudies(t *testing.T) {
 	}
 }
 
-// The likelihood is that of the label, and the comparators are for classes.
+// The likelihood is that of the label, the comparators are for classes, and Laplace's method tunes
+// with the inducing inputs that EP predicts with.
 func TestModelsOfStudies(t *testing.T) {
-	both := study{inference: []string{"laplace", "ep"}}
+	const compared = ", base_rate, logistic_regression"
 	for _, c := range []struct {
-		s                     study
-		p                     problem
-		likelihood, inference string
+		s                            study
+		p                            problem
+		likelihood, inference, tunes string
 	}{
-		{both, problem{classes: counts(5, 5)}, "probit", "laplace, ep, base_rate, logistic_regression"},
-		{both, problem{classes: counts(5, 5, 5)}, "softmax", "laplace, base_rate, logistic_regression"},
-		{both, problem{classes: counts(5, 5, 5), ordered: true}, "[softmax, ordinal]", "laplace, base_rate, logistic_regression"},
-		{both, problem{}, "{gaussian: {noise: {init: 1}}}", "exact"},
-		{both, problem{target: columns.Spread{SD: 30}}, "{gaussian: {noise: {init: 15}}}", "exact"},
-		{study{inference: laplace, inducing: 50}, problem{classes: counts(5, 5)}, "probit", "{laplace: {inducing: 50}}, base_rate, logistic_regression"},
-		{study{inducing: 50}, problem{}, "{gaussian: {noise: {init: 1}}}", "{exact: {inducing: 50}}"},
+		{study{}, problem{classes: counts(5, 5)}, "probit", "ep" + compared, "laplace"},
+		{study{}, problem{classes: counts(5, 5, 5)}, "softmax", "ep" + compared, "laplace"},
+		{study{}, problem{classes: counts(5, 5, 5), ordered: true}, "[softmax, ordinal]", "ep" + compared, "laplace"},
+		{study{}, problem{}, "{gaussian: {noise: {init: 1}}}", "exact", ""},
+		{study{}, problem{target: columns.Spread{SD: 30}}, "{gaussian: {noise: {init: 15}}}", "exact", ""},
+		{study{mode: true}, problem{classes: counts(5, 5)}, "probit", "laplace" + compared, ""},
+		{study{inducing: 50}, problem{classes: counts(5, 5)}, "probit", "{ep: {inducing: 50}}" + compared, "{laplace: {inducing: 50}}"},
+		{study{mode: true, inducing: 50}, problem{classes: counts(5, 5)}, "probit", "{laplace: {inducing: 50}}" + compared, ""},
+		{study{inducing: 50}, problem{}, "{gaussian: {noise: {init: 1}}}", "{exact: {inducing: 50}}", ""},
 	} {
-		likelihood, inference := c.s.model(c.p)
-		if got := strings.Join(inference, ", "); likelihood != c.likelihood || got != c.inference {
-			t.Errorf("%+v, %+v: %s, %s", c.s, c.p, likelihood, got)
+		likelihood, inference, tunes := c.s.model(c.p)
+		if got := strings.Join(inference, ", "); likelihood != c.likelihood || got != c.inference || tunes != c.tunes {
+			t.Errorf("%+v, %+v: %s, %s, tuned with %q", c.s, c.p, likelihood, got, tunes)
 		}
-	}
-	if !slices.Equal(both.inference, []string{"laplace", "ep"}) {
-		t.Errorf("the study has changed: %v", both.inference)
 	}
 }
 
@@ -82,22 +82,21 @@ func TestModelsOfStudies(t *testing.T) {
 // cases.
 func TestWhatStudiesLack(t *testing.T) {
 	p := problem{cases: 400, classes: counts(200, 200)}
-	large := study{kernels: []string{same, trend}, inference: []string{"laplace", "ep"}, restarts: 2, folds: 10}
+	large := study{kernels: []string{same, trend}, restarts: 2, folds: 10}
 	for _, c := range []struct {
 		s, than study
 		want    string
 	}{
 		{large, large, ""},
-		{study{kernels: []string{trend}, inference: laplace, restarts: 1, folds: 5}, large,
+		{study{kernels: []string{trend}, mode: true, restarts: 1, folds: 5}, large,
 			"kernel " + same + "; inference ep; restarts: 2 rather than 1; evaluate: {kfold: {k: 10}} rather than {kfold: {k: 5}}"},
-		{study{inducing: 50}, study{inducing: 100}, "inference {laplace: …; 100 inducing inputs rather than 50"},
+		{study{inducing: 50}, study{inducing: 100}, "100 inducing inputs rather than 50"},
 		{study{inducing: 50, subsample: 200}, study{inducing: 50}, "all 400 cases rather than 200"},
 		{study{subsample: 200}, study{subsample: 300}, "300 cases rather than 200"}, {study{subsample: 300}, study{subsample: 200}, ""},
 		{study{inducing: 50}, study{inducing: 50}, ""}, {study{restarts: 2}, study{restarts: 1}, ""}, {study{}, study{inducing: 50}, ""},
 	} {
-		want := strings.TrimPrefix(c.want, "inference {laplace: …; ")
-		if got := strings.Join(c.s.lacks(c.than, p), "; "); got != want {
-			t.Errorf("%+v beside %+v: %s, want %s", c.s, c.than, got, want)
+		if got := strings.Join(c.s.lacks(c.than, p), "; "); got != c.want {
+			t.Errorf("%+v beside %+v: %s, want %s", c.s, c.than, got, c.want)
 		}
 	}
 }
@@ -167,7 +166,7 @@ func TestUnitsOfTargets(t *testing.T) {
 
 // A study is written with what it lacks, its limits, and what its data ask for.
 func TestWrittenStudies(t *testing.T) {
-	s := study{kernels: []string{trend, rough}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 5}
+	s := study{kernels: []string{trend, rough}, restarts: 3, folds: 5}
 	p := problem{cases: 200, inputs: 3, classes: counts(100, 100)}
 	has := func(text string, want ...string) {
 		t.Helper()
@@ -179,9 +178,9 @@ func TestWrittenStudies(t *testing.T) {
 	}
 	text := s.write(p, []string{"kernel a", "restarts"}, 2*time.Minute, 200)
 	has(text, "  preprocess: standardize #", "model: #", "    - "+trend+"\n    - "+rough+"\n", "  likelihood: probit\n",
-		"  inference: [laplace, ep, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 3, start_inference: laplace} #",
+		"  inference: [ep, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 3, inference: laplace} #",
 		"evaluate: {kfold: {k: 5}} # gpc-tune list splitters\n", "# left out to take at most about 2m0s:\n#   kernel a\n#   restarts\n# the next larger study takes about 3m20s: ")
-	for _, no := range []string{"subsample", "mean:", "skewed", "inducing", "one length scale for all", "evaluations:"} {
+	for _, no := range []string{"predict:", "subsample", "mean:", "skewed", "inducing", "one length scale for all", "evaluations:"} {
 		if strings.Contains(text, no) {
 			t.Errorf("%s\nhas %q", text, no)
 		}
@@ -189,8 +188,11 @@ func TestWrittenStudies(t *testing.T) {
 	if text := s.write(p, nil, time.Minute, 0); strings.Contains(text, "left out") {
 		t.Errorf("nothing is left out:\n%s", text)
 	}
-	has(study{restarts: 1, steps: 1}.write(p, nil, time.Minute, 0), "tune: {method: bfgs, restarts: 1, evaluations: 1} #")
-	s = study{kernels: []string{trend, rough, same}, inference: laplace, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
+	has(study{restarts: 1, steps: 1}.write(p, nil, time.Minute, 0), "tune: {method: bfgs, restarts: 1, evaluations: 1, inference: laplace} #")
+	text = study{mode: true, restarts: 1, inducing: 50}.write(p, nil, time.Minute, 0)
+	has(text, "  inference: [{laplace: {inducing: 50}}, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 1} #",
+		"predict: {average: map} # EP would take too long")
+	s = study{kernels: []string{trend, rough, same}, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
 	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
 	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true}}]}\n",
 		"    - {matern32: {amplitude: {init: 50}, ard: true}}\n", "    - {se: {amplitude: {init: 50}, ard: false}}\n",
@@ -233,7 +235,7 @@ func TestOrderOfStudies(t *testing.T) {
 				t.Errorf("%+v of as many cases is larger than %+v", s, before)
 			}
 			if (s.inducing > 0) == (before.inducing > 0) && (s.restarts > before.restarts || s.folds > before.folds ||
-				len(s.kernels) > len(before.kernels) || len(s.inference) > len(before.inference)) {
+				len(s.kernels) > len(before.kernels) || before.mode && !s.mode && s.subsample == before.subsample) {
 				t.Errorf("%+v is larger than %+v", s, before)
 			}
 		}

@@ -8,11 +8,12 @@
 //
 // Inputs are standardised. A latent function f with a Gaussian-process prior explains the labels of
 // two classes by p(y = +1|f) = Φ(f), those of more by the softmax of one function each. The
-// hyperparameters of the prior maximise the log marginal likelihood log p(y|X, θ), as expectation
-// propagation gives it (GPML 3.6), or Laplace's method for more classes (GPML 3.5). Probabilities
-// are averages over the posterior of f at the new inputs (GPML 3.25). Options change every part of
-// that. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called
-// GPML.
+// hyperparameters of the prior maximise the log marginal likelihood log p(y|X, θ), as Laplace's
+// method gives it (GPML 3.4, 3.5). The posterior of f at these hyperparameters is that of
+// expectation propagation (GPML 3.6), because Laplace's method makes probabilities too near to
+// equal where amplitudes are large. Probabilities are averages over the posterior of f at the new
+// inputs (GPML 3.25). Options change every part of that. The book is Rasmussen & Williams, Gaussian
+// Processes for Machine Learning (2006), called GPML.
 //
 // # What it leaves out
 //
@@ -86,6 +87,9 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	if err := o.check(d.X.Dim()); err != nil {
 		return nil, err
 	}
+	if err := o.settle(d.Y.Classes); err != nil {
+		return nil, err
+	}
 	file := &modelfile.File{Columns: o.schema(d.Classes)}
 	back, err := o.declare(file)
 	if err != nil {
@@ -102,7 +106,7 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
 	d.X, d.Scaled = &kernel.Inputs{X: before.Apply(d.X.X)}, before.How != "none"
-	on, err := objective.New(o.Model, o.Criterion, d)
+	on, err := objective.New(o.tuned(), o.Criterion, d)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +120,11 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	tuning, err := objective.Maximize(ctx, on, restarts, o.Settings)
 	if err != nil {
 		return nil, err
+	}
+	if o.tunes != nil {
+		if on, err = objective.New(o.Model, nil, d); err != nil {
+			return nil, err
+		}
 	}
 	if tuning.Inputs != nil {
 		on = objective.WithInducing(on, mat.NewDense(len(tuning.Inputs)/d.X.Dim(), d.X.Dim(), tuning.Inputs))
@@ -156,8 +165,9 @@ func classOf(y approx.Targets, i int) int {
 // admit returns the number of restarts that run at once: limited by memory and by processors.
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
-	one := o.Model.On(classes).Memory(approx.Size{Cases: n, Distinct: n, Classes: classes}, d.X.Dim(), o.Criterion,
-		o.Settings.Gradients == objective.Exact)
+	size := approx.Size{Cases: n, Distinct: n, Classes: classes}
+	one := o.tuned().On(classes).Memory(size, d.X.Dim(), o.Criterion, o.Settings.Gradients == objective.Exact)
+	one = max(one, o.Model.On(classes).Memory(size, d.X.Dim(), nil, false))
 	for workers = max(1, min(o.Restarts, runtime.GOMAXPROCS(0))); ; workers-- {
 		err = machine.Admit(machine.Footprint(one*int64(workers), machine.Percent()), o.memory)
 		if err == nil || workers == 1 {
@@ -166,7 +176,7 @@ func (o *options) admit(d objective.Data) (workers int, err error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("classifier: %w; the memory grows with the square of %d cases: train on a part of them, or "+
-			"with inducing inputs, as in approx.Laplace{Structure: objective.Inducing{Points: 500}}", err, n)
+			"with inducing inputs, as in approx.EP{Structure: objective.Inducing{Points: 500}}", err, n)
 	}
 	return workers, err
 }
@@ -175,18 +185,46 @@ func (o *options) admit(d objective.Data) (workers int, err error) {
 func defaults(d objective.Data) *options {
 	o := &options{preprocess: "standardize"}
 	o.Restarts, o.Criterion, o.Average = 3, objective.LogEvidence{}, objective.Averaged{}
-	o.Model = objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
-		Inference: approx.EP{}}
+	o.Model = objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}}
 	if d.Y.Classes > 2 {
-		o.Model.Likelihood, o.Model.Inference = likelihood.Softmax{}, approx.Laplace{}
+		o.Model.Likelihood = likelihood.Softmax{}
 	}
 	return o
+}
+
+// settle chooses the inference methods that no option has chosen, for this number of classes.
+func (o *options) settle(classes int) error {
+	if o.Model.Inference == nil {
+		o.Model.Inference = approx.EP{}
+		if o.tunes == nil {
+			o.tunes = approx.Laplace{}
+			caps, err := o.tuned().Check(classes)
+			gradient, lacks := o.Criterion.Uses(caps)
+			if err != nil || lacks != nil || !gradient {
+				o.tunes = nil
+			}
+		}
+	}
+	if of := objective.InducingOf(o.tunes); of.TuneInputs && of != objective.InducingOf(o.Model.Inference) {
+		return errors.New("classifier: with TuneInputs the inference that tunes and the one that predicts need the " +
+			"same inducing inputs")
+	}
+	return nil
+}
+
+// tuned is the model whose criterion is maximised.
+func (o *options) tuned() objective.Model {
+	m := o.Model
+	if o.tunes != nil {
+		m.Inference = o.tunes
+	}
+	return m
 }
 
 // check validates the options for dim inputs.
 func (o *options) check(dim int) error {
 	switch m := o.Model; {
-	case m.Kernels[0] == nil || m.Likelihood == nil || m.Inference == nil || o.Criterion == nil || o.Average == nil:
+	case m.Kernels[0] == nil || m.Likelihood == nil || o.Criterion == nil || o.Average == nil:
 		return errors.New("classifier: an option is nil; leave it out for the default")
 	case o.columns != nil && len(o.columns) != dim:
 		return fmt.Errorf("classifier: %d names of columns and %d inputs", len(o.columns), dim)
@@ -281,6 +319,10 @@ func (c *Classifier[L]) keep(
 	c.file.Tuned = modelfile.Tuned{
 		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),
 		Inference: c.file.Model.Inference, Value: record.Spelled(t.Value),
+	}
+	if o.tunes != nil { // a method that has no name in files leaves the text empty
+		texts, _ := declared.TextsOf(o.tuned(), o.Average)
+		c.file.Tuned.Inference = texts.Inference
 	}
 }
 

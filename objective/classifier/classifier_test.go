@@ -175,11 +175,58 @@ func TestEveryPartIsKept(t *testing.T) {
 	if !slices.Equal(loaded.Classes(), []string{"0", "10"}) || !strings.Contains(text, `"name":"label_"`) {
 		t.Error(loaded.Classes(), text[:300])
 	}
-	// What is maximized, without priors, is the log evidence.
+	// Without priors the log evidence is maximized, and Laplace's is not that of EP.
 	tuned := loaded.file.Tuned
-	if tuned.Method != "bfgs" || tuned.Objective != "log_evidence" || tuned.Inference != loaded.file.Model.Inference ||
-		!(math.Abs(float64(tuned.Value)-c.LogEvidence()) < 1e-6) {
+	if tuned.Method != "bfgs" || tuned.Objective != "log_evidence" || tuned.Inference != "laplace" ||
+		loaded.file.Model.Inference != "ep" || !(math.Abs(float64(tuned.Value)-c.LogEvidence()) < 1) ||
+		float64(tuned.Value) == c.LogEvidence() {
 		t.Errorf("tuned: %+v, of the log evidence %v", tuned, c.LogEvidence())
+	}
+}
+
+// By default EP predicts with the hyperparameters that maximise Laplace's evidence. Separate
+// classes, of which Laplace's probabilities are too near to equal, get probabilities near 1 there.
+// What Laplace's method lacks, EP tunes.
+func TestTunedWithLaplace(t *testing.T) {
+	var x [][]float64
+	var labels []int
+	for i := range 90 {
+		k := float64(i % 3)
+		x = append(x, []float64{6*k + math.Sin(float64(i)), 6*math.Mod(k*k, 3) + math.Cos(1.7*float64(i))})
+		labels = append(labels, i%3)
+	}
+	mean := func(options ...Option) (p float64, c *Classifier[int]) {
+		t.Helper()
+		c, err := Train(t.Context(), x[:60], labels[:60], append(options, Restarts(1))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proba, err := c.Proba(t.Context(), x[60:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range proba {
+			p += row[labels[60+i]] / 30
+		}
+		return p, c
+	}
+	ep, c := mean()
+	laplace, of := mean(Inference(approx.Laplace{}))
+	if !reflect.DeepEqual(c.Theta(), of.Theta()) || !(ep > 0.97) || !(laplace < 0.9) {
+		t.Errorf("mean probability of the label %v at %v, by Laplace's method %v at %v", ep, c.Theta(), laplace, of.Theta())
+	}
+	if _, again := mean(Inference(approx.EP{}), TuneInference(approx.Laplace{})); !reflect.DeepEqual(again.Theta(), c.Theta()) {
+		t.Errorf("tuned by option: %v, want %v", again.Theta(), c.Theta())
+	}
+	o := defaults(objective.Data{Y: approx.Targets{Classes: 2}})
+	Likelihood(likelihood.NoisyThreshold{})(o)
+	if err := o.settle(2); err != nil || o.tunes != nil || o.Model.Inference == nil {
+		t.Errorf("%v, %v tunes", err, o.tunes)
+	}
+	inputs := objective.Inducing{Points: 5, TuneInputs: true}
+	_, err := Train(t.Context(), x, labels, Inference(approx.EP{}), TuneInference(approx.Laplace{Structure: inputs}))
+	if want := "the same inducing inputs"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
 

@@ -47,8 +47,8 @@ func Example() {
 	}
 	// Output:
 	// [deep flat]
-	// [0.02 0.98]
-	// [0.96 0.04]
+	// [0.16 0.84]
+	// [0.81 0.19]
 }
 
 // Kernel, likelihood, inference and more are options.

@@ -12,6 +12,7 @@ type Option func(*options)
 
 type options struct {
 	objective.Classifier
+	tunes      approx.Approximation // whose criterion is maximised
 	seed       uint64
 	memory     int64
 	preprocess string
@@ -31,9 +32,14 @@ func Mean(m objective.Mean) Option { return func(o *options) { o.Model.Mean = m 
 // likelihood.Softmax{} for more.
 func Likelihood(l likelihood.Likelihood) Option { return func(o *options) { o.Model.Likelihood = l } }
 
-// Inference is the approximation; by default approx.EP{} for two classes and approx.Laplace{} for
-// more. A method of two classes serves more as approx.OneVsRest{Binary: method}.
+// Inference is the approximation that predicts, and that tunes unless TuneInference is given. By
+// default approx.EP{} predicts with the hyperparameters that approx.Laplace{} has tuned, or where
+// Laplace's method lacks the likelihood or the criterion, with its own. A method of two classes
+// serves more as approx.OneVsRest{Binary: method}.
 func Inference(a approx.Approximation) Option { return func(o *options) { o.Model.Inference = a } }
+
+// TuneInference is the approximation whose criterion the hyperparameters maximise.
+func TuneInference(a approx.Approximation) Option { return func(o *options) { o.tunes = a } }
 
 // Criterion is maximised over the hyperparameters; the default is objective.LogEvidence{}.
 func Criterion(c objective.Criterion) Option { return func(o *options) { o.Criterion = c } }

@@ -23,21 +23,21 @@ import (
 func TestOptions(t *testing.T) {
 	for classes, want := range map[int]objective.Model{
 		2: {Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}},
-		3: {Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}},
+		3: {Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Softmax{}, Inference: approx.EP{}},
 	} {
 		o := defaults(objective.Data{Y: approx.Targets{Classes: classes}})
-		if !reflect.DeepEqual(o.Model, want) || o.Restarts != 3 || o.seed != 0 || o.preprocess != "standardize" ||
+		if err := o.settle(classes); err != nil || !reflect.DeepEqual(o.tunes, approx.Laplace{}) || !reflect.DeepEqual(o.Model, want) || o.Restarts != 3 || o.seed != 0 || o.preprocess != "standardize" ||
 			o.Criterion != objective.Criterion(objective.LogEvidence{}) || o.Average != objective.Average(objective.Averaged{}) {
 			t.Errorf("%d classes: %+v", classes, o)
 		}
 	}
 	o := &options{}
 	settings := objective.Settings{Gradients: objective.Differences}
-	for _, set := range []Option{Kernel(kernel.Linear{}), Mean(objective.Constant{}), Likelihood(likelihood.Logit{}), Inference(approx.Laplace{}),
+	for _, set := range []Option{Kernel(kernel.Linear{}), Mean(objective.Constant{}), Likelihood(likelihood.Logit{}), Inference(approx.Laplace{}), TuneInference(approx.PL{}),
 		Criterion(objective.LeaveOneOut{}), Average(objective.MAP{}), Settings(settings), Restarts(7), Seed(8), Preprocess("whiten"), Weights([]float64{1, 2})} {
 		set(o)
 	}
-	want := &options{seed: 8, preprocess: "whiten", weights: []float64{1, 2}}
+	want := &options{tunes: approx.PL{}, seed: 8, preprocess: "whiten", weights: []float64{1, 2}}
 	want.Model = objective.Model{Kernels: []kernel.Kernel{kernel.Linear{}}, Mean: objective.Constant{}, Likelihood: likelihood.Logit{}, Inference: approx.Laplace{}}
 	want.Criterion, want.Average, want.Settings, want.Restarts = objective.LeaveOneOut{}, objective.MAP{}, settings, 7
 	if !reflect.DeepEqual(o, want) {
