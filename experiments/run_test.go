@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
@@ -378,6 +379,29 @@ func TestAFailedPointIsOnRecord(t *testing.T) {
 	}
 	if strings.Contains(string(text), "NaN") {
 		t.Errorf("NaN in the report:\n%s", text)
+	}
+}
+
+// Laplace's method tunes multinomial probit by softmax, from all starts or before EP does, and
+// gpc-tune check has its gradient. It does not predict with that likelihood.
+func TestLaplaceTunesForMultinomialProbit(t *testing.T) {
+	text := "data: {dataset: iris, subsample: 40, preprocess: standardize}\n" +
+		"model: {kernel: [se, {per_class: se}], likelihood: multinomial_probit, inference: ep}\nevaluate: {kfold: {k: 2}}\n"
+	for _, tune := range []string{"tune: {method: bfgs, restarts: 1, inference: laplace}\n",
+		"tune: {method: bfgs, restarts: 1, start_inference: laplace, evaluations: 3}\n"} {
+		r := runs(t, text+tune)
+		for _, c := range r.Configurations {
+			if s, ok := c.Scores.Value("log_loss"); !ok || !(s.Value < 0.6) || len(c.Failures) > 0 {
+				t.Errorf("%s%s: log loss %v, failures %v", tune, c.Label, s.Value, c.Failures)
+			}
+		}
+		if found := checkPlan(t, plantest.Planned(t, text+tune), check.CheckOptions{}); !found.Passed {
+			t.Errorf("%s: %+v", tune, found)
+		}
+	}
+	_, err := spec.Parse("a.yaml", []byte(strings.Replace(text, "inference: ep", "inference: laplace", 1)), nil)
+	if err == nil || !strings.Contains(err.Error(), "use softmax") {
+		t.Error(err)
 	}
 }
 

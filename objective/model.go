@@ -34,6 +34,32 @@ func (m Model) On(classes int) Model {
 	return m
 }
 
+// TunedBy is the model whose hyperparameters an inference method tunes for m, with this number of
+// classes. It is m with that method, or if the method has softmax and not the likelihood of m, of
+// random utilities, softmax with larger covariances. The largest of f_c + e_c is unchanged where
+// all f_c and e_c are multiplied by a number, so covariances K of f and a noise of variance v are,
+// but for the form of the noise, covariances K v'/v and a noise of variance v'. The noise of
+// softmax has v' = π²/6 (McFadden 1974), and that of multinomial_probit v = 1.
+func (m Model) TunedBy(a approx.Approximation, classes int) Model {
+	m = m.On(classes)
+	m.Inference = a
+	if _, err := approx.Uses(a, m.Likelihood, classes); err == nil || len(m.Likelihood.Params()) > 0 {
+		return m
+	}
+	of, is := m.Likelihood.At(nil).(likelihood.RandomUtility)
+	if _, err := approx.Uses(a, likelihood.Softmax{}, classes); err != nil || !is {
+		return m
+	}
+	_, variance := of.NoiseMoments()
+	_, others := likelihood.Softmax{}.NoiseMoments()
+	kernels := make([]kernel.Kernel, len(m.Kernels))
+	for i, k := range m.Kernels {
+		kernels[i] = kernel.Scaled{Factor: others / variance, Named: kernel.Named{Kernel: k}}
+	}
+	m.Kernels, m.Likelihood = kernels, likelihood.Softmax{}
+	return m
+}
+
 // checkOptions says what is wrong with the options of the kernels and the likelihood, for inputs
 // with dim columns.
 func (m Model) checkOptions(dim int) error {

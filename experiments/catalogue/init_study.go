@@ -76,11 +76,10 @@ func twoDigits(v float64) string {
 	return strconv.FormatFloat(rounded, 'g', -1, 64)
 }
 
-// study is a study that a file can start with. Of classes, Laplace's method tunes and EP predicts,
-// unless mode is true.
+// study is a study that a file can start with. For classes Laplace's method tunes and EP predicts.
 type study struct {
 	kernels   []string
-	mode      bool // the probabilities are those at the mode of Laplace's method
+	mode      bool // Laplace's method predicts, with probabilities at its mode
 	restarts  int
 	folds     int // 0: one part is held out
 	inducing  int

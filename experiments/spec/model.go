@@ -37,6 +37,9 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 	s.Models = distinct(s.Models)
 }
 
+// several is a number of classes that likelihoods with a latent function for each class take.
+const several = 3
+
 // tuneWith forms the cross product of models and inference methods for tuning.
 func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	methods := d.expanded(n, modelLists)
@@ -55,7 +58,7 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 				continue
 			}
 			if m.Likelihood != nil {
-				if err := declared.Usable(a, m.Likelihood); err != nil {
+				if err := declared.Usable(a, m.TunedBy(a, several).Likelihood); err != nil {
 					d.At(v, "%v", err)
 					continue
 				}
@@ -87,7 +90,7 @@ func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
 					a, as.Component = with, declared.Method(with)
 				}
 			}
-			if err := declared.Usable(a, m.Likelihood); err != nil {
+			if err := declared.Usable(a, m.TunedBy(a, several).Likelihood); err != nil {
 				d.At(n, "%v", err)
 				return models
 			}

@@ -135,11 +135,10 @@ type Model struct {
 
 // Tuned is the model whose criterion is maximised.
 func (m Model) Tuned(classes int) objective.Model {
-	model := m.On(classes)
-	if m.Tuning != nil {
-		model.Inference = m.Tuning
+	if m.Tuning == nil {
+		return m.On(classes)
 	}
-	return model
+	return m.On(classes).TunedBy(m.Tuning, classes)
 }
 
 // Starting is the model whose optimum is the start of the local optimiser; without inference if
@@ -148,9 +147,12 @@ func (m Model) Starting(classes int) objective.Model {
 	if m.Start == nil && m.Tune.StartCases > 0 {
 		return m.Tuned(classes)
 	}
-	model := m.On(classes)
-	model.Inference = m.Start
-	return model
+	if m.Start == nil {
+		model := m.On(classes)
+		model.Inference = nil
+		return model
+	}
+	return m.On(classes).TunedBy(m.Start, classes)
 }
 
 // Tune is how hyperparameters are chosen on each training set.

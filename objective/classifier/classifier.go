@@ -106,7 +106,7 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
 	d.X, d.Scaled = &kernel.Inputs{X: before.Apply(d.X.X)}, before.How != "none"
-	on, err := objective.New(o.tuned(), o.Criterion, d)
+	on, err := objective.New(o.tuned(d.Y.Classes), o.Criterion, d)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func classOf(y approx.Targets, i int) int {
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
 	size := approx.Size{Cases: n, Distinct: n, Classes: classes}
-	one := o.tuned().On(classes).Memory(size, d.X.Dim(), o.Criterion, o.Settings.Gradients == objective.Exact)
+	one := o.tuned(classes).Memory(size, d.X.Dim(), o.Criterion, o.Settings.Gradients == objective.Exact)
 	one = max(one, o.Model.On(classes).Memory(size, d.X.Dim(), nil, false))
 	for workers = max(1, min(o.Restarts, runtime.GOMAXPROCS(0))); ; workers-- {
 		err = machine.Admit(machine.Footprint(one*int64(workers), machine.Percent()), o.memory)
@@ -198,7 +198,7 @@ func (o *options) settle(classes int) error {
 		o.Model.Inference = approx.EP{}
 		if o.tunes == nil {
 			o.tunes = approx.Laplace{}
-			caps, err := o.tuned().Check(classes)
+			caps, err := o.tuned(classes).Check(classes)
 			gradient, lacks := o.Criterion.Uses(caps)
 			if err != nil || lacks != nil || !gradient {
 				o.tunes = nil
@@ -212,13 +212,12 @@ func (o *options) settle(classes int) error {
 	return nil
 }
 
-// tuned is the model whose criterion is maximised.
-func (o *options) tuned() objective.Model {
-	m := o.Model
-	if o.tunes != nil {
-		m.Inference = o.tunes
+// tuned is the model whose criterion is maximised, with this number of classes.
+func (o *options) tuned(classes int) objective.Model {
+	if o.tunes == nil {
+		return o.Model.On(classes)
 	}
-	return m
+	return o.Model.TunedBy(o.tunes, classes)
 }
 
 // check validates the options for dim inputs.
@@ -321,7 +320,9 @@ func (c *Classifier[L]) keep(
 		Inference: c.file.Model.Inference, Value: record.Spelled(t.Value),
 	}
 	if o.tunes != nil { // a method that has no name in files leaves the text empty
-		texts, _ := declared.TextsOf(o.tuned(), o.Average)
+		m := o.Model
+		m.Inference = o.tunes
+		texts, _ := declared.TextsOf(m, o.Average)
 		c.file.Tuned.Inference = texts.Inference
 	}
 }

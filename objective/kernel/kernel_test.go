@@ -74,6 +74,7 @@ var (
 		"tied choice":        kernel.Tie(kernel.Choice{named("se", kernel.SE{ARD: true}), se}, []int{1, 0, 1}),
 		"additive":           kernel.Sum{dot, {Kernel: kernel.Additive{Named: se}}},
 		"tied additive":      kernel.Tie(kernel.Additive{Named: named("matern32", kernel.Matern32{ARD: true})}, []int{1, 0, 1}),
+		"scaled":             kernel.Sum{dot, {Kernel: kernel.Scaled{Factor: 1.7, Named: named("se", kernel.SE{ARD: true})}}},
 		"tied":               kernel.Tie(kernel.SE{ARD: true}, []int{1, 0, 1}),
 		"tied sum":           kernel.Tie(kernel.Sum{dot, named("matern32", kernel.Matern32{ARD: true})}, []int{5, 5, 2}),
 		"mixed":              mixed(kernel.Product{named("se", kernel.SE{ARD: true}), named("hamming", kernel.Hamming{ARD: true})}),
