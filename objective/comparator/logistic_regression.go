@@ -29,9 +29,10 @@ import (
 //
 //	L = Ψ - ½ log|B|,  B = I + σ²H
 //
-// which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same
-// classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of
-// Cn³. Of more than 2n inputs the weights are tuned in the span of the inputs, of n dimensions.
+// which σ maximises, if it is free. Predictions are averages over that Gaussian, or probabilities
+// at its mode (see Averaging). It is the same classifier as Laplace's method with the kernel
+// σ²(1 + x·x'), at a cost of nP² + P³ instead of Cn³. Of more than 2n inputs the weights are tuned
+// in the span of the inputs, of n dimensions.
 //
 // With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. What σ maximises is then no log evidence
 // of the labels, and none is told. The weights of cases, which are so many equal ones, multiply ω.
@@ -39,6 +40,7 @@ type LogisticRegression struct {
 	Amplitude   param.Setting `yaml:"amplitude"`    // σ; free from 1
 	Bias        *bool         `yaml:"bias"`         // nil: true
 	ClassWeight ClassWeight   `yaml:"class_weight"` // default: uniform
+	Average     Averaging     `yaml:"average"`      // default: chosen
 }
 
 // Check looks at the amplitude.
@@ -49,9 +51,13 @@ func (l LogisticRegression) Check() error {
 	return l.Amplitude.Check("amplitude", param.Log)
 }
 
-// Params lists the amplitude.
+// Params lists the amplitude and how probabilities are formed.
 func (l LogisticRegression) Params(int, []string) []param.Spec {
-	return []param.Spec{l.Amplitude.Spec("amplitude", param.Log, 1)}
+	average := param.Among("average", Averaged.Names()[Averaged:]...)
+	if average.Fixed = l.Average != Chosen; average.Fixed {
+		average.Init = float64(l.Average - Averaged)
+	}
+	return []param.Spec{l.Amplitude.Spec("amplitude", param.Log, 1), average}
 }
 
 // columns is how many X̃ has.
@@ -66,7 +72,7 @@ func (l LogisticRegression) columns(dim int) int {
 func (LogisticRegression) Seconds(s approx.Size, dim int) float64 {
 	n, k := float64(s.Cases), models(s.Classes)
 	p := min(float64(dim+1), n)
-	return k * (1.5e-9*(k+1)*n*p*p + 1e-5*n)
+	return k * (2.5e-9*(k+1)*n*p*p + 2e-5*n)
 }
 
 // Memory is B at two amplitudes, each replaced by its factor and then its inverse, the inputs
@@ -82,10 +88,15 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	return 8 * (wide + 2*p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
 }
 
-// Fit finds the amplitude and the weights.
-func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
+// Fit finds the amplitude and the weights, and chooses how probabilities are formed.
+func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
 	return learn(ctx, "logistic_regression", d, func(index []int, counts []float64) (Fitted, error) {
-		return l.on(d, index, counts).tune(ctx, l.Params(d.X.Dim(), nil)[0])
+		f, err := l.on(d, index, counts).tune(ctx, l.Params(d.X.Dim(), nil)[0])
+		if err != nil {
+			return nil, err
+		}
+		f.averaging, err = l.choose(ctx, f, d, counts, seed)
+		return f, err
 	})
 }
 
@@ -102,13 +113,14 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 		}
 		s = s[1:]
 	}
+	s, averaging := averagingOf(s, 1+r.x.Cols*r.processes)
 	parts, err := cut(s, 1, r.x.Cols*r.processes)
 	if err != nil {
 		return nil, err
 	}
-	f := r.at(parts[0][0], parts[1])
-	if !(f.sigma > 0) {
-		return nil, fmt.Errorf("amplitude = %v must be greater than 0", f.sigma)
+	f, err := r.restored(parts[0][0], parts[1], averaging)
+	if err != nil {
+		return nil, err
 	}
 	f.psi = f.evaluate(f.w)
 	if err := f.curvature(); err != nil {
@@ -122,14 +134,14 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 // Condense is the state, and the upper triangle of B⁻¹, row by row; of narrow inputs Q comes
 // between.
 func (f *weights) Condense() approx.State {
-	s := f.State()
+	s := f.numbers()
 	if f.narrow != nil {
 		s = append(s, f.narrow.q.Data...)
 	}
 	for i := range f.b.N {
 		s = append(s, row(blas64.General{Cols: f.b.N, Stride: f.b.Stride, Data: f.b.Data}, i)[i:]...)
 	}
-	return s
+	return f.averaging.marked(s)
 }
 
 // Expand takes the amplitude, the weights and B⁻¹ from the state.
@@ -147,6 +159,7 @@ func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, er
 	if within != nil {
 		q = short * columns
 	}
+	s, averaging := averagingOf(s, 1+p+q+p*(p+1)/2)
 	parts, err := cut(s, 1, p, q, p*(p+1)/2)
 	if err != nil {
 		return nil, err
@@ -158,10 +171,11 @@ func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, er
 	if within != nil {
 		within.q = blas64.General{Rows: short, Cols: columns, Stride: columns, Data: parts[2]}
 	}
-	f := r.at(parts[0][0], parts[1])
-	if f.value = math.NaN(); !(f.sigma > 0) { // the training set is needed for the evidence
-		return nil, fmt.Errorf("amplitude = %v must be greater than 0", f.sigma)
+	f, err := r.restored(parts[0][0], parts[1], averaging)
+	if err != nil {
+		return nil, err
 	}
+	f.value = math.NaN() // the training set is needed for the evidence
 	check := linalg.NewSym(p)
 	for i := range p {
 		own := parts[3][:p-i]
@@ -232,6 +246,7 @@ func (r *regression) latent(c float64, z blas64.General, v []float64) blas64.Gen
 type weights struct {
 	*regression
 	sigma      float64
+	averaging  Averaging      // Averaged or AtMode
 	w          []float64      // P = D·processes, a process after the other
 	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
 	d3         []float64      // of two classes: ω times the third derivative of log p
@@ -258,6 +273,16 @@ func (r *regression) at(sigma float64, w []float64) *weights {
 	}
 	copy(f.w, w)
 	return f
+}
+
+// restored has the amplitude and the weights of a state.
+func (r *regression) restored(sigma float64, w []float64, a Averaging) (*weights, error) {
+	if !(sigma > 0) {
+		return nil, fmt.Errorf("amplitude = %v must be greater than 0", sigma)
+	}
+	f := r.at(sigma, w)
+	f.averaging = a
+	return f, nil
 }
 
 // evaluate sets what follows from f = X̃w, and returns Ψ.
@@ -499,9 +524,40 @@ func (r *regression) tune(ctx context.Context, spec param.Spec) (*weights, error
 	}
 }
 
-// PredictProba averages over the latent Gaussian.
+// PredictProba implements objective.Fitted.
 func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
-	checkNew(dst, z, f.dim, f.classes)
+	if checkNew(dst, z, f.dim, f.classes); f.averaging == AtMode {
+		f.plugIn(dst, z)
+		return
+	}
+	f.average(dst, z, 0)
+}
+
+// plugIn predicts with the latent values of the mode.
+func (f *weights) plugIn(dst *mat.Dense, z *kernel.Inputs) {
+	g := make([]float64, f.classes)
+	blocks(dst, z, func(dst *mat.Dense, z *kernel.Inputs) {
+		rows := extended(z, f.columns)
+		if f.narrow != nil {
+			rows, _ = f.narrow.of(rows)
+		}
+		latent := f.latent(1, rows, f.w)
+		for i := range z.N() {
+			if f.classes > 2 {
+				likelihood.Softmax{}.Probabilities(dst.RawRowView(i), g, row(latent, i), 0)
+				continue
+			}
+			for c := range 2 {
+				logp, _, _, _ := likelihood.Logit{}.Derivs(float64(2*c-1), latent.Data[i])
+				dst.Set(i, c, math.Exp(logp))
+			}
+		}
+	})
+}
+
+// average averages over the latent Gaussian, of several classes with this number of points; 0: with
+// as many as their error needs.
+func (f *weights) average(dst *mat.Dense, z *kernel.Inputs, points int) {
 	blocks(dst, z, func(dst *mat.Dense, z *kernel.Inputs) {
 		rows, rest := extended(z, f.columns), make([]float64, z.N())
 		if f.narrow != nil {
@@ -533,7 +589,7 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 			}
 		})
 		for i, s := range all {
-			f.deviation.Add(likelihood.Softmax{}.Average(dst.RawRowView(i), row(mean, i), s, 0))
+			f.deviation.Add(likelihood.Softmax{}.Average(dst.RawRowView(i), row(mean, i), s, points))
 		}
 	})
 }
@@ -541,9 +597,12 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 // AverageError implements approx.Averager.
 func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 
-// State is the amplitude and the weights, a process after the other; of narrow inputs -r comes
-// first, and the weights are u.
-func (f *weights) State() approx.State {
+// State is the amplitude and the weights, a process after the other, and -1 where probabilities are
+// those at the mode. Of narrow inputs -r comes first, and the weights are u.
+func (f *weights) State() approx.State { return f.averaging.marked(f.numbers()) }
+
+// numbers are the numbers of State without the last -1.
+func (f *weights) numbers() approx.State {
 	s := append(approx.State{f.sigma}, f.w...)
 	if f.narrow != nil {
 		s = append(approx.State{-float64(f.x.Cols)}, s...)
@@ -600,7 +659,7 @@ func (f *weights) deviations(c int) []float64 {
 // the penalised log likelihood.
 func (f *weights) Summary() Summary {
 	s := Summary{
-		Natural: []float64{f.sigma}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
+		Natural: []float64{f.sigma, float64(f.averaging - Averaged)}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
 		Warnings: f.warnings,
 	}
 	if f.weighted {

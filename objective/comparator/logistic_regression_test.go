@@ -46,7 +46,7 @@ func TestWeightSpaceIsFunctionSpace(t *testing.T) {
 						t.Fatal(err)
 					}
 					amplitude := math.Exp(u)
-					f := fitted(t, LogisticRegression{Bias: &bias}.at(amplitude), d).(*weights)
+					f := fitted(t, LogisticRegression{Bias: &bias, Average: Averaged}.at(amplitude), d).(*weights)
 					if scale := max(1, math.Abs(want.Value())); math.Abs(f.value-want.Value()) > 1e-9*scale {
 						t.Errorf("log evidence %.12f, in function space %.12f", f.value, want.Value())
 					}
@@ -182,7 +182,7 @@ func TestNarrow(t *testing.T) {
 						copy(of.X.RawRowView(i), narrow.RawRowView(i))
 					}
 				}
-				l := LogisticRegression{}
+				l := LogisticRegression{Average: Averaged}
 				switch kind {
 				case "repeated rows":
 					d.X.X.SetRow(1, d.X.X.RawRowView(0))
@@ -228,6 +228,13 @@ func TestNarrow(t *testing.T) {
 				for i := range z.X.N() {
 					for c := range classes {
 						near("probability", p.At(i, c), q.At(i, c), 1)
+					}
+				}
+				f.averaging, w.averaging = AtMode, AtMode
+				p, q = predicted(f, z.X, classes), predicted(w, z.X, classes)
+				for i := range z.X.N() {
+					for c := range classes {
+						near("probability at the mode", p.At(i, c), q.At(i, c), 1)
 					}
 				}
 				again, err := l.Restore(d, f.State())

@@ -16,5 +16,5 @@ var Table = registry.Table[Comparator]{
 		SVM{Costs: SVM{}.costs(), Folds: usualFolds, Tolerance: SVM{}.tolerance()}).At(2),
 	registry.Of[LogisticRegression, Comparator]("logistic_regression",
 		"logistic or multiple logistic regression with a Gaussian prior on the weights, Laplace's method, "+
-			"amplitude by its evidence").At(2),
+			"amplitude by its evidence").At(3),
 }
