@@ -36,10 +36,10 @@ func (m Model) On(classes int) Model {
 
 // TunedBy is the model whose hyperparameters an inference method tunes for m, with this number of
 // classes. It is m with that method, or if the method has softmax and not the likelihood of m, of
-// random utilities, softmax with larger covariances. The largest of f_c + e_c is unchanged where
-// all f_c and e_c are multiplied by a number, so covariances K of f and a noise of variance v are,
-// but for the form of the noise, covariances K v'/v and a noise of variance v'. The noise of
-// softmax has v' = π²/6 (McFadden 1974), and that of multinomial_probit v = 1.
+// random utilities, softmax with scaled covariances. The class of the largest f_c + e_c stays the
+// same if all f_c and e_c are multiplied by a number. So covariances K with noise of variance v
+// correspond to covariances K v'/v with noise of variance v'; only the form of the noise differs.
+// Softmax has v' = π²/6 (McFadden 1974), and multinomial_probit v = 1.
 func (m Model) TunedBy(a approx.Approximation, classes int) Model {
 	m = m.On(classes)
 	m.Inference = a

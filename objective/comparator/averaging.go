@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Averaging is how class probabilities follow from the Gaussian posterior of the weights.
+// Averaging makes class probabilities of the Gaussian posterior of the weights.
 type Averaging int
 
 const (
@@ -92,8 +92,8 @@ func (l LogisticRegression) choose(ctx context.Context, f *weights, d objective.
 // logOf is log p, of 0 the log of the smallest positive number.
 func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
 
-// innerFolds are five stratified folds of a training set, groups as a whole, or as many as there
-// are groups or cases if these are fewer; nil where there are no two of them.
+// innerFolds are stratified folds of a training set, with groups as a whole. There are five of them,
+// or fewer if there are fewer groups or cases. Of a single group or case there are none.
 func innerFolds(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	units := len(index)
 	if groups != nil {

@@ -555,8 +555,8 @@ func (f *weights) plugIn(dst *mat.Dense, z *kernel.Inputs) {
 	})
 }
 
-// average averages over the latent Gaussian, of several classes with this number of points; 0: with
-// as many as their error needs.
+// average averages over the latent Gaussian. The number of points is for several classes; with 0
+// their error decides.
 func (f *weights) average(dst *mat.Dense, z *kernel.Inputs, points int) {
 	blocks(dst, z, func(dst *mat.Dense, z *kernel.Inputs) {
 		rows, rest := extended(z, f.columns), make([]float64, z.N())
