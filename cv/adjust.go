@@ -23,14 +23,19 @@ type Calibration struct {
 	// learntFrom is the range of the probabilities that the parameters were learnt from, if they
 	// tell.
 	learntFrom func(parameters []float64) (s Span, known bool)
+	// Shared says that all classes have the same parameters, learnt from the probabilities of all
+	// classes together. Then no class needs cases of its own.
+	Shared bool
 }
 
 // Calibrations lists the ways of calibration.
 var Calibrations = []Calibration{
 	{"platt", "1/(1 + exp(-a ln(p/(1-p)) - b)), a ≥ 0 and b by maximum likelihood (Platt 1999)", plattLearn, plattApply,
-		plattFrom},
+		plattFrom, false},
 	{"isotonic", "the monotone step function of least squares (Zadrozny & Elkan 2002), with lines between its steps",
-		isotonicLearn, isotonicApply, isotonicFrom},
+		isotonicLearn, isotonicApply, isotonicFrom, false},
+	{"temperature", "1/(1 + exp(-ln(p/(1-p))/T)), one temperature T for all classes by maximum likelihood (Guo et al. 2017)",
+		temperatureLearn, plattApply, plattFrom, true},
 }
 
 // Span is a range of probabilities, from the least to the largest.
@@ -65,9 +70,12 @@ func CalibrationNamed(name string) (Calibration, error) {
 }
 
 // Calibrate learns parameters for every class; for two classes, for the second only. It is an error
-// if a class does not occur among the predictions.
+// if a class does not occur among the predictions, unless all classes have the same parameters.
 func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error) {
 	m, classes := p.Proba.Dims()
+	if c.Shared {
+		return c.calibrateShared(p), nil
+	}
 	for k := range classes {
 		if classes == 2 && k == 0 {
 			continue
@@ -85,6 +93,26 @@ func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error
 		parameters = append(parameters, c.Learn(proba, is, weight))
 	}
 	return parameters, nil
+}
+
+// calibrateShared learns the same parameters for every class from the probabilities of all classes;
+// for two classes, from those of the second.
+func (c Calibration) calibrateShared(p Predictions) [][]float64 {
+	_, classes := p.Proba.Dims()
+	var proba, weight []float64
+	var is []bool
+	for i, label := range p.Labels {
+		for k, q := range p.Proba.RawRowView(i) {
+			if classes > 2 || k == 1 {
+				proba, is, weight = append(proba, q), append(is, label == k), append(weight, p.weight(i))
+			}
+		}
+	}
+	of := c.Learn(proba, is, weight)
+	if classes == 2 {
+		return [][]float64{of}
+	}
+	return slices.Repeat([][]float64{of}, classes)
 }
 
 // Adjust corrects the probabilities of a case in place. For more than two classes they are then
@@ -119,6 +147,16 @@ func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
 	}
 	a, b := FitSigmoid(logistic, x, nil, is, weight)
 	return []float64{a, b, slices.Min(proba), slices.Max(proba)}
+}
+
+// temperatureLearn is 1/T of FitSlope for the log odds, b = 0, and the least and the largest
+// probability.
+func temperatureLearn(proba []float64, is []bool, weight []float64) []float64 {
+	x := make([]float64, len(proba))
+	for i, p := range proba {
+		x[i] = logOdds(p)
+	}
+	return []float64{FitSlope(logistic, x, is, weight), 0, slices.Min(proba), slices.Max(proba)}
 }
 
 // plattApply is at least floor, so that the classes of a case never sum to 0.

@@ -30,6 +30,9 @@ func TestCalibrationOfOverconfidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if c.Name == "temperature" && (math.Abs(parameters[0][0]-0.5) > 0.05 || parameters[0][1] != 0) {
+			t.Errorf("1/T = %v, want ½", parameters)
+		}
 		if c.Name == "platt" && (math.Abs(parameters[0][0]-0.5) > 0.05 || math.Abs(parameters[0][1]) > 0.1) {
 			t.Errorf("a, b = %v, want ½, 0", parameters)
 		}
@@ -48,8 +51,8 @@ func TestCalibrationNeedsBothSides(t *testing.T) {
 	proba := [][]float64{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}, {0.1, 0.8, 0.1}}
 	for _, labels := range [][]int{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 1, 1}} {
 		for _, c := range Calibrations {
-			if _, err := c.Calibrate(predict(t, labels, proba, 1, 1, 1)); err == nil {
-				t.Errorf("%s of labels %v", c.Name, labels)
+			if _, err := c.Calibrate(predict(t, labels, proba, 1, 1, 1)); (err == nil) != c.Shared {
+				t.Errorf("%s of labels %v: error %v", c.Name, labels, err)
 			}
 		}
 	}
@@ -57,6 +60,41 @@ func TestCalibrationNeedsBothSides(t *testing.T) {
 		if of, err := c.Calibrate(predict(t, []int{0, 2, 1}, proba, 1, 1, 1)); err != nil || len(of) != 3 {
 			t.Errorf("%s: %v, %v", c.Name, of, err)
 		}
+	}
+}
+
+// Of n cases with log odds ±x of the second class, all with the right sign, the temperature gives
+// the probability (n+1)/(n+2) to their classes: x/T = ln(n+1). Of three classes with
+// probabilities ½ of the label and ¼ of the others, the log odds 0 of the label tell nothing of T,
+// and the others get 1/(3n+2): ln(3)/T = ln(3n+1).
+func TestTemperatureOfRightDecisions(t *testing.T) {
+	const n = 20
+	var proba [][]float64
+	var labels []int
+	for i := range n {
+		labels = append(labels, i%2)
+		proba = append(proba, []float64{0.8 - 0.6*float64(i%2), 0.2 + 0.6*float64(i%2)})
+	}
+	temperature, err := CalibrationNamed("temperature")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := temperature.Calibrate(predict(t, labels, proba, 1, 1))
+	if want := math.Log(n+1) / math.Log(4); err != nil || len(of) != 1 || math.Abs(of[0][0]-want) > 1e-7 {
+		t.Errorf("%v, %v, want 1/T %v", of, err, want)
+	}
+	proba, labels = nil, nil
+	for i := range n {
+		row := []float64{0.25, 0.25, 0.25}
+		row[i%3] = 0.5
+		labels, proba = append(labels, i%3), append(proba, row)
+	}
+	of, err = temperature.Calibrate(predict(t, labels, proba, 1, 1, 1))
+	if err != nil || len(of) != 3 || of[0][0] != of[2][0] {
+		t.Fatal(of, err)
+	}
+	if want := math.Log(3*n+1) / math.Log(3); math.Abs(of[0][0]-want) > 1e-7 {
+		t.Errorf("1/T %v, want %v", of[0][0], want)
 	}
 }
 

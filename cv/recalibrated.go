@@ -2,6 +2,7 @@ package cv
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -10,7 +11,8 @@ const (
 	// A calibration is advised if its gain is above helpful bits per case and the t statistic of
 	// the gain is above surely, the 95 % quantile of the normal distribution.
 	helpful, surely = 0.01, 1.65
-	// Each class needs so many cases to learn a calibration from.
+	// leastCalibrated is the number of cases that a calibration needs, of each class if that has
+	// parameters of its own.
 	leastCalibrated = 10
 	// A single test set is divided into so many parts to try a calibration on.
 	triedParts = 5
@@ -22,8 +24,9 @@ const (
 // over groups; helps says that it is worth advising. It is not if it is extrapolated to a fold,
 // with log odds far outside those of the other folds.
 //
-// A value of NaN means that it was not tried: for numeric targets, without any wrong decision, with
-// fewer than 10 cases of a class, or if all other folds lack a class.
+// A value of NaN means that it was not tried: for numeric targets, with fewer than 10 cases, or if
+// each class has parameters of its own, without any wrong decision, with fewer than 10 cases of a
+// class, or if all other folds lack a class.
 func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps bool) {
 	p, none := Pool(c.Parts[model]...), untested(math.NaN(), 0)
 	if p.Numeric() {
@@ -35,12 +38,7 @@ func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps b
 		counts[label]++
 		wrong = wrong || Decide(p.Proba.RawRowView(i)) != label
 	}
-	for _, n := range counts {
-		if n < leastCalibrated {
-			return none, false
-		}
-	}
-	if !wrong {
+	if slices.Min(counts) < leastCalibrated && !by.Shared || len(p.Labels) < leastCalibrated || !wrong && !by.Shared {
 		return none, false
 	}
 	unit, fold, folds := c.units().of, c.triedIn(p), 0

@@ -94,6 +94,42 @@ func TestRecalibratedInVain(t *testing.T) {
 	}
 }
 
+// A temperature is tried without any wrong decision, and with few cases of a class, also where all
+// other folds lack the class.
+func TestRecalibratedByTemperature(t *testing.T) {
+	temperature, err := CalibrationNamed("temperature")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold := func(first, rare int) Predictions {
+		const n = 40
+		proba, labels, cases := mat.NewDense(n, 3, nil), make([]int, n), make([]int, n)
+		for i := range n {
+			if labels[i], cases[i] = i%2, first+i; i < rare {
+				labels[i] = 2
+			}
+			rest := 0.1 + 0.02*float64(i%6) // of each other class
+			for k := range 3 {
+				proba.Set(i, k, rest)
+			}
+			proba.Set(i, labels[i], 1-2*rest)
+		}
+		p, err := NewPredictions(cases, labels, proba, []int{50, 50, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	c := Contenders{Parts: [][]Predictions{{fold(0, 3), fold(40, 0)}}}
+	gain, helps := c.Recalibrated(0, temperature)
+	if !helps || !(gain.Value > 0.3 && gain.Value < math.Log2(1/0.6)) {
+		t.Errorf("a gain of %v; it helps: %v", gain.Value, helps)
+	}
+	if other, advised := c.Recalibrated(0, Calibrations[0]); advised || !math.IsNaN(other.Value) {
+		t.Errorf("platt gains %v; it helps: %v", other.Value, advised)
+	}
+}
+
 // It is not advised where one fold has log odds far outside those that it was learnt from, however
 // much it gains.
 func TestRecalibratedOfUncoveredFolds(t *testing.T) {

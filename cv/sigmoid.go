@@ -43,6 +43,39 @@ func FitSigmoid(f Link, x, v []float64, is []bool, weight []float64) (a, b float
 	return at.a / p.unit, at.b
 }
 
+// FitSlope is FitSigmoid with b = 0 and outputs without variance. Its targets are Platt's for all
+// cases alike: (n+1)/(n+2) for the total weight n where the case belongs to the class, and 1/(n+2)
+// where it does not.
+func FitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
+	p := newSigmoidFit(f, x, nil, is, counted(weight, len(x)))
+	n := 0.0
+	for _, w := range p.weight {
+		n += w
+	}
+	for i, yes := range is {
+		if p.t[i] = 1 / (n + 2); yes {
+			p.t[i] = (n + 1) / (n + 2)
+		}
+	}
+	at := p.at(0, 0)
+	for range 500 {
+		step := max(at.ga/(at.haa+math.SmallestNonzeroFloat64), -at.a)
+		if !(math.Abs(step*at.ga) > 1e-20*n) {
+			break
+		}
+		next := p.at(at.a+step, 0)
+		for range 60 {
+			if next.l >= at.l {
+				break
+			}
+			step /= 2
+			next = p.at(at.a+step, 0)
+		}
+		at = next
+	}
+	return at.a / p.unit
+}
+
 // sigmoidFit is one FitSigmoid, with x in units of its root mean square.
 type sigmoidFit struct {
 	link            Link

@@ -93,7 +93,7 @@ type Skill struct {
 // Recalibrated is a calibration that was learnt from the predictions of all other folds for each
 // fold, and is scored on that fold.
 type Recalibrated struct {
-	By   string `json:"by"`   // platt
+	By   string `json:"by"`   // platt or temperature, whichever gains more
 	Gain Number `json:"gain"` // bits per case; above 0 is better
 	Low  Number `json:"low"`  // lower end of the 95 % interval of gain, by the t-test over cases
 	High Number `json:"high"` // upper end of the 95 % interval of gain

@@ -174,32 +174,42 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	}
 	switch {
 	case helps:
-		text += fmt.Sprintf("; Platt's calibration, tried on the held-out predictions, gains %s bits per case",
+		text += fmt.Sprintf("; calibrate: %s, tried on the held-out predictions, gains %s bits per case", tried.By,
 			Readable(float64(tried.Gain)))
 	case tried != nil:
-		text += "; Platt's calibration was tried on the held-out predictions and does not help"
+		text += "; calibrations were tried on the held-out predictions and do not help"
 	case in:
 		text += ", although they are calibrated already"
 	}
-	d.add(kind, len(surplus), "%s", text)
+	remedy := kind.Remedy(d.at)
+	if helps {
+		remedy = fmt.Sprintf("predict: {calibrate: %s}", tried.By)
+	}
+	d.remedied(kind, len(surplus), remedy, "%s", text)
 }
 
-// recalibrated tries Platt's calibration on the predictions of folds, which are of classes and not
-// calibrated. nil: it was not tried.
+// recalibrated tries Platt's calibration and a temperature on the predictions of folds, which are
+// of classes and not calibrated. It returns the one with the larger gain, or if only one helps,
+// that one. nil: none was tried.
 func (r *Report) recalibrated(folds []*Study) *Recalibrated {
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
 	if len(done) == 0 || slices.ContainsFunc(done, func(s *Study) bool { return len(s.Fit.Calibration) > 0 }) {
 		return nil
 	}
-	platt, err := cv.CalibrationNamed("platt")
-	if err != nil {
-		panic(err)
+	of := r.contenders([]competitor{{index: done[0].Fit.Configuration, folds: done}})
+	var best *Recalibrated
+	for _, name := range []string{"platt", "temperature"} {
+		by, err := cv.CalibrationNamed(name)
+		if err != nil {
+			panic(err)
+		}
+		gain, helps := of.Recalibrated(0, by)
+		tried := &Recalibrated{by.Name, Number(gain.Value), Number(gain.Lo), Number(gain.Hi), helps}
+		if !tried.Gain.None() && (best == nil || helps && !best.Helps || helps == best.Helps && tried.Gain > best.Gain) {
+			best = tried
+		}
 	}
-	gain, helps := r.contenders([]competitor{{index: done[0].Fit.Configuration, folds: done}}).Recalibrated(0, platt)
-	if Number(gain.Value).None() {
-		return nil
-	}
-	return &Recalibrated{platt.Name, Number(gain.Value), Number(gain.Lo), Number(gain.Hi), helps}
+	return best
 }
 
 // miscalibration describes how the predictions are miscalibrated.

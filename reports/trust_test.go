@@ -42,17 +42,31 @@ func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 		a := reporttest.Build(t, m, lines).Answer
 		advised, doubted := false, false
 		for _, reason := range a.Trust {
-			advised = advised || strings.Contains(reason.Remedy, "platt")
+			advised = advised || strings.Contains(reason.Remedy, "calibrate: ")
 			doubted = doubted || strings.Contains(reason.Text, "probabilities")
 		}
 		if a.Skill.Known != c.known || advised != c.advised || doubted != c.doubted ||
-			a.Recalibrated != nil && !c.advised {
+			(a.Recalibrated != nil && a.Recalibrated.Helps) != c.advised {
 			t.Errorf("%s: skill %v, advised %v, recalibrated %v, trust %v", c.name, a.Skill.Known, advised, a.Recalibrated,
 				a.Trust)
 		}
 		if !a.Rivals[0].None {
 			t.Errorf("%s: equal scores have a margin", c.name)
 		}
+	}
+}
+
+// A calibration is tried also without any wrong decision, and for a class of few cases: a
+// temperature is advised where all labels have probabilities well below 1.
+func TestTemperatureIsAdvisedWithoutErrors(t *testing.T) {
+	flat := func(i int) float64 { return math.Log2(2 * (0.6 + 0.02*float64(i%5))) }
+	m, lines := reporttest.Held(120, flat, flat)
+	a := reporttest.Build(t, m, lines).Answer
+	if a.Recalibrated == nil || a.Recalibrated.By != "temperature" || !a.Recalibrated.Helps || !(a.Recalibrated.Gain > 0.3) {
+		t.Fatalf("recalibrated %+v", a.Recalibrated)
+	}
+	if len(a.Trust) != 1 || a.Trust[0].Kind != cause.Recalibrable || a.Trust[0].Remedy != "predict: {calibrate: temperature}" {
+		t.Errorf("trust %+v", a.Trust)
 	}
 }
 

@@ -365,7 +365,7 @@ var Sections = []Section{
 		{"reject_cost", "cost of rejecting a case, that is, of deciding for no class",
 			"no case is rejected", "predict: {reject_cost: 0.2}"},
 		{"calibrate", "recalibrates the probabilities with cross-validation of the training cases: " +
-			"none, platt or isotonic", "none", "predict: {calibrate: isotonic}"},
+			"none, platt, isotonic or temperature", "none", "predict: {calibrate: isotonic}"},
 		{"threshold", "probability from which the second of two classes is decided; chosen with " +
 			"cross-validation of the training cases", "1/2", "predict: {threshold: {maximise: f1}}"},
 		{"maximise", "criterion for the threshold: f1, balanced_accuracy, matthews, or utility (minus " +
