@@ -31,6 +31,7 @@ const (
 	fewCrabs = "data: {dataset: crabs, subsample: 40, preprocess: standardize}\n"
 	byProbit = "model: {kernel: se, likelihood: probit, inference: laplace}\n"
 	twoFolds = "evaluate: {kfold: {k: 2}}\n"
+	irises   = "data: {dataset: iris, subsample: 90, preprocess: standardize}\n"
 	// the best rate is 4
 	atFour     = "echo $(( 0 - ({rate} - 4) * ({rate} - 4) ))"
 	withPriors = "model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 2}}}}}, likelihood: probit, inference: laplace}\n"
@@ -82,6 +83,11 @@ var follow = []followed{
 		after: fewCrabs + byProbit + "tune: {method: bfgs}\n"},
 	{kind: cause.BelowClimb, remedy: "tune: {method: bfgs}", before: fewCrabs + byProbit + "tune: {method: grid, grid: {length_scale: {log: [3, 4], points: 2}, amplitude: {log: [-2, -1], points: 2}}}\n",
 		after: fewCrabs + byProbit + "tune: {method: bfgs}\n"},
+	{kind: cause.LaplaceAverages, remedy: "inference: ep, with tune: {inference: laplace}", before: irises + "model: {kernel: se, likelihood: softmax, inference: laplace}\n" + twoFolds,
+		after: irises + "model: {kernel: se, likelihood: softmax, inference: ep}\ntune: {inference: laplace}\n" + twoFolds},
+	{kind: cause.LaplaceAverages, remedy: "inference: ep, with tune: {inference: laplace}",
+		before: irises + "model: {kernel: se, likelihood: softmax, inference: laplace}\npredict: {average: map}\n" + twoFolds,
+		after:  irises + "model: {kernel: se, likelihood: softmax, inference: ep}\ntune: {inference: laplace}\n" + twoFolds},
 	{kind: cause.EvaluationLimit, remedy: "raise evaluations", before: fewCrabs + byProbit + "tune: {method: bfgs, evaluations: 3}\n", after: fewCrabs + byProbit + "tune: {method: bfgs, evaluations: 1000}\n"},
 	{kind: cause.ChainsApart, remedy: "raise burn and samples", before: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 1, samples: 4, thin: 1}\n",
 		after: fewCrabs + withPriors + "tune: {method: mcmc, objective: log_posterior, restarts: 2, burn: 300, samples: 600, thin: 2}\n", accepted: true},

@@ -68,6 +68,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	}
 	out.restarts(c)
 	out.noise(c)
+	out.averages(folds)
 	out.calibration(c, a.Recalibrated, folds)
 	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
 		out.add(cause.UnstableChoice, n.Folds-n.Wins,
@@ -146,6 +147,24 @@ func (d *doubts) noise(c Configuration) {
 	d.add(cause.HeldNoise, 1, "the noise was held at %.4g, not tuned: all predicted variances rest on it", value)
 }
 
+// averages is the doubt about probabilities of Laplace's method. Where another average changes them,
+// the probabilities of EP differ from both.
+func (d *doubts) averages(folds []*Study) {
+	cases, decided, change, other := 0.0, 0, 0.0, ""
+	for _, s := range folds {
+		if o := s.Fit.OtherAverage; o != nil && s.Predictions != nil && len(s.Fit.Calibration) == 0 {
+			total := s.Predictions.Total()
+			cases, decided, other = cases+total, decided+o.Decided, o.Average
+			change += total * float64(o.LogLoss)
+		}
+	}
+	if change /= cases; !(math.Abs(change) > leastOff || float64(decided) > leastOff*cases) {
+		return
+	}
+	d.add(cause.LaplaceAverages, 1, "its probabilities by Laplace's method depend on how they are averaged: average: %s "+
+		"changes the log loss by %+.2g per case and decides %d cases otherwise", other, change, decided)
+}
+
 // calibration is the doubt about probabilities. A remedy is named if it helped when it was tried.
 func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Study) {
 	surplus, parts, in := []float64{}, []cv.Predictions{}, false
@@ -181,7 +200,7 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	case in:
 		text += ", although they are calibrated already"
 	}
-	remedy := kind.Remedy(d.at)
+	remedy := cause.Remedy(kind, d.at)
 	if helps {
 		remedy = fmt.Sprintf("predict: {calibrate: %s}", tried.By)
 	}

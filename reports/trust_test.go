@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -67,6 +68,37 @@ func TestTemperatureIsAdvisedWithoutErrors(t *testing.T) {
 	}
 	if len(a.Trust) != 1 || a.Trust[0].Kind != cause.Recalibrable || a.Trust[0].Remedy != "predict: {calibrate: temperature}" {
 		t.Errorf("trust %+v", a.Trust)
+	}
+}
+
+// Probabilities of Laplace's method are doubted where another average decides more than 1 % of the
+// cases otherwise, or changes the log loss by more than 0.01.
+func TestAveragesOfLaplaceAreDoubted(t *testing.T) {
+	good := func(i int) float64 { return 0.6 + 0.3*float64(i%7)/7 }
+	for _, c := range []struct {
+		decided int
+		change  float64
+		doubted bool
+	}{{0, 0.009, false}, {0, -0.009, false}, {2, 0, false}, {3, 0, true}, {0, 0.011, true}, {0, -0.011, true}} {
+		m, lines := reporttest.Held(240, good, good)
+		for _, l := range lines {
+			if l.Fit != nil && len(l.Fit.Rows) > 0 {
+				l.Fit.OtherAverage = &record.OtherAverage{Average: "map", LogLoss: record.Number(c.change)}
+			}
+		}
+		for _, l := range lines {
+			if l.Fit != nil && l.Fit.OtherAverage != nil && l.Fit.Configuration == 0 {
+				l.Fit.OtherAverage.Decided = c.decided
+				break
+			}
+		}
+		doubted := false
+		for _, reason := range reporttest.Build(t, m, lines).Answer.Trust {
+			doubted = doubted || reason.Kind == cause.LaplaceAverages && strings.Contains(reason.Remedy, "inference: ep")
+		}
+		if doubted != c.doubted {
+			t.Errorf("%d decided otherwise, log loss changed by %v: doubted %v", c.decided, c.change, doubted)
+		}
 	}
 }
 

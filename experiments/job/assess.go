@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -255,6 +256,11 @@ func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.P
 		f.LatentMean, f.LatentVariance = lists(held.Means), lists(held.Variances)
 		if held.plugged != nil {
 			f.MAP = record.Numbers(held.plugged)
+		}
+		if j.Chain == nil && approx.AtMode(j.Model.Inference) && !held.Numeric() {
+			if f.OtherAverage, err = of.p.otherAverage(fit, j.Average, held.Predictions); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

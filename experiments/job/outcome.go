@@ -93,6 +93,34 @@ func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o O
 	return o, err
 }
 
+// otherAverage compares predictions of the held-out cases, by an average, with those at the mode;
+// those at the mode with averaged ones.
+func (p *Prepared) otherAverage(fit *objective.Point, average objective.Average, q cv.Predictions) (
+	*record.OtherAverage, error) {
+	var other objective.Average = objective.MAP{}
+	if average == other {
+		other = objective.Averaged{}
+	}
+	by, err := p.Predict(fit, other)
+	if err != nil {
+		return nil, err
+	}
+	o := &record.OtherAverage{Average: objective.Averages.NameOf(other)}
+	for i := range q.Labels {
+		if cv.Decide(by.Proba.RawRowView(i)) != cv.Decide(q.Proba.RawRowView(i)) {
+			o.Decided++
+		}
+	}
+	loss, err := cv.ScoreNamed("log_loss")
+	if err != nil {
+		panic(err)
+	}
+	others, _ := loss.Func(by)
+	own, _ := loss.Func(q)
+	o.LogLoss = record.Number(others.Value - own.Value)
+	return o, nil
+}
+
 // averageError is the estimated error of averages over latent values, 0 for a posterior without
 // them.
 func averageError(posterior any) float64 {

@@ -503,6 +503,8 @@ type Fit struct {
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// p(y = second class|E[f]) of the held-out cases, for two classes
 	MAP Vector `json:"map,omitempty"`
+	// of class probabilities of Laplace's method: what another way to average them changes
+	OtherAverage *OtherAverage `json:"other_average,omitempty"`
 	// of the numeric targets of the training part: the baseline
 	TrainMoments *Moments `json:"train_moments,omitempty"`
 	Targets      Vector   `json:"targets,omitempty"`  // numeric targets of the held-out cases
@@ -521,6 +523,13 @@ type Fit struct {
 	Coefficients []Coefficient  `json:"coefficients,omitempty"`
 	Warnings     []cause.Notice `json:"warnings,omitempty"`
 	Failure      cause.Notice   `json:"failure,omitzero"`
+}
+
+// OtherAverage compares the class probabilities of held-out cases with those by another average.
+type OtherAverage struct {
+	Average string `json:"average"`  // map, or averaged if the probabilities are by map
+	Decided int    `json:"decided"`  // cases whose largest probability is of another class
+	LogLoss Number `json:"log_loss"` // how much larger the mean log loss by that average is, nats
 }
 
 // Surface has the predictions of a fit on a lattice over the raw inputs, and its training cases.

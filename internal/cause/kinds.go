@@ -143,7 +143,9 @@ var (
 	HeldNoise     = kind("held_noise", "the noise was held, not tuned", "all predicted variances rest on it")
 	Miscalibrated = kind("miscalibrated", "its probabilities or variances are not calibrated",
 		"they are too large or too small")
-	Recalibrable   = kind("recalibrable", "calibration makes its probabilities better", "")
+	Recalibrable    = kind("recalibrable", "calibration makes its probabilities better", "")
+	LaplaceAverages = kind("laplace_averages", "averages of Laplace's method differ from the probabilities at its mode",
+		"averages are too near to equal where classes are separate, probabilities at the mode too sure elsewhere")
 	UnstableChoice = kind("unstable_choice",
 		"the choice is unstable: other configurations were chosen in most outer folds",
 		"the best may be another")

@@ -74,6 +74,7 @@ var remedies = []remedy{
 	{kind: LoneOptimum, strategies: restarts, text: "raise restarts"},
 	{kind: HeldNoise, text: "likelihood: {gaussian: {noise: {init: 1}}} tunes it"},
 	{kind: Recalibrable, text: "predict: {calibrate: platt}"},
+	{kind: LaplaceAverages, text: "inference: ep, with tune: {inference: laplace}"},
 	{kind: UnstableChoice, text: "judge by the score, which counts the choosing"},
 	{kind: RacedScore, text: "evaluate: nested, in another folder"},
 
