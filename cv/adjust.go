@@ -34,8 +34,8 @@ var Calibrations = []Calibration{
 		plattFrom, false},
 	{"isotonic", "the monotone step function of least squares (Zadrozny & Elkan 2002), with lines between its steps",
 		isotonicLearn, isotonicApply, isotonicFrom, false},
-	{"temperature", "1/(1 + exp(-ln(p/(1-p))/T)), one temperature T for all classes by maximum likelihood (Guo et al. 2017)",
-		temperatureLearn, plattApply, plattFrom, true},
+	{"temperature", "1/(1 + exp(-ln(p/(1-p))/T)), one temperature T for all classes by maximum likelihood (Guo et al. "+
+		"2017)", temperatureLearn, plattApply, plattFrom, true},
 }
 
 // Span is a range of probabilities, from the least to the largest.
@@ -149,14 +149,14 @@ func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
 	return []float64{a, b, slices.Min(proba), slices.Max(proba)}
 }
 
-// temperatureLearn is 1/T of FitSlope for the log odds, b = 0, and the least and the largest
+// temperatureLearn is 1/T of fitSlope for the log odds, b = 0, and the least and the largest
 // probability.
 func temperatureLearn(proba []float64, is []bool, weight []float64) []float64 {
 	x := make([]float64, len(proba))
 	for i, p := range proba {
 		x[i] = logOdds(p)
 	}
-	return []float64{FitSlope(logistic, x, is, weight), 0, slices.Min(proba), slices.Max(proba)}
+	return []float64{fitSlope(logistic, x, is, weight), 0, slices.Min(proba), slices.Max(proba)}
 }
 
 // plattApply is at least floor, so that the classes of a case never sum to 0.

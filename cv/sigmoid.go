@@ -43,10 +43,10 @@ func FitSigmoid(f Link, x, v []float64, is []bool, weight []float64) (a, b float
 	return at.a / p.unit, at.b
 }
 
-// FitSlope is FitSigmoid with b = 0 and outputs without variance. Its targets are Platt's for all
+// fitSlope is FitSigmoid with b = 0 and outputs without variance. Its targets are Platt's for all
 // cases alike: (n+1)/(n+2) for the total weight n where the case belongs to the class, and 1/(n+2)
 // where it does not.
-func FitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
+func fitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
 	p := newSigmoidFit(f, x, nil, is, counted(weight, len(x)))
 	n := 0.0
 	for _, w := range p.weight {

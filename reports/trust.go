@@ -147,8 +147,8 @@ func (d *doubts) noise(c Configuration) {
 	d.add(cause.HeldNoise, 1, "the noise was held at %.4g, not tuned: all predicted variances rest on it", value)
 }
 
-// averages is the doubt about probabilities of Laplace's method. Where another average changes them,
-// the probabilities of EP differ from both.
+// averages is the doubt about probabilities of Laplace's method. Where another average changes
+// them, the probabilities of EP differ from both.
 func (d *doubts) averages(folds []*Study) {
 	cases, decided, change, other := 0.0, 0, 0.0, ""
 	for _, s := range folds {
@@ -161,8 +161,8 @@ func (d *doubts) averages(folds []*Study) {
 	if change /= cases; !(math.Abs(change) > leastOff || float64(decided) > leastOff*cases) {
 		return
 	}
-	d.add(cause.LaplaceAverages, 1, "its probabilities by Laplace's method depend on how they are averaged: average: %s "+
-		"changes the log loss by %+.2g per case and decides %d cases otherwise", other, change, decided)
+	d.add(cause.LaplaceAverages, 1, "its probabilities by Laplace's method depend on how they are averaged: average: "+
+		"%s changes the log loss by %+.2g per case and decides %d cases otherwise", other, change, decided)
 }
 
 // calibration is the doubt about probabilities. A remedy is named if it helped when it was tried.
@@ -224,7 +224,8 @@ func (r *Report) recalibrated(folds []*Study) *Recalibrated {
 		}
 		gain, helps := of.Recalibrated(0, by)
 		tried := &Recalibrated{by.Name, Number(gain.Value), Number(gain.Lo), Number(gain.Hi), helps}
-		if !tried.Gain.None() && (best == nil || helps && !best.Helps || helps == best.Helps && tried.Gain > best.Gain) {
+		better := best == nil || helps && !best.Helps || helps == best.Helps && tried.Gain > best.Gain
+		if !tried.Gain.None() && better {
 			best = tried
 		}
 	}

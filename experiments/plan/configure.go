@@ -405,7 +405,8 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	p.Configured = append(p.Configured, Configured{c.declared.Model, c.sets[0]})
 	if c.declared.Tuning != nil {
 		tuning := c.declared.Model
-		tuning.Model, tuning.Written.Inference = tuning.TunedBy(c.declared.Tuning, len(c.Classes)), tuning.Written.Tuning
+		tuning.Model = tuning.TunedBy(c.declared.Tuning, len(c.Classes))
+		tuning.Written.Inference = tuning.Written.Tuning
 		p.Configured = append(p.Configured, Configured{tuning, c.sets[0]})
 	}
 	return nil

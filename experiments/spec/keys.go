@@ -237,8 +237,8 @@ var Sections = []Section{
 		{"amplitude", "prior standard deviation of the weights, which sets the regularisation",
 			"tuned from 1", "logistic_regression: {amplitude: {fixed: 1}}"},
 		{"bias", "whether a constant is added to the inputs", "true", "logistic_regression: {bias: false}"},
-		{"average", "probabilities averaged over the weights (averaged), at their mode (map), or as held-out cases of five " +
-			"folds within the training set prefer (chosen)", "chosen", "logistic_regression: {average: map}"},
+		{"average", "probabilities averaged over the weights (averaged), at their mode (map), or as held-out cases " +
+			"of five folds within the training set prefer (chosen)", "chosen", "logistic_regression: {average: map}"},
 		{"class_weight", "none, or balanced: cases of rare classes count more, so that all classes count alike",
 			"none", "logistic_regression: {class_weight: balanced}"},
 	}},

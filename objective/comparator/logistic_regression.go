@@ -100,6 +100,47 @@ func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, seed uint
 	})
 }
 
+// choosingPoints are the points of an average in folds: two ways that differ by less than the error
+// of so few points are equally good.
+const choosingPoints = 256
+
+// choose returns Averaged or AtMode, by up to five stratified folds of the cases, of groups as a
+// whole, each fitted at the amplitude of f. Of a single group or case it returns Averaged.
+func (l LogisticRegression) choose(
+	ctx context.Context, f *weights, d objective.Data, counts []float64, seed uint64,
+) (Averaging, error) {
+	if l.Average != Chosen {
+		return l.Average, nil
+	}
+	folds, err := innerFolds(f.index, d.Groups, seed)
+	if err != nil || folds == nil {
+		return Averaged, err
+	}
+	gain := 0.0 // Σ ω_i (log p_i at the mode - log p_i averaged)
+	for _, fold := range folds {
+		part, err := l.on(some(d, fold.Train), pick(f.index, fold.Train), counts).mode(ctx, f.sigma, nil)
+		if err != nil {
+			return Averaged, fmt.Errorf("cross-validation: %w", err)
+		}
+		part.invert()
+		z := some(d, fold.Test).X
+		averaged, plugged := mat.NewDense(z.N(), f.classes, nil), mat.NewDense(z.N(), f.classes, nil)
+		part.average(averaged, z, choosingPoints)
+		part.plugIn(plugged, z)
+		for k, i := range fold.Test {
+			c := f.index[i]
+			gain += f.weight[i] * (logOf(plugged.At(k, c)) - logOf(averaged.At(k, c)))
+		}
+	}
+	if gain > 0 {
+		return AtMode, nil
+	}
+	return Averaged, nil
+}
+
+// logOf is log p, of 0 the log of the smallest positive number.
+func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
+
 // Restore takes the amplitude and the weights from the state.
 func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, error) {
 	index, counts, err := counted(d)
@@ -659,7 +700,8 @@ func (f *weights) deviations(c int) []float64 {
 // the penalised log likelihood.
 func (f *weights) Summary() Summary {
 	s := Summary{
-		Natural: []float64{f.sigma, float64(f.averaging - Averaged)}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
+		Natural:     []float64{f.sigma, float64(f.averaging - Averaged)},
+		LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
 		Warnings: f.warnings,
 	}
 	if f.weighted {

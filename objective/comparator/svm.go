@@ -214,9 +214,6 @@ func (t *gridSearch) unconverged() (warnings []approx.Warning) {
 	return warnings
 }
 
-// usualFolds is the default of SVM.Folds.
-const usualFolds = 5
-
 // parts divides the training set.
 func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	k := s.Folds
