@@ -345,9 +345,9 @@ func (r *Run) try(free []float64) (float64, error) {
 	return worth, nil
 }
 
-// problem is what Optimize has gonum minimise: u ↦ -f(clip(u)), with clip to the box [lo, hi], f
-// the criterion less the tilt, and the gradient's entry set to 0 where u is outside the box or at
-// its edge with f rising outwards. All else is as in Problem.
+// problem is the problem that Optimize has gonum minimise: u ↦ -f(clip(u)). clip moves u into the
+// box [lo, hi], and f is the criterion less the tilt. The gradient's entry is 0 where u is outside
+// the box, and where u is at the edge and f rises outwards. All else is as in Problem.
 func (r *Run) problem(lo, hi []float64) optimize.Problem {
 	p := optimize.Problem{
 		Func: func(u []float64) float64 {

@@ -19,7 +19,7 @@ import (
 //
 // g is a sum of random Fourier features (Rahimi & Recht 2007). The frequencies of Matérn-5/2 have a
 // t distribution with 5 degrees of freedom, in units of 1/length scale. Every function has
-// frequencies of its own, so that over the functions the covariance of g is that of the kernel.
+// frequencies of its own, so that over the functions g has the covariance of the kernel.
 // Frequencies that all functions share would leave the error of one sample of them.
 type Draws struct {
 	of     *Surrogate
@@ -85,7 +85,7 @@ func (s *Surrogate) LeftOut() ([]float64, error) {
 	return out, nil
 }
 
-// Draw draws so many functions, which depend on the surrogate and the seed alone.
+// Draw draws functions, which depend on the surrogate and the seed alone.
 func (s *Surrogate) Draw(draws int, seed uint64) (*Draws, error) {
 	factor, residuals, err := s.covariance()
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Surrogate) Draw(draws int, seed uint64) (*Draws, error) {
 	for range draws {
 		w := priorDraw{mat.NewDense(columns, fourierFeatures, nil), nil, mat.NewVecDense(fourierFeatures, nil)}
 		for k := range fourierFeatures {
-			chiSquared := 0.0 // with 5 degrees of freedom
+			chiSquared := 0.0 // drawn with 5 degrees of freedom
 			for range 5 {
 				chiSquared += math.Pow(rng.NormFloat64(), 2)
 			}

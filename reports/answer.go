@@ -44,7 +44,7 @@ type Answer struct {
 	Margin Number `json:"margin"`
 	P      Number `json:"p"` // p value of next among rivals; null: there is no test
 	// the most that using the best can cost, at 95 %, in units of the score: the true score of the
-	// truly best minus its own. null: nothing else competed, or bounds are not known
+	// truly best minus its own. null: no other configuration competed, or bounds are not known
 	AtMost Number `json:"at_most"`
 	// indices of the configurations that may be the best, the best first: the truly best is one of
 	// them with 95 %; by log evidence those within 1 nat
@@ -98,7 +98,7 @@ type Recalibrated struct {
 	Low  Number `json:"low"`  // lower end of the 95 % interval of gain, by the t-test over cases
 	High Number `json:"high"` // upper end of the 95 % interval of gain
 	// it is advised: gain is above 0.01 and above 1.65 standard errors, and no fold has log odds
-	// far outside those of the others
+	// far outside the range of the other folds
 	Helps bool `json:"helps"`
 }
 

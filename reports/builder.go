@@ -164,7 +164,7 @@ func (b *builder) failures(s *Study) (out []Failure) {
 		}
 		add(&t.Index, natural(b.record, t.Start), theta, t.Failure, true)
 	}
-	if s.Fit != nil && b.record.Program == nil { // that of a program is the failure of all its trials
+	if s.Fit != nil && b.record.Program == nil { // the fit of a program fails with all its trials
 		add(nil, natural(b.record, s.Fit.Natural), Values{}, s.Fit.Failure, true)
 	}
 	return out

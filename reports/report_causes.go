@@ -23,7 +23,7 @@ func (r *Report) WarningCauses() []Cause {
 	return append(wrong, notes...)
 }
 
-// Failed counts what failed: jobs, of so many on record, and single points that a search went past.
+// Failed counts failed jobs, all jobs on record, and single failed points that a search went past.
 func (r *Report) Failed() (jobs, of, points int) {
 	for _, c := range r.Configurations {
 		for _, f := range c.Failures {
@@ -62,8 +62,8 @@ func (r *Report) FailureCauses() []Cause {
 	return r.causes(all)
 }
 
-// causes groups notices by kind, in the order of first occurrence. The remedies are those of the
-// configurations that have the notices.
+// causes groups notices by kind, in the order of first occurrence. A cause has the remedies for all
+// configurations with its notices.
 func (r *Report) causes(notices []Notice) (out []Cause) {
 	at, remedies := map[cause.Kind]int{}, [][]string{}
 	for _, n := range notices {
@@ -83,12 +83,12 @@ func (r *Report) causes(notices []Notice) (out []Cause) {
 	return out
 }
 
-// Remedy is what to do about a notice of a configuration; empty: nothing is known to help.
+// Remedy returns what to do about a notice of a configuration; empty: nothing is known to help.
 func (r *Report) Remedy(configuration int, n Notice) string {
 	return cause.Remedy(n.Kind, r.setting(configuration))
 }
 
-// setting is where the notices of a configuration occurred; -1 is the whole run.
+// setting returns the program, method and strategy of a configuration; -1 stands for the whole run.
 func (r *Report) setting(configuration int) cause.Setting {
 	if configuration < 0 {
 		return cause.Setting{}
@@ -108,5 +108,5 @@ func (n Notice) String() string {
 // MarshalText is String.
 func (n Notice) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// JSONSchema is that of a text.
+// JSONSchema is the schema of a text.
 func (Notice) JSONSchema() map[string]any { return map[string]any{"type": "string"} }

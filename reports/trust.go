@@ -19,7 +19,7 @@ const (
 
 // doubts are reasons to doubt an answer.
 type doubts struct {
-	at      cause.Setting // of the best configuration
+	at      cause.Setting // setting of the best configuration
 	reasons []Trust
 }
 
@@ -100,7 +100,7 @@ func (r *Report) remedies(of func(configuration int, f Failure) bool) string {
 	return joined(texts)
 }
 
-// Leak says that an input may give the label away: it alone predicts the class.
+// Leak reports whether an input may give the label away, because it alone predicts the class.
 func (a Answer) Leak() bool {
 	return slices.ContainsFunc(a.Trust, func(t Trust) bool { return t.Kind == cause.Leak })
 }

@@ -20,10 +20,10 @@ var ErrMemory = machine.ErrMemory
 // Summary counts jobs: trials and assessments. The assessment of a study with a Value computes
 // nothing, and is not counted.
 type Summary struct {
-	Trials  bool // of studies that all have a Value, trials alone
+	Trials  bool // trials alone are counted, because all studies have a Value
 	Done    int  // run in this call, or copied from another study's job with the same result
-	Skipped int  // on record before this call
-	Failed  int  // of Done and Skipped together
+	Skipped int  // number on record before this call
+	Failed  int  // number of failures among Done and Skipped
 	// Total is the number of jobs known so far. It is an upper bound if a strategy may converge
 	// before it has used its budget, and it grows when a Stage lets more studies run.
 	Total int
@@ -42,7 +42,7 @@ func (s Summary) Unit() (one, many string) {
 // objectives or data are not comparable.
 type Best struct {
 	Configuration int
-	Value         float64 // with the sign of the objective
+	Value         float64 // has the sign of the objective
 }
 
 // moves reports whether a strategy needs more than the values of the points that it proposes.
@@ -162,7 +162,7 @@ type agenda struct {
 	revised int                   // Journal.Revised when it was made
 	control journal.Control       // by hand
 	best    *Best                 // nil: none yet
-	maximum float64               // of what is maximised, where best is
+	maximum float64               // value of the function that is maximised, at best
 	// stale: another process has tried a point of the user, and a strategy has proposed trials
 	// without it here that, by the order on record, come after it
 	stale bool

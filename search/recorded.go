@@ -8,7 +8,8 @@ import (
 // Boxed is a Strategy that looks in a part of the space.
 type Boxed interface {
 	Strategy
-	// Box is that part. Hyperparameters that the strategy does not move are left out.
+	// Box returns this part of the space. Hyperparameters that the strategy does not move are left
+	// out.
 	Box(s Space) Space
 }
 

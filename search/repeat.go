@@ -20,8 +20,8 @@ type surrogate interface {
 	models()
 }
 
-// fails reports whether the strategy is to know the trial as a failure, when it is asked after so
-// many proposals.
+// fails reports whether the strategy is to know the trial as a failure when it is asked after
+// proposed trials.
 func (r *repeat) fails(s Strategy, proposed int) bool {
 	_, models := s.(surrogate)
 	return proposed < r.Known || !models && r.since < r.Known

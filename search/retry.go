@@ -58,7 +58,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 	return failed, nil
 }
 
-// retry withdraws assessments and failed trials of a study, whose strategy has proposed so many
+// retry withdraws assessments and failed trials of a study, whose strategy has proposed that many
 // trials. Assessments come first: if the process is killed in between, too much is missing rather
 // than too little.
 func retry(j *journal.Journal, proposed int, lines []record.Line) error {

@@ -22,8 +22,8 @@ import (
 // of the hyperparameters is uniform in the unit cube that param.Spec.Place maps to the space.
 type Sensitivity struct {
 	Indices []SobolIndices
-	// R2 is how well the regression predicts values v_i that it has not seen: with the prediction
-	// p_i from all others, 1 - Σ(v_i - p_i)²/Σ(v_i - v̄)².
+	// R2 is the share of variance of the values v_i that the regression predicts without having
+	// seen them: with the prediction p_i from all others, 1 - Σ(v_i - p_i)²/Σ(v_i - v̄)².
 	R2       float64
 	Fitted   int // number of values of the regression
 	Measured int // number of values on record
@@ -93,7 +93,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 		if out.Indices[j].Name != "" {
 			continue
 		}
-		var alike []int // with the condition of j
+		var alike []int // hyperparameters with the condition of j
 		for k := range s {
 			if reflect.DeepEqual(s[k].When, s[j].When) {
 				alike = append(alike, k)
@@ -115,8 +115,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 }
 
 // measured returns the features of the points that have a value, one after another, their values,
-// and the number of other points. of has the positions of the hyperparameters among those of
-// trials.
+// and the number of other points. of has the place of every hyperparameter in the points of trials.
 func (s Space) measured(trials []*record.Trial, of []int) (rows, values []float64, failed int) {
 	for _, t := range trials {
 		for _, p := range t.Points {
@@ -150,9 +149,9 @@ func fewer(points *mat.Dense, values []float64) (x *mat.Dense, y []float64) {
 	return x, y
 }
 
-// sobolIndices are those of hyperparameters with the same condition. Points a and b are uniform in
-// the part of the cube where it holds. For hyperparameter j a' is a with the coordinate j of b, and
-// b' is b with that of a. With the estimators of Jansen (1999),
+// sobolIndices computes the indices of hyperparameters with the same condition. Points a and b are
+// uniform in the part of the cube where it holds. For hyperparameter j, a' is a with the coordinate
+// j of b, and b' is b with the coordinate j of a. With the estimators of Jansen (1999),
 //
 //	Var f     = ½E(f(a) - f(b))²
 //	1 - First = ½E(f(a) - f(b'))² / Var f
@@ -191,7 +190,7 @@ func (s Space) sobolIndices(all []int, draws *objective.Draws, noise float64) []
 		out[i].Name = s[j].Name
 	}
 	for r := range 1 + sensitivityDraws {
-		square := func(p, q int) (sum float64) { // of the difference of two points of a pair, summed
+		square := func(p, q int) (sum float64) { // sum of squared differences of two points of a pair
 			for k := range n {
 				sum += math.Pow(f.At(each*k+p, r)-f.At(each*k+q, r), 2)
 			}

@@ -47,7 +47,7 @@ func isModel(path string) bool {
 	return bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"gpc-tune/model/`))
 }
 
-// isExperiment reports whether a name is that of an experiment file.
+// isExperiment reports whether a name is the name of an experiment file.
 func isExperiment(name string) bool {
 	return strings.HasPrefix(name, spec.Bundled) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }

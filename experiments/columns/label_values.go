@@ -21,10 +21,10 @@ func (p *profile) label() bool {
 	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
 }
 
-// filled says whether nearly all values are there, as those of a label are.
+// filled reports whether nearly all values are there, as a label has them.
 func (p *profile) filled() bool { return 10*p.missing <= p.there }
 
-// quantity says whether the values are numbers, and not those of rows.
+// quantity reports whether the values are numbers, and not the numbers of the rows.
 func (p *profile) quantity() bool {
 	_, counts := rowNumber.is(p)
 	_, identifies := identifier.is(p)

@@ -98,7 +98,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// remaining are the columns that have no role yet, without those that are dropped and the query
+// remaining returns the columns that have no role yet. It leaves out dropped columns and the query
 // numbers of a sparse file.
 func (t *table) remaining(drop []int) (inputs []int) {
 	for j, r := range t.roles {

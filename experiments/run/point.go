@@ -113,8 +113,8 @@ func literalOf(text string) param.Literal {
 	return param.Literal{Text: text}
 }
 
-// idle says why a hyperparameter does not matter at a point, of which what is not given is at its
-// initial value; "": it matters.
+// idle returns why a hyperparameter does not matter at a point; "": it matters. Hyperparameters
+// that the point does not give are at their initial values.
 func idle(of record.Configuration, h record.Hyperparameter, point map[string]record.Number) string {
 	if h.When == nil {
 		return ""

@@ -27,8 +27,8 @@ type row struct {
 	note    bool   // for information only; nothing is wrong
 }
 
-// Explanation is what reports say of a kind: its cause in words, the consequence for the results,
-// and whether it is for information only, for then nothing is wrong.
+// Explanation returns the words of reports for a kind: its cause in words, the consequence for the
+// results, and whether it is for information only, for then nothing is wrong.
 func (k Kind) Explanation() (cause, meaning string, note bool) {
 	r := rows[k]
 	return r.cause, r.meaning, r.note

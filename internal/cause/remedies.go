@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Setting is where a warning or a failure occurred, as far as its remedy depends on that. Its zero
-// value is the data or the run as a whole.
+// Setting describes the model or program in which a warning or a failure occurred, as far as a
+// remedy depends on it. Its zero value is the data or the run as a whole.
 type Setting struct {
 	Program  bool   // the objective is the value of a program, not of a model
 	Method   string // the inference method, or the comparator, of a model
 	Strategy string // the method of the search; empty: nothing is tuned
 }
 
-// remedy is what to do about a kind in some settings.
+// remedy advises on a kind in some settings.
 type remedy struct {
 	kind       Kind
-	program    bool   // of a program alone
-	methods    string // of inference, separated by blanks; empty: all
+	program    bool   // it applies to a program alone
+	methods    string // inference methods to which it applies, separated by blanks; empty: all
 	strategies string // likewise
 	text       string
 }

@@ -45,7 +45,7 @@ type Own struct {
 	Configuration int
 	Number        int
 	Point         map[string]record.Number
-	// Withdrawn means that it is not to be tried. A result that it has stays, but not a failure.
+	// Withdrawn means that it is not to be tried. Its result stays, and its failure goes.
 	Withdrawn bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// place names the start of the kernel and the namespaces of process numbers and of time, of which
-// containers may have their own. Equal numbers are of one process only in one place. It is "" if
+// place names the start of the kernel and the namespaces of process numbers and of time. Containers
+// may have namespaces of their own. Equal numbers are of one process only in one place. It is "" if
 // these cannot be read.
 var place = sync.OnceValue(func() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -16,9 +16,9 @@ type combination interface {
 	parts(dim int) ([]Named, int)
 	// with is the same combination of other kernels.
 	with(parts []Named) Kernel
-	// path is what stands between the combination's own prefix and the name of a hyperparameter,
-	// given the kind of what holds the combination. Sums and products have none: the components of
-	// what they combine follow.
+	// path is the part of a name between the combination's own prefix and the hyperparameter.
+	// holder is the kind of the kernel that holds the combination. Sums and products have none: the
+	// names of their components follow.
 	path(holder string) string
 	checkDim(dim int) error
 }

@@ -231,8 +231,8 @@ type column struct {
 	changes int
 }
 
-// columnOf returns the coordinate of some points that has a name. A hyperparameter that does not
-// matter for all of them has none, nor has a choice that differs among them.
+// columnOf returns the coordinate of some points that has a name. A hyperparameter that matters for
+// some of them alone has none. A choice that differs among them has none either.
 func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c column, ok bool) {
 	c.label = "ln " + reports.Spaced(name)
 	for _, i := range at {

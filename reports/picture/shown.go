@@ -16,7 +16,7 @@ import (
 type shown struct {
 	*reports.Report
 	order []int  // the best configuration of every data set, then the next of each, and so on
-	place []int  // of every configuration in the order of all, which is the number of its look
+	place []int  // place of every configuration in the order of all, which is the number of its look
 	kind  string // a name of pictureTable, while its pictures are drawn
 	// draw this configuration, beside the best where several share a figure; -1: as many as there
 	// is room for

@@ -32,7 +32,7 @@ func Failures(r *reports.Report) string {
 	return text + fmt.Sprintf("; gpc-tune %s with --retry-failed runs failed %s again", r.Manifest.Command(), many)
 }
 
-// Missing says that a run is not complete; "" if it is.
+// Missing returns the sentence that a run is not complete; "" for a complete run.
 func Missing(r *reports.Report) string {
 	_, many := reports.Unit(r.Manifest)
 	switch {

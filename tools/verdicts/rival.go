@@ -8,7 +8,7 @@ import (
 )
 
 // rival is Gaussian process regression of standardised targets: numbers, or labels 0 and 1. The log
-// odds are those of the training frequency plus 2 scale times the regression of the label.
+// odds are the log odds of the training frequency plus 2 scale times the regression of the label.
 type rival struct {
 	inputs       []int
 	length       float64 // length scale divided by √(number of inputs); 0: the covariance is linear
