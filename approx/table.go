@@ -2,7 +2,7 @@ package approx
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// iterated are the defaults of EP and PL.
+// iterated are the defaults of PL, and without the tolerance those of EP (see ForPredictions).
 var iterated = Iteration{Damping: 1, Tolerance: defaultTolerance, MaxIterations: defaultIterations}
 
 // Table lists the approximations by their names in an experiment file.
@@ -12,7 +12,7 @@ var Table = registry.Table[Approximation]{
 		Laplace{Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
 	registry.Of[EP, Approximation]("ep",
 		"expectation propagation: a Gaussian with matched marginal moments, GPML 3.6",
-		EP{Iteration: iterated, Alpha: 1}),
+		EP{Iteration: Iteration{Damping: 1, MaxIterations: defaultIterations}, Alpha: 1}),
 	registry.Of[PL, Approximation]("pl",
 		"posterior linearisation: a Gaussian with the sites of statistical linear regression on its own marginals",
 		PL{Iteration: iterated}),

@@ -128,6 +128,9 @@ func (p *planner) combines(c *candidate) (err error) {
 		}
 	}
 	c.model, c.tuned = m.On(classes), m.Tuned(classes)
+	if m.Tuning != nil {
+		c.model.Inference = approx.ForPredictions(c.model.Inference)
+	}
 	if _, err := c.model.Check(classes); err != nil {
 		return p.tell(m.Written.Inference.Place, "%s: %v", c.Dataset, err)
 	}

@@ -165,6 +165,9 @@ func versionsOf(m spec.Model, average objective.Average, how string, held bool) 
 			}
 		}
 	}
+	if m.Tuning != nil {
+		v.put("inference", "for predictions", 2) // the tolerance of EP
+	}
 	if sharedVersion > 1 {
 		v.put("shared", "code", sharedVersion)
 	}

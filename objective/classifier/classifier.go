@@ -122,7 +122,9 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 		return nil, err
 	}
 	if o.tunes != nil {
-		if on, err = objective.New(o.Model, nil, d); err != nil {
+		predicting := o.Model
+		predicting.Inference = approx.ForPredictions(predicting.Inference)
+		if on, err = objective.New(predicting, nil, d); err != nil {
 			return nil, err
 		}
 	}
