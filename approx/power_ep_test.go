@@ -87,7 +87,7 @@ func oraclePowerEP(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood
 		variance = 1 / (1/v - power*tau[i])
 		return variance * (mu/v - power*nu[i]), variance
 	}
-	for range 100 {
+	for range 200 {
 		for i := range n {
 			mu, sigma := marginals()
 			mean, v := without(i, mu[i], sigma.At(i, i), alpha)

@@ -152,7 +152,10 @@ func (d *doubts) noise(c Configuration) {
 func (d *doubts) averages(folds []*Study) {
 	cases, decided, change, other := 0.0, 0, 0.0, ""
 	for _, s := range folds {
-		if o := s.Fit.OtherAverage; o != nil && s.Predictions != nil && len(s.Fit.Calibration) == 0 {
+		if s.Fit == nil || s.Predictions == nil || len(s.Fit.Calibration) > 0 {
+			continue
+		}
+		if o := s.Fit.OtherAverage; o != nil {
 			total := s.Predictions.Total()
 			cases, decided, other = cases+total, decided+o.Decided, o.Average
 			change += total * float64(o.LogLoss)

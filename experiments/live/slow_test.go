@@ -157,14 +157,16 @@ func TestSlowClientsDelayNobody(t *testing.T) {
 // of them has lost its connection, and a small one at once.
 func TestTooManyLargeRequests(t *testing.T) {
 	t.Parallel()
-	const patience = 2 * time.Second
+	const patience = 10 * time.Second // on a busy machine all of them are at the server before
 	h := patient(t, patience)
 	address := listening(t, h, time.Minute)
 	for range maxLarge {
 		dialled(t, address, posted(15<<20)+strings.Repeat(" ", 2<<20))
 	}
-	for len(h.large) < maxLarge {
-		time.Sleep(time.Millisecond)
+	for begun := time.Now(); len(h.large) < maxLarge; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatalf("%d large requests are in memory, want %d", len(h.large), maxLarge)
+		}
 	}
 	large := strings.Repeat(" ", 2<<20) + `{"rows": [{"x": 1}]}`
 	waits := dialled(t, address, posted(len(large))+large[:firstRead])
@@ -189,7 +191,7 @@ func TestBlanksAreLinear(t *testing.T) {
 	} {
 		begun := time.Now()
 		code, text := post(h, body)
-		if took := time.Since(begun); code != http.StatusOK || took > 5*time.Second { // 0.1 s on a quiet machine
+		if took := time.Since(begun); code != http.StatusOK || took > 25*time.Second { // 0.1 s on a quiet machine; 30 s if quadratic
 			t.Errorf("%.15q: %d %s after %v", body, code, text, took)
 		}
 	}
