@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // flipped is p(y|f) = ε + (1-2ε)Φ(yf): probit with labels that are exchanged with probability ε. It is smooth and not

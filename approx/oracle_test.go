@@ -11,8 +11,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // The oracles follow the book's formulas with explicit inverses, at a size and conditioning where these are accurate.

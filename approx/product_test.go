@@ -14,8 +14,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // choice is an entry of a table with its name, and its default or other options.

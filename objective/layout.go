@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sourcegraph/conc/iter"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Restarts say where a multi-start search begins and how much runs at once.

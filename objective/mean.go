@@ -1,8 +1,8 @@
 package objective
 
 import (
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Mean is a prior mean m(x) of the latent processes, the same for every class. It holds structure

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Under a quadratic log evidence of curvature H around c, and normal priors N(m_i, s_i²), the log posterior is quadratic,

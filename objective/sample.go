@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/random"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The

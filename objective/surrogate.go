@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Surrogate is exact Gaussian-process regression (GPML 2.2) of a scalar function on the unit cube,

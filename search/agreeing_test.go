@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // A line that belongs to no job of a finished study does not keep a process busy whose other studies

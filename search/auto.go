@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Auto searches in rounds. One begins anew: 50 trials of Bayes, by turns with a regression of the

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
 // controlled are three configurations of four studies each; at is called when a job begins.

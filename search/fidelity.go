@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Fidelity is the option of a strategy most of whose trials have a part of a budget, such as a

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 

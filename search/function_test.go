@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // What is minimised is maximised with the other sign, the target too.

@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Grid evaluates every point of a rectangular grid. A key of Axes is the natural name of a free

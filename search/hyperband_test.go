@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // The brackets for budgets from 1 to 8 and eta 2 are those of the table of the R package

@@ -1,6 +1,6 @@
 package search
 
-import "github.com/gpc-tune/gpc-tune/internal/journal"
+import "github.com/gpc-tune/gpc-tune/experiments/journal"
 
 type (
 	// Journal is the folder of a run: its manifest, and a line for each finished job.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, so a

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // whole and choice are discrete hyperparameters that start at their first value.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of

@@ -1,9 +1,9 @@
 package search
 
 import (
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // MultiStart proposes start points for a local optimiser of package objective: the initial values,

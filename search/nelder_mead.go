@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // NelderMead maximises with simplices, without gradients (Nelder & Mead 1965, as in gonum). Each

@@ -1,8 +1,8 @@
 package search
 
 import (
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Boxed is a Strategy that looks in a part of the space.

@@ -3,8 +3,8 @@ package search
 import (
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
 // Retry withdraws the failed jobs of the studies from the record, and the assessments of their

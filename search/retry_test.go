@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // failing is a study of n trials whose first, the best one, fails while *fails is true.

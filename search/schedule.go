@@ -11,8 +11,8 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
 var (

@@ -23,10 +23,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // climb is a strategy that depends on its history: it proposes batches of four around the best

@@ -17,9 +17,9 @@ package search
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init. Some may

@@ -19,10 +19,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // listed proposes these values of one hyperparameter, in one batch or one at a time.

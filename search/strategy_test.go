@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // spec is a free hyperparameter with the default bounds of its transform.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 var threshold = likelihood.NoisyThreshold{Epsilon: param.Setting{Init: &[]float64{0.1}[0]}}

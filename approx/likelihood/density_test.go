@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood/likelihoodtest"
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // heavy is p(y|f) = F(yf/s), F the distribution function of Student's t with two degrees of freedom: a threshold with

@@ -1,6 +1,6 @@
 package likelihood
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // FromLogDensity makes a likelihood without parameters from log p(y|f) and its first three
 // derivatives with respect to f, finite for every f; ByQuadrature computes the rest, with the

@@ -3,7 +3,7 @@ package likelihood
 import (
 	"math"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Gaussian is p(y|f) = N(y; f, σ²) for numeric targets, the noise model of regression, GPML (2.20).

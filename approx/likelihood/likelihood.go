@@ -24,7 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Domain is the kind of target that a likelihood models.

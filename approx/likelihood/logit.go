@@ -3,8 +3,8 @@ package likelihood
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Logit is p(y|f) = σ(yf) with σ(z) = 1/(1 + e^{-z}), the logistic function. It has no parameters.

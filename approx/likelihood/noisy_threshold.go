@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, flipped with

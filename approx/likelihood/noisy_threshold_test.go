@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/bigmath"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // The closed form in arbitrary precision, also far in both tails: Z = ε + (1-2ε)Φ(z) and d = (1-2ε)N(z)/Z.

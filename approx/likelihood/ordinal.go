@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Ordinal is for C classes with an order (Chu & Ghahramani 2005, JMLR 6:1019): y is the number of

@@ -3,8 +3,8 @@ package likelihood
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Probit is p(y|f) = Φ(yf), the standard normal distribution function [GPML (3.3)]. It has no

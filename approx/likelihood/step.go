@@ -3,8 +3,8 @@ package likelihood
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Step is p(y|f) = 1 if yf > 0, 0 if yf < 0 and ½ at f = 0: the sign of f, without noise (Csató et

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
-	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 

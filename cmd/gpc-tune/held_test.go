@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Environment variables of a program with the kernel held.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/modelfile"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 )
 
 // Files of base_rate, of logistic_regression, and of models with inducing inputs that are no training cases hold no

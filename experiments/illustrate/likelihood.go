@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/declared"
 )
 
 // likelihoodIllustration shows log p(y|f) over f at the initial parameters of the likelihood, and

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/declared"
 )
 
 // targetsIllustration shows how a classifier generates targets: a draw of the latent function over

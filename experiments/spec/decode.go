@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"reflect"
 
-	"github.com/gpc-tune/gpc-tune/internal/declared"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )

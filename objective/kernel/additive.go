@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Additive is the kernel Σ_j k_j(x_j, x'_j) of a sum of functions of one input each, as generalised

@@ -3,7 +3,7 @@ package kernel
 import (
 	"fmt"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Choice is one of several kernels, and which one is a hyperparameter too, the first: a

@@ -3,7 +3,7 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Constant is the kernel k(x, x') = σ² [GPML table 4.1], an unknown offset of the latent function.

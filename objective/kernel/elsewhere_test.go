@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/kernel/kerneltest"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // angular is a kernel as another package would define it, k(x, x') = σ² (1 + x·x')/√((1 + |x|²)(1 + |x'|²)).

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // FromFunc is the kernel of a covariance function that is known for one pair of cases: k is the

@@ -3,8 +3,8 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Hamming is the kernel of categories, whose numbers are names and are equal or not: with δ_k = 1

@@ -22,7 +22,7 @@
 // reference_test.go.
 package kernel
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // Kernel is a covariance function k(x, x') with hyperparameters theta. The functions Gram, Cross,
 // Diag and Pullback evaluate it; they check all shapes, so that a kernel need not. A kernel of

@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/kernel/kerneltest"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // variants returns every kernel of the table that is not made of others, without ARD and, where it has the option, with

@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // Noise is the kernel k(x_i, x_j) = σ² δ_ij of white noise, δ_ij = 1 for the same row of the same
 // set: equal rows of inputs do not share their noise, and a test case has its own. So it is on the

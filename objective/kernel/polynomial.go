@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input
 // columns [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.

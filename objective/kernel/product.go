@@ -3,7 +3,7 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their

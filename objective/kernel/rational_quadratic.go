@@ -3,8 +3,8 @@ package kernel
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // RationalQuadratic is the kernel k(x, x') = σ² (1 + r²/(2αl²))^-α, r = |x - x'| [GPML 4.19], a

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/kernel/kerneltest"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Kernels of functions are registered by their values, each under its own name, and are conforming kernels when they

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Setting is one hyperparameter of a kernel as a user sets it. Every kernel hyperparameter is

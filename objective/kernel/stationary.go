@@ -3,8 +3,8 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ

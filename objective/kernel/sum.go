@@ -3,7 +3,7 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4].

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/gpc-tune/gpc-tune/internal/journal"
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 

@@ -3,7 +3,7 @@ package param_test
 import (
 	"fmt"
 
-	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
 // A hyperparameter in natural units, and on the scale on which it is searched.

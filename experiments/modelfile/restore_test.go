@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/internal/declared"
+	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // A text of more than 1 MiB is read up to an eighth of the free memory, and to its end where that
