@@ -8,7 +8,8 @@
 //	run    the folder of a run: jobs → journal → results
 //
 // Package data reads data sets; other programs can register readers. Package record has the plain
-// data of a run folder. The other packages in this folder are for the command only.
+// data of a run folder. Package classifier goes from arrays to probabilities without a file. The
+// other packages in this folder are for the command only.
 //
 // A program with components of its own runs its experiments with Run, and takes Fit, Predict and
 // Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
@@ -22,7 +23,7 @@ import (
 	"log"
 	"math"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -141,7 +142,7 @@ func Report(dir string) (*reports.Report, error) {
 }
 
 // FitOptions of Fit. With Dir, finished jobs are taken from and kept in a run folder.
-type FitOptions = classifier.FitOptions
+type FitOptions = predict.FitOptions
 
 // Fit tunes on all of the training data, as Run does, and writes the best configuration, or that of
 // FitOptions.Configuration, to a model file. logEvidence is its log marginal likelihood in nats,
@@ -149,7 +150,7 @@ type FitOptions = classifier.FitOptions
 func Fit(
 	ctx context.Context, p *Plan, model string, o FitOptions,
 ) (logEvidence float64, s search.Summary, err error) {
-	f, s, err := classifier.Fit(ctx, p.of, model, o)
+	f, s, err := predict.Fit(ctx, p.of, model, o)
 	if err != nil {
 		return math.NaN(), s, err
 	}
@@ -162,9 +163,9 @@ type (
 	Deciding = spec.Deciding
 	// Predicted is a table of predictions with a row per case. In JSON it is what gpc-tune predict
 	// prints.
-	Predicted = classifier.Predicted
+	Predicted = predict.Predicted
 	// PredictedScore is a score of labelled cases, with its 95 % interval.
-	PredictedScore = classifier.Score
+	PredictedScore = predict.Score
 )
 
 // Predict predicts the cases of a file, or of a bundled or registered data set, with a model file
@@ -173,7 +174,7 @@ type (
 // ErrInvalid, or Problems.
 func Predict(ctx context.Context, model, data string, o Deciding) (*Predicted, error) {
 	return interrupt.Do(ctx, func() (*Predicted, error) {
-		c, err := classifier.LoadClassifier(model)
+		c, err := predict.LoadClassifier(model)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +191,7 @@ func Predict(ctx context.Context, model, data string, o Deciding) (*Predicted, e
 func Serve(
 	ctx context.Context, model, address, token string, o Deciding, l *log.Logger, ready func(address string),
 ) error {
-	c, err := classifier.LoadClassifier(model)
+	c, err := predict.LoadClassifier(model)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/check"
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -102,7 +102,7 @@ func TestRunsOfIllustrations(t *testing.T) {
 	if report, _, err := run.Run(t.Context(), more, dir, run.Options{Extend: true}); err != nil || len(report.Illustrations) != 2 {
 		t.Errorf("extended: %v", err)
 	}
-	if _, _, err := classifier.Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err == nil || !strings.Contains(err.Error(), "there is nothing to fit") {
+	if _, _, err := predict.Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), predict.FitOptions{}); err == nil || !strings.Contains(err.Error(), "there is nothing to fit") {
 		t.Errorf("fit: %v", err)
 	}
 	if _, err := check.Check(t.Context(), plantest.Planned(t, text), check.CheckOptions{}); err == nil || !strings.Contains(err.Error(), "there is nothing to fit") {

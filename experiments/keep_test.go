@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 )
 
 // Fit, Predict and Serve keep a classifier from Go: what Predict and the server answer is what the
@@ -32,7 +32,7 @@ func TestFitPredictAndServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := classifier.LoadClassifier(model)
+	c, err := predict.LoadClassifier(model)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -47,7 +47,7 @@ func TestZeroOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := classifier.Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err != nil {
+	if _, _, err := predict.Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), predict.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if settings() != before {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/check"
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
@@ -341,7 +341,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 	name := modelOf(t, p, 0)
 	file("model", name)
 	file("model", modelOf(t, plantest.Planned(t, valid, "model.inference=svm"), 0))
-	c, err := classifier.LoadClassifier(name)
+	c, err := predict.LoadClassifier(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -34,7 +34,7 @@ func journalled(t *testing.T, text string) (*plan.Plan, []record.Line) {
 }
 
 // wholeFit runs a configuration and returns its fit on all training data, and a model of it.
-func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
+func wholeFit(t *testing.T, text string) (*record.Fit, *predict.Classifier) {
 	t.Helper()
 	p, lines := journalled(t, text)
 	for _, line := range lines {
@@ -42,7 +42,7 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 			if !f.Failure.IsZero() {
 				t.Fatal(f.Failure)
 			}
-			c, err := classifier.LoadClassifier(modelOf(t, p, 0))
+			c, err := predict.LoadClassifier(modelOf(t, p, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 }
 
 // predicted returns the columns of `gpc-tune predict`.
-func predicted(t *testing.T, c *classifier.Classifier, file string) map[string][]float64 {
+func predicted(t *testing.T, c *predict.Classifier, file string) map[string][]float64 {
 	t.Helper()
 	table, err := c.Predict(file, spec.Deciding{})
 	if err != nil {
@@ -321,7 +321,7 @@ func TestStandardErrorsOfPoints(t *testing.T) {
 func modelOf(t *testing.T, p *plan.Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
-	if _, _, err := classifier.Fit(t.Context(), p, name, classifier.FitOptions{Configuration: &configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
+	if _, _, err := predict.Fit(t.Context(), p, name, predict.FitOptions{Configuration: &configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -14,7 +14,7 @@ func fitCommand(signals *interrupts) *cobra.Command {
 	var (
 		name          string
 		e             experiment
-		options       classifier.FitOptions
+		options       predict.FitOptions
 		configuration int
 		check         func() error
 	)
@@ -54,7 +54,7 @@ run and fit share the jobs in this folder.`,
 				return err
 			}
 			warnAll(c, cause.Texts(plan.Manifest.Warnings))
-			if options.Dir == "" && classifier.Finished(plan, e.dir) {
+			if options.Dir == "" && predict.Finished(plan, e.dir) {
 				options.Dir = e.dir
 				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)
 			}
@@ -62,7 +62,7 @@ run and fit share the jobs in this folder.`,
 				signals = nil
 			}
 			bar, done := begin(c, signals, &options.Options)
-			model, summary, err := classifier.Fit(c.Context(), plan, name, options)
+			model, summary, err := predict.Fit(c.Context(), plan, name, options)
 			done()
 			bar.finish()
 			switch {

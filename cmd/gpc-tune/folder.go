@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -106,7 +106,7 @@ Of a model file it shows what it predicts from what, and which classes and cases
 		if !isModel(args[0]) {
 			return showRun(c, args)
 		}
-		model, err := classifier.LoadClassifier(args[0])
+		model, err := predict.LoadClassifier(args[0])
 		if err != nil {
 			return err
 		}

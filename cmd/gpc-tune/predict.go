@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -39,7 +39,7 @@ a cost.`,
 			"--loss Yes,No,5 --reject 0.4",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			render, err := classifier.PredictedFormats.Named(format)
+			render, err := predict.PredictedFormats.Named(format)
 			if err != nil {
 				return misused(err)
 			}
@@ -47,14 +47,14 @@ a cost.`,
 				return err
 			}
 			deciding := deciding()
-			fitted, err := classifier.LoadClassifier(args[0])
+			fitted, err := predict.LoadClassifier(args[0])
 			if err != nil {
 				return err
 			}
 			if about := fitted.About(); about != "" {
 				fmt.Fprintf(c.ErrOrStderr(), "predicts %s\n", terminal.OneLine(about))
 			}
-			var table *classifier.Predicted
+			var table *predict.Predicted
 			if err := write(func(w io.Writer) error {
 				return safe(w, format, func(w io.Writer) error {
 					file, _ := data.Located(args[1])
@@ -80,13 +80,13 @@ a cost.`,
 		},
 	}
 	safe, write = safeCSVFlag(c), fileFlag(c)
-	formatFlag(c, &format, classifier.PredictedFormats.Names())
+	formatFlag(c, &format, predict.PredictedFormats.Names())
 	deciding = decidingFlags(c)
 	return c
 }
 
 // printScores prints the scores of predictions of labelled cases.
-func printScores(w io.Writer, t *classifier.Predicted) {
+func printScores(w io.Writer, t *predict.Predicted) {
 	if t.Labelled > 0 {
 		fmt.Fprintf(w, "scores, labelled cases: %d\n", t.Labelled)
 	}

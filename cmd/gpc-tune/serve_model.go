@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
@@ -44,7 +44,7 @@ to 25 s.`,
 			if err := modelArgument(c, args[0]); err != nil {
 				return err
 			}
-			model, err := classifier.LoadClassifier(args[0])
+			model, err := predict.LoadClassifier(args[0])
 			if err != nil {
 				return err
 			}

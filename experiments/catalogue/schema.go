@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -35,8 +35,8 @@ var Schemas = []struct {
 	{"manifest", "manifest.json", record.Manifest{}, journal.ManifestSchema},
 	{"journal", "a line of journal/*.jsonl", record.Line{}, ""},
 	{"timings", "timings.json", reports.Timings{}, "gpc-tune/timings/1"},
-	{"model", "a model file of gpc-tune fit", classifier.ModelFile{}, ""},
-	{"predictions", "gpc-tune predict --format json", classifier.Predicted{}, "gpc-tune/predictions/1"},
+	{"model", "a model file of gpc-tune fit", predict.ModelFile{}, ""},
+	{"predictions", "gpc-tune predict --format json", predict.Predicted{}, "gpc-tune/predictions/1"},
 	{"evidence", "gpc-tune evidence", query.Answer{}, ""},
 	{"sample", "gpc-tune sample --format json", query.Drawn{}, ""},
 	{"check", "gpc-tune check --format json", reports.Check{}, reports.CheckSchema},

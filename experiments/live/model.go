@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
@@ -30,14 +30,14 @@ const (
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a classifier.Predicted. GET /schema returns the columns of a row and the classes, GET
+// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes, GET
 // /health that the model is loaded, GET /metrics the numbers of requests to predict, of rows
 // predicted, of responses that are errors, and of seconds, in the Prometheus format. All but
 // /health need the token. The Host of a request must be localhost or a loopback address. The
 // content type of a request to predict must be JSON, which pages of other sites cannot send without
 // permission.
 type ModelHandler struct {
-	model    *classifier.Classifier
+	model    *predict.Classifier
 	access   access
 	log      *log.Logger
 	patience time.Duration // time in which a request has to arrive
@@ -51,7 +51,7 @@ type ModelHandler struct {
 }
 
 // NewModel makes the handler of a model. With an empty token everybody on this machine is answered.
-func NewModel(model *classifier.Classifier, token string, log *log.Logger) *ModelHandler {
+func NewModel(model *predict.Classifier, token string, log *log.Logger) *ModelHandler {
 	return &ModelHandler{model: model, log: log, patience: patience, large: make(chan struct{}, maxLarge),
 		access: access{command: "gpc-tune serve-model", token: token, open: "/health"}}
 }
@@ -134,7 +134,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	text, release, err := h.receive(w, r)
 	defer release()
-	var out *classifier.Predicted
+	var out *predict.Predicted
 	if err == nil {
 		out, err = h.records(r.Context(), text)
 	}
@@ -187,7 +187,7 @@ func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []b
 }
 
 // records predicts, one request at a time.
-func (h *ModelHandler) records(ctx context.Context, text []byte) (*classifier.Predicted, error) {
+func (h *ModelHandler) records(ctx context.Context, text []byte) (*predict.Predicted, error) {
 	h.one.Lock()
 	defer h.one.Unlock()
 	if err := ctx.Err(); err != nil {

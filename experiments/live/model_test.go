@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -27,12 +27,12 @@ import (
 func TestModelHandler(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
 	name := filepath.Join(t.TempDir(), "m.json")
-	o := classifier.FitOptions{Options: run.Options{Warn: t.Logf}}
+	o := predict.FitOptions{Options: run.Options{Warn: t.Logf}}
 	o.Workers = 1
-	if _, _, err := classifier.Fit(t.Context(), p, name, o); err != nil {
+	if _, _, err := predict.Fit(t.Context(), p, name, o); err != nil {
 		t.Fatal(err)
 	}
-	model, err := classifier.LoadClassifier(name)
+	model, err := predict.LoadClassifier(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 // An answer that cannot be written is in the log.
 func TestAnswersThatCannotBeWritten(t *testing.T) {
 	var lines strings.Builder
-	h := NewModel(new(classifier.Classifier), "", log.New(&lines, "", 0))
+	h := NewModel(new(predict.Classifier), "", log.New(&lines, "", 0))
 	h.ServeHTTP(deaf{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost/health", nil))
 	if got := lines.String(); got != "an answer could not be written: broken pipe\n" {
 		t.Errorf("log %q", got)
@@ -167,7 +167,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 }
 
 // fitted writes a training file, and fits and loads a model with these keys of data.
-func fitted(t testing.TB, train, keys string) *classifier.Classifier {
+func fitted(t testing.TB, train, keys string) *predict.Classifier {
 	t.Helper()
 	dir := t.TempDir()
 	file, name := filepath.Join(dir, "train.csv"), filepath.Join(dir, "m.json")
@@ -175,12 +175,12 @@ func fitted(t testing.TB, train, keys string) *classifier.Classifier {
 		t.Fatal(err)
 	}
 	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, preprocess: standardize%s}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", file, keys))
-	o := classifier.FitOptions{Options: run.Options{Warn: t.Logf}}
+	o := predict.FitOptions{Options: run.Options{Warn: t.Logf}}
 	o.Workers = 1
-	if _, _, err := classifier.Fit(t.Context(), p, name, o); err != nil {
+	if _, _, err := predict.Fit(t.Context(), p, name, o); err != nil {
 		t.Fatal(err)
 	}
-	model, err := classifier.LoadClassifier(name)
+	model, err := predict.LoadClassifier(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ const decimalComma = "x;y\n-1,5;no\n2,25;yes\n0,75;no\n3,5;yes\n1;no\n4;yes\n"
 // A panic is a response with status 500, which /metrics counts, and the next request is answered.
 func TestPanicsAreAnswered(t *testing.T) {
 	var lines strings.Builder
-	h := NewModel(new(classifier.Classifier), "", log.New(&lines, "", 0))
+	h := NewModel(new(predict.Classifier), "", log.New(&lines, "", 0))
 	for range 2 * maxLarge {
 		if code, body := post(h, "{}"); code != http.StatusInternalServerError || !strings.Contains(body, "panic: ") {
 			t.Fatalf("%d %s", code, body)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 )
 
 // Any body of a request is answered with a documented status: each row has its result, or an error
@@ -15,7 +15,7 @@ import (
 func FuzzRequest(f *testing.F) {
 	train := "x;sex;colour;w;y\n-1,5;True;grün;a;no\n2,25;False;rot;b;yes\n0,75;True;;c;no\n;False;rot;d;yes\n1;True;1,5;e;no\n4;False;rot;f;yes\n"
 	var handlers []*ModelHandler
-	for _, model := range []*classifier.Classifier{
+	for _, model := range []*predict.Classifier{
 		fitted(f, train, ", decimal: comma, missing: median, missing_values: [-9], missing_indicators: true, id: w, categorical: one_hot"),
 		fitted(f, "1e-310,no\n2e-310,yes\n-1e-310,no\n4e-310,yes\n", ""),
 	} {

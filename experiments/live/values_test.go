@@ -20,11 +20,11 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	library "github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	library "github.com/gpc-tune/gpc-tune/objective/classifier"
 )
 
 // drawn is a random model, its training file and its cases to predict, as values and not as texts.
@@ -275,9 +275,9 @@ func (d *drawn) fit(t *testing.T, dir string) (model string, names []string) {
 		more = "predict: {loss: {yes: {no: 5}}}\n"
 	}
 	p := plantest.Planned(t, fmt.Sprintf("data: %s\nmodel: {kernel: %s, %s}\ntune: none\n%s", text, of, m, more))
-	o := classifier.FitOptions{Options: run.Options{Warn: func(string, ...any) {}}}
+	o := predict.FitOptions{Options: run.Options{Warn: func(string, ...any) {}}}
 	o.Workers = 1
-	if _, _, err := classifier.Fit(t.Context(), p, model, o); err != nil {
+	if _, _, err := predict.Fit(t.Context(), p, model, o); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return model, names
@@ -354,7 +354,7 @@ func TestValuesAreTheSameEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := classifier.LoadClassifier(name)
+		c, err := predict.LoadClassifier(name)
 		if err != nil {
 			t.Fatal(err)
 		}

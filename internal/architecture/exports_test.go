@@ -13,7 +13,7 @@ import (
 
 // library lists the packages that other programs import; their exports may be unused in this module.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "objective/classifier", "objective/comparator",
+	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "experiments/classifier", "objective/comparator",
 	"objective/inducing", "objective/kernel", "approx/param", "objective/preprocess",
 	"experiments/record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }

@@ -1,4 +1,4 @@
-package classifier
+package predict
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	library "github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	library "github.com/gpc-tune/gpc-tune/objective/classifier"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 

@@ -1,4 +1,4 @@
-package classifier
+package predict
 
 import (
 	"errors"

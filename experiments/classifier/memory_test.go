@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/classifier"
 )
 
 // many are two overlapping classes of n cases.

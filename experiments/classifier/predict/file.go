@@ -1,6 +1,6 @@
-// Package classifier fits the best model of a plan, writes it to a model file, and predicts with
-// it.
-package classifier
+// Package predict fits the best model of a plan to all of its cases, writes the model file, and
+// predicts the rows of tables with it.
+package predict
 
 import (
 	"cmp"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/objective/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 

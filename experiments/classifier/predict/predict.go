@@ -1,4 +1,4 @@
-package classifier
+package predict
 
 import (
 	"context"
@@ -120,7 +120,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 			all.Columns = t.Columns
 			err = writeCells(w, [][]any{texts(t.Columns)})
 		} else if !slices.Equal(all.Columns, t.Columns) {
-			panic("classifier: parts of one file with other columns")
+			panic("predict: parts of one file with other columns")
 		}
 		all.Labelled += t.Labelled
 		return errors.Join(err, writeCells(w, t.Rows))
