@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -26,34 +25,19 @@ type Attempt struct {
 	Failure     cause.Notice
 }
 
-// Attempted converts a recorded fit with this number of classes (0: numeric targets); nil: no
-// result yet.
-func Attempted(classes int, f *record.Fit) Attempt {
-	if f == nil {
-		return Attempt{}
-	}
-	if !f.Failure.IsZero() {
-		return Attempt{Failure: f.Failure}
-	}
-	p, err := Recorded(classes, f)
-	if err != nil {
-		return Attempt{Failure: cause.Failed(err)}
-	}
-	return Attempt{Predictions: &p}
-}
-
-// NewContest converts the recorded form of a contest.
-func NewContest(r record.Contest) (c Contest, err error) {
-	c.Folds = len(r.Folds)
-	if c.Score, err = ScoreNamed(r.Score); err != nil || r.Race == "" {
+// NewContest makes a contest by a score, over so many folds, with a race; "": without one. The
+// options of the race are JSON.
+func NewContest(score, race string, options []byte, folds int) (c Contest, err error) {
+	c.Folds = folds
+	if c.Score, err = ScoreNamed(score); err != nil || race == "" {
 		return c, err
 	}
-	e, err := Races.Lookup("race", r.Race)
+	e, err := Races.Lookup("race", race)
 	if err != nil {
 		return c, err
 	}
-	if c.Race, err = e.New(func(v any) error { return json.Unmarshal(r.Options, v) }); err != nil {
-		return c, fmt.Errorf("race %s: %w", r.Race, err)
+	if c.Race, err = e.New(func(v any) error { return json.Unmarshal(options, v) }); err != nil {
+		return c, fmt.Errorf("race %s: %w", race, err)
 	}
 	return c, c.Race.Check()
 }

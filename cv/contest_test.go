@@ -7,13 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 func contest(t *testing.T, score, race, options string, folds int) Contest {
 	t.Helper()
-	c, err := NewContest(record.Contest{Score: score, Race: race, Options: []byte(options), Folds: make([]int, folds)})
+	c, err := NewContest(score, race, []byte(options), folds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +204,11 @@ func TestPairedTKeepsTheWinner(t *testing.T) {
 }
 
 func TestBadContests(t *testing.T) {
-	for _, c := range []record.Contest{
-		{Score: "bits"}, {Score: "brier", Race: "paired", Options: []byte("{}")},
-		{Score: "brier", Race: "paired_t", Options: []byte(`{"alpha": 2}`)}, {Score: "auc", Race: "successive_halving", Options: []byte(`{"eta": 1}`)},
+	for _, c := range []struct{ Score, Race, Options string }{
+		{Score: "bits"}, {Score: "brier", Race: "paired", Options: "{}"},
+		{Score: "brier", Race: "paired_t", Options: `{"alpha": 2}`}, {Score: "auc", Race: "successive_halving", Options: `{"eta": 1}`},
 	} {
-		if _, err := NewContest(c); err == nil {
+		if _, err := NewContest(c.Score, c.Race, []byte(c.Options), 0); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}

@@ -37,7 +37,7 @@ func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 		if len(r.Folds) == 0 {
 			c.now = byEvidence(r, studies)
 		} else {
-			rule, err := cv.NewContest(r)
+			rule, err := r.Rule()
 			if err == nil && rule.Score.Numeric != (len(m.Configurations[r.Configurations[0]].Classes) == 0) {
 				err = fmt.Errorf("the predictions have no %s", r.Score)
 			}

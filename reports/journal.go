@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
@@ -312,7 +311,7 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	if err := s.checkShown(f, classes); err != nil || m == 0 {
 		return err
 	}
-	p, err := cv.Recorded(classes, f)
+	p, err := f.Predictions(classes)
 	if err != nil {
 		return err
 	}

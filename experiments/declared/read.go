@@ -6,6 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -38,7 +39,7 @@ func (d *Decoder) Model(nodes Nodes, average objective.Average) Model {
 		return d
 	}
 	written := func(name string, n *strictyaml.Node) Part {
-		return Part{Component: strictyaml.Component(n), Place: in(name).Found.Place(n)}
+		return Part{Component: parsed.Component(n), Place: in(name).Found.Place(n)}
 	}
 	m := Model{Classes: nodes.Classes}
 	m.Written.Kernel, m.Written.Mean = written("kernel", nodes.Kernel), written("mean", nodes.Mean)
@@ -87,7 +88,7 @@ func (d *Decoder) Model(nodes Nodes, average objective.Average) Model {
 
 // Inference reads an inference method, for one of ClassModes.
 func (d *Decoder) Inference(n *strictyaml.Node, classes string) (a approx.Approximation, as Part, ok bool) {
-	as = Part{Component: strictyaml.Component(n), Place: d.Found.Place(n)}
+	as = Part{Component: parsed.Component(n), Place: d.Found.Place(n)}
 	switch name, compares := comparing(n); {
 	case compares:
 		d.At(n, "%s is a comparator, which tunes only itself; name it in model: {inference: …}", name)

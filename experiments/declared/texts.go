@@ -6,6 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -62,7 +63,7 @@ func Method(a approx.Approximation) record.Component {
 	if err != nil {
 		panic(err)
 	}
-	_, as := OfClasses(method, strictyaml.Component(strictyaml.Parse([]byte(of), strictyaml.NewFindings(""))), classes)
+	_, as := OfClasses(method, parsed.Component(strictyaml.Parse([]byte(of), strictyaml.NewFindings(""))), classes)
 	return as
 }
 

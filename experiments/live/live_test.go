@@ -24,7 +24,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
@@ -38,7 +38,7 @@ const trials = 30
 func manifest(key string) record.Manifest {
 	m := record.Manifest{Experiment: "sweep", Source: "sweep.yaml", Key: key}
 	for c := range 2 {
-		m.Configurations = append(m.Configurations, record.Configuration{Dataset: injected, Label: record.Label{Kernel: strictyaml.ComponentOf("se"), Likelihood: strictyaml.ComponentOf("probit"), Inference: strictyaml.ComponentOf("laplace")}, Classes: []string{"a", "b"}, Tune: []string{"bfgs", "random"}[c],
+		m.Configurations = append(m.Configurations, record.Configuration{Dataset: injected, Label: record.Label{Kernel: parsed.ComponentOf("se"), Likelihood: parsed.ComponentOf("probit"), Inference: parsed.ComponentOf("laplace")}, Classes: []string{"a", "b"}, Tune: []string{"bfgs", "random"}[c],
 			Hyperparameters: []record.Hyperparameter{{Name: "length_scale", Theta: "log_length_scale"}},
 			Studies:         []record.Study{{Key: fmt.Sprint(c), Evaluation: "train", Train: 9, Jobs: trials + 1}}})
 	}

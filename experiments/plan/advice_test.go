@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
@@ -98,7 +97,7 @@ func TestWhoGoesOn(t *testing.T) {
 		{[]*record.Fit{of(0.6, 0), of(0.9, 0)}, true, []int{4, 7}}, // one of two folds
 	} {
 		r := record.Contest{Evaluation: "kfold", Score: "log_loss", Configurations: []int{4, 7}, Folds: []int{1, 2}, Next: []int{0}, WinnerOnly: c.winner}
-		contest, err := cv.NewContest(r)
+		contest, err := r.Rule()
 		if err != nil {
 			t.Fatal(err)
 		}

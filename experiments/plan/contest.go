@@ -129,7 +129,7 @@ func (p *planner) stages(r record.Contest, base []int) error {
 		}
 		return nil
 	}
-	c, err := cv.NewContest(r)
+	c, err := r.Rule()
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func goOn(c cv.Contest, r record.Contest, classes int, fits []*record.Fit) (on [
 	for k := range attempts {
 		attempts[k] = make([]cv.Attempt, c.Folds)
 		for f := range done {
-			attempts[k][f] = cv.Attempted(classes, fits[k*done+f])
+			attempts[k][f] = fits[k*done+f].Attempt(classes)
 		}
 	}
 	s := c.Judge(attempts)

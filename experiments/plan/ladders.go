@@ -100,7 +100,7 @@ func ranking(value func(*record.Fit) float64) func(fits [][]*record.Fit) []int {
 // scored is the score of the predictions of a fit, greater if it is better, and NaN without one.
 func scored(of cv.Score, classes int) func(*record.Fit) float64 {
 	return func(f *record.Fit) float64 {
-		p, err := cv.Recorded(classes, f)
+		p, err := f.Predictions(classes)
 		if err != nil {
 			return math.NaN()
 		}

@@ -1,5 +1,5 @@
 // Package record has the plain data that a run writes and that scores and reports read: the
-// manifest of a run folder and the lines of its journal. It computes nothing.
+// manifest of a run folder and the lines of its journal.
 package record
 
 import (
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -86,16 +87,7 @@ type IDColumn struct {
 
 // Build identifies the program; bit-identical results are promised for one build on one
 // architecture.
-type Build struct {
-	Version string `json:"version"`
-	Go      string `json:"go"`
-	Arch    string `json:"arch"` // operating system, processor, vector instructions in use
-	// the main package of another program than gpc-tune, which may have components of its own
-	Program string `json:"program,omitempty"`
-}
-
-// String names the build in one line.
-func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b.Arch}, " ") }
+type Build = build.Build
 
 // Configuration is one cell of the cross product that an experiment declares. Keys hash its JSON,
 // and that of a Contest.

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports/page"
@@ -93,7 +94,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		Reject: doc.Predict.Reject, Report: doc.Report, File: file, Text: string(text), Settings: settings}
 	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
 		if average, _, ok := component(d, a, "average", objective.Averages); ok {
-			s.Average, s.Averaging = average, strictyaml.Component(a)
+			s.Average, s.Averaging = average, parsed.Component(a)
 		}
 	}
 	s.Average = declared.Seeded(s.Average, s.Seed)

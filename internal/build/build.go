@@ -9,9 +9,21 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
+
+// Build identifies the program; bit-identical results are promised for one build on one
+// architecture.
+type Build struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	Arch    string `json:"arch"` // operating system, processor, vector instructions in use
+	// the main package of another program than gpc-tune, which may have components of its own
+	Program string `json:"program,omitempty"`
+}
+
+// String names the build in one line.
+func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b.Arch}, " ") }
 
 // running is what Go recorded in the running program; empty if there is nothing.
 func running() *debug.BuildInfo {
@@ -52,8 +64,8 @@ func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
 }
 
 // This is the running program.
-func This() record.Build {
-	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
+func This() Build {
+	return Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
 		linalg.SIMD(), Program: program(running())}
 }
 

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 )
 
 // problems returns the problems that Parse finds.
@@ -341,39 +339,6 @@ func TestAliasesAreReplaced(t *testing.T) {
 	if c := Find(root, "c"); c == nil || Flow(c) != "[1, b]" || Find(root, "x") != nil ||
 		Find(Find(root, "a"), "1") != nil || Find(nil, "a") != nil {
 		t.Error("keys are not found, or others are")
-	}
-}
-
-// A component of a record has the parts of its text, and a number where a word is one.
-func TestComponents(t *testing.T) {
-	for text, want := range map[string]string{
-		"{a: [1.5, b], c: {d: -2}}": "(a=(1.5#1.5 b) c=(d=-2#-2))",
-		"nan":                       "nan", ".5": ".5#0.5", "[]": "", "{a": "{a", "": "", "a: 1": "(a=1#1)",
-	} {
-		var shown func(n record.Node) string
-		shown = func(n record.Node) string {
-			var parts []string
-			for _, p := range n.Parts {
-				if text := shown(p.Node); p.Key != "" {
-					parts = append(parts, p.Key+"="+text)
-				} else {
-					parts = append(parts, text)
-				}
-			}
-			switch {
-			case parts != nil:
-				return "(" + strings.Join(parts, " ") + ")"
-			case n.Number != nil:
-				return fmt.Sprintf("%s#%v", n.Word, float64(*n.Number))
-			}
-			return n.Word
-		}
-		if c := ComponentOf(text); c.Text != text || shown(c.Node) != want {
-			t.Errorf("%q: %q, %s; want %s", text, c.Text, shown(c.Node), want)
-		}
-	}
-	if c := Component(nil); c.Text != "" || len(c.Node.Parts) > 0 {
-		t.Errorf("nothing: %+v", c)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -209,7 +209,7 @@ func Build(t testing.TB, m record.Manifest, lines []record.Line) *reports.Report
 }
 
 // Declared is a component by its text.
-func Declared(text string) record.Component { return strictyaml.ComponentOf(text) }
+func Declared(text string) record.Component { return parsed.ComponentOf(text) }
 
 // Texts checks that a picture is well-formed and has numbers for coordinates, and lists its texts.
 func Texts(t testing.TB, svg []byte) (out []string) {

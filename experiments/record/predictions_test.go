@@ -1,4 +1,4 @@
-package cv
+package record_test
 
 import (
 	"slices"
@@ -21,10 +21,10 @@ func onRecord(classes int) *record.Fit {
 	return f
 }
 
-// TestRecorded: Recorded returns what a valid fit contains, and names each fault of an invalid one
+// TestPredictions: Predictions returns what a valid fit contains, and names each fault of an invalid one
 // in its error.
-func TestRecorded(t *testing.T) {
-	p, err := Recorded(2, onRecord(2))
+func TestPredictions(t *testing.T) {
+	p, err := onRecord(2).Predictions(2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,10 +36,10 @@ func TestRecorded(t *testing.T) {
 	}
 	without := onRecord(2)
 	without.Confidence = nil
-	if p, err = Recorded(2, without); err != nil || p.Confidence != nil {
+	if p, err = without.Predictions(2); err != nil || p.Confidence != nil {
 		t.Errorf("confidence %v of a fit that has none, %v", p.Confidence, err)
 	}
-	p, err = Recorded(0, onRecord(0))
+	p, err = onRecord(0).Predictions(0)
 	if err != nil || !slices.Equal(p.Mean, []float64{1.5, 2.5}) || !slices.Equal(p.Variance, []float64{1, 0.25}) || !slices.Equal(p.Targets, []float64{1, 2}) {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -61,7 +61,7 @@ func TestRecorded(t *testing.T) {
 	} {
 		f := onRecord(c.classes)
 		c.spoil(f)
-		if _, err := Recorded(c.classes, f); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := f.Predictions(c.classes); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

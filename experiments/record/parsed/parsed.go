@@ -1,4 +1,5 @@
-package strictyaml
+// Package parsed makes components of records from YAML.
+package parsed
 
 import (
 	"math"
@@ -6,32 +7,33 @@ import (
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // Component converts a node to the form of records.
-func Component(n *Node) record.Component {
+func Component(n *strictyaml.Node) record.Component {
 	if n == nil {
 		return record.Component{}
 	}
-	return record.Component{Text: Flow(n), Node: nodeOf(n)}
+	return record.Component{Text: strictyaml.Flow(n), Node: nodeOf(n)}
 }
 
 // ComponentOf reads the text of a component; a text that is not YAML is a word.
 func ComponentOf(text string) record.Component {
-	var root Node
-	if err := Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {
+	var root strictyaml.Node
+	if err := strictyaml.Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {
 		return record.Plain(text)
 	}
 	return record.Component{Text: text, Node: nodeOf(root.Content[0])}
 }
 
-func nodeOf(n *Node) (out record.Node) {
+func nodeOf(n *strictyaml.Node) (out record.Node) {
 	switch n.Kind {
-	case MappingNode:
+	case strictyaml.MappingNode:
 		for pair := range slices.Chunk(n.Content, 2) {
 			out.Parts = append(out.Parts, record.Part{Key: pair[0].Value, Node: nodeOf(pair[1])})
 		}
-	case SequenceNode:
+	case strictyaml.SequenceNode:
 		for _, item := range n.Content {
 			out.Parts = append(out.Parts, record.Part{Node: nodeOf(item)})
 		}
