@@ -25,8 +25,8 @@ type Attempt struct {
 	Failure     cause.Notice
 }
 
-// NewContest makes a contest by a score, over so many folds, with a race; "": without one. The
-// options of the race are JSON.
+// NewContest makes a contest by a score over so many folds. An empty race means that all
+// contestants visit all folds. The options of the race are JSON.
 func NewContest(score, race string, options []byte, folds int) (c Contest, err error) {
 	c.Folds = folds
 	if c.Score, err = ScoreNamed(score); err != nil || race == "" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // noise writes n cases with two inputs that are independent of the class; a quarter of the cases is

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // The end of a search is compared with climbs of bfgs, which take at most as many evaluations as the

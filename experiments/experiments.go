@@ -7,9 +7,9 @@
 //	job    one trial, or one assessment
 //	run    the folder of a run: jobs → journal → results
 //
-// Package data reads data sets; other programs can register readers. Package record has the plain
-// data of a run folder. Package classifier goes from arrays to probabilities without a file. The
-// other packages in this folder are for the command only.
+// Package data reads data sets; other programs can register readers. Package classifier goes from
+// arrays to probabilities without a file. The other packages in this folder are for the command
+// only. Package record, outside of it, has the plain data of a run folder.
 //
 // A program with components of its own runs its experiments with Run, and takes Fit, Predict and
 // Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
@@ -27,13 +27,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )

@@ -1,8 +1,8 @@
 package reports
 
 import (
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Answer is the conclusion of a run for one data set: which configuration is best, by how much, and

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // decide makes the answer for every data set, in the order of the configurations, and adds what is

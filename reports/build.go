@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Build makes the Report of a run from its manifest and the lines of its journal, in any order.

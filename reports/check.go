@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // CheckSchema is the version of the JSON of a Check.

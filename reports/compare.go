@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Comparison compares configurations in pairs. Every difference is the first minus the second.

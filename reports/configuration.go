@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Figure returns a number by its name in results. Scores are those of an evaluation, or of the

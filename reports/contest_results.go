@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // compete adds the results of the contests; the error is that of a score.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Rates are weighted by cases: one case with rate 1 and three with rate ½ give (1 + 1½)/4. Counts

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // addIllustrations checks the illustrations of the manifest, and adds their warnings to those of

@@ -3,7 +3,7 @@ package reports
 import (
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Hyperparameters that exist once per input are named by the inputs; the shortest length scale

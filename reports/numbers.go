@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Exact is the shortest decimal that parses to the same bits; NaN is empty.

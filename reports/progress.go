@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Progress is the state of a run. Known jobs are those that are certain to exist or expected. Times

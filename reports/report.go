@@ -14,8 +14,8 @@ package reports
 import (
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Schema is the version of results.json.

@@ -3,7 +3,7 @@ package reports
 import (
 	"fmt"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Shown is a complete part of a Report.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // local reports whether the study's trials are local optimisations, or chains, from start points.

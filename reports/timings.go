@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Timings are the wall times of the jobs of a run, in seconds. A job that several workers ran

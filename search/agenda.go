@@ -8,10 +8,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
@@ -103,7 +102,7 @@ func Check(studies []Study, memoryLimit int64) error {
 // Recorded counts the jobs of the studies that need not run, because their result, or that of the
 // same job of another plan, is on record. Nothing is written to the folder. j must not be used
 // afterwards.
-func Recorded(studies []Study, j *journal.Journal) (int, error) {
+func Recorded(studies []Study, j Journal) (int, error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
 	return a.summary.Done + a.summary.Skipped, err
@@ -119,7 +118,7 @@ type Missing struct {
 
 // Left lists the studies that are not finished. Nothing is written to the folder. j must not be
 // used afterwards.
-func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
+func Left(studies []Study, j Journal) (left []Missing, err error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
 	if err != nil {
@@ -147,7 +146,7 @@ func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
 // agenda tracks, for all studies, the jobs that are on record and those that can run now. It must
 // be used by one goroutine only.
 type agenda struct {
-	journal *journal.Journal
+	journal Journal
 	own     func(study, trial int) bool // Options.Own
 	summary Summary
 	studies []*tuning
@@ -160,7 +159,7 @@ type agenda struct {
 	workers bool                  // there are workers to ask strategies
 	runs    func(key string) bool // whether a job runs here; nil: none does
 	revised int                   // Journal.Revised when it was made
-	control journal.Control       // by hand
+	control record.Control        // by hand
 	best    *Best                 // nil: none yet
 	maximum float64               // value of the function that is maximised, at best
 	// stale: another process has tried a point of the user, and a strategy has proposed trials
@@ -186,14 +185,14 @@ type gate struct {
 
 // newAgenda starts the studies that do not wait for others. It starts them again if failures of
 // another plan are to run again, which it has read as failures.
-func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (a *agenda, err error) {
+func newAgenda(studies []Study, j Journal, own func(study, trial int) bool) (a *agenda, err error) {
 	for again := true; again && err == nil; again = a.revised != j.Revised() {
 		a, err = makeAgenda(studies, j, own)
 	}
 	return a, err
 }
 
-func makeAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
+func makeAgenda(studies []Study, j Journal, own func(study, trial int) bool) (*agenda, error) {
 	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), jobs: map[string]*sharedJob{},
 		ladders: ladders{}, control: j.Control(), revised: j.Revised()}
 	a.summary.Trials = len(studies) > 0 && !slices.ContainsFunc(studies, func(s Study) bool { return s.Value == nil })
@@ -617,7 +616,7 @@ func (a *agenda) apply(j job) error {
 		j.of.fit = line.Fit
 		a.ladders.assessed(j.of)
 	default:
-		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
+		return fmt.Errorf("%w: job %s has a line of another kind", record.ErrJournal, j.key)
 	}
 	if !line.Failure().IsZero() && !a.control.Withdrawn(j.of.Configuration, j.proposal.Own) {
 		a.summary.Failed += j.counts()

@@ -12,7 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // slow is a strategy that thinks for a while before each trial.
@@ -103,7 +104,7 @@ func scattered(strategy Strategy, wait func()) Study {
 
 // followed checks that the points of all trials on record are what the strategy proposes after the
 // trials that ended before, in their recorded order.
-func followed(t *testing.T, s Study, j *Journal) {
+func followed(t *testing.T, s Study, j *journal.Journal) {
 	t.Helper()
 	var trials []record.Trial
 	for _, line := range j.Lines() {

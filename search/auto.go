@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Auto searches in rounds. One begins anew: 50 trials of Bayes, by turns with a regression of the

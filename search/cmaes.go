@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution

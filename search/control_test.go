@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // controlled are three configurations of four studies each; at is called when a job begins.

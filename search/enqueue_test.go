@@ -17,8 +17,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // hill is a search of exp(-(u-1)²-(v+1)²), whose best point, near amplitude e and length scale 1/e,

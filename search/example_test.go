@@ -8,7 +8,8 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -45,16 +46,16 @@ func ExampleRun() {
 			return -(theta[0] - 1) * (theta[0] - 1), nil
 		},
 	}
-	journal, err := search.OpenJournal("", search.JournalOptions{}) // in memory
+	done, err := journal.Open("", journal.Options{}) // in memory
 	if err != nil {
 		log.Fatal(err)
 	}
-	summary, err := search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
+	summary, err := search.Run(context.Background(), []search.Study{study}, done, search.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	var trials []record.Trial
-	for _, line := range journal.Lines() {
+	for _, line := range done.Lines() {
 		if line.Trial != nil {
 			trials = append(trials, *line.Trial)
 		}
@@ -62,7 +63,7 @@ func ExampleRun() {
 	_, best, err := search.Winner(trials)
 	fmt.Printf("%d trials, best near 1: %t, %v\n", summary.Done, math.Abs(float64(best.Theta[0])-1) < 0.05, err)
 	study.Strategy = search.BFGS{}
-	_, err = search.Run(context.Background(), []search.Study{study}, journal, search.Options{})
+	_, err = search.Run(context.Background(), []search.Study{study}, done, search.Options{})
 	fmt.Println(err)
 	// Output:
 	// 20 trials, best near 1: true, <nil>

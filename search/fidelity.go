@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Fidelity is the option of a strategy most of whose trials have a part of a budget, such as a

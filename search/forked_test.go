@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // agreed checks that the journal of a search has every trial once, none of them failed, and a fit.

@@ -3,7 +3,7 @@ package search
 import (
 	"context"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Function is an objective that is no model's, with its space and the strategy that searches it.

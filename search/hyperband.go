@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Hyperband evaluates many points at a small budget, such as a number of cases or of epochs, and

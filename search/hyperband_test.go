@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // The brackets for budgets from 1 to 8 and eta 2 are those of the table of the R package

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Later, as the index of a trial in Options.Own, stands for all jobs of a study after its first
@@ -365,7 +365,7 @@ func (s *tuning) ofStrategy(j job) string { return jobKey(s.Key, "trial", 0, j.p
 
 // triedByOthers reports whether a point that a user has enqueued is on record and not entered here,
 // other than that of this job.
-func (s *tuning) triedByOthers(journal *Journal, but string) bool {
+func (s *tuning) triedByOthers(journal Journal, but string) bool {
 	for i, key := range s.ownKeys {
 		if _, done := journal.Done(key); done && s.own[i].Own == 0 && key != but {
 			return true
@@ -468,7 +468,7 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 }
 
 // timed gives a line the time of the twin's job that computed its result, if the search counts it.
-func (j job) timed(line record.Line, journal *Journal) record.Line {
+func (j job) timed(line record.Line, journal Journal) record.Line {
 	if computed, found := journal.Done(j.after); found && j.of.Stop.Time != "" {
 		line.Seconds = computed.Seconds
 	}

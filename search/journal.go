@@ -1,17 +1,50 @@
 package search
 
-import "github.com/gpc-tune/gpc-tune/experiments/journal"
+import "github.com/gpc-tune/gpc-tune/record"
 
-type (
-	// Journal is the folder of a run: its manifest, and a line for each finished job.
-	Journal = journal.Journal
-	// JournalOptions configure how a Journal is opened.
-	JournalOptions = journal.Options
-	// JournalControl is what the commands for a run amount to that were given by hand.
-	JournalControl = journal.Control
-	// JournalOwn is a point that a user has enqueued.
-	JournalOwn = journal.Own
-)
-
-// OpenJournal opens the journal of the run in a folder.
-func OpenJournal(dir string, o JournalOptions) (*Journal, error) { return journal.Open(dir, o) }
+// Journal has the finished jobs of a run by key. Its lines are shared and must not be modified.
+// Errors of reading or writing are record.ErrJournal. Package experiments/journal keeps one in a
+// folder or in memory.
+type Journal interface {
+	// Begin fails if the journal cannot be written to, before there are results.
+	Begin() error
+	// Append records finished jobs. When it returns, they survive the end of this process.
+	Append(lines ...record.Line) error
+	// Done looks up a finished job.
+	Done(key string) (line record.Line, done bool)
+	// Earlier looks up a job that another plan has finished and this plan has not. again: it is a
+	// failure that runs again, which a timeout is, and after RetryEarlier every failure.
+	Earlier(key string) (line record.Line, again, found bool)
+	// RetryEarlier makes failed jobs of other plans run again.
+	RetryEarlier()
+	// Usable reports whether a report could use the line as one of the plan.
+	Usable(line record.Line) bool
+	// Lines lists the finished jobs by configuration, study, kind (trials first) and index.
+	Lines() []record.Line
+	// Withdraw removes jobs from the record, so that they run again.
+	Withdraw(keys ...string) error
+	// Retry withdraws failed trials of a search, so that they run again. proposed is the number of
+	// trials that the search has proposed.
+	Retry(proposed int, failed ...record.Line) error
+	// Retried looks up a failed trial that runs again, or has run again, of any plan.
+	Retried(key string) (r record.Retry, found bool)
+	// Revised counts how often a line has gone or was replaced.
+	Revised() int
+	// Control sums up the commands that have been read.
+	Control() record.Control
+	// Refresh reads lines of other processes and commands, and reports whether there were any.
+	Refresh() (news bool, err error)
+	// Claim reserves a job, or anything else that has a key, for this process until Release. It is
+	// false if another process has reserved it.
+	Claim(key string) (ours bool, err error)
+	// Holds reports whether this process still has a reservation.
+	Holds(key string) bool
+	// Release ends a reservation.
+	Release(key string)
+	// ReleaseAll ends all reservations of this process.
+	ReleaseAll()
+	// Elsewhere counts the reservations of other processes.
+	Elsewhere() int
+	// Detach keeps later lines in memory.
+	Detach()
+}

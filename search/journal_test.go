@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // canonical formats journal lines without their times, so that equal results give equal text.

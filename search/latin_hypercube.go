@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // LatinHypercube divides the range of every hyperparameter in the box into as many equal parts as

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, so a

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of

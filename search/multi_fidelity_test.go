@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // atParts runs a strategy on values that depend on the part of the budget; -Inf is a failure.

@@ -2,8 +2,8 @@ package search
 
 import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // MultiStart proposes start points for a local optimiser of package objective: the initial values,

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // NelderMead maximises with simplices, without gradients (Nelder & Mead 1965, as in gonum). Each

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // whileFirst makes the first job of a study that runs call do as well, and then wait.

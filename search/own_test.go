@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Three owners take turns until nothing is left. They do what one process does, and each job runs

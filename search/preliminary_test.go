@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // preliminary is a study of 3 preliminary trials, the best of which is the second; those that fail

@@ -2,7 +2,7 @@ package search
 
 import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Boxed is a Strategy that looks in a part of the space.

@@ -1,6 +1,6 @@
 package search
 
-import "github.com/gpc-tune/gpc-tune/experiments/record"
+import "github.com/gpc-tune/gpc-tune/record"
 
 // repeat is a failed trial that runs again. The trials that its search has proposed since the
 // failure stay as they are. So, to propose them again, the strategy is asked with the failure, and

@@ -3,15 +3,14 @@ package search
 import (
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Retry withdraws the failed jobs of the studies from the record, and the assessments of their
 // studies, which depend on all trials. Trials stay that a strategy has proposed after a failure. It
 // returns the number of failed jobs. A process that opens the journal afterwards finds these jobs
 // missing. Failures of another plan in the folder run again too.
-func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
+func Retry(studies []Study, j Journal) (failed int, err error) {
 	j.RetryEarlier()
 	if !slices.ContainsFunc(j.Lines(), func(line record.Line) bool { return !line.Failure().IsZero() }) {
 		return 0, nil
@@ -61,7 +60,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 // retry withdraws assessments and failed trials of a study, whose strategy has proposed that many
 // trials. Assessments come first: if the process is killed in between, too much is missing rather
 // than too little.
-func retry(j *journal.Journal, proposed int, lines []record.Line) error {
+func retry(j Journal, proposed int, lines []record.Line) error {
 	var trials []record.Line
 	for _, line := range lines {
 		if line.Trial != nil {

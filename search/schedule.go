@@ -11,8 +11,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 var (
@@ -67,14 +66,14 @@ type Event struct {
 // in which its trials end, which the journal has, and follows it when it is resumed.
 //
 // Other processes may run the same studies on the same folder. Their results are read before every
-// job, and a job that one of them has reserved is left to it (journal.Journal.Claim). At the end
+// job, and a job that one of them has reserved is left to it (Journal.Claim). At the end
 // each process waits for the others' jobs; those of a process that has died are run again.
 //
 // A trial that fails or panics is recorded with its Failure and the run continues; if no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
-// with ErrStopped, ErrFailures or journal.ErrJournal. It returns ErrMemory, or an error for two
+// with ErrStopped, ErrFailures or record.ErrJournal. It returns ErrMemory, or an error for two
 // studies with the same key, before anything runs.
-func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (Summary, error) {
+func Run(ctx context.Context, studies []Study, j Journal, o Options) (Summary, error) {
 	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
 	}
@@ -124,7 +123,7 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 type scheduler struct {
 	Options
 	studies []Study
-	journal *journal.Journal // which workers use; the agenda is the scheduler's own
+	journal Journal // which workers use; the agenda is the scheduler's own
 	agenda  *agenda
 	live    map[string]job // the jobs that run, by key
 	ctx     context.Context

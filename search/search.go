@@ -18,8 +18,8 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init. Some may

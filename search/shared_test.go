@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Studies with the same Tuning run each trial once, except failed trials, which each study runs

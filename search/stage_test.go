@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // staged is a race of four configurations over three rounds, each followed by a stage that cuts the

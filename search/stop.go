@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Stop declares when a search ends although its strategy would propose more. Whichever criterion

@@ -20,9 +20,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // listed proposes these values of one hyperparameter, in one batch or one at a time.
@@ -71,7 +72,7 @@ func identity(l listed, ran *atomic.Int32) Study {
 
 // stoppedBy runs a study and returns the number of its trials on record, and what its assessment
 // says of the end of the search.
-func stoppedBy(t *testing.T, s Study, j *Journal, o Options) (trials int, why string) {
+func stoppedBy(t *testing.T, s Study, j *journal.Journal, o Options) (trials int, why string) {
 	t.Helper()
 	mustRun(t, []Study{s}, j, o)
 	for _, line := range j.Lines() {

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Study is the tuning of one configuration on one training set, ending with an assessment of the

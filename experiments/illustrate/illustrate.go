@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Illustrations lists the kinds of illustrations, one file each.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Chains are considered mixed if R̂ is at most maxRHat (Vehtari et al. 2021 recommend 1.01, which

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // clearlyHigher is how many nats a climb has to end above a search to be worth telling: less is not

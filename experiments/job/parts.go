@@ -1,6 +1,6 @@
 package job
 
-import "github.com/gpc-tune/gpc-tune/experiments/record"
+import "github.com/gpc-tune/gpc-tune/record"
 
 // part is a job that takes its results from a fit: the job that computes it, or its twin.
 type part struct {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // controlName is the file of a run folder to which commands for its configurations are appended.
@@ -30,35 +30,6 @@ type Command struct {
 	// of a point to withdraw, from 1 in the order of the enqueue commands for the configuration
 	Number int    `json:"number,omitempty"`
 	Sum    string `json:"sum,omitempty"`
-}
-
-// Control is what the commands for a run amount to. Configurations are numbered as in the plan.
-type Control struct {
-	Dropped []int // they do not run, and are not compared; ascending
-	Paused  []int // none of their jobs starts; ascending
-	First   []int // their jobs start before those of others, the last command first
-	Own     []Own // points to try, in the order of the commands
-}
-
-// Own is a point that a user has enqueued. Its Number counts from 1 in its configuration.
-type Own struct {
-	Configuration int
-	Number        int
-	Point         map[string]record.Number
-	// Withdrawn means that it is not to be tried. Its result stays, and its failure goes.
-	Withdrawn bool
-}
-
-// SamePoints reports whether both have the same points.
-func (c Control) SamePoints(other Control) bool {
-	return slices.EqualFunc(c.Own, other.Own, func(a, b Own) bool { return a.Withdrawn == b.Withdrawn })
-}
-
-// Withdrawn reports whether a point was withdrawn.
-func (c Control) Withdrawn(configuration, number int) bool {
-	return slices.ContainsFunc(c.Own, func(of Own) bool {
-		return of.Configuration == configuration && of.Number == number && of.Withdrawn
-	})
 }
 
 // Order appends a command to the control file of a run folder. It counts once it is written, and a
@@ -89,7 +60,7 @@ func Order(dir string, c Command) (err error) {
 
 // commands is a control file as far as it has been read.
 type commands struct {
-	control Control
+	control record.Control
 	bytes   int64
 }
 
@@ -114,14 +85,14 @@ func (c *commands) read(dir string, configurations []string) (news bool, damaged
 		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(verbs, of.Verb) {
 			damaged = append(damaged, number)
 		} else if k := slices.Index(configurations, of.Key); k >= 0 {
-			c.control.obey(of, k)
+			obey(&c.control, of, k)
 		}
 	}
 	return true, damaged, nil
 }
 
-// obey applies a command.
-func (c *Control) obey(of Command, k int) {
+// obey applies a command for configuration k.
+func obey(c *record.Control, of Command, k int) {
 	without := func(all []int) []int {
 		return slices.DeleteFunc(all, func(other int) bool { return other == k })
 	}
@@ -138,7 +109,7 @@ func (c *Control) obey(of Command, k int) {
 				n++
 			}
 		}
-		c.Own = append(c.Own, Own{Configuration: k, Number: n, Point: of.Point})
+		c.Own = append(c.Own, record.Enqueued{Configuration: k, Number: n, Point: of.Point})
 	case "dequeue":
 		for i, other := range c.Own {
 			if other.Configuration == k && other.Number == of.Number {

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Commands count in their order: drop, pause and first until resume or a later first, each
 // configuration once. Those for configurations that the plan does not have are passed over.
 func TestCommandsAmountTo(t *testing.T) {
-	for commands, want := range map[string]Control{
+	for commands, want := range map[string]record.Control{
 		"":                           {},
 		"drop c, drop a, drop b":     {Dropped: []int{0, 1, 2}},
 		"drop b, drop b":             {Dropped: []int{1}},
@@ -135,13 +137,13 @@ func TestPointsAmountTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := j.Control()
-	want := []Own{{Configuration: 0, Number: 1}, {Configuration: 1, Number: 1}, {Configuration: 0, Number: 2, Withdrawn: true}}
+	want := []record.Enqueued{{Configuration: 0, Number: 1}, {Configuration: 1, Number: 1}, {Configuration: 0, Number: 2, Withdrawn: true}}
 	if !reflect.DeepEqual(got.Own, want) || !got.Withdrawn(0, 2) || got.Withdrawn(0, 1) || got.Withdrawn(1, 2) || len(j.Damaged()) > 0 {
 		t.Errorf("%+v, want %+v", got.Own, want)
 	}
-	if other := (Control{Own: slices.Clone(want)}); !got.SamePoints(other) {
+	if other := (record.Control{Own: slices.Clone(want)}); !got.SamePoints(other) {
 		t.Error("the same points are others")
-	} else if other.Own[0].Withdrawn = true; got.SamePoints(other) || got.SamePoints(Control{Own: want[:2]}) {
+	} else if other.Own[0].Withdrawn = true; got.SamePoints(other) || got.SamePoints(record.Control{Own: want[:2]}) {
 		t.Error("other points are the same")
 	}
 }

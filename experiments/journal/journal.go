@@ -23,14 +23,13 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 var (
-	// ErrJournal marks every failure to read or to write a journal. A run stops at it, because
-	// further results would be lost.
-	ErrJournal = errors.New("journal")
+	// ErrJournal marks every failure to read or to write a journal.
+	ErrJournal = record.ErrJournal
 	// ErrUnwritable marks a run folder that is not writable.
 	ErrUnwritable = errors.New("the run folder cannot be written to")
 )
@@ -620,11 +619,12 @@ func (j *Journal) Close() error {
 }
 
 // Control is what the commands that have been read amount to.
-func (j *Journal) Control() Control {
+func (j *Journal) Control() record.Control {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c := j.commands.control
-	return Control{slices.Clone(c.Dropped), slices.Clone(c.Paused), slices.Clone(c.First), slices.Clone(c.Own)}
+	return record.Control{Dropped: slices.Clone(c.Dropped), Paused: slices.Clone(c.Paused),
+		First: slices.Clone(c.First), Own: slices.Clone(c.Own)}
 }
 
 // Claim reserves a job, or anything else that has a key, for this process, until Release. It is

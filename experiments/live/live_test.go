@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
+	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/record/parsed"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 

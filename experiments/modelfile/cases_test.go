@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // ofTwo is a file of two inputs with classes, or with numbers if there are none.

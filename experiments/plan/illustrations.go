@@ -7,8 +7,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/random"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // illustrate computes every illustration of every model; equal ones once.

@@ -3,8 +3,8 @@ package plan
 import (
 	"cmp"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Overview is one line of `gpc-tune plan`.

@@ -15,9 +15,9 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
@@ -29,8 +29,8 @@ type Folder struct {
 	Dir      string
 	Manifest record.Manifest
 	Lines    []record.Line
-	Notes    []string        // problems of the records
-	Control  journal.Control // what the commands given by hand amount to
+	Notes    []string       // problems of the records
+	Control  record.Control // what the commands given by hand amount to
 }
 
 // ReadFolder reads the manifest and the journal of a run folder.

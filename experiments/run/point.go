@@ -10,10 +10,9 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/journal"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Point reads a point for the searches of configuration k, each value as NAME=VALUE with a name of
@@ -137,8 +136,8 @@ func idle(of record.Configuration, h record.Hyperparameter, point map[string]rec
 
 // Enqueued finds a point of configuration k that was enqueued and not withdrawn, by its number or
 // by its values; of several with these values the last.
-func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
-	var points []journal.Own
+func (f *Folder) Enqueued(k int, assignments []string) (record.Enqueued, error) {
+	var points []record.Enqueued
 	for _, of := range f.Control.Own {
 		if of.Configuration == k && !of.Withdrawn {
 			points = append(points, of)
@@ -149,7 +148,7 @@ func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
 	var point map[string]record.Number
 	if !byNumber {
 		if point, err = Point(k, f.Manifest.Configurations[k], assignments); err != nil {
-			return journal.Own{}, err
+			return record.Enqueued{}, err
 		}
 	}
 	for _, of := range slices.Backward(points) {
@@ -161,7 +160,7 @@ func (f *Folder) Enqueued(k int, assignments []string) (journal.Own, error) {
 	for _, of := range points {
 		all = append(all, fmt.Sprintf("\n  %d: %s", of.Number, pointText(f.Manifest.Configurations[k], of.Point)))
 	}
-	return journal.Own{}, fmt.Errorf("configuration %d has no such point; it has %d%s", k, len(points),
+	return record.Enqueued{}, fmt.Errorf("configuration %d has no such point; it has %d%s", k, len(points),
 		strings.Join(all, ""))
 }
 
@@ -183,7 +182,7 @@ func pointText(c record.Configuration, point map[string]record.Number) string {
 }
 
 // Tried is the trial of an enqueued point; nil: it has none on record.
-func (f *Folder) Tried(of journal.Own) *record.Trial {
+func (f *Folder) Tried(of record.Enqueued) *record.Trial {
 	for _, line := range f.Lines {
 		t := line.Trial
 		if t != nil && t.Configuration == of.Configuration && t.Own == of.Number && t.Failure.IsZero() {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // publishedFields are the fields that select configurations for published figures, named as in

@@ -13,9 +13,10 @@ import (
 
 // library lists the packages that other programs import; their exports may be unused in this module.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "experiments/classifier", "objective/comparator",
+	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "experiments/classifier", "experiments/journal", "objective",
+	"objective/comparator",
 	"objective/inducing", "objective/kernel", "approx/param", "objective/preprocess",
-	"experiments/record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
+	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }
 
 // forTests lists the packages that only tests import.

@@ -3,7 +3,7 @@ package picture
 import (
 	"math"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 

@@ -1,7 +1,7 @@
 package picture
 
 import (
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
-	"github.com/gpc-tune/gpc-tune/experiments/record/parsed"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/record/parsed"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // written writes a file and returns its path.

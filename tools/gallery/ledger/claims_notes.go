@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // notes are the claims of the rows of the notes on EP and ADF, which is online here.

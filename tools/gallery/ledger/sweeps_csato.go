@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/record"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // csatoMethods are the two theories, as they are called here.

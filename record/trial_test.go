@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Strategies see a trial by its first point; whatever went wrong there, its value is -Inf.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/experiments/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Component converts a node to the form of records.
