@@ -234,6 +234,8 @@ var (
 
 	errImprecise error = reason{cause.Imprecise.New("not converged")}
 	errDiverged  error = reason{cause.Diverged.New("not converged")}
+	// errContradictory: labels contradict each other where p(y|f) jumps.
+	errContradictory error = reason{cause.Contradictory.New("not converged")}
 )
 
 // reason is an ErrNotConverged of another kind, which has another remedy.

@@ -125,11 +125,12 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 		if err != nil {
 			return nil, err
 		}
-		at, length, iterations, err := findMode(ctx, p, start, cmp.Or(l.MaxIterations, defaultIterations))
+		limit := cmp.Or(l.MaxIterations, defaultIterations)
+		at, length, iterations, err := findMode(ctx, p, start, limit)
 		if err != nil {
 			return nil, err
 		}
-		return p.finish(at, length, iterations)
+		return p.finish(at, length, iterations, iterations < limit)
 	})
 }
 
@@ -143,7 +144,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(at, length, 0)
+	return p.finish(at, length, 0, false)
 }
 
 // begin checks the arguments.

@@ -13,7 +13,7 @@ var _ LeaveOneOuter = (*laplacePosterior)(nil)
 
 // finish implements latentModel. W and the factor of B must be those of the point, so that
 // everything belongs to the same f.
-func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Posterior, error) {
+func (p *laplacePosterior) finish(at *point, length float64, iterations int, early bool) (Posterior, error) {
 	// At the mode a = g. Numerically, a is more accurate in the directions that K magnifies, and g
 	// in those that K suppresses; one more Newton step of a combines both.
 	value := at.psi - p.prior.LogDet() // GPML Algorithm 3.1 line 10
@@ -27,7 +27,8 @@ func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Po
 		p.evidence.likelihood = func(grad []float64) { p.addParameters(grad, model) }
 	}
 	target, rounding := p.precision(at)
-	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
+	reached := fixedPoint{distance: length, rounding: rounding, floors: at.floors, early: early}
+	return p, p.conclude("laplace", reached, target)
 }
 
 // move fills p.moving. At the mode the gradient of Ψ is 0, independently of W, so that a change of

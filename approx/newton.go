@@ -22,7 +22,7 @@ type latentModel interface {
 	precision(at *point) (target, rounding float64)
 	// finish makes the posterior at a point for which the factor has been computed, given the
 	// length of the step there.
-	finish(at *point, length float64, iterations int) (Posterior, error)
+	finish(at *point, length float64, iterations int, early bool) (Posterior, error)
 }
 
 // preconditionedModel models come near the mode without a factorisation.
@@ -98,6 +98,9 @@ type modeSearch struct {
 	curvature     float64   // along it
 	iterations    int
 	maxIterations int
+	// the shortest step, by at least a hundredth shorter than those before, and its iteration
+	shortest float64
+	found    int
 }
 
 // findMode maximises Ψ from f = m or the mode of a part of the cases, or from the State of a nearby
@@ -112,7 +115,7 @@ func findMode(
 ) (at *point, length float64, iterations int, err error) {
 	c := modeSearch{
 		latentModel: p, at: p.newPoint(), next: p.newPoint(),
-		last: math.Inf(1), before: math.Inf(1), maxIterations: maxIterations,
+		last: math.Inf(1), before: math.Inf(1), maxIterations: maxIterations, shortest: math.Inf(1),
 	}
 	if err := c.chooseStart(ctx, start); err != nil {
 		return nil, 0, 0, err
@@ -194,7 +197,7 @@ func (c *modeSearch) measure() (length float64, arrived bool, err error) {
 	if rounding > unresolved {
 		limit = min(limit, 50) // convergence is unlikely, but closer is better
 	}
-	stop := c.iterations >= limit
+	stop := c.iterations >= limit || c.stuck(length)
 	if !c.fresh && (length <= target || stop || c.needsFactor(length, max(target, min(rounding, unresolved)))) {
 		evaluate(c.latentModel, c.at) // as Restore will find it
 		if err := c.factorise(c.at.w); err != nil {
@@ -204,6 +207,15 @@ func (c *modeSearch) measure() (length float64, arrived bool, err error) {
 	}
 	unresolvable := length <= min(rounding, unresolved) && length > c.last/2
 	return length, c.fresh && (length <= target || unresolvable || math.IsNaN(length)) || stop, nil
+}
+
+// stuck reports whether steps have not become shorter for half of the iterations, and for at least
+// 100 of them. Rounding then decides where they lead.
+func (c *modeSearch) stuck(length float64) bool {
+	if length < 0.99*c.shortest {
+		c.shortest, c.found = length, c.iterations
+	}
+	return c.iterations-c.found > max(100, c.iterations/2)
 }
 
 // step moves to the next point.

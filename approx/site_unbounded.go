@@ -32,12 +32,12 @@ func (p *process) explain(method string, tau []float64, sharpest float64, f fixe
 		at += fmt.Sprintf(", %.3g posterior standard deviations from its fixed point", f.distance)
 	}
 	if sharpest > unbounded {
-		p.stopped(errImprecise, fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s",
+		p.stopped(errContradictory, fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s",
 			at, sharpest, why, way))
 		return
 	}
 	if f.early {
-		p.stopped(errImprecise, fmt.Sprintf("%s: %s; %s", at, why, way))
+		p.stopped(errContradictory, fmt.Sprintf("%s: %s; %s", at, why, way))
 		return
 	}
 	p.stopped(ErrNotConverged, fmt.Sprintf("%s; raise max_iterations. If that does not help: %s; %s", at, why, way))

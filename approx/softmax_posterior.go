@@ -8,7 +8,7 @@ import (
 
 // finish implements latentModel. The factors must be those of the point, so that everything belongs
 // to the same f.
-func (p *categories) finish(at *point, length float64, iterations int) (Posterior, error) {
+func (p *categories) finish(at *point, length float64, iterations int, early bool) (Posterior, error) {
 	value := at.psi - p.prior.LogDet()
 	for i := range p.n {
 		value -= p.prior.Penalty(i)
@@ -20,7 +20,7 @@ func (p *categories) finish(at *point, length float64, iterations int) (Posterio
 	p.evidence = functional{value: value, adjoint: p.adjoint, several: p.count}
 	p.posterior = p.prior.Posterior(p.b)
 	target, rounding := p.precision(at)
-	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
+	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, early: early}, target)
 }
 
 // adjoint sets dst to the weights on dK_c and dm_c, summed over the classes that share them. As for

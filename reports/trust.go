@@ -39,7 +39,13 @@ func (d *doubts) remedied(kind cause.Kind, count int, remedy, text string, args 
 // trust lists reasons to doubt an answer.
 func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out, c := doubts{r.setting(a.Configuration), []Trust{}}, r.Configurations[a.Configuration]
-	out.add(cause.Incomplete, r.Missing, "the run is not complete; missing jobs: at least %d", r.Missing)
+	missing := 0
+	for _, of := range r.Configurations {
+		if sameData(c, of) {
+			missing += of.Missing
+		}
+	}
+	out.add(cause.Incomplete, missing, "the run is not complete; missing jobs: at least %d", missing)
 	out.remedied(cause.NotCompeting, a.Absent[Failed], r.remedies(func(i int, f Failure) bool {
 		return sameData(c, r.Configurations[i]) && r.Configurations[i].worst() == Failed
 	}), "configurations that failed and did not compete: %d", a.Absent[Failed])

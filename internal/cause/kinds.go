@@ -54,7 +54,10 @@ var (
 	TimedOut     = kind("timed_out", "jobs took too long", "they have no result")
 	NotConverged = kind("not_converged", "fits did not converge", "they have no result")
 	Imprecise    = kind("imprecise", "prior variances are too large for double precision", "they have no result")
-	Diverged     = kind("diverged", "the updates of fits diverge", "they have no result")
+	// Contradictory is of likelihoods that jump.
+	Contradictory = kind("contradictory", "labels contradict each other, and the likelihood jumps",
+		"they have no result")
+	Diverged = kind("diverged", "the updates of fits diverge", "they have no result")
 	// NegativeCavity is of EP with negative sites.
 	NegativeCavity = kind("negative_cavity", "a cavity of EP has a negative variance",
 		"the points have no result")

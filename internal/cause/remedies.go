@@ -25,8 +25,8 @@ type remedy struct {
 // Names of methods and strategies that have an option.
 const (
 	maxIterations = "laplace ep pl variational ensemble_mean_field naive_mean_field"
-	evaluations   = "bfgs lbfgs cg gradient_descent nelder_mead"
-	restarts      = evaluations + " mcmc"
+	evaluations   = "bfgs lbfgs cg gradient_descent"
+	restarts      = evaluations + " nelder_mead mcmc"
 	trials        = "bayes random sobol latin_hypercube multi_fidelity"
 )
 
@@ -36,22 +36,20 @@ var remedies = []remedy{
 	{kind: TimedOut, text: "run with --retry-failed and a longer --trial-timeout"},
 	{kind: NotConverged, methods: maxIterations, text: "raise max_iterations"},
 	{kind: NotConverged, methods: "sampling", text: "raise temperatures or chains"},
-	{kind: NotConverged, methods: "logistic_regression", text: "preprocess: standardize"},
-	{kind: Imprecise, text: "bounds that keep amplitudes smaller, or a noise kernel"},
+	{kind: Imprecise, text: "bounds that keep amplitudes smaller"},
+	{kind: Contradictory, text: "a noise kernel in a sum with the others, or likelihood: probit"},
 	{kind: Diverged, methods: "ep pl", text: "lower damping"},
 	{kind: NegativeCavity, methods: "ep", text: "negative_sites: floor"},
 	{kind: NotPositiveDefinite, text: "bounds that keep amplitudes smaller, or a noise kernel"},
 	{kind: NotFinite, program: true, text: "have the program print a finite number"},
 	{kind: NotFinite, text: "tighter bounds"},
-	{kind: NoGradient, text: "a method without gradients"},
 	{kind: Undefined, text: "fewer folds, or another score"},
 	{kind: Panic, text: "report this: it is a mistake of gpc-tune"},
 	{kind: Program, text: "correct the program; --retry-failed then repeats the failed trials"},
 
-	{kind: Unconverged, methods: maxIterations, text: "raise max_iterations"},
-	{kind: Unconverged, methods: "svm", text: "preprocess: standardize, or a larger tolerance"},
+	{kind: Unconverged, methods: "ep pl", text: "raise max_iterations"},
+	{kind: Unconverged, methods: "svm", text: "preprocess: standardize"},
 	{kind: Rounding, text: "bounds that keep amplitudes smaller"},
-	{kind: FewChains, text: "raise temperatures or chains"},
 	{kind: Averages, methods: "laplace", text: "raise points"},
 	{kind: MostInducing, text: "raise points of inducing"},
 	{kind: Rechosen, text: "raise points of inducing"},
@@ -64,7 +62,8 @@ var remedies = []remedy{
 	{kind: BelowClimb, text: "tune: {method: bfgs}"},
 	{kind: StartsAtBound, text: "preprocess: standardize, or an init and bounds"},
 	{kind: EvaluationLimit, strategies: evaluations, text: "raise evaluations"},
-	{kind: Stalled, strategies: restarts, text: "raise restarts"},
+	{kind: Stalled, methods: maxIterations, strategies: evaluations, text: "a smaller tolerance, or raise restarts"},
+	{kind: Stalled, methods: "exact", text: "bounds that keep the noise larger"},
 	{kind: Plateau, strategies: restarts, text: "start length scales elsewhere, or raise restarts"},
 	{kind: Plateau, text: "start length scales elsewhere"},
 	{kind: ChainsApart, text: "raise burn and samples"},
@@ -74,6 +73,7 @@ var remedies = []remedy{
 	{kind: LoneOptimum, strategies: restarts, text: "raise restarts"},
 	{kind: HeldNoise, text: "likelihood: {gaussian: {noise: {init: 1}}} tunes it"},
 	{kind: Recalibrable, text: "predict: {calibrate: platt}"},
+	{kind: Recalibrable, text: "predict: {calibrate: temperature}"},
 	{kind: LaplaceAverages, text: "inference: ep, with tune: {inference: laplace}"},
 	{kind: UnstableChoice, text: "judge by the score, which counts the choosing"},
 	{kind: RacedScore, text: "evaluate: nested, in another folder"},
@@ -81,7 +81,6 @@ var remedies = []remedy{
 	{kind: OwnClass, text: "predict: {calibrate: platt}"},
 	{kind: Extrapolated, text: "leave out calibrate and threshold"},
 	{kind: ExtrapolatedOutputs, text: "larger length scales, or logistic_regression in its place"},
-	{kind: AbsentClass, text: "leave the class out, by classes under data"},
 	{kind: Dropped, text: "missing: mean or median"},
 	{kind: Comments, text: "put their first field in quotes"},
 	{kind: Percent, text: "write all alike"},
