@@ -673,7 +673,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{good, "1 2 M\n3 4 F\n", "a;b;c,\n1;2;x,\n3;?;y,\n", "\ufeff\"a\"\t\"b\"\r\n1\tx\r\n,\ty\r\n", "u,x,M\nv,y,F\n", "1,2,\n3,4,\n", "# c\n 1  2\n 3  4 ",
+	for _, s := range []string{good, "1 2 M\n3 4 F\n", "a;b;c,\n1;2;x,\n3;?;y,\n", "\ufeff\"a\"\t\"b\"\r\n1\tx\r\n,\ty\r\n", "u,x,M\nv,y,F\n", "1,2,\n3,4,\n", "# c\n 1  2\n 3  4 ", "0 44444:4",
 		"\xff\xfea\x00\t\x00b\x00\n\x001\x00\t\x00\xe9\x00\n\x002\x00\t\x00\x00\xd8"} {
 		f.Add(s, uint8(0))
 		f.Add(s, uint8(5))

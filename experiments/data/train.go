@@ -165,6 +165,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	if len(p) > 0 {
 		return nil, -1, p
 	}
+	schema.Inputs = make([]Column, 0, len(inputs))
 	for _, j := range inputs {
 		t.roles[j] = number
 		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.sparse {
