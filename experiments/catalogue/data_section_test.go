@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // tabled is a table of two inputs, with and without gaps, and a label.
@@ -32,16 +33,16 @@ func TestDataSections(t *testing.T) {
 			[]string{"encoding:", "classes:", "order:", "unlabelled", "ignore_case", "decimal", "missing_values", "missing_indicators",
 				"duplicates", "repeat", "columns:", "categor", "id:", "group:", "drop:"}},
 		{func(t *columns.Table) { t.Encoding = "cp850" }, []string{"encoding: cp850 #"}, nil},
-		{func(t *columns.Table) { t.Rare, t.Spec.Classes = counts(1, 2), []data.Name{"p", "q"} }, []string{"classes: [p, q] # not a (1), b (2): too few"}, nil},
-		{func(t *columns.Table) { t.Spec.Order = []data.Name{"low", "high"} }, []string{"order: [low, high] # of the classes"}, nil},
+		{func(t *columns.Table) { t.Rare, t.Spec.Classes = counts(1, 2), []cells.Name{"p", "q"} }, []string{"classes: [p, q] # not a (1), b (2): too few"}, nil},
+		{func(t *columns.Table) { t.Spec.Order = []cells.Name{"low", "high"} }, []string{"order: [low, high] # of the classes"}, nil},
 		{func(t *columns.Table) { t.Unlabelled = 1 }, []string{"unlabelled: drop # 1 case without a label"}, nil},
 		{func(t *columns.Table) { t.Unlabelled = 2 }, []string{"unlabelled: drop # 2 cases without a label"}, nil},
 		{func(t *columns.Table) {
-			t.Spec.IgnoreCase.Columns, t.Spellings = []data.Name{"c", "d, e"}, "Yes and YES"
+			t.Spec.IgnoreCase.Columns, t.Spellings = []cells.Name{"c", "d, e"}, "Yes and YES"
 		}, []string{"ignore_case: [c, \"d, e\"] # spelt in several ways, which are one; Yes and YES"}, nil},
 		{func(t *columns.Table) { t.Spec.Decimal = "comma" }, []string{"decimal: comma # numbers as in 1.234,5; or point"}, nil},
 		{func(t *columns.Table) { t.Spec.Decimal = "point" }, []string{"decimal: point # numbers as in 1,234.5; or comma"}, nil},
-		{func(t *columns.Table) { t.Spec.MissingValues = []data.Name{"-", "none"} }, []string{`missing_values: [`, "none] # texts among numbers"}, nil},
+		{func(t *columns.Table) { t.Spec.MissingValues = []cells.Name{"-", "none"} }, []string{`missing_values: [`, "none] # texts among numbers"}, nil},
 		{func(t *columns.Table) { t.Spec.MissingIndicators = true }, []string{"missing_indicators: true #"}, nil},
 		{func(t *columns.Table) { t.Columns[1].Missing = 0 }, []string{"missing: median # no input has missing values here"}, []string{"; 0 missing"}},
 		{func(t *columns.Table) { t.Columns[0].Missing = 4 }, []string{"missing: median # of 7 values in 2 inputs;"}, nil},
@@ -73,7 +74,7 @@ func TestDataSections(t *testing.T) {
 		}, []string{"    v: {duration: hours} # numbers; 3 missing\n"}, []string{"#   v:"}},
 		{func(t *columns.Table) {
 			t.Spec.Columns.Described = map[string]data.Meaning{"v": {}}
-			t.Columns[1].Date = &data.Date{Form: "dmy", Parts: []data.Part{"month", "hour"}, Since: "u"}
+			t.Columns[1].Date = &cells.Date{Form: "dmy", Parts: []cells.Part{"month", "hour"}, Since: "u"}
 		}, []string{"    v: {date: {form: dmy, parts: [month, hour], since: u}} # numbers; 3 missing\n"}, []string{"#   v:"}},
 		{func(t *columns.Table) { t.Classes = counts(1, 2, 3) }, nil, []string{"+1 unless"}},
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
@@ -55,7 +56,7 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 	case from.Dataset == "" && !errors.Is(err, data.ErrSparse):
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	default:
-		from.Label = data.Name(label)
+		from.Label = cells.Name(label)
 		d, err := query.ReadAny(&from)
 		if err != nil {
 			return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // mostTold is the maximum number of columns that are described one by one.
@@ -126,7 +127,7 @@ func (w *starter) roles(t *columns.Table) {
 }
 
 // keysOf are the keys of a date.
-func keysOf(d data.Date) string {
+func keysOf(d cells.Date) string {
 	text := "form: " + string(d.Form)
 	if len(d.Parts) > 0 {
 		text += fmt.Sprintf(", parts: [%s]", strings.Join(names(d.Parts), ", "))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // profiled is the profile of a column of these values.
@@ -246,7 +246,7 @@ func TestBoundsOfTables(t *testing.T) {
 // A column makes as many inputs as it has categories, parts of a date, or one, another for limits,
 // and one that says what is missing where something is.
 func TestNumberOfInputs(t *testing.T) {
-	date := &data.Date{Form: "ymd", Parts: []data.Part{"year", "month"}} // month is a cycle of two numbers
+	date := &cells.Date{Form: "ymd", Parts: []cells.Part{"year", "month"}} // month is a cycle of two numbers
 	for _, c := range []struct {
 		column     Column
 		plain, all int // all: with indicators of missing values

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // mostCategories is how many different texts are believed to be categories.
@@ -26,7 +26,7 @@ var category = Kind{Name: "category", Use: Input, is: func(p *profile) (string, 
 func (p *profile) some() string {
 	const most = 5
 	values := slices.SortedFunc(maps.Keys(p.levels), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.levels[b], p.levels[a]), data.Natural(a, b))
+		return cmp.Or(cmp.Compare(p.levels[b], p.levels[a]), cells.Natural(a, b))
 	})
 	var told []string
 	for _, v := range values[:min(most, len(values))] {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // asked is why a column is the label that the user named.
@@ -26,12 +27,12 @@ type Column struct {
 
 	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
 
-	Date *data.Date `json:"date,omitempty"` // of an input that is a date or a time
+	Date *cells.Date `json:"date,omitempty"` // of an input that is a date or a time
 
 	// What texts around numbers mean, as in data.Meaning.
-	Unit     string    `json:"unit,omitempty"`
-	Limits   bool      `json:"limits,omitempty"`
-	Duration data.Span `json:"duration,omitempty"`
+	Unit     string     `json:"unit,omitempty"`
+	Limits   bool       `json:"limits,omitempty"`
+	Duration cells.Span `json:"duration,omitempty"`
 
 	odd    map[string]int // texts that stand for a missing value among dates and durations
 	number bool           // it reads as numbers in the notation of the file

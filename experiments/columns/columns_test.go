@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // file writes a table and returns its path.
@@ -233,7 +234,7 @@ func TestSpellingsOfOneColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := data.Load(table.Spec, ".", 0)
-	if err != nil || !reflect.DeepEqual(table.Spec.IgnoreCase, data.IgnoreCase{Columns: []data.Name{"colour"}}) ||
+	if err != nil || !reflect.DeepEqual(table.Spec.IgnoreCase, data.IgnoreCase{Columns: []cells.Name{"colour"}}) ||
 		fmt.Sprint(d.Classes, d.ColumnNames) != "[Red Dwarf White Dwarf] [colour=Blue White colour=red size=A b size=C]" {
 		t.Errorf("%+v, %v", table.Spec.IgnoreCase, err)
 	}

@@ -9,22 +9,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // dated is what the values of a column are as dates or times of one form.
 type dated struct {
-	form        data.Form
+	form        cells.Form
 	n           int
 	odd         map[string]int // texts that are none
 	first, last time.Time
 	latest      time.Time // the last value
 	falls       bool      // a value is before the one above it
 	sum         float64   // of the days since 1970
-	parts       map[data.Part][2]float64
-	ranked      float64   // the sum of days times rows, which is another for other dates
-	usual       data.Form // the more usual form of dates that are written so
-	timed       int       // those with a time of the day
+	parts       map[cells.Part][2]float64
+	ranked      float64    // the sum of days times rows, which is another for other dates
+	usual       cells.Form // the more usual form of dates that are written so
+	timed       int        // those with a time of the day
 	zones       map[string]bool
 }
 
@@ -36,20 +36,20 @@ const mostTold = 6 // zones, units or currencies that are told
 
 // cycle is a part of a date that init proposes, and after how many days it is the same again.
 type cycle struct {
-	part data.Part
+	part cells.Part
 	days float64
 }
 
-var cycles = []cycle{{"year", math.Inf(1)}, {"month", data.DaysOfYear}, {"weekday", 7}, {"hour", 1}}
+var cycles = []cycle{{"year", math.Inf(1)}, {"month", cells.DaysOfYear}, {"weekday", 7}, {"hour", 1}}
 
 func newDates() (all []*dated) {
-	for _, f := range data.Form("").Names() {
-		all = append(all, &dated{form: data.Form(f), odd: map[string]int{}, parts: map[data.Part][2]float64{}})
+	for _, f := range cells.Form("").Names() {
+		all = append(all, &dated{form: cells.Form(f), odd: map[string]int{}, parts: map[cells.Part][2]float64{}})
 	}
 	return all
 }
 
-func (d *dated) add(text string, at time.Time, how data.Written) {
+func (d *dated) add(text string, at time.Time, how cells.Written) {
 	if how.Timed {
 		d.timed++
 	}
@@ -61,11 +61,11 @@ func (d *dated) add(text string, at time.Time, how data.Written) {
 	}
 	if d.n == 0 {
 		d.first, d.last = at, at
-		d.usual = data.DMY
+		d.usual = cells.DMY
 		if american.MatchString(text) {
-			d.usual = data.MDY
+			d.usual = cells.MDY
 		} else if yearly.MatchString(text) {
-			d.usual = data.YMD
+			d.usual = cells.YMD
 		}
 	}
 	d.falls = d.falls || d.n > 0 && at.Before(d.latest)
@@ -77,7 +77,7 @@ func (d *dated) add(text string, at time.Time, how data.Written) {
 		d.last = at
 	}
 	d.n++
-	days := data.Part("days").Of(at)
+	days := cells.Part("days").Of(at)
 	d.sum, d.ranked = d.sum+days, d.ranked+days*float64(d.n)
 	for _, c := range cycles {
 		if c.part == "hour" && !how.Timed {
@@ -97,11 +97,11 @@ var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|
 
 // proposed are the parts of dates that vary. Of many that only rise from row to row, those parts
 // are left out that do not repeat, and so number the rows.
-func (d *dated) proposed(name string, many bool) (parts, leftOut []data.Part) {
+func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
 		case c.part == "hour" && 2*d.timed < d.n: // it would be missing in most
-		case !varies || d.form == data.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
+		case !varies || d.form == cells.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
 		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
 			leftOut = append(leftOut, c.part)
 		default:
@@ -113,11 +113,11 @@ func (d *dated) proposed(name string, many bool) (parts, leftOut []data.Part) {
 
 // apart divides parts of later dates into those that differ from those of the earlier ones, and
 // those that hardly do, for too few days are between them.
-func (d *dated) apart(from *dated, parts []data.Part) (differ, same []data.Part) {
+func (d *dated) apart(from *dated, parts []cells.Part) (differ, same []cells.Part) {
 	between := d.sum/float64(d.n) - from.sum/float64(from.n)
 	for _, p := range parts {
 		i := slices.IndexFunc(cycles, func(c cycle) bool { return c.part == p })
-		if between < min(cycles[i].days, data.DaysOfYear)/10 {
+		if between < min(cycles[i].days, cells.DaysOfYear)/10 {
 			same = append(same, p)
 		} else {
 			differ = append(differ, p)
@@ -127,15 +127,15 @@ func (d *dated) apart(from *dated, parts []data.Part) (differ, same []data.Part)
 }
 
 // found says what the dates are; other is another form that they may have, or nil.
-func (d *dated) found(leftOut []data.Part, other *dated) string {
+func (d *dated) found(leftOut []cells.Part, other *dated) string {
 	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
-	if d.form == data.Clock {
+	if d.form == cells.Clock {
 		text = fmt.Sprintf("times of the day, %s to %s", d.first.Format("15:04"), d.last.Format("15:04"))
 	}
 	if other != nil {
 		text += fmt.Sprintf("; form %s is a guess, for %s fits as well: correct it if need be", d.form, other.form)
 	}
-	if n := d.n - d.timed; n > 0 && d.timed > 0 && d.form != data.Clock {
+	if n := d.n - d.timed; n > 0 && d.timed > 0 && d.form != cells.Clock {
 		text += fmt.Sprintf("; %d without a time, whose hour is missing", n)
 	}
 	if len(d.zones) > 1 {
@@ -148,7 +148,7 @@ func (d *dated) found(leftOut []data.Part, other *dated) string {
 	return text
 }
 
-func joined(parts []data.Part) string {
+func joined(parts []cells.Part) string {
 	var texts []string
 	for _, p := range parts {
 		texts = append(texts, string(p))

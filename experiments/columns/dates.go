@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // dates says what becomes of columns of dates. Where it cannot be seen whether day or month comes
@@ -13,7 +13,7 @@ import (
 // since the earlier one.
 func (t *Table) dates(profiles []*profile) {
 	var all []int
-	of, known := map[int]*dated{}, map[data.Form]int{}
+	of, known := map[int]*dated{}, map[cells.Form]int{}
 	for j, c := range t.Columns {
 		if c.Kind != date.Name {
 			continue
@@ -22,7 +22,7 @@ func (t *Table) dates(profiles []*profile) {
 		if profiles[j].other(of[j]) == nil {
 			known[of[j].form]++
 		}
-		if of[j].form != data.Clock {
+		if of[j].form != cells.Clock {
 			all = append(all, j)
 		}
 	}
@@ -43,13 +43,13 @@ func (t *Table) dates(profiles []*profile) {
 	for _, j := range slices.Sorted(maps.Keys(of)) {
 		c, d := &t.Columns[j], of[j]
 		parts, leftOut := d.proposed(c.Name, d.n >= leastRows)
-		meaning := &data.Date{Form: d.form, Parts: parts}
+		meaning := &cells.Date{Form: d.form, Parts: parts}
 		c.Found = d.found(leftOut, unsure[j])
 		at := slices.Index(all, j)
 		if at > 0 {
 			before := all[at-1]
-			meaning.Since = data.Name(t.Naming(before))
-			var same []data.Part
+			meaning.Since = cells.Name(t.Naming(before))
+			var same []cells.Part
 			if meaning.Parts, same = d.apart(of[before], parts); same != nil {
 				c.Found += "; left out, for nearly the same in " + t.Columns[before].Name + ": " + joined(same)
 			}

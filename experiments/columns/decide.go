@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 const (
@@ -210,7 +211,7 @@ func (t *Table) labelled(p *profile) {
 	if p.levels != nil { // 1 and 1.0 are one class
 		classes := map[string]int{}
 		for level, n := range p.levels {
-			classes[data.Canonical(level, t.Spec.Decimal)] += n
+			classes[cells.Canonical(level, t.Spec.Decimal)] += n
 		}
 		p.levels = classes
 	}
@@ -227,7 +228,7 @@ func (t *Table) labelled(p *profile) {
 	case len(p.levels) > limit || p.levels == nil:
 		c.Found = "too many different texts for classes"
 	default:
-		for _, name := range slices.SortedFunc(maps.Keys(p.levels), data.Natural) {
+		for _, name := range slices.SortedFunc(maps.Keys(p.levels), cells.Natural) {
 			t.Classes = append(t.Classes, data.Count{Class: name, N: p.levels[name]})
 		}
 		c.Found = fmt.Sprintf("%d classes: %s", len(t.Classes), p.some())
@@ -250,7 +251,7 @@ func (t *Table) orderClasses(order []string) {
 		return
 	}
 	for _, text := range order {
-		t.Spec.Order = append(t.Spec.Order, data.Name(text))
+		t.Spec.Order = append(t.Spec.Order, cells.Name(text))
 	}
 }
 
@@ -267,7 +268,7 @@ func (t *Table) rare() {
 	t.Rare = slices.DeleteFunc(slices.Clone(t.Classes), func(c data.Count) bool { return c.N >= least })
 	t.Classes = kept
 	for _, c := range kept {
-		t.Spec.Classes = append(t.Spec.Classes, data.Name(c.Class))
+		t.Spec.Classes = append(t.Spec.Classes, cells.Name(c.Class))
 	}
 }
 
@@ -281,7 +282,7 @@ func (t *Table) specify(profiles []*profile) {
 	}
 	tokens := map[string]bool{}
 	for j, c := range t.Columns {
-		name := data.Name(t.Naming(j))
+		name := cells.Name(t.Naming(j))
 		switch c.Use {
 		case Label:
 			s.Label = name
@@ -323,7 +324,7 @@ func (t *Table) specify(profiles []*profile) {
 		}
 	}
 	for _, token := range slices.Sorted(maps.Keys(tokens)) {
-		s.MissingValues = append(s.MissingValues, data.Name(token))
+		s.MissingValues = append(s.MissingValues, cells.Name(token))
 	}
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
@@ -334,12 +335,12 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}
 	}
-	var of []data.Name
+	var of []cells.Name
 	for _, text := range c.Order {
-		of = append(of, data.Name(text))
+		of = append(of, cells.Name(text))
 	}
 	t.Spec.Columns.Described[t.Naming(p.place)] = data.Meaning{Ordered: of, Date: c.Date,
-		Unit: data.Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
+		Unit: cells.Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
 	without := map[string]int{}
 	if c.Order != nil {
 		maps.Copy(without, p.levels)

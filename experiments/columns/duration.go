@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // lastName are names of durations; without one, 1:30:00 is a time of the day.
@@ -23,7 +23,7 @@ var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, 
 		return "", false
 	}
 	for text := range l.odd { // a unit that is one of time in small letters is another unit
-		if _, _, ok := data.ParseDuration(strings.ToLower(text), "", "minutes"); ok {
+		if _, _, ok := cells.ParseDuration(strings.ToLower(text), "", "minutes"); ok {
 			return "", false
 		}
 	}

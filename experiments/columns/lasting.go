@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // lasting is what the values of a column are as durations.
@@ -20,9 +20,9 @@ type lasting struct {
 }
 
 func (l *lasting) add(text string) {
-	v, as, ok := data.ParseDuration(text, "point", "minutes")
+	v, as, ok := cells.ParseDuration(text, "point", "minutes")
 	if !ok {
-		v, as, ok = data.ParseDuration(text, "comma", "minutes")
+		v, as, ok = cells.ParseDuration(text, "comma", "minutes")
 	}
 	if !ok {
 		if l.odd == nil {
@@ -47,19 +47,19 @@ func (l *lasting) add(text string) {
 
 // unit is the largest unit of which the mean duration has two or more. Clocks of two fields are
 // hours and minutes, unless others have seconds too.
-func (l *lasting) unit() data.Span {
+func (l *lasting) unit() cells.Span {
 	if l.clocks[2] == l.n {
 		return "hours"
 	}
-	names := data.Span("").Names()
+	names := cells.Span("").Names()
 	for _, name := range slices.Backward(names) {
-		unit := data.Span(name)
+		unit := cells.Span(name)
 		if l.sum/float64(l.n) >= 2*unit.Seconds() && !(l.clocks[2] > 0 && longUnit(unit)) {
 			return unit
 		}
 	}
-	return data.Span(names[0])
+	return cells.Span(names[0])
 }
 
 // longUnit says whether a clock of two fields is hours and minutes where durations are in the unit.
-func longUnit(unit data.Span) bool { return unit == "hours" || unit == "days" }
+func longUnit(unit cells.Span) bool { return unit == "hours" || unit == "days" }

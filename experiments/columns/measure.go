@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // mostSizes is how many different texts with a unit that is not known are categories.
@@ -27,7 +27,7 @@ var measure = Kind{Name: "measure", Use: Input, is: func(p *profile) (string, bo
 	if unit != "" {
 		var converted []string
 		for other := range p.units {
-			if times, _ := data.Convert(other, unit); other != "" && times != 1 {
+			if times, _ := cells.Convert(other, unit); other != "" && times != 1 {
 				converted = append(converted, other)
 			}
 		}
@@ -56,12 +56,12 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 		return "in " + strings.Join(slices.Sorted(maps.Keys(p.currencies)), ", ") + "; write all in one currency", true
 	}
 	unit, others, ok := p.measured()
-	if readings := data.Readings(append(others, unit)); ok && others != nil && readings != "" {
+	if readings := cells.Readings(append(others, unit)); ok && others != nil && readings != "" {
 		return readings + "; write all in one unit", true
 	}
 	_, few := category.is(p)
 	signed := p.percent > 0 || len(p.currencies) > 0
-	if !ok || others == nil || !signed && (few || !slices.ContainsFunc(append(others, unit), data.WellKnown)) {
+	if !ok || others == nil || !signed && (few || !slices.ContainsFunc(append(others, unit), cells.WellKnown)) {
 		return "", false
 	}
 	return fmt.Sprintf("in %s and %s; write all in one unit", unit, strings.Join(others, ", ")), true
@@ -91,7 +91,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 	unit, total := all[0], 0
 	for _, other := range all {
 		total += known[other]
-		if _, same := data.Convert(other, unit); !same {
+		if _, same := cells.Convert(other, unit); !same {
 			others = append(others, other)
 		}
 	}
@@ -99,7 +99,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 	if p.percent > 0 {
 		others = append(others, "%")
 	}
-	few := p.levels != nil && len(p.levels) <= mostSizes && !data.WellKnown(unit) &&
-		(others == nil || data.Readings(append(others, unit)) == "")
+	few := p.levels != nil && len(p.levels) <= mostSizes && !cells.WellKnown(unit) &&
+		(others == nil || cells.Readings(append(others, unit)) == "")
 	return unit, others, !few && 2*total >= t.n+p.tally().n-limits
 }

@@ -3,7 +3,7 @@ package columns
 import (
 	"fmt"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // number holds numbers.
@@ -30,7 +30,7 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	if n := len(p.levels); n > 2 && p.isWhole() {
 		days := 0
 		for text := range p.levels {
-			if _, _, ok := data.ParseDate(text, data.YMD); ok && t.min >= 19000101 && t.max <= 21001231 {
+			if _, _, ok := cells.ParseDate(text, cells.YMD); ok && t.min >= 19000101 && t.max <= 21001231 {
 				days++
 			}
 		}

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // scales are well-known scales in lower case, the lowest value first; | separates words of one
 // rank.
 var scales = func() (all [][]string) {
-	for _, text := range slices.Concat(data.Months, []string{
+	for _, text := range slices.Concat(cells.Months, []string{
 		// how often
 		"never, almost never|hardly ever|very rarely, rarely|seldom|not often, sometimes|occasionally, " +
 			"often|frequently|usually|most of the time, very often|almost always, always",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 const (
@@ -94,7 +95,7 @@ func newProfile(name string, place, columns int) *profile {
 
 // add takes the next value.
 func (p *profile) add(text string) {
-	if data.Missing(text) {
+	if cells.Missing(text) {
 		p.missing++
 		return
 	}
@@ -135,12 +136,12 @@ func (p *profile) addNumber(text string) (is bool) {
 	if text[0] > '9' && text[0] < 0x80 && !code {               // the quick answer for most texts
 		return false
 	}
-	v, is := data.ParseNumber(text, "")
+	v, is := cells.ParseNumber(text, "")
 	plain, unusual := is, !is
 	if plain {
 		p.numbers[plainly].add(v)
 	} else {
-		v, plain = data.ParseNumber(text, "point")
+		v, plain = cells.ParseNumber(text, "point")
 	}
 	if plain {
 		p.numbers[point].add(v)
@@ -153,7 +154,7 @@ func (p *profile) addNumber(text string) (is bool) {
 		return true
 	}
 	if dot >= 0 || strings.IndexByte(text, ',') >= 0 {
-		w, is := data.ParseNumber(text, "comma")
+		w, is := cells.ParseNumber(text, "comma")
 		if is {
 			p.numbers[comma].add(w)
 		}
@@ -167,9 +168,9 @@ func (p *profile) addNumber(text string) (is bool) {
 
 // addCurrency counts numbers by their currencies.
 func (p *profile) addCurrency(text string) {
-	of := data.Currency(text)
-	_, point := data.ParseNumber(text, "point")
-	_, comma := data.ParseNumber(text, "comma")
+	of := cells.Currency(text)
+	_, point := cells.ParseNumber(text, "point")
+	_, comma := cells.ParseNumber(text, "comma")
 	if of == "" || !point && !comma || len(p.currencies) > mostTold {
 		return
 	}
@@ -220,7 +221,7 @@ func (p *profile) addDate(text string) {
 		return
 	}
 	p.dates = slices.DeleteFunc(p.dates, func(d *dated) bool {
-		at, how, ok := data.ParseDate(text, d.form)
+		at, how, ok := cells.ParseDate(text, d.form)
 		if ok {
 			d.add(text, at, how)
 		} else {
@@ -238,7 +239,7 @@ func (p *profile) addAmount(text string) (limit bool) {
 	}
 	counted := false
 	for k, notation := range []string{"point", "comma", ""} {
-		a, ok := data.ParseAmount(text, notation)
+		a, ok := cells.ParseAmount(text, notation)
 		if !ok {
 			continue
 		}
@@ -268,7 +269,7 @@ func (p *profile) standIn() (text string, n int) {
 		near := false
 		text, n = "", 0
 		for level, times := range p.levels {
-			switch v, is := data.ParseNumber(level, ""); {
+			switch v, is := cells.ParseNumber(level, ""); {
 			case is && v == end && times > n:
 				text, n = level, times
 			case is && v != end:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // fold finds columns of categories that are spelt in several ways, as yes, Yes and YES, which
@@ -15,7 +16,7 @@ func (t *Table) fold(profiles []*profile) {
 	var all []string
 	for _, p := range profiles {
 		if ways := p.spellings(); ways != "" {
-			t.Spec.IgnoreCase.Columns = append(t.Spec.IgnoreCase.Columns, data.Name(t.Naming(p.place)))
+			t.Spec.IgnoreCase.Columns = append(t.Spec.IgnoreCase.Columns, cells.Name(t.Naming(p.place)))
 			all = append(all, ways)
 			p.spelt, p.levels = p.levels, p.folded()
 		}

@@ -3,6 +3,7 @@ package data
 import (
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -22,7 +23,7 @@ func TestAbout(t *testing.T) {
 		{Spec{Dataset: "crabs"}, func(*Data) {}, "y: no (1), yes (2); from 2 inputs"},
 		{Spec{Label: "y"}, func(d *Data) { d.Schema.Inputs = d.Schema.Inputs[:1] }, "y: no (1), yes (2); from 1 input, coded in 2 columns"},
 		{Spec{Label: "y"}, func(d *Data) { d.Classes, d.Labels, d.Targets = nil, nil, []float64{2.5, -1, 1e7} }, "y: numbers, -1 to 1e+07; from 2 inputs"},
-		{Spec{Label: "y", Classes: []Name{"no", "yes"}, Subsample: 3},
+		{Spec{Label: "y", Classes: []cells.Name{"no", "yes"}, Subsample: 3},
 			func(d *Data) {
 				d.OtherClasses = []Count{{"maybe", 3}, {"never", 1}}
 				d.LeftOut = []LeftOut{{"u", "dropped by the file"}, {"v", "dropped by the file"}, {"k", "id"}, {"g", "group"}, {"w", "weights"}, {"n", "counts"}}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // textCell is a text, as a field of CSV would be.
@@ -33,7 +35,7 @@ func wholeCell(v int64) field { return typedCell(strconv.FormatInt(v, 10), float
 
 // typedCell is a number with its text. As in a text, one beyond the limits is none.
 func typedCell(text string, v float64) field {
-	if !(math.Abs(v) <= maxMagnitude) {
+	if !(math.Abs(v) <= cells.MaxMagnitude) {
 		v = math.NaN()
 	}
 	return field{text: text, typed: true, number: v}

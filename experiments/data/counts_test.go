@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // TestCounts: a row of trials is its successes and its failures, with weights, in the test file too, and the two are a
@@ -14,7 +16,7 @@ func TestCounts(t *testing.T) {
 	train := file(t, "train.csv", "dose,dead,n,w,ward\n1,1,5,1,a\n2,0,4,2,b\n3,3,3,1,c\n4,2.5,6,0.5,d\n5,0,0,1,e\n6,1,2,0,f\n")
 	test := file(t, "test.csv", "n,ward,dose,dead,w\n10,a,2.5,4,3\n")
 	counts := Counts{Successes: "dead", Trials: "n"}
-	d, err := Load(Spec{Train: train, Test: test, Counts: counts, Weights: "w", Drop: []Name{"ward"}}, "", 0)
+	d, err := Load(Spec{Train: train, Test: test, Counts: counts, Weights: "w", Drop: []cells.Name{"ward"}}, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

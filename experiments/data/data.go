@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -57,7 +58,7 @@ type LeftOut struct{ Column, Reason string }
 
 // CheckOrder returns an error unless the classes have an order.
 func (d *Data) CheckOrder() error {
-	if d.Schema.Ordered || len(d.Classes) <= 2 || numbers(d.Classes) {
+	if d.Schema.Ordered || len(d.Classes) <= 2 || cells.AllNumbers(d.Classes) {
 		return nil
 	}
 	return fmt.Errorf("the order of the classes is not known, for they are not numbers; write it, the lowest first, "+
@@ -112,13 +113,13 @@ type Column struct {
 	// the rank of a value, from 1.
 	Order []string `json:"order,omitempty"`
 	// Date is how texts are dates or times, of which Parts and Since are the inputs.
-	Date *Date `json:"date,omitempty"`
+	Date *cells.Date `json:"date,omitempty"`
 	// Unit, Limits and Duration are as in Meaning.
-	Unit     string `json:"unit,omitempty"`
-	Limits   bool   `json:"limits,omitempty"`
-	Duration Span   `json:"duration,omitempty"`
-	Currency string `json:"currency,omitempty"` // that stands beside numbers of the training cases
-	Percent  bool   `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
+	Unit     string     `json:"unit,omitempty"`
+	Limits   bool       `json:"limits,omitempty"`
+	Duration cells.Span `json:"duration,omitempty"`
+	Currency string     `json:"currency,omitempty"` // that stands beside numbers of the training cases
+	Percent  bool       `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
 	// IgnoreCase means that texts that differ in letter case alone are one.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }

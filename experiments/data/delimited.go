@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -178,7 +179,7 @@ type lined struct {
 }
 
 // openDelimited opens a table of columns between delimiters.
-func openDelimited(t *table, src source, want *request) (cells, int) {
+func openDelimited(t *table, src source, want *request) (contents, int) {
 	text, known, delimiterName := src.text, t.names != nil, ""
 	if !known {
 		t.comma, delimiterName = want.delimiter(text)
@@ -295,7 +296,7 @@ func wordsAbove(text string, comma rune) []string {
 	r := newRecords(text, comma, &FileError{})
 	first, met := slices.Clone(r.next()), map[string]bool{}
 	for _, f := range first {
-		if _, number := ParseNumber(f, "comma"); number || isNumber(f) || Missing(f) || met[f] {
+		if _, number := cells.ParseNumber(f, "comma"); number || cells.IsNumber(f) || cells.Missing(f) || met[f] {
 			return nil
 		}
 		met[f] = true
@@ -393,7 +394,7 @@ func (t *table) nameColumns(r *records) {
 			name = t.names[j]
 			t.renamed("column %d has no name in the header; it is called %s", j+1, name)
 		}
-		if isNumber(name) {
+		if cells.IsNumber(name) {
 			numeric = append(numeric, name)
 		}
 		t.names[j] = name
@@ -401,7 +402,7 @@ func (t *table) nameColumns(r *records) {
 	t.distinguish()
 	if len(numeric) > 0 {
 		t.warnings = append(t.warnings,
-			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)", list(numeric)))
+			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)", cells.List(numeric)))
 	}
 }
 
@@ -446,7 +447,7 @@ func isZip(text string, width int) bool {
 		return false
 	}
 	digit := func(f string) bool {
-		v, ok := parseNumber(f)
+		v, ok := cells.ParsePlain(f)
 		return ok && v >= 0 && v <= 9 && v == math.Trunc(v)
 	}
 	other := false
@@ -466,7 +467,7 @@ func isZip(text string, width int) bool {
 
 // wrongWidth reports a line of n fields.
 func (t *table) wrongWidth(line, n int) {
-	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", several(n, "field"), len(t.names),
+	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", cells.Several(n, "field"), len(t.names),
 		t.widthHint(n))
 }
 

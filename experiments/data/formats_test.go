@@ -23,6 +23,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // sheetOf are the texts of a table: names, and rows of cells, of which an empty one is missing.
@@ -42,7 +44,7 @@ func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
 	}
 	for _, row := range all[1:] {
 		for j, text := range row {
-			if Missing(text) {
+			if cells.Missing(text) {
 				row[j] = ""
 			}
 		}
@@ -52,7 +54,7 @@ func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
 
 // numeric reports whether a column has numbers alone.
 func numeric(rows [][]string, j int) bool {
-	return !slices.ContainsFunc(rows, func(row []string) bool { return row[j] != "" && !isNumber(row[j]) })
+	return !slices.ContainsFunc(rows, func(row []string) bool { return row[j] != "" && !cells.IsNumber(row[j]) })
 }
 
 func asCSV(names []string, rows [][]string) string {
@@ -137,9 +139,9 @@ func asZstd(text string) string {
 func TestReaderAgainstReader(t *testing.T) {
 	for _, name := range []string{"iris", "crabs", "housing"} {
 		names, rows := sheetOf(t, name)
-		s := Spec{Missing: "mean", Regression: name == "housing", Label: Name(names[len(names)-1])}
+		s := Spec{Missing: "mean", Regression: name == "housing", Label: cells.Name(names[len(names)-1])}
 		for _, c := range names[:len(names)-1] {
-			s.Columns.Chosen = append(s.Columns.Chosen, Name(c))
+			s.Columns.Chosen = append(s.Columns.Chosen, cells.Name(c))
 		}
 		want, err := load(t, s, asCSV(names, rows), "")
 		if err != nil {
@@ -288,7 +290,7 @@ func TestNotationIsForTexts(t *testing.T) {
 // JSON has the columns of all keys, and a key that an object lacks is a missing value.
 func TestJSONLines(t *testing.T) {
 	text := "{\"a\": 1,\n \"label\": \"x\"}\n{\"b\": true, \"label\": \"y\", \"a\": null}\n\n{ }"
-	d, err := load(t, Spec{Missing: "drop", Label: "label", Columns: Columns{Chosen: []Name{"a"}}, ID: []Name{"b"}}, text, "")
+	d, err := load(t, Spec{Missing: "drop", Label: "label", Columns: Columns{Chosen: []cells.Name{"a"}}, ID: []cells.Name{"b"}}, text, "")
 	if err == nil || !strings.Contains(err.Error(), "only case") {
 		t.Errorf("%v, %v", d, err)
 	}
@@ -472,7 +474,7 @@ func FuzzJSON(f *testing.F) {
 			for key, v := range want {
 				j := slices.Index(tb.names, strings.TrimSpace(key))
 				if number, is := v.(json.Number); is {
-					if x, _ := number.Float64(); math.Abs(x) <= maxMagnitude && rows.cell(j).number != x {
+					if x, _ := number.Float64(); math.Abs(x) <= cells.MaxMagnitude && rows.cell(j).number != x {
 						t.Errorf("%q: %v, want %v", key, rows.cell(j), x)
 					}
 				}

@@ -40,7 +40,7 @@ type objects struct {
 
 // openJSON opens a file of objects: its columns are all keys, in the order in which they first
 // occur.
-func openJSON(t *table, src source, want *request) (cells, int) {
+func openJSON(t *table, src source, want *request) (contents, int) {
 	o := newObjects(t, src.text)
 	o.loose = want.loose
 	o.columns, o.names = map[string]int{}, nil

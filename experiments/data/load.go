@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -116,11 +117,11 @@ func (s Spec) Files(dir string) (files []string) {
 }
 
 // unnamedTruth lists the columns with the truth of a generated set to which s gives no other role.
-func unnamedTruth(s Spec, t *toy) (names []Name) {
+func unnamedTruth(s Spec, t *toy) (names []cells.Name) {
 	uses := s.uses()
 	for _, name := range t.truth {
 		if !slices.ContainsFunc(uses, func(u use) bool { return u.column == name }) {
-			names = append(names, Name(name))
+			names = append(names, cells.Name(name))
 		}
 	}
 	return names

@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -27,26 +28,26 @@ func TestCheck(t *testing.T) {
 		want []string // key: part of the message
 	}{
 		"bundled":          {Spec{Dataset: "crabs", Preprocess: preprocess.Choice{How: "whiten"}, Missing: "mean", Categorical: "one_hot", Subsample: 2}, nil},
-		"file":             {Spec{Train: "f", Test: "g", ID: []Name{"case"}, Group: "case", Positive: "M", Classes: []Name{"M", "F"}}, nil},
+		"file":             {Spec{Train: "f", Test: "g", ID: []cells.Name{"case"}, Group: "case", Positive: "M", Classes: []cells.Name{"M", "F"}}, nil},
 		"both":             {Spec{Dataset: "crabs", Train: "f"}, []string{"train: keep one"}},
 		"neither":          {Spec{}, []string{"dataset: neither"}},
 		"unknown":          {Spec{Dataset: "crab"}, []string{`dataset: did you mean "crabs"?`}},
-		"columns and drop": {Spec{Train: "f", Columns: Columns{Chosen: []Name{"a"}}, Drop: []Name{"b"}}, []string{"drop: both"}},
+		"columns and drop": {Spec{Train: "f", Columns: Columns{Chosen: []cells.Name{"a"}}, Drop: []cells.Name{"b"}}, []string{"drop: both"}},
 		"modes":            {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: preprocess.Choice{How: "standardise"}}, []string{`missing: did you mean "mean"?`, `categorical: here that is "one_hot"`, `preprocess: did you mean "standardize"?`}},
 		"two methods": {Spec{Train: "f", Preprocess: preprocess.Choice{Whiten: new(preprocess.Cases), Standardize: new(preprocess.Cases)}},
 			[]string{"preprocess: are both given"}},
 		"one case":              {Spec{Train: "f", Subsample: 1}, []string{"subsample: at least 2"}},
 		"negative":              {Spec{Train: "f", Subsample: -5}, []string{"subsample: at least 2"}},
-		"twice":                 {Spec{Train: "f", Drop: []Name{"a", "a"}}, []string{`drop: column "a" occurs twice`}},
-		"label dropped":         {Spec{Train: "f", Label: "a", Drop: []Name{"a"}}, []string{`drop: column "a" is already used as label`}},
-		"group as input":        {Spec{Train: "f", Columns: Columns{Chosen: []Name{"a"}}, Group: "a"}, []string{`group: already used as columns`}},
-		"one class":             {Spec{Train: "f", Classes: []Name{"3"}}, []string{"classes: at least two"}},
-		"equal classes":         {Spec{Train: "f", Classes: []Name{"3", "3.0"}}, []string{`classes: "3" occurs twice`}},
-		"positive left out":     {Spec{Train: "f", Classes: []Name{"3", "5"}, Positive: "7"}, []string{`positive: "7" is not among classes`}},
-		"positive of three":     {Spec{Train: "f", Classes: []Name{"3", "5", "7"}, Positive: "7"}, []string{"positive: only two classes"}},
-		"above and classes":     {Spec{Train: "f", Above: new(25.0), Classes: []Name{"3", "5"}}, []string{"classes: above makes the classes"}},
+		"twice":                 {Spec{Train: "f", Drop: []cells.Name{"a", "a"}}, []string{`drop: column "a" occurs twice`}},
+		"label dropped":         {Spec{Train: "f", Label: "a", Drop: []cells.Name{"a"}}, []string{`drop: column "a" is already used as label`}},
+		"group as input":        {Spec{Train: "f", Columns: Columns{Chosen: []cells.Name{"a"}}, Group: "a"}, []string{`group: already used as columns`}},
+		"one class":             {Spec{Train: "f", Classes: []cells.Name{"3"}}, []string{"classes: at least two"}},
+		"equal classes":         {Spec{Train: "f", Classes: []cells.Name{"3", "3.0"}}, []string{`classes: "3" occurs twice`}},
+		"positive left out":     {Spec{Train: "f", Classes: []cells.Name{"3", "5"}, Positive: "7"}, []string{`positive: "7" is not among classes`}},
+		"positive of three":     {Spec{Train: "f", Classes: []cells.Name{"3", "5", "7"}, Positive: "7"}, []string{"positive: only two classes"}},
+		"above and classes":     {Spec{Train: "f", Above: new(25.0), Classes: []cells.Name{"3", "5"}}, []string{"classes: above makes the classes"}},
 		"infinite threshold":    {Spec{Train: "f", Above: &inf}, []string{"above: finite"}},
-		"regression of classes": {Spec{Train: "f", Regression: true, Above: new(1.0), Positive: "a", Classes: []Name{"a", "b"}}, []string{"classes: above makes", "above: numeric labels", "classes: numeric labels", "positive: numeric labels"}},
+		"regression of classes": {Spec{Train: "f", Regression: true, Above: new(1.0), Positive: "a", Classes: []cells.Name{"a", "b"}}, []string{"classes: above makes", "above: numeric labels", "classes: numeric labels", "positive: numeric labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := f.s.Check()
@@ -65,30 +66,30 @@ func TestCheck(t *testing.T) {
 
 func TestSpecProblemsFoundInTheFile(t *testing.T) {
 	three := "a,b,label\n1,2,M\n3,4,F\n5,6,N\n"
-	var absent []Name
+	var absent []cells.Name
 	for i := range 25 {
-		absent = append(absent, Name(fmt.Sprint("c", i)))
+		absent = append(absent, cells.Name(fmt.Sprint("c", i)))
 	}
 	for name, f := range map[string]struct {
 		s    Spec
 		text string
 		want []string
 	}{
-		"unknown columns":    {Spec{Label: "lable", Drop: []Name{"c"}, ID: []Name{"9"}}, good, []string{`data.label: no column "lable"; did you mean "label"? (the file's columns are a, b, label, or their numbers)`, `data.drop: no column "c"`, `data.id: no column "9"`}},
+		"unknown columns":    {Spec{Label: "lable", Drop: []cells.Name{"c"}, ID: []cells.Name{"9"}}, good, []string{`data.label: no column "lable"; did you mean "label"? (the file's columns are a, b, label, or their numbers)`, `data.drop: no column "c"`, `data.id: no column "9"`}},
 		"no header":          {Spec{Group: "x4"}, "1,2,M\n3,4,F\n", []string{`data.group: no column "x4"`, "no header; its columns are named x1, x2, x3"}},
 		"25 unknown columns": {Spec{Drop: absent}, good, []string{`data.drop: no column "c0"`, `no column "c18"`, "and 6 more columns that the file does not have"}},
-		"aliases":            {Spec{Columns: Columns{Chosen: []Name{"a", "1"}}}, good, []string{`data.columns: column "a" occurs twice`}},
-		"default label":      {Spec{Drop: []Name{"label"}}, good, []string{`data.drop: column "label" is already used as label`}},
-		"nothing left":       {Spec{Drop: []Name{"a", "b"}}, good, []string{"data.columns: no input column is left"}},
+		"aliases":            {Spec{Columns: Columns{Chosen: []cells.Name{"a", "1"}}}, good, []string{`data.columns: column "a" occurs twice`}},
+		"default label":      {Spec{Drop: []cells.Name{"label"}}, good, []string{`data.drop: column "label" is already used as label`}},
+		"nothing left":       {Spec{Drop: []cells.Name{"a", "b"}}, good, []string{"data.columns: no input column is left"}},
 		"faults of keys":     {Spec{Missing: "mode"}, good, []string{`data.missing: unknown value "mode"`}},
 		"many columns":       {Spec{Label: "y"}, strings.Repeat("1,", 12) + "M\n" + strings.Repeat("2,", 12) + "F\n", []string{"x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, … (13 in all)"}},
 		"many text labels":   {Spec{Label: "1"}, strings.ReplaceAll(strings.ReplaceAll(distinct(101), "F", "1"), "M", "2"), []string{`data.label: column "x1" has 101 different values`, "name the column that holds the label"}},
-		"no such class":      {Spec{Classes: []Name{"M", "W"}}, good, []string{`data.classes: no case has the label "W"`, "have M, F"}},
+		"no such class":      {Spec{Classes: []cells.Name{"M", "W"}}, good, []string{`data.classes: no case has the label "W"`, "have M, F"}},
 		"no positive":        {Spec{Positive: "W"}, good, []string{`data.positive: no class "W"`, "have F, M"}},
 		"positive of three":  {Spec{Positive: "M"}, three, []string{"data.positive: only two classes have a positive one, and there are 3 (F, M, N)"}},
 		"too small a part":   {Spec{Subsample: 2}, three + "1,1,M\n", []string{`data.subsample: 2 of 4 cases would leave none of class "N"`}},
 		"too many levels":    {Spec{Categorical: "one_hot", Label: "label"}, "a,label\n" + distinct(101), []string{`f.csv:2: column "a" has 101 different texts ("t0" here)`}},
-		"no input":           {Spec{Columns: Columns{Chosen: []Name{"a"}}, Categorical: "one_hot", Categories: []Name{"b"}}, good, []string{`data.categories: column "b" is not an input; remove it here, or add it to columns`}},
+		"no input":           {Spec{Columns: Columns{Chosen: []cells.Name{"a"}}, Categorical: "one_hot", Categories: []cells.Name{"b"}}, good, []string{`data.categories: column "b" is not an input; remove it here, or add it to columns`}},
 		"text under one_hot": {Spec{}, "a,label\nu,M\nv,F\n", []string{`f.csv:1:1: column "x1": "a" is not a number`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,15 +127,15 @@ func TestClassesAndTheirOrder(t *testing.T) {
 		"one is no number":     {Spec{}, numbers + "5,b\n", []string{"-1", "9", "10", "b"}, []int{2, 1, 0, 1, 3}},
 		"numbers in texts":     {Spec{}, "a,label\n1,c10\n2,c9\n3,c1\n4,c9\n", []string{"c1", "c9", "c10"}, []int{2, 1, 0, 1}},
 		"text":                 {Spec{}, "a,label\n1,b\n2,B\n3,a\n", []string{"B", "a", "b"}, []int{2, 0, 1}},
-		"kept":                 {Spec{Classes: []Name{"10", "9.000"}}, numbers, []string{"9", "10"}, []int{1, 0, 0}},
-		"positive":             {Spec{Classes: []Name{"10", "9"}, Positive: "9.0"}, numbers, []string{"10", "9"}, []int{0, 1, 1}},
+		"kept":                 {Spec{Classes: []cells.Name{"10", "9.000"}}, numbers, []string{"9", "10"}, []int{1, 0, 0}},
+		"positive":             {Spec{Classes: []cells.Name{"10", "9"}, Positive: "9.0"}, numbers, []string{"10", "9"}, []int{0, 1, 1}},
 		"above":                {Spec{Above: new(9.0)}, numbers, []string{"not above 9", "above 9"}, []int{1, 0, 0, 0}},
 		"above, other way":     {Spec{Above: new(9.0), Positive: "not above 9"}, numbers, []string{"above 9", "not above 9"}, []int{0, 1, 1, 1}},
 		"above a fraction":     {Spec{Above: new(9.5)}, numbers, []string{"not above 9.5", "above 9.5"}, []int{1, 0, 0, 0}},
 		"zeros":                {Spec{}, "a,label\n1,0\n2,-0.0\n3,1\n", []string{"0", "1"}, []int{0, 0, 1}},
 		"first column":         {Spec{Label: "1"}, "M,1,2\nF,3,4\n", []string{"F", "M"}, []int{1, 0}},
 		"missing label, drop":  {Spec{Missing: "drop"}, "a,label\n1,M\n2,\n,F\n4,F\n", []string{"F", "M"}, []int{1, 0}},
-		"missing, other class": {Spec{Classes: []Name{"M", "F"}}, "a,label\n1,M\n,N\n4,F\n", []string{"F", "M"}, []int{1, 0}},
+		"missing, other class": {Spec{Classes: []cells.Name{"M", "F"}}, "a,label\n1,M\n,N\n4,F\n", []string{"F", "M"}, []int{1, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := load(t, f.s, f.text, f.text)
@@ -180,8 +181,8 @@ func TestRegression(t *testing.T) {
 func TestColumnsGroupsAndIDs(t *testing.T) {
 	text := "case,a,b,who,label,c\n007,1,2,p,M,9\n,3,4,q,F,9\nx y,5,6,p,M,9\n"
 	for _, s := range []Spec{
-		{ID: []Name{"case"}, Group: "who", Label: "label", Drop: []Name{"c"}},
-		{ID: []Name{"1"}, Group: "4", Label: "5", Columns: Columns{Chosen: []Name{"a", "3"}}},
+		{ID: []cells.Name{"case"}, Group: "who", Label: "label", Drop: []cells.Name{"c"}},
+		{ID: []cells.Name{"1"}, Group: "4", Label: "5", Columns: Columns{Chosen: []cells.Name{"a", "3"}}},
 	} {
 		d, err := load(t, s, text, "a,b,label,case\n1,0,F,t\n")
 		if err != nil {
@@ -194,14 +195,14 @@ func TestColumnsGroupsAndIDs(t *testing.T) {
 			t.Errorf("test %v %v", mat.Formatted(d.Test.X), d.Test.IDs)
 		}
 	}
-	d, err := load(t, Spec{ID: []Name{"who"}, Group: "who"}, "who,a,label\np,1,M\nq,2,F\np,3,M\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"who"}, Group: "who"}, "who,a,label\np,1,M\nq,2,F\np,3,M\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(d.Groups, []string{"p", "q", "p"}) || !reflect.DeepEqual(d.IDs[0].Values, d.Groups) || Describe(d).Groups != 2 {
 		t.Errorf("groups %v, ids %v", d.Groups, d.IDs)
 	}
-	d, err = load(t, Spec{Columns: Columns{Chosen: []Name{"b", "a"}}}, good, good)
+	d, err = load(t, Spec{Columns: Columns{Chosen: []cells.Name{"b", "a"}}}, good, good)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,7 @@ func TestTestFileIsMatchedToTheTrainingFile(t *testing.T) {
 		t.Errorf("one test case: %v", err)
 	}
 	// Classes selects the classes in both files.
-	d, err := load(t, Spec{Classes: []Name{"3", "5"}}, "1,3.0\n2,5.0\n3,7\n", "1,9\n2,3\n")
+	d, err := load(t, Spec{Classes: []cells.Name{"3", "5"}}, "1,3.0\n2,5.0\n3,7\n", "1,9\n2,3\n")
 	if err != nil || len(d.Labels) != 2 || !reflect.DeepEqual(d.Test.Rows, []int{1}) {
 		t.Errorf("classes: %+v, %v", d, err)
 	}
@@ -323,7 +324,7 @@ func TestOneHot(t *testing.T) {
 // unknown one have positions of their own. A column under categories has levels though it holds numbers.
 func TestCategoriesOfTheKernel(t *testing.T) {
 	train := "colour,size,label\nred,10,M\nblue,9,F\nred,8,M\nred,8,F\n"
-	d, err := load(t, Spec{Categorical: "kernel", Categories: []Name{"size"}, Missing: "mean"}, train,
+	d, err := load(t, Spec{Categorical: "kernel", Categories: []cells.Name{"size"}, Missing: "mean"}, train,
 		"colour,size,label\ngreen,8,M\n,10,F\nblue,9,F\n")
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +381,7 @@ func TestSubsample(t *testing.T) {
 }
 
 func TestSubset(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"id"}, Group: "who"}, "id,who,a,label\np,u,1,M\nq,v,2,F\nr,u,3,M\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"id"}, Group: "who"}, "id,who,a,label\np,u,1,M\nq,v,2,F\nr,u,3,M\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +399,7 @@ func TestSubset(t *testing.T) {
 // A schema that was stored in a model file reads cases to predict, labelled or not.
 func TestSchemaReadsCasesToPredict(t *testing.T) {
 	train := "case,a,b,label\n1,1,u,M\n2,3,v,F\n3,5,u,M\n"
-	d, err := load(t, Spec{ID: []Name{"case"}, Categorical: "one_hot"}, train, "")
+	d, err := load(t, Spec{ID: []cells.Name{"case"}, Categorical: "one_hot"}, train, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +448,7 @@ func TestSchemaReadsCasesToPredict(t *testing.T) {
 }
 
 func TestSchemaReadRefuses(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"case"}}, "case,a,b,label\n1,1,1,M\n2,3,1,F\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"case"}}, "case,a,b,label\n1,1,1,M\n2,3,1,F\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,7 +475,7 @@ func TestTooManyIndicators(t *testing.T) {
 }
 
 func TestNamesTakeAnyScalarAsText(t *testing.T) {
-	var n Name
+	var n cells.Name
 	if err := encoding.TextUnmarshaler(&n).UnmarshalText([]byte("3")); err != nil || n != "3" {
 		t.Errorf("%q, %v", n, err)
 	}
@@ -501,7 +502,7 @@ func TestUSPS(t *testing.T) {
 		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.Counts(), d.Test.Counts())
 	}
 	// The threes and fives of the ten-digit file are the same cases.
-	all, err := Load(Spec{Train: shared(t, "usps_resampled_train.csv.gz"), Classes: []Name{"3", "5"}}, ".", 1)
+	all, err := Load(Spec{Train: shared(t, "usps_resampled_train.csv.gz"), Classes: []cells.Name{"3", "5"}}, ".", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +544,7 @@ func TestSchemaReadsBundledSets(t *testing.T) {
 }
 
 func TestSchemaCheck(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"case"}, Categorical: "one_hot"}, "case,a,b,label\n1,1,u,M\n2,3,v,F\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"case"}, Categorical: "one_hot"}, "case,a,b,label\n1,1,u,M\n2,3,v,F\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // Meaning is what the values of an input mean.
 type Meaning struct {
 	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
-	Ordered []Name `yaml:"ordered"`
-	Date    *Date  `yaml:"date"`
+	Ordered []cells.Name `yaml:"ordered"`
+	Date    *cells.Date  `yaml:"date"`
 	// Unit is the unit that may stand behind numbers. Other lengths, weights, volumes and sizes of
 	// files are converted.
-	Unit Name `yaml:"unit"`
+	Unit cells.Name `yaml:"unit"`
 	// Limits reads limits of detection, <0.5 and >100, as the number, and adds an input "NAME
 	// beyond limit" that is -1 below a limit, 1 above one and else 0.
 	Limits bool `yaml:"limits"`
 	// Duration reads durations (see ParseDuration) as numbers in this unit.
-	Duration Span `yaml:"duration"`
+	Duration cells.Span `yaml:"duration"`
 }
 
 // check checks all but what the meaning has to do with others.
@@ -34,11 +36,11 @@ func (m Meaning) check() error {
 	case given != 1:
 		return errors.New("it needs one of ordered, date, duration, and unit with limits or not")
 	case m.Date != nil:
-		return m.Date.check()
+		return m.Date.Mistake()
 	case m.Duration != "":
-		return m.Duration.check()
+		return m.Duration.Mistake()
 	}
-	if a, ok := ParseAmount("1 "+string(m.Unit), ""); m.Unit != "" && (!ok || a.Unit != string(m.Unit)) {
+	if a, ok := cells.ParseAmount("1 "+string(m.Unit), ""); m.Unit != "" && (!ok || a.Unit != string(m.Unit)) {
 		return fmt.Errorf("%q is no unit; a unit begins with a letter, ° or µ and has no blanks, as in unit: kg",
 			m.Unit)
 	}
@@ -47,11 +49,12 @@ func (m Meaning) check() error {
 
 // meaning makes numbers of the values of an input that are not written as numbers.
 type meaning interface {
-	// number is what a text means, and a mark of what else it says.
-	number(text string) (v float64, mark string, ok bool)
-	// lacks says what is wrong with a text without a number, and what to do in the data section.
-	lacks(text string) (wrong, remedy string)
-	others() string // says what is wrong with several
+	// Number is the value of a text, with a mark such as the sign of a limit.
+	Number(text string) (v float64, mark string, ok bool)
+	// Explain returns the fault of a text without a number, and a remedy in the data section.
+	Explain(text string) (wrong, remedy string)
+	// ExplainSeveral returns the fault of several texts.
+	ExplainSeveral() string
 }
 
 // ranked orders the texts of an ordinal input.
@@ -60,16 +63,16 @@ type ranked struct {
 	place func(text string) int
 }
 
-func (r ranked) number(text string) (v float64, mark string, ok bool) {
+func (r ranked) Number(text string) (v float64, mark string, ok bool) {
 	k := r.place(text)
 	return float64(k + 1), "", k >= 0
 }
 
-func (r ranked) lacks(string) (wrong, remedy string) {
-	return fmt.Sprintf("is not in its order (%s)", list(r.order)), "or add it there"
+func (r ranked) Explain(string) (wrong, remedy string) {
+	return fmt.Sprintf("is not in its order (%s)", cells.List(r.order)), "or add it there"
 }
 
-func (r ranked) others() string { return "are not in its order" }
+func (r ranked) ExplainSeveral() string { return "are not in its order" }
 
 // meaning is what the values of the column mean in a notation of numbers; nil: numbers are written
 // as such.
@@ -80,9 +83,9 @@ func (c Column) meaning(decimal string) meaning {
 	case c.Date != nil:
 		return c.Date
 	case c.Unit != "" || c.Limits:
-		return measured{c.Unit, c.Limits, decimal}
+		return cells.Quantity{Unit: c.Unit, Limits: c.Limits, Decimal: decimal}
 	case c.Duration != "":
-		return lasting{c.Duration, decimal}
+		return cells.Durations{Unit: c.Duration, Decimal: decimal}
 	}
 	return nil
 }

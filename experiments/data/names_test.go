@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 func numbered(n int) []string {
@@ -29,7 +31,7 @@ func TestLongListsAreCut(t *testing.T) {
 	for n, want := range map[int]string{
 		2: "c1, c2", 10: strings.Join(numbered(10), ", "), 11: strings.Join(numbered(10), ", ") + ", … (11 in all)",
 	} {
-		if got := list(numbered(n)); got != want {
+		if got := cells.List(numbered(n)); got != want {
 			t.Errorf("%d names in a message: %s", n, got)
 		}
 	}
@@ -44,14 +46,14 @@ func TestCanonicalLabels(t *testing.T) {
 		"9007199254740993.0": {"9007199254740993", "9007199254740993.0"},
 	} {
 		for k, decimal := range []string{"point", "comma"} {
-			if got := Canonical(label, decimal); got != want[k] {
+			if got := cells.Canonical(label, decimal); got != want[k] {
 				t.Errorf("%q, decimal %s: %q, want %q", label, decimal, got, want[k])
 			}
 		}
 	}
 	for _, label := range []string{"", "+", "-", ".", ".0", "+-3", "five", " 5", "3e0", "1e2", "007", "00", "-01.0", "0.50", "1_0", "0x10",
 		"9007199254740993", "-1000000000000000000000", "1 000", "3.0.0", "٣", "inf"} {
-		if got := Canonical(label, ""); got != label {
+		if got := cells.Canonical(label, ""); got != label {
 			t.Errorf("%q becomes %q", label, got)
 		}
 	}

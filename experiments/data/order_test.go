@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // TestOrder: order arranges the classes, and their order is unknown where neither the file nor numbers give it.
@@ -28,11 +30,11 @@ func TestOrder(t *testing.T) {
 		unordered bool
 	}{
 		{Spec{Train: "words.csv"}, "high low mid", true},
-		{Spec{Train: "words.csv", Order: []Name{"low", "mid", "high"}}, "low mid high", false},
-		{Spec{Train: "words.csv", Order: []Name{"mid", "low"}, Classes: []Name{"low", "mid"}}, "mid low", false},
-		{Spec{Train: "words.csv", Classes: []Name{"low", "mid"}}, "low mid", false},
+		{Spec{Train: "words.csv", Order: []cells.Name{"low", "mid", "high"}}, "low mid high", false},
+		{Spec{Train: "words.csv", Order: []cells.Name{"mid", "low"}, Classes: []cells.Name{"low", "mid"}}, "mid low", false},
+		{Spec{Train: "words.csv", Classes: []cells.Name{"low", "mid"}}, "low mid", false},
 		{Spec{Train: "numbers.csv"}, "2 9 10", false},
-		{Spec{Train: "numbers.csv", Order: []Name{"10", "9", "2"}}, "10 9 2", false},
+		{Spec{Train: "numbers.csv", Order: []cells.Name{"10", "9", "2"}}, "10 9 2", false},
 	} {
 		d, err := Load(c.spec, dir, 0)
 		if err != nil {
@@ -48,11 +50,11 @@ func TestOrder(t *testing.T) {
 	}
 	above := 5.0
 	for want, s := range map[string]Spec{
-		`"tall"`:             {Train: "words.csv", Order: []Name{"low", "mid", "tall"}},
-		`"high" is missing`:  {Train: "words.csv", Order: []Name{"low", "mid"}},
-		`"low" occurs twice`: {Train: "words.csv", Order: []Name{"low", "mid", "low"}},
-		"remove one":         {Train: "words.csv", Order: []Name{"low", "mid", "high"}, Positive: "low"},
-		"above makes":        {Train: "numbers.csv", Order: []Name{"2", "9", "10"}, Above: &above},
+		`"tall"`:             {Train: "words.csv", Order: []cells.Name{"low", "mid", "tall"}},
+		`"high" is missing`:  {Train: "words.csv", Order: []cells.Name{"low", "mid"}},
+		`"low" occurs twice`: {Train: "words.csv", Order: []cells.Name{"low", "mid", "low"}},
+		"remove one":         {Train: "words.csv", Order: []cells.Name{"low", "mid", "high"}, Positive: "low"},
+		"above makes":        {Train: "numbers.csv", Order: []cells.Name{"2", "9", "10"}, Above: &above},
 	} {
 		if _, err := Load(s, dir, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error with %q", s, err, want)

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // TestOrdered: an input whose values have an order is their rank, in the training file, in a test file, and among cases
 // to predict, where what is not in the order is missing and counted.
 func TestOrdered(t *testing.T) {
 	spec := Spec{Label: "y", Missing: "median", Columns: Columns{Described: map[string]Meaning{
-		"pain": {Ordered: []Name{"none", "mild", "severe"}}, "often": {Ordered: []Name{"1", "2", "10"}}}}}
+		"pain": {Ordered: []cells.Name{"none", "mild", "severe"}}, "often": {Ordered: []cells.Name{"1", "2", "10"}}}}}
 	const train = "age,pain,often,y\n30,mild,10,a\n40,none,1,b\n50,severe,2,a\n60,,2,b\n"
 	d, err := load(t, spec, train, "age,pain,often,y\n1,severe,1,b\n")
 	if err != nil {
@@ -48,7 +50,7 @@ func TestOrdered(t *testing.T) {
 		t.Errorf("warnings %q do not count the value that is not in the order", told)
 	}
 
-	spec.IgnoreCase = IgnoreCase{Columns: []Name{"pain"}}
+	spec.IgnoreCase = IgnoreCase{Columns: []cells.Name{"pain"}}
 	if d, err = load(t, spec, strings.Replace(train, "mild", "MILD", 1), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +60,14 @@ func TestOrdered(t *testing.T) {
 // TestOrderedMistakes: an order that is none, and values that it lacks, are named with their place.
 func TestOrderedMistakes(t *testing.T) {
 	const train = "a,b,y\nlow,1,p\nhigh,2,q\nmiddle,3,p\n"
-	order := func(name string, values ...Name) Columns {
+	order := func(name string, values ...cells.Name) Columns {
 		return Columns{Described: map[string]Meaning{name: {Ordered: values}}}
 	}
 	for want, spec := range map[string]Spec{
 		`table.csv:4:1: column "a": "middle" is not in its order (low, high)`: {Columns: order("a", "low", "high")},
 		`no column "c"`: {Columns: order("c", "low", "high")},
-		`column "b" is already used as categories`: {Columns: order("b", "1", "2", "3"), Categories: []Name{"b"}},
-		`column "b" is already used as drop`:       {Columns: order("b", "1", "2", "3"), Drop: []Name{"b"}},
+		`column "b" is already used as categories`: {Columns: order("b", "1", "2", "3"), Categories: []cells.Name{"b"}},
+		`column "b" is already used as drop`:       {Columns: order("b", "1", "2", "3"), Drop: []cells.Name{"b"}},
 		`a column has no name`:                     {Columns: order("", "low", "high")},
 		`the order of "a" has 1 value`:             {Columns: order("a", "low")},
 		`"low" occurs twice in the order of "a"`:   {Columns: order("a", "low", "low")},

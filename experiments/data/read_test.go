@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -161,7 +162,7 @@ func TestHashDependsOnWhatResultsDependOn(t *testing.T) {
 		"label":        {Spec{}, strings.Replace(good, "6,M", "6,F", 1), good},
 		"class name":   {Spec{}, strings.ReplaceAll(good, "M", "N"), strings.ReplaceAll(good, "M", "N")},
 		"positive":     {Spec{Positive: "F"}, good, good},
-		"column order": {Spec{Columns: Columns{Chosen: []Name{"b", "a"}}}, good, good},
+		"column order": {Spec{Columns: Columns{Chosen: []cells.Name{"b", "a"}}}, good, good},
 		"row order":    {Spec{}, "a,b,label\n3,4,F\n1,2,M\n5,6,M\n", good},
 	} {
 		d, err := load(t, f.s, f.train, f.test)
@@ -247,7 +248,7 @@ func TestFaultyFiles(t *testing.T) {
 		"long text":            {Spec{}, "a,b,label\n1,2,M\n" + strings.Repeat("é", 50) + ",4,F\n", []string{`f.csv:3:1: column "a": "` + strings.Repeat("é", 20) + `…" is not a number`}},
 		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 row of 1048577 columns are more than can be held"}},
 		"a line of too many":   {Spec{}, "1,2,M\n" + strings.Repeat("1,", 1<<20+1) + "M\n", []string{"f.csv:2: has more than 1048576 fields"}},
-		"passed over":          {Spec{Classes: []Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
+		"passed over":          {Spec{Classes: []cells.Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
 		"one side of above":    {Spec{Above: new(25.0)}, "a,label\n1,20\n2,21\n", []string{`only cases of class "not above 25"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +267,7 @@ func TestFaultyFiles(t *testing.T) {
 
 // Columns with the same name get unique names, in training files and in files to predict.
 func TestNamesThatOccurTwice(t *testing.T) {
-	d, err := load(t, Spec{Drop: []Name{"a.2"}}, "a,a,b,a.2,a,label\n1,2,3,4,5,M\n6,7,8,9,10,F\n", "")
+	d, err := load(t, Spec{Drop: []cells.Name{"a.2"}}, "a,a,b,a.2,a,label\n1,2,3,4,5,M\n6,7,8,9,10,F\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +299,7 @@ func TestNamesThatOccurTwice(t *testing.T) {
 // frequent of them, also in the names of classes and in files to predict; without it they are not.
 func TestIgnoreCase(t *testing.T) {
 	text := "colour,x,id,label\nRed,1,K,Yes\nblue,2,k,NO\nRED,3,L,yes\nBlue,4,M,no\nred,5,n,maybe\n"
-	s := Spec{Categorical: "one_hot", ID: []Name{"id"}, Classes: []Name{"YES", "No"}, Positive: "YES", IgnoreCase: IgnoreCase{All: true}}
+	s := Spec{Categorical: "one_hot", ID: []cells.Name{"id"}, Classes: []cells.Name{"YES", "No"}, Positive: "YES", IgnoreCase: IgnoreCase{All: true}}
 	d, err := load(t, s, text, "")
 	if err != nil {
 		t.Fatal(err)
@@ -329,20 +330,20 @@ func TestIgnoreCase(t *testing.T) {
 		t.Error(again, err)
 	}
 	// One column alone: the label keeps its five spellings.
-	s = Spec{Categorical: "one_hot", ID: []Name{"id"}, IgnoreCase: IgnoreCase{Columns: []Name{"colour"}}}
+	s = Spec{Categorical: "one_hot", ID: []cells.Name{"id"}, IgnoreCase: IgnoreCase{Columns: []cells.Name{"colour"}}}
 	if d, err = load(t, s, text, ""); err != nil || len(d.Classes) != 5 || fmt.Sprint(d.ColumnNames) != "[colour=Blue colour=RED x]" {
 		t.Error(err, d.Classes, d.ColumnNames)
 	}
 	if again, err = restored(t, d).Read(path); err != nil || fmt.Sprint(again.X.RawRowView(0), again.Labels) != "[0 1 1] [-1]" {
 		t.Error(again, err)
 	}
-	for column, want := range map[Name]string{"id": `column "id" is neither an input nor the label`, "none": `no column "none"`} {
-		s.IgnoreCase.Columns = []Name{column}
+	for column, want := range map[cells.Name]string{"id": `column "id" is neither an input nor the label`, "none": `no column "none"`} {
+		s.IgnoreCase.Columns = []cells.Name{column}
 		if _, err := load(t, s, text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}
 	}
-	if d, err = load(t, Spec{Categorical: "one_hot", ID: []Name{"id"}}, text, ""); err != nil || len(d.Classes) != 5 || len(d.ColumnNames) != 6 {
+	if d, err = load(t, Spec{Categorical: "one_hot", ID: []cells.Name{"id"}}, text, ""); err != nil || len(d.Classes) != 5 || len(d.ColumnNames) != 6 {
 		t.Error(err, d.Classes, d.ColumnNames)
 	}
 }
@@ -402,7 +403,7 @@ func TestDoubtfulHeadersWarn(t *testing.T) {
 }
 
 func TestQuotedDelimitersAndLineEnds(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"name"}}, "name,a,label\n\"Smith, John\",1,\"x;y\"\n\"two\nlines\",2,\"z\"\"z\"\n\"a;b\",3,\"x;y\"\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"name"}}, "name,a,label\n\"Smith, John\",1,\"x;y\"\n\"two\nlines\",2,\"z\"\"z\"\n\"a;b\",3,\"x;y\"\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -489,10 +490,10 @@ func TestSVMLight(t *testing.T) {
 		!reflect.DeepEqual(d.Groups, []string{"3", "3", "4"}) || !reflect.DeepEqual(d.ColumnNames, []string{"x1", "x2", "x3", "x4"}) {
 		t.Errorf("read %v %v %v %v", mat.Formatted(d.X), d.Classes, d.Labels, d.Groups)
 	}
-	if d, err = load(t, Spec{Classes: []Name{"1", "2"}}, text+"2 1:1\n", ""); err != nil || !reflect.DeepEqual(d.Rows, []int{0, 2, 3}) {
+	if d, err = load(t, Spec{Classes: []cells.Name{"1", "2"}}, text+"2 1:1\n", ""); err != nil || !reflect.DeepEqual(d.Rows, []int{0, 2, 3}) {
 		t.Errorf("classes: %+v, %v", d, err)
 	}
-	d, err = load(t, Spec{Columns: Columns{Chosen: []Name{"4", "x1"}}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
+	d, err = load(t, Spec{Columns: Columns{Chosen: []cells.Name{"4", "x1"}}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,7 +503,7 @@ func TestSVMLight(t *testing.T) {
 }
 
 func TestTimesAreNoSVMLight(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"when"}}, "when,a,label\n2001-02-03 10:20,1,M\n2001-02-03 10:30,2,F\n", "")
+	d, err := load(t, Spec{ID: []cells.Name{"when"}}, "when,a,label\n2001-02-03 10:20,1,M\n2001-02-03 10:30,2,F\n", "")
 	if err != nil || d.Schema.Sparse || d.IDs[0].Values[1] != "2001-02-03 10:30" {
 		t.Errorf("read %+v, %v", d, err)
 	}
@@ -561,12 +562,12 @@ func TestFaultySVMLight(t *testing.T) {
 	if _, err := load(t, Spec{Label: "1"}, "1 1:1 2:0\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "label first; remove the key") {
 		t.Errorf("label: 1 gives %v", err)
 	}
-	for _, s := range []Spec{{ID: []Name{"1"}}, {Group: "x2"}, {Columns: Columns{Chosen: []Name{"1", "qid"}}}} {
+	for _, s := range []Spec{{ID: []cells.Name{"1"}}, {Group: "x2"}, {Columns: Columns{Chosen: []cells.Name{"1", "qid"}}}} {
 		if _, err := load(t, s, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "only qid can be id or group, and only the features inputs") {
 			t.Errorf("%+v gives %v", s, err)
 		}
 	}
-	if d, err := load(t, Spec{ID: []Name{"qid"}, Drop: []Name{"2"}}, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err != nil || d.IDs[0].Values[1] != "2" || len(d.ColumnNames) != 1 {
+	if d, err := load(t, Spec{ID: []cells.Name{"qid"}, Drop: []cells.Name{"2"}}, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err != nil || d.IDs[0].Values[1] != "2" || len(d.ColumnNames) != 1 {
 		t.Errorf("id: qid gives %+v, %v", d, err)
 	}
 	if _, err := load(t, Spec{Group: "qid"}, "1 qid:1 1:1\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "f.csv:2:1: the group") {
@@ -710,7 +711,7 @@ func FuzzSVMLight(f *testing.F) {
 
 func TestMessagesQuoteLongFieldsInPart(t *testing.T) {
 	for _, field := range []string{strings.Repeat("1", 1000), strings.Repeat("x", 1000), strings.Repeat("1", 50) + "," + strings.Repeat("5", 900)} {
-		if m := notNumber(field, ""); len(m) > 120 || !strings.Contains(m, "…") {
+		if m := cells.WhyNoNumber(field, ""); len(m) > 120 || !strings.Contains(m, "…") {
 			t.Errorf("%d bytes: %.200s", len(m), m)
 		}
 	}
@@ -807,9 +808,9 @@ func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
 		{"id,a,label\n1,50%,M\n2,0,F\n3,25,F\n4,5 %,F\n", `numbers of "a" have a percent sign and are divided by 100; others, without one, are not: 1 (cases: 2)`},
 		{"id,a,label\n1,50%,M\n2,0,F\n", ""},
 	} {
-		d, err := load(t, Spec{Drop: []Name{"1"}, Categorical: "one_hot", Categories: []Name{"2"}}, of.text, "")
+		d, err := load(t, Spec{Drop: []cells.Name{"1"}, Categorical: "one_hot", Categories: []cells.Name{"2"}}, of.text, "")
 		if strings.Contains(of.text, "%") {
-			d, err = load(t, Spec{ID: []Name{"id"}}, of.text, "")
+			d, err = load(t, Spec{ID: []cells.Name{"id"}}, of.text, "")
 		}
 		if err != nil {
 			t.Fatalf("%q: %v", of.text, err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -35,13 +36,13 @@ func (s source) reader() *reader {
 type folder struct {
 	table *table
 	parts []*table
-	rows  []cells // of each part
+	rows  []contents // of each part
 	part  int
 	of    int // number of parts
 }
 
 // openFolder opens files with the same columns, in one format each.
-func openFolder(t *table, src source, want *request) (cells, int) {
+func openFolder(t *table, src source, want *request) (contents, int) {
 	f, all, asked := &folder{table: t, of: len(src.files)}, 0, *want
 	forms := map[string][]string{} // the names of the files of each form
 	t.faults.place = func(line, column int) string {
@@ -76,7 +77,7 @@ func openFolder(t *table, src source, want *request) (cells, int) {
 			return f.refused(k)
 		case !slices.Equal(part.names, t.names):
 			part.faults.add(1, 0, "has the columns %s, and the first file of the folder %s; a table in parts has the "+
-				"same columns in all, in one order", list(part.names), list(t.names))
+				"same columns in all, in one order", cells.List(part.names), cells.List(t.names))
 			return f.refused(k)
 		}
 		for _, w := range part.warnings {
@@ -90,10 +91,10 @@ func openFolder(t *table, src source, want *request) (cells, int) {
 	for _, form := range slices.Sorted(maps.Keys(forms)) {
 		if form != t.form {
 			t.warnings = append(t.warnings, cause.Columns.New("%s: %s, and the first file of the folder: %s; each is "+
-				"read as what it is", list(forms[form]), form, t.form))
+				"read as what it is", cells.List(forms[form]), form, t.form))
 		}
 	}
-	t.form = several(len(src.files), "file") + ", " + t.form
+	t.form = cells.Several(len(src.files), "file") + ", " + t.form
 	t.encodings(src.files)
 	return f, all
 }
@@ -110,7 +111,7 @@ func (t *table) encodings(files []source) {
 	}
 	var all []string
 	for _, encoding := range slices.Sorted(maps.Keys(names)) {
-		all = append(all, fmt.Sprintf("%s (%s)", encoding, list(names[encoding])))
+		all = append(all, fmt.Sprintf("%s (%s)", encoding, cells.List(names[encoding])))
 	}
 	if len(all) > 1 || other {
 		t.warnings = append(t.warnings, cause.Coding.New("each file of the folder is read in its own encoding: %s",
@@ -122,7 +123,7 @@ func (t *table) encodings(files []source) {
 }
 
 // refused reports the faults of a part.
-func (f *folder) refused(part int) (cells, int) {
+func (f *folder) refused(part int) (contents, int) {
 	for _, fault := range f.parts[part].faults.Faults {
 		fault.Line = f.line(part, fault.Line)
 		for i, line := range fault.lines {

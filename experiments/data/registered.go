@@ -24,7 +24,7 @@ var registered []string
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)
-	open := func(t *table, src source, _ *request) (cells, int) {
+	open := func(t *table, src source, _ *request) (contents, int) {
 		content, err := read(src.text)
 		if err != nil {
 			t.faults.add(0, 0, "%s: %v", name, err)
@@ -36,7 +36,7 @@ func RegisterReader(name string, is func(text string) bool, read func(text strin
 }
 
 // take opens the cells of a registered format.
-func (t *table) take(form string, content Cells) (cells, int) {
+func (t *table) take(form string, content Cells) (contents, int) {
 	if len(content.Columns) == 0 || len(content.Rows) == 0 {
 		t.faults.add(0, 0, "%s: has no columns, or no cases", form)
 		return nil, 0

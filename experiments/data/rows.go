@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // Rows collects cases to predict whose values have types: they come from a program, not from the
@@ -102,7 +104,7 @@ func (want *request) typed(value any, levels []string) field {
 		return field{text: levelOf(levels, text, func(l string) bool { return strings.EqualFold(l, text) })}
 	case json.Number:
 		text := value.String()
-		v, ok := parseNumber(text)
+		v, ok := cells.ParsePlain(text)
 		if !ok {
 			v = math.NaN()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -21,7 +22,7 @@ import (
 func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:
-		names, origins = c.Date.names(c.Name)
+		names, origins = c.Date.InputNames(c.Name)
 	case c.Limits:
 		names = []string{c.Name, c.Name + " beyond limit"}
 		origins = names
@@ -86,7 +87,7 @@ func (s *Schema) Sources() (of []int, coded []bool) {
 			of, coded = append(of, len(of)), append(coded, c.Coded)
 		}
 		if c.Date != nil {
-			for i, k := range c.Date.sources() {
+			for i, k := range c.Date.Sources() {
 				of[first+i] = first + k
 			}
 		}
@@ -144,7 +145,7 @@ func (s *Schema) Check() error {
 		what, is string
 		have     []string
 	}{
-		{"missing", s.Missing, missingModes}, {"decimal", s.Decimal, decimalModes},
+		{"missing", s.Missing, missingModes}, {"decimal", s.Decimal, cells.DecimalModes},
 		{"encoding", s.Encoding, encodingModes()}, {"unlabelled", s.Unlabelled, unlabelledModes},
 	} {
 		if mode.is != "" {
@@ -238,7 +239,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	t.label = at.Label.Index
 	if len(absent) > 0 {
 		t.faults.add(1, 0, "has no column %s, which the training file has; add it, or rename the column that has it",
-			list(absent))
+			cells.List(absent))
 		return nil, t.faults
 	}
 	return &at, nil
@@ -282,7 +283,7 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 		}, nil
 	case len(t.names) != s.Width:
 		return nil, t.faults.refuse("has %s, the training file %d; columns are matched by position, "+
-			"because not both files have a header", several(len(t.names), "column"), s.Width)
+			"because not both files have a header", cells.Several(len(t.names), "column"), s.Width)
 	}
 	return func(*Column) {}, nil
 }
@@ -436,9 +437,9 @@ func (s *Schema) checkMeaning(c Column) error {
 	if c.meaning("") == nil {
 		return nil
 	}
-	of := Meaning{Date: c.Date, Unit: Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
+	of := Meaning{Date: c.Date, Unit: cells.Name(c.Unit), Limits: c.Limits, Duration: c.Duration}
 	for _, text := range c.Order {
-		of.Ordered = append(of.Ordered, Name(text))
+		of.Ordered = append(of.Ordered, cells.Name(text))
 	}
 	if err := of.check(); err != nil {
 		return err
@@ -449,11 +450,11 @@ func (s *Schema) checkMeaning(c Column) error {
 	case c.Date == nil:
 		return nil
 	}
-	dates := map[Name]*Date{}
+	dates := map[cells.Name]*cells.Date{}
 	for _, other := range s.Inputs {
-		dates[Name(other.Name)] = other.Date
+		dates[cells.Name(other.Name)] = other.Date
 	}
-	return c.Date.checkSince(Name(c.Name), dates)
+	return c.Date.CheckSince(cells.Name(c.Name), dates)
 }
 
 // indicate adds to d the columns of categorical inputs, of dates and of missing values.
@@ -463,7 +464,7 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	for k, c := range s.Inputs {
 		switch {
 		case c.Date != nil:
-			c.Date.columns(d.X, column, mat.Col(nil, k, numbers), s.since(c, numbers), t.texts[max(0, c.Index)])
+			c.Date.FillColumns(d.X, column, mat.Col(nil, k, numbers), s.since(c, numbers), t.texts[max(0, c.Index)])
 		case c.Limits:
 			values := mat.Col(nil, k, numbers)
 			d.X.SetCol(column, values)
@@ -490,7 +491,7 @@ func (t *table) given(k int, c Column) []float64 {
 	values := mat.Col(nil, k, t.numbers.Slice(0, len(t.rows), 0, k+1))
 	if c.Date != nil && c.Index >= 0 {
 		for i := range values {
-			if t.marked[c.Index] && t.texts[c.Index][i] == withoutTime {
+			if t.marked[c.Index] && t.texts[c.Index][i] == cells.WithoutTime {
 				values[i] = math.NaN()
 			}
 		}
@@ -569,11 +570,11 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 	unknown, forms := 0, make([][]string, len(s.Classes))
 	for i, text := range t.texts[s.Label.Index] {
 		if s.Classes == nil || s.Above != nil {
-			v, ok := ParseNumber(text, s.Decimal)
+			v, ok := cells.ParseNumber(text, s.Decimal)
 			if !ok {
 				v = math.NaN()
 				wrong("number", i, "label %s; correct it, or take a likelihood of classes, without above",
-					notNumber(text, s.Decimal))
+					cells.WhyNoNumber(text, s.Decimal))
 			}
 			if s.Classes == nil {
 				d.Targets = append(d.Targets, v)
@@ -583,7 +584,7 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				text = aboveClass(*s.Above, v > *s.Above)
 			}
 		}
-		k := place(Canonical(text, s.Decimal))
+		k := place(cells.Canonical(text, s.Decimal))
 		switch form := s.Label.spelling(text); {
 		case k >= 0 && len(forms[k]) < maxAlso && !slices.Contains(forms[k], form):
 			forms[k] = append(forms[k], form)
@@ -592,14 +593,14 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				unknown++
 			}
 			wrong("class "+text, i, "class %q does not occur in the training data (%s); correct it, leave the case "+
-				"out, or name the classes to keep (classes: […])", text, list(s.Classes))
+				"out, or name the classes to keep (classes: […])", text, cells.List(s.Classes))
 		}
 		d.Labels = append(d.Labels, k)
 	}
 	for k, written := range forms {
 		if len(written) > 1 {
 			d.Warnings = append(d.Warnings, cause.Labels.New("class %q is written in several ways, which are one "+
-				"class: %s", s.Classes[k], list(written)))
+				"class: %s", s.Classes[k], cells.List(written)))
 		}
 	}
 	if unknown > 0 && !labels {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -17,25 +18,25 @@ type Spec struct {
 	Train   string `yaml:"train"`   // or a file
 	// Test is a file or, if no such file exists, a bundled set, whose test cases are used if it has
 	// any.
-	Test     string   `yaml:"test"`
-	Label    Name     `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
-	Columns  Columns  `yaml:"columns"`  // the inputs, in this order; default: all columns without another role
-	Drop     []Name   `yaml:"drop"`     // columns to leave out
-	ID       []Name   `yaml:"id"`       // columns that only identify cases
-	Group    Name     `yaml:"group"`    // cases of equal group are never in both parts of a split
-	Weights  Name     `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
-	Counts   Counts   `yaml:"counts"`   // makes the label of the successes in trials
-	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
-	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
-	Order    []Name   `yaml:"order"`    // all classes, the lowest first; default: natural order
-	Above    *float64 `yaml:"above"`    // makes two classes from a numeric label: "not above 25", "above 25"
-	Missing  string   `yaml:"missing"`  // error (default), drop (the case), mean, median
+	Test     string       `yaml:"test"`
+	Label    cells.Name   `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
+	Columns  Columns      `yaml:"columns"`  // the inputs, in this order; default: all columns without another role
+	Drop     []cells.Name `yaml:"drop"`     // columns to leave out
+	ID       []cells.Name `yaml:"id"`       // columns that only identify cases
+	Group    cells.Name   `yaml:"group"`    // cases of equal group are never in both parts of a split
+	Weights  cells.Name   `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
+	Counts   Counts       `yaml:"counts"`   // makes the label of the successes in trials
+	Classes  []cells.Name `yaml:"classes"`  // keep only cases with these labels
+	Positive cells.Name   `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
+	Order    []cells.Name `yaml:"order"`    // all classes, the lowest first; default: natural order
+	Above    *float64     `yaml:"above"`    // makes two classes from a numeric label: "not above 25", "above 25"
+	Missing  string       `yaml:"missing"`  // error (default), drop (the case), mean, median
 	// Categorical is error (default), one_hot, or kernel: one column per category, for kernel
 	// hamming.
 	Categorical string `yaml:"categorical"`
 	// MissingValues are further texts that stand for a missing value, exactly as written in the
 	// data.
-	MissingValues []Name `yaml:"missing_values"`
+	MissingValues []cells.Name `yaml:"missing_values"`
 	// MissingIndicators adds, for each input with missing values and with mean or median, an input
 	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
@@ -47,8 +48,8 @@ type Spec struct {
 	Duplicates string `yaml:"duplicates"`
 	// Categories are inputs whose values are names even if they are numbers. categorical determines
 	// their treatment, here one_hot by default.
-	Categories []Name `yaml:"categories"`
-	Decimal    string `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
+	Categories []cells.Name `yaml:"categories"`
+	Decimal    string       `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
 	// Encoding is that of train and test: utf-8 (default), windows-1252 and others; a byte-order
 	// mark says more.
 	Encoding string `yaml:"encoding"`
@@ -64,7 +65,7 @@ type Spec struct {
 
 // Columns are the inputs: a list of their names, or what some of them mean, by their names.
 type Columns struct {
-	Chosen    []Name             // in this order; none: all columns without another role
+	Chosen    []cells.Name       // in this order; none: all columns without another role
 	Described map[string]Meaning // of inputs
 }
 
@@ -73,9 +74,9 @@ func (c *Columns) List() any { return &c.Chosen }
 func (c *Columns) Map() any  { return &c.Described }
 
 // described are the names of the inputs with a meaning, in order.
-func (c Columns) described() (names []Name) {
+func (c Columns) described() (names []cells.Name) {
 	for _, name := range slices.Sorted(maps.Keys(c.Described)) {
-		names = append(names, Name(name))
+		names = append(names, cells.Name(name))
 	}
 	return names
 }
@@ -87,8 +88,8 @@ func (c Columns) described() (names []Name) {
 // out. The cases of a row are a group, which no split divides, and have the numbers 2r and 2r + 1
 // for row r.
 type Counts struct {
-	Successes Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
-	Trials    Name `yaml:"trials"`    // column of numbers of 0 or more; none: 1 each, and successes are probabilities
+	Successes cells.Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
+	Trials    cells.Name `yaml:"trials"`    // column of numbers of 0 or more; none: 1 each, and successes are probabilities
 }
 
 // Problem is a mistake in one key of the data section, with its remedy.
@@ -126,7 +127,7 @@ var (
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
-		"unlabelled": unlabelledModes, "decimal": decimalModes, "duplicates": duplicateModes,
+		"unlabelled": unlabelledModes, "decimal": cells.DecimalModes, "duplicates": duplicateModes,
 		"encoding": encodingModes(),
 	}
 }
@@ -180,9 +181,9 @@ func (s Spec) Check() Problems {
 
 // checkMeanings checks the meanings of inputs.
 func (s Spec) checkMeanings() (p Problems) {
-	dates := map[Name]*Date{}
+	dates := map[cells.Name]*cells.Date{}
 	for name, of := range s.Columns.Described {
-		dates[Name(name)] = of.Date
+		dates[cells.Name(name)] = of.Date
 	}
 	for _, name := range s.Columns.described() {
 		of := s.Columns.Described[string(name)]
@@ -192,7 +193,7 @@ func (s Spec) checkMeanings() (p Problems) {
 		case of.check() != nil:
 			p.add("columns", "%q: %v", name, of.check())
 		case of.Date != nil:
-			if err := of.Date.checkSince(name, dates); err != nil {
+			if err := of.Date.CheckSince(name, dates); err != nil {
 				p.add("columns", "the date %q: %v", name, err)
 			}
 		case of.Ordered != nil:
@@ -203,10 +204,10 @@ func (s Spec) checkMeanings() (p Problems) {
 }
 
 // checkOrder checks the order of an input.
-func checkOrder(name Name, of []string) (p Problems) {
+func checkOrder(name cells.Name, of []string) (p Problems) {
 	if len(of) < 2 {
 		p.add("columns", "the order of %q has %s; write all values, the lowest first, as in {%s: {ordered: "+
-			"[never, sometimes, often]}}", name, several(len(of), "value"), name)
+			"[never, sometimes, often]}}", name, cells.Several(len(of), "value"), name)
 	}
 	for i, text := range of {
 		if slices.Contains(of[:i], text) {
@@ -217,7 +218,7 @@ func checkOrder(name Name, of []string) (p Problems) {
 }
 
 // texts are values as they are compared.
-func texts(names []Name) (out []string) {
+func texts(names []cells.Name) (out []string) {
 	for _, n := range names {
 		out = append(out, strings.TrimSpace(string(n)))
 	}
@@ -329,10 +330,10 @@ const described = "columns (a mapping)"
 func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
-		names []Name
-	}{{"label", []Name{s.Label}}, {"columns", s.Columns.Chosen}, {"drop", s.Drop}, {"id", s.ID},
-		{"group", []Name{s.Group}}, {"weights", []Name{s.Weights}},
-		{"counts", []Name{s.Counts.Successes, s.Counts.Trials}}, {"categories", s.Categories},
+		names []cells.Name
+	}{{"label", []cells.Name{s.Label}}, {"columns", s.Columns.Chosen}, {"drop", s.Drop}, {"id", s.ID},
+		{"group", []cells.Name{s.Group}}, {"weights", []cells.Name{s.Weights}},
+		{"counts", []cells.Name{s.Counts.Successes, s.Counts.Trials}}, {"categories", s.Categories},
 		{described, s.Columns.described()}, {"ignore_case", s.IgnoreCase.Columns}} {
 		for _, n := range k.names {
 			if n != "" {
@@ -363,10 +364,10 @@ func overlaps(uses []use) (p Problems) {
 }
 
 // canonicalNames are labels in canonical form.
-func (s Spec) canonicalNames(names ...Name) []string {
+func (s Spec) canonicalNames(names ...cells.Name) []string {
 	out := texts(names)
 	for i, text := range out {
-		out[i] = Canonical(text, s.Decimal)
+		out[i] = cells.Canonical(text, s.Decimal)
 	}
 	return out
 }

@@ -4,14 +4,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // IgnoreCase is a value of the key ignore_case: the columns in which texts that differ in letter
 // case alone are one. Of several spellings the most frequent one of the training file stands for
 // all.
 type IgnoreCase struct {
-	All     bool   // every category, every order and the label
-	Columns []Name // or these
+	All     bool         // every category, every order and the label
+	Columns []cells.Name // or these
 }
 
 // UnmarshalText reads true, false or the name of one column.
@@ -20,7 +22,7 @@ func (i *IgnoreCase) UnmarshalText(text []byte) error {
 	case "true", "false":
 		*i = IgnoreCase{All: name == "true"}
 	default:
-		*i = IgnoreCase{Columns: []Name{Name(name)}}
+		*i = IgnoreCase{Columns: []cells.Name{cells.Name(name)}}
 	}
 	return nil
 }

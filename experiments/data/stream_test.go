@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // Reading a file in parts gives the cases of the whole file, for parts of any size: with quotes
@@ -19,11 +21,11 @@ func TestStreamIsTheFile(t *testing.T) {
 		if err := os.WriteFile(train, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		id := Name("name")
+		id := cells.Name("name")
 		if !strings.Contains(text, "name") {
 			id = "1"
 		}
-		all, err := Load(Spec{Train: train, ID: []Name{id}}, "", 1)
+		all, err := Load(Spec{Train: train, ID: []cells.Name{id}}, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +81,7 @@ func TestPartsAreReadAlike(t *testing.T) {
 		if err := os.WriteFile(train, []byte(of.training), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Load(Spec{Train: train, Decimal: "comma", Missing: "median", MissingValues: []Name{"none", "-9"}}, "", 1)
+		all, err := Load(Spec{Train: train, Decimal: "comma", Missing: "median", MissingValues: []cells.Name{"none", "-9"}}, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +106,7 @@ func TestMissingNumbersInAnySpelling(t *testing.T) {
 	if err := os.WriteFile(train, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Load(Spec{Train: train, Missing: "median", Unlabelled: "drop", Categorical: "one_hot", MissingValues: []Name{"-9"}}, "", 1)
+	d, err := Load(Spec{Train: train, Missing: "median", Unlabelled: "drop", Categorical: "one_hot", MissingValues: []cells.Name{"-9"}}, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // isSVMLight reports whether the second field of the first line with two fields is index:value or
@@ -152,7 +154,7 @@ func (t *table) parseSparse(want request, line int, fields []fieldAt) sparseCase
 			continue
 		}
 		j, err := strconv.ParseInt(index, 10, 64)
-		v, ok := parseNumber(value)
+		v, ok := cells.ParsePlain(value)
 		switch {
 		case errors.Is(err, strconv.ErrRange), err == nil && j > maxColumns:
 			fault(f, "index %s is larger than %d, the limit for a dense matrix; number the features from 1 "+
@@ -167,11 +169,11 @@ func (t *table) parseSparse(want request, line int, fields []fieldAt) sparseCase
 		case !ok && want.loose && want.missing != "error":
 			c.unread[len(c.value)] = value
 			c.index, c.value = append(c.index, int32(j-1)), append(c.value, math.NaN())
-		case !ok && Missing(value):
+		case !ok && cells.Missing(value):
 			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j,
 				value)
 		case !ok:
-			fault(f, "index %d: %s", j, notNumber(value, ""))
+			fault(f, "index %d: %s", j, cells.WhyNoNumber(value, ""))
 		default:
 			c.index, c.value = append(c.index, int32(j-1)), append(c.value, v)
 		}

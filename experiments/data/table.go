@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -58,7 +59,7 @@ func (want *request) number(f field) float64 {
 	if f.typed {
 		return f.number
 	}
-	if v, ok := ParseNumber(f.text, want.decimal); ok {
+	if v, ok := cells.ParseNumber(f.text, want.decimal); ok {
 		return v
 	}
 	return math.NaN()
@@ -76,7 +77,7 @@ func (want *request) lacking(tokens []string) {
 
 // value is the number of a field in this role, or NaN, and reports whether the value is missing.
 func (want *request) value(r role, f field) (v float64, missing bool) {
-	if r == carried || Missing(f.text) || slices.Contains(want.tokens, f.text) {
+	if r == carried || cells.Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
 	}
 	if r != number && !r.counts() && want.absent == nil {
@@ -87,8 +88,8 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 	return v, refused || slices.Contains(want.absent, v)
 }
 
-// cells are the rows of a file, read one after another.
-type cells interface {
+// contents are the rows of a file, read one after another.
+type contents interface {
 	// next goes to the next row that has a cell in every column; others are faults. line is the
 	// row's line, or its number from 1 in a file without lines.
 	next() (line int, ok bool)
@@ -103,7 +104,7 @@ type reader struct {
 	lines bool // some lines of a file, read by themselves, give the same rows
 	// open sets format, names, header and label of the table, and returns its rows, and an upper
 	// bound of their number. It returns nil after a fault of the file as a whole.
-	open func(t *table, src source, want *request) (rows cells, n int)
+	open func(t *table, src source, want *request) (rows contents, n int)
 	read func(t *table, text string, want request) error // in place of open, for the sparse format
 }
 
@@ -229,7 +230,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		if missing {
 			complete, text, v = complete && role == target && want.loose, "", math.NaN()
 			t.missing(want, role, line, at, j, "value")
-		} else if mark == withoutTime && t.marked[j] {
+		} else if mark == cells.WithoutTime && t.marked[j] {
 			complete = false
 			t.missing(want, role, line, at, j, "time of the day, which is an input")
 		}
@@ -390,9 +391,9 @@ func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int,
 	switch first, wrong := t.otherCurrency(decimal, j, field{text: text}); {
 	case wrong:
 		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in "+
-			"one currency, or leave the column out (drop)", t.names[j], text, Currency(text), first)
+			"one currency, or leave the column out (drop)", t.names[j], text, cells.Currency(text), first)
 	case first == "" && decimal != "":
-		t.keepCurrency(j, Currency(text))
+		t.keepCurrency(j, cells.Currency(text))
 	}
 }
 
@@ -402,7 +403,7 @@ func (t *table) otherCurrency(decimal string, j int, f field) (first string, wro
 	if decimal == "" || f.typed || t.meanings[j] != nil { // none is read
 		return "", false
 	}
-	of := Currency(f.text)
+	of := cells.Currency(f.text)
 	first = t.currency[j]
 	return first, of != "" && first != "" && of != first
 }
@@ -446,10 +447,10 @@ func (t *table) percents(j int) bool {
 // notValue says what is wrong with a text of column j that should be a number or mean one.
 func (t *table) notValue(want request, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
-		wrong, remedy := m.lacks(text)
+		wrong, remedy := m.Explain(text)
 		return fmt.Sprintf("%q %s; %s", text, wrong, want.remedy("correct it", remedy))
 	}
-	return notNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
+	return cells.WhyNoNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
 		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
 }
 
@@ -463,7 +464,7 @@ func (t *table) value(want request, line int, at func(j int) int, j int, f field
 	}
 	why := "are no numbers"
 	if m := t.meanings[j]; m != nil {
-		why = m.others()
+		why = m.ExplainSeveral()
 	}
 	if of, wrong := t.otherCurrency(want.decimal, j, f); wrong {
 		why = "are not in " + of
@@ -482,19 +483,19 @@ func (t *table) parsed(want request, j int, f field) (v float64, mark string, mi
 		return v, "", missing
 	}
 	switch m.(type) {
-	case measured, lasting:
+	case cells.Quantity, cells.Durations:
 		if f.typed && !math.IsNaN(f.number) || missing {
 			return v, "", missing
 		}
 	}
-	if v, mark, ok := m.number(f.text); ok {
+	if v, mark, ok := m.Number(f.text); ok {
 		return v, mark, false
 	}
 	return math.NaN(), "", missing
 }
 
 // fill reads the rows of a file whose columns are known; n is an upper bound of their number.
-func (t *table) fill(c cells, n int, want request) error {
+func (t *table) fill(c contents, n int, want request) error {
 	if err := t.begin(want, n); err != nil {
 		return err
 	}
@@ -532,7 +533,7 @@ func (t *table) end() {
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
 		t.faults.add(0, 0, "%s of %s are more than can be held (%d columns, %d values); take a part of the "+
-			"file", several(n, "row"), several(columns, "column"), maxColumns, maxCells)
+			"file", cells.Several(n, "row"), cells.Several(columns, "column"), maxColumns, maxCells)
 		return false
 	}
 	return true
@@ -544,7 +545,7 @@ func (t *table) filled(n, columns, values int) bool {
 		return true
 	}
 	t.faults.add(0, 0, "%s of %s have only %s; a table has a value in one of %d places or more; leave out the columns "+
-		"that have few", several(n, "row"), several(columns, "column"), several(values, "value"), maxEmpty)
+		"that have few", cells.Several(n, "row"), cells.Several(columns, "column"), cells.Several(values, "value"), maxEmpty)
 	return false
 }
 
@@ -553,7 +554,7 @@ func (t *table) passes(want request, f field) bool {
 	if want.keep == nil {
 		return false
 	}
-	label := Canonical(f.text, want.decimal)
+	label := cells.Canonical(f.text, want.decimal)
 	if _, missing := want.value(target, f); missing || want.keep(label) {
 		return false
 	}
@@ -593,7 +594,7 @@ func (t *table) leftOut() string {
 		why = append(why, fmt.Sprintf("%d dropped for missing values", t.dropped))
 	}
 	if len(t.passed) > 0 {
-		why = append(why, "classes passed over: "+list(slices.Sorted(maps.Keys(t.passed))))
+		why = append(why, "classes passed over: "+cells.List(slices.Sorted(maps.Keys(t.passed))))
 	}
 	if why == nil {
 		return ""

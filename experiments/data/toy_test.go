@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // The toy data are the same for ever and on every machine, because results on them are compared
@@ -122,7 +124,7 @@ func TestTruthAtInputs(t *testing.T) {
 		t.Errorf("%v, and with the other positive class %v", p, q)
 	}
 	above := 0.5
-	for what, s := range map[string]Spec{"another set": {Dataset: "iris"}, "other inputs": {Dataset: "gpml_fig31", Columns: Columns{Chosen: []Name{"x2", "x1"}}}, "two of three classes": {Dataset: "gpml_fig313", Classes: []Name{"1", "2"}},
+	for what, s := range map[string]Spec{"another set": {Dataset: "iris"}, "other inputs": {Dataset: "gpml_fig31", Columns: Columns{Chosen: []cells.Name{"x2", "x1"}}}, "two of three classes": {Dataset: "gpml_fig313", Classes: []cells.Name{"1", "2"}},
 		"classes of numbers": {Dataset: "sinusoid", Above: &above}, "numbers of classes": {Dataset: "gpml_fig36", Regression: true}} {
 		if d, err := Load(s, "", 1); err != nil || d.Truth != nil {
 			t.Errorf("%s: truth is known, or %v", what, err)
@@ -161,7 +163,7 @@ func TestOneDimensionalToy(t *testing.T) {
 
 // A column of true values that the user names as an input is an input.
 func TestTruthAsAnInput(t *testing.T) {
-	d, err := Load(Spec{Dataset: "gpml_fig36", Columns: Columns{Chosen: []Name{"true_p"}}}, "", 1)
+	d, err := Load(Spec{Dataset: "gpml_fig36", Columns: Columns{Chosen: []cells.Name{"true_p"}}}, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -160,7 +161,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		inputs = t.remaining(of["drop"])
 	}
 	if len(inputs) == 0 && len(p) == 0 {
-		p.add("columns", "no input column is left; the file has %s", list(t.names))
+		p.add("columns", "no input column is left; the file has %s", cells.List(t.names))
 	}
 	if len(p) > 0 {
 		return nil, -1, p
@@ -216,7 +217,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 		if of.Date != nil {
 			date := *of.Date
 			if other := slices.Index(names, date.Since); other >= 0 {
-				date.Since = Name(t.names[places[other]])
+				date.Since = cells.Name(t.names[places[other]])
 			}
 			c.Date = &date
 		}
@@ -264,7 +265,7 @@ func (t *table) places(uses []use) (places []int, p Problems) {
 			kind = "the file's columns are"
 		}
 		p.add(u.key, "no column %q%s (%s %s, or their numbers)", u.column,
-			registry.Nearest(u.column, t.names), kind, list(t.names))
+			registry.Nearest(u.column, t.names), kind, cells.List(t.names))
 	}
 	if absent >= maxFaults {
 		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)
@@ -298,13 +299,13 @@ func (s *Schema) categories(t *table) {
 		}
 		texts := t.texts[c.Index]
 		text := slices.IndexFunc(texts, func(f string) bool {
-			_, number := ParseNumber(f, s.Decimal)
+			_, number := cells.ParseNumber(f, s.Decimal)
 			return f != "" && (!number || t.roles[c.Index] == category)
 		})
 		if text < 0 {
 			t.roles[c.Index] = number
 			for i, f := range texts {
-				v, ok := ParseNumber(f, s.Decimal)
+				v, ok := cells.ParseNumber(f, s.Decimal)
 				if !ok {
 					v = math.NaN()
 				}
@@ -350,11 +351,11 @@ func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error)
 	}
 	seen := map[string]bool{}
 	for _, l := range t.texts[schema.Label.Index] {
-		seen[Canonical(l, s.Decimal)] = true
+		seen[cells.Canonical(l, s.Decimal)] = true
 	}
-	classes := slices.SortedFunc(maps.Keys(seen), Natural)
-	value := func(c string) float64 { v, _ := parseNumber(c); return v }
-	numeric := numbers(classes)
+	classes := slices.SortedFunc(maps.Keys(seen), cells.Natural)
+	value := func(c string) float64 { v, _ := cells.ParsePlain(c); return v }
+	numeric := cells.AllNumbers(classes)
 	if numeric {
 		slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
 	}
@@ -396,7 +397,7 @@ func resembling(label string, classes []string) (warnings []cause.Notice) {
 	first := map[string]string{}
 	for _, c := range classes {
 		key, why := strings.ToLower(c), fmt.Sprintf("differ in case alone; ignore_case: [%s] makes them one", label)
-		if v, _, err := big.ParseFloat(c, 10, exact, big.ToNearestEven); err == nil && isNumber(c) {
+		if v, _, err := big.ParseFloat(c, 10, exact, big.ToNearestEven); err == nil && cells.IsNumber(c) {
 			key, why = v.Text('p', 0), "are the same number; write them alike if they are one class"
 		}
 		if other, met := first[key]; met {
@@ -434,7 +435,7 @@ func (s Spec) orderClasses(label Column, classes []string) ([]string, error) {
 		return nil, problem("positive", "no class %q%s", positive, registry.Suggest(positive, classes))
 	case len(classes) > 2:
 		return nil, problem("positive", "only two classes have a positive one, and there are %d (%s); "+
-			"remove positive, or keep two by classes", len(classes), list(classes))
+			"remove positive, or keep two by classes", len(classes), cells.List(classes))
 	default:
 		return append(slices.Delete(slices.Clone(classes), k, k+1), classes[k]), nil
 	}
@@ -462,7 +463,7 @@ func (t *table) leftOutClasses(label Column) (all []Count) {
 	for class, n := range t.passed {
 		sums[cmp.Or(as[class], class)] += n
 	}
-	for _, class := range slices.SortedFunc(maps.Keys(sums), Natural) {
+	for _, class := range slices.SortedFunc(maps.Keys(sums), cells.Natural) {
 		all = append(all, Count{class, sums[class]})
 	}
 	return all

@@ -5,30 +5,6 @@ import (
 	"testing"
 )
 
-// Both readings are named.
-func TestReadings(t *testing.T) {
-	for _, of := range []struct {
-		units []string
-		want  string
-	}{
-		{[]string{"mg", "Mg"}, "mg (milligram) and Mg (megagram) differ in letter case alone"},
-		{[]string{"kg", "Mb", "MB"}, "Mb (megabit) and MB (megabyte)"},
-		{[]string{"mS/cm", "MS/cm"}, "mS/cm (millisiemens/centimetre) and MS/cm (megasiemens/centimetre)"},
-		{[]string{"pg", "Pg"}, "pg (picogram) and Pg (petagram)"},
-		{[]string{"m", "M"}, "m (metre or minute) and M (molar or million)"},
-		{[]string{"ms", "mS"}, "ms (millisecond) and mS (millisiemens)"},
-		{[]string{"mg/dL", "Mg/dl"}, "mg/dL (milligram/decilitre) and Mg/dl (megagram/decilitre)"},
-		{[]string{"pA", "Pa"}, "pA (picoampere) and Pa (pascal)"},
-		{[]string{"g", "Mg"}, "Mg (megagram) may be meant as mg (milligram)"},
-		{[]string{"kg", "KG", "g"}, ""},
-		{[]string{"kg", "cm"}, ""},
-	} {
-		if got := Readings(of.units); !strings.HasPrefix(got, of.want) || (got == "") != (of.want == "") {
-			t.Errorf("%v: %q, want %q", of.units, got, of.want)
-		}
-	}
-}
-
 // A unit in another letter case than the declared one is refused with both readings where they
 // differ, and converted where they do not.
 func TestUnitsOfOtherLetterCase(t *testing.T) {
@@ -40,16 +16,5 @@ func TestUnitsOfOtherLetterCase(t *testing.T) {
 	d, err := load(t, Spec{Columns: Columns{Described: map[string]Meaning{"w": {Unit: "mg"}}}}, "w,y\n1 mg,a\n5 g,b\n2 G,a\n1 KG,b\n", "")
 	if err != nil || d.X.At(1, 0) != 5000 || d.X.At(2, 0) != 2000 || d.X.At(3, 0) != 1e6 {
 		t.Errorf("%+v, %v", d, err)
-	}
-}
-
-// M alone may be months or minutes, and MS and mS are no milliseconds.
-func TestTimesOfOtherLetterCase(t *testing.T) {
-	for text, want := range map[string]float64{"2H 15M": 8100, "5 m": 300, "5 MIN": 300, "5 ms": 0.005, "3 Days": 259200, "1D 5M": 86700, "PT5M": 300, "P1M": DaysOfYear / 12 * 86400,
-		"5 M": -1, "5 MS": -1, "5 mS": -1, "5 µS": -1, "5 MO": 5 * DaysOfYear / 12 * 86400} {
-		got, _, ok := ParseDuration(text, "", "minutes")
-		if ok != (want >= 0) || ok && got != want {
-			t.Errorf("%q: %v, %v; want %v", text, got, ok, want)
-		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // unreadTexts are the notices of the values that could not be read.
@@ -22,7 +24,7 @@ func unreadTexts(d *Data) (all string) {
 // No format refuses cases to predict for one value: it is missing, and named with its column, case and place.
 func TestUnreadCells(t *testing.T) {
 	train, err := load(t, Spec{Categorical: "one_hot", Label: "y", Decimal: "point", Columns: Columns{Described: map[string]Meaning{
-		"w": {Unit: "kg"}, "s": {Ordered: []Name{"low", "high"}}}}},
+		"w": {Unit: "kg"}, "s": {Ordered: []cells.Name{"low", "high"}}}}},
 		"n,p,colour,w,s,y\n1,$5,red,1 kg,low,a\n2,$6,blue,2 kg,high,b\n", "")
 	if err != nil {
 		t.Fatal(err)

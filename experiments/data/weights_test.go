@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -24,7 +25,7 @@ func TestWeights(t *testing.T) {
 	if !slices.Equal(d.Test.Weights, []float64{3}) || len(d.Test.Rows) != 1 || len(d.Warnings) != 1 {
 		t.Errorf("test weights %v; warnings %v", d.Test.Weights, d.Warnings)
 	}
-	if other, err := Load(Spec{Train: train, Label: "y", Columns: Columns{Chosen: []Name{"x"}}}, "", 0); err != nil || other.Hash == d.Hash {
+	if other, err := Load(Spec{Train: train, Label: "y", Columns: Columns{Chosen: []cells.Name{"x"}}}, "", 0); err != nil || other.Hash == d.Hash {
 		t.Errorf("the hash does not depend on weights; error %v", err)
 	}
 	for _, wrong := range []string{"-1", "inf", "heavy", ""} {

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // workbook is an xlsx file: a zip archive of XML documents.
@@ -47,7 +49,7 @@ type sheetRow struct {
 // openXLSX opens a sheet of a workbook: the one that is asked for, or the only one that is not
 // empty. Empty rows and columns do not count. The first row is a header unless it has a number; if
 // it has one, it is a header if it has a text in a column in which the second has a number.
-func openXLSX(t *table, src source, _ *request) (cells, int) {
+func openXLSX(t *table, src source, _ *request) (contents, int) {
 	t.form = "xlsx"
 	name, rows, err := readWorkbook(src.text, src.part)
 	if err != nil {
@@ -102,7 +104,7 @@ func openXLSX(t *table, src source, _ *request) (cells, int) {
 
 // isHeading reports whether the first row has the names of the columns.
 func isHeading(rows []sheetRow) bool {
-	isText := func(c sheetCell) bool { return !c.typed && !isNumber(c.text) }
+	isText := func(c sheetCell) bool { return !c.typed && !cells.IsNumber(c.text) }
 	first := rows[0].cells
 	if !slices.ContainsFunc(first, func(c sheetCell) bool { return !isText(c) }) {
 		return true
@@ -205,11 +207,11 @@ func readWorkbook(content, asked string) (name string, rows []sheetRow, err erro
 	}
 	switch {
 	case asked != "":
-		return "", nil, fmt.Errorf("has no sheet %q; it has %s", asked, list(names))
+		return "", nil, fmt.Errorf("has no sheet %q; it has %s", asked, cells.List(names))
 	case len(names) > 1:
-		return "", nil, fmt.Errorf("has several sheets (%s); name one as FILE#SHEET", list(names))
+		return "", nil, fmt.Errorf("has several sheets (%s); name one as FILE#SHEET", cells.List(names))
 	case len(names) == 0:
-		return list(empty), nil, nil
+		return cells.List(empty), nil, nil
 	}
 	return name, rows, nil
 }

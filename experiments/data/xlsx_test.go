@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // asXLSX writes sheets of cells, which are elements c without place, as a workbook of Excel has them.
@@ -82,13 +84,13 @@ func asXLSX(properties string, sheets map[string][][]string) string {
 func cellsOf(names []string, rows [][]string) [][]string {
 	out := [][]string{slices.Clone(names)}
 	for _, row := range rows {
-		cells := slices.Clone(row)
+		texts := slices.Clone(row)
 		for j, text := range row {
 			if text != "" && numeric(rows, j) {
-				cells[j] = "<c><v>" + text + "</v></c>"
+				texts[j] = "<c><v>" + text + "</v></c>"
 			}
 		}
-		out = append(out, cells)
+		out = append(out, texts)
 	}
 	return out
 }
@@ -107,10 +109,10 @@ func scanned(t *testing.T, content, part string) ([][]string, error) {
 
 // Characters that XML cannot hold are written as escapes, and texts that look like one with an escape of their own.
 func TestSpreadsheetEscapes(t *testing.T) {
-	cells := [][]string{{"a", "b"}, {"one_x000D_\ntwo", `<c t="str"><v>3_x0009_4</v></c>`},
+	sheet := [][]string{{"a", "b"}, {"one_x000D_\ntwo", `<c t="str"><v>3_x0009_4</v></c>`},
 		{"a _x005F_x0041_ _x41_ _X0041_", `<c t="inlineStr"><is><t>_xD83D__xDE00_ _xD83D_ _x0000_</t></is></c>`}}
 	want := [][]string{{"a", "b"}, {"one\r\ntwo", "3\t4"}, {"a _x0041_ _x41_ _X0041_", "😀 _xD83D_ _x0000_"}}
-	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": sheet}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
 	}
 }
@@ -118,7 +120,7 @@ func TestSpreadsheetEscapes(t *testing.T) {
 // Numbers in cells with a date format are dates, whatever else they could be.
 func TestSpreadsheetCells(t *testing.T) {
 	n := func(style int, value string) string { return fmt.Sprintf(`<c s="%d"><v>%s</v></c>`, style, value) }
-	cells := [][]string{
+	sheet := [][]string{
 		{}, {"", "day", "at", "took", "price", "time", "ok", "formula", "inline", "e", "f"},
 		{"", n(1, "45322"), n(2, "45322.75"), n(3, "1.5"), n(4, "1234.5"), n(5, "0.5208333333333334"), `<c t="b"><v>1</v></c>`, `<c t="str"><f>A1</f><v> text </v></c>`,
 			`<c t="inlineStr"><is><t>in</t></is></c>`, `<c t="e"><v>#N/A</v></c>`, `<c t="b"/>`},
@@ -128,7 +130,7 @@ func TestSpreadsheetCells(t *testing.T) {
 	want := [][]string{{"day", "at", "took", "price", "time", "ok", "formula", "inline", "e", "f"},
 		{"2024-01-31", "2024-01-31 18:00:00", "36:00:00", "1234.5", "12:30:00", "true", "text", "in", "#N/A", ""},
 		{"1900-01-01", "1900-03-01 00:00:00", "0:00:00", "0.1", "00:00:00", "false", "a & b", "x", "", "y"}}
-	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": cells, "empty": {}}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+	if got, err := scanned(t, asXLSX("", map[string][][]string{"s": sheet, "empty": {}}), ""); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want)
 	}
 	odd := [][]string{{"took", "id", "formula"},
@@ -139,7 +141,7 @@ func TestSpreadsheetCells(t *testing.T) {
 		t.Errorf("%v, got\n%q, want\n%q", err, got, want2)
 	}
 	want[1][0], want[1][1], want[2][0], want[2][1] = "2028-02-01", "2028-02-01 18:00:00", "1904-01-02", "1904-03-02 00:00:00"
-	book := asXLSX(`<workbookPr date1904="1"/>`, map[string][][]string{"s": cells, "t": {{"a"}, {"b"}}})
+	book := asXLSX(`<workbookPr date1904="1"/>`, map[string][][]string{"s": sheet, "t": {{"a"}, {"b"}}})
 	if got, err := scanned(t, book, "#s"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("from 1904: %v, got\n%q, want\n%q", err, got, want)
 	}
@@ -148,8 +150,8 @@ func TestSpreadsheetCells(t *testing.T) {
 			t.Errorf("part %q: %v", part, err)
 		}
 	}
-	cells[4][2] = "late"
-	_, err := load(t, Spec{Columns: Columns{Chosen: []Name{"at", "price"}}, Label: "ok"}, asXLSX("", map[string][][]string{"s": cells[1:]}), "")
+	sheet[4][2] = "late"
+	_, err := load(t, Spec{Columns: Columns{Chosen: []cells.Name{"at", "price"}}, Label: "ok"}, asXLSX("", map[string][][]string{"s": sheet[1:]}), "")
 	if err == nil || !strings.Contains(err.Error(), `f.csv:s!C2: column "at": "2024-01-31 18:00:00" is not a number`) ||
 		!strings.Contains(err.Error(), "likewise in s!4") {
 		t.Errorf("error %v", err)
@@ -157,9 +159,9 @@ func TestSpreadsheetCells(t *testing.T) {
 }
 
 func FuzzXLSX(f *testing.F) {
-	cells := cellsOf([]string{"a", "b"}, [][]string{{"1", "x"}, {"2", "y"}, {"", "x"}})
-	f.Add(asXLSX("", map[string][][]string{"s": cells}))
-	f.Add(asXLSX(`<workbookPr date1904="1"/>`, map[string][][]string{"s": cells[1:], "t": {}}))
+	sheet := cellsOf([]string{"a", "b"}, [][]string{{"1", "x"}, {"2", "y"}, {"", "x"}})
+	f.Add(asXLSX("", map[string][][]string{"s": sheet}))
+	f.Add(asXLSX(`<workbookPr date1904="1"/>`, map[string][][]string{"s": sheet[1:], "t": {}}))
 	f.Fuzz(func(t *testing.T, content string) {
 		if strings.HasPrefix(content, zipMagic) {
 			checkTable(t, content, Spec{Missing: "mean", Categorical: "one_hot"})

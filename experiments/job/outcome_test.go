@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -189,7 +190,7 @@ func TestPointsOfLattice(t *testing.T) {
 			t.Fatalf("point %d is %v", i, p.RawRowView(i))
 		}
 	}
-	for _, c := range []data.Column{{Levels: []string{"a"}}, {Date: &data.Date{}}} {
+	for _, c := range []data.Column{{Levels: []string{"a"}}, {Date: &cells.Date{}}} {
 		if s.Source.Schema.Inputs[1] = c; s.lattice() != nil {
 			t.Errorf("%+v has a lattice", c)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
@@ -49,7 +50,7 @@ func Describe(name, label string) (out Described, err error) {
 	}
 	switch {
 	case from.Dataset != "" || errors.Is(err, data.ErrSparse):
-		from.Label = data.Name(label)
+		from.Label = cells.Name(label)
 		d, err = ReadAny(&from)
 	case err == nil:
 		out.Table = t

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -37,7 +38,7 @@ func (q Query) load(
 	found *strictyaml.Findings, from data.Spec, m declared.Model, test bool,
 ) (*data.Data, *job.Prepared, error) {
 	from.Regression = m.Numeric()
-	from.Label, from.Positive, from.Preprocess.How = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	from.Label, from.Positive, from.Preprocess.How = cells.Name(q.Label), cells.Name(q.Positive), q.Preprocess
 	for _, p := range from.Check() {
 		found.As("--"+p.Key).At(nil, "%s", p.Message)
 	}

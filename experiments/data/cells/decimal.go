@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Values of the key decimal, the notation of numbers. Without it only a plain decimal number is a
+// DecimalModes are the values of the key decimal, the notation of numbers. Without it only a plain decimal number is a
 // number, so that the ambiguous 1,234 is refused.
-var decimalModes = []string{"point", "comma"}
+var DecimalModes = []string{"point", "comma"}
 
 // ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
 // (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two, thousands may also be separated
@@ -20,7 +20,7 @@ var decimalModes = []string{"point", "comma"}
 // begin with 0, and a currency sign or code may precede or follow the number. Parentheses mean a
 // minus, as in accounting. A percent sign at the end divides by 100.
 func ParseNumber(s, decimal string) (float64, bool) {
-	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
+	if v, ok := ParsePlain(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
 	}
 	if len(s) > maxNumber {
@@ -34,7 +34,7 @@ func ParseNumber(s, decimal string) (float64, bool) {
 		if exponent == "" {
 			return 0, false
 		}
-		return parseNumber(s + exponent)
+		return ParsePlain(s + exponent)
 	}
 	s = withoutCurrency(s)
 	if within, is := strings.CutPrefix(s, "("); is {
@@ -55,7 +55,7 @@ func ParseNumber(s, decimal string) (float64, bool) {
 	if parted {
 		whole += "." + fraction
 	}
-	return parseNumber(whole + exponent)
+	return ParsePlain(whole + exponent)
 }
 
 // currencies are codes of currencies, ISO 4217.
@@ -122,8 +122,8 @@ func ungrouped(s, group string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// notNumber returns the reason why ParseNumber refused s.
-func notNumber(s, decimal string) string {
+// WhyNoNumber returns the reason why ParseNumber refused s.
+func WhyNoNumber(s, decimal string) string {
 	if len(s) > maxNumber {
 		return fmt.Sprintf("%q has more than the %d bytes of a number", strings.ToValidUTF8(s[:40], "")+"…", maxNumber)
 	}
@@ -134,8 +134,8 @@ func notNumber(s, decimal string) string {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
 	}
 	switch {
-	case math.IsInf(v, 0), math.IsNaN(v), err == nil && isDecimal(s) && math.Abs(v) > maxMagnitude:
-		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
+	case math.IsInf(v, 0), math.IsNaN(v), err == nil && isDecimal(s) && math.Abs(v) > MaxMagnitude:
+		return fmt.Sprintf("%q is not finite, or beyond %g", s, MaxMagnitude)
 	case decimal == "comma" && point:
 		return fmt.Sprintf("%q has a decimal point, but decimal: comma is set", s)
 	case decimal == "" && (comma || point) && Currency(s) != "":

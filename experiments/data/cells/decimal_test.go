@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"math"
@@ -87,7 +87,7 @@ func FuzzParseNumber(f *testing.F) {
 		if plain && (!point || v != w) {
 			t.Errorf("%q: %v and %v, %v", text, v, w, point)
 		}
-		if c, comma := ParseNumber(text, "comma"); comma && !(math.Abs(c) <= maxMagnitude) {
+		if c, comma := ParseNumber(text, "comma"); comma && !(math.Abs(c) <= MaxMagnitude) {
 			t.Errorf("%q: %v", text, c)
 		}
 	})

@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"errors"
@@ -114,10 +114,10 @@ func timeOf(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(1e9*(seconds-whole))).UTC()
 }
 
-// check checks all but Since.
-func (d Date) check() error {
+// Mistake is the first mistake of the date; nil: there is none. CheckSince checks Since.
+func (d Date) Mistake() error {
 	if d.Form == "" {
-		return fmt.Errorf("it has no form; write one of %s", list(d.Form.Names()))
+		return fmt.Errorf("it has no form; write one of %s", List(d.Form.Names()))
 	}
 	if err := d.Form.check(); err != nil {
 		return err
@@ -143,9 +143,9 @@ func (d Date) check() error {
 	return nil
 }
 
-// checkSince checks what the date of this name has to do with others. all are the columns that have
-// a meaning, nil if it is no date.
-func (d Date) checkSince(name Name, all map[Name]*Date) error {
+// CheckSince checks the relation of the date of this name to others. all maps every column that has
+// a meaning to its date, other columns to nil.
+func (d Date) CheckSince(name Name, all map[Name]*Date) error {
 	other := all[d.Since]
 	switch {
 	case d.Since == name:
@@ -166,14 +166,14 @@ func (d Date) checkSince(name Name, all map[Name]*Date) error {
 		"(drop)")
 }
 
-// withoutTime marks a date without a time of the day.
-const withoutTime = "without time"
+// WithoutTime marks a date without a time of the day.
+const WithoutTime = "without time"
 
-// number is the time in seconds.
-func (d *Date) number(text string) (v float64, mark string, ok bool) {
+// Number is the time in seconds since 1970, with the mark WithoutTime of a date alone.
+func (d *Date) Number(text string) (v float64, mark string, ok bool) {
 	at, how, ok := ParseDate(text, d.Form)
 	if !how.Timed {
-		mark = withoutTime
+		mark = WithoutTime
 	}
 	if ok && d.Zone != "" && how.Zone != "" {
 		var ahead float64
@@ -183,7 +183,8 @@ func (d *Date) number(text string) (v float64, mark string, ok bool) {
 	return secondsOf(at), mark, ok
 }
 
-func (d *Date) lacks(string) (wrong, remedy string) {
+// Explain returns the fault of a text without a date, and a remedy in the data section.
+func (d *Date) Explain(string) (wrong, remedy string) {
 	what := "a date in the form " + string(d.Form)
 	if d.Form == Clock {
 		what = "a time of the day"
@@ -194,10 +195,12 @@ func (d *Date) lacks(string) (wrong, remedy string) {
 	return "is not " + what, "name another form, or add the text to missing_values"
 }
 
-func (d *Date) others() string { return "are not in the form " + string(d.Form) }
+// ExplainSeveral returns the fault of several texts.
+func (d *Date) ExplainSeveral() string { return "are not in the form " + string(d.Form) }
 
-// names are the inputs that are made of column c, and origins what each is a part of.
-func (d *Date) names(c string) (names, origins []string) {
+// InputNames returns the names of the inputs that are made of column c. origins has the name of the
+// part for each of them.
+func (d *Date) InputNames(c string) (names, origins []string) {
 	for _, p := range d.Parts {
 		name := c + " " + string(p)
 		if p.is().cyclic {
@@ -214,20 +217,21 @@ func (d *Date) names(c string) (names, origins []string) {
 }
 
 // Width is how many inputs are made of the date.
-func (d *Date) Width() int { return len(d.sources()) }
+func (d *Date) Width() int { return len(d.Sources()) }
 
-// sources has, for each input, the place of the first that is made of the same part.
-func (d *Date) sources() (of []int) {
-	_, origins := d.names("")
+// Sources has for each input the index of the first input of the same part.
+func (d *Date) Sources() (of []int) {
+	_, origins := d.InputNames("")
 	for _, o := range origins {
 		of = append(of, slices.Index(origins, o))
 	}
 	return of
 }
 
-// columns sets the columns of the matrix from this one on to what is made of the seconds at and
-// since, NaN where those are. The hour is NaN where the mark says that there is no time.
-func (d *Date) columns(x *mat.Dense, column int, at, since []float64, marks []string) {
+// FillColumns sets the columns of the matrix, from this one on, to the inputs that are made of the
+// times at and since in seconds. They are NaN where the times are. The hour is NaN where the mark is
+// WithoutTime.
+func (d *Date) FillColumns(x *mat.Dense, column int, at, since []float64, marks []string) {
 	for i, v := range at {
 		row := x.RawRowView(i)[column:]
 		put := func(v float64) { row[0], row = v, row[1:] }
@@ -237,7 +241,7 @@ func (d *Date) columns(x *mat.Dense, column int, at, since []float64, marks []st
 			if !math.IsNaN(v) {
 				value = of.of(timeOf(v))
 			}
-			if p == "hour" && marks[i] == withoutTime {
+			if p == "hour" && marks[i] == WithoutTime {
 				value = math.NaN()
 			}
 			if of.cyclic {

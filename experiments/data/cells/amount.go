@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"fmt"
@@ -73,47 +73,50 @@ func endOfNumber(text string) int {
 // isDigit reports whether a text begins with a digit.
 func isDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }
 
-// measured are numbers with a unit, or with limits of detection.
-type measured struct {
-	unit    string
-	limits  bool
-	decimal string // the notation of numbers
+// Quantity reads numbers with a unit, or with limits of detection.
+type Quantity struct {
+	Unit    string // numbers are converted to this unit; empty: they have none
+	Limits  bool   // the sign < or > may precede a number
+	Decimal string // the notation of numbers
 }
 
-func (m measured) number(text string) (v float64, mark string, ok bool) {
-	a, ok := ParseAmount(text, m.decimal)
-	if !ok || a.Limit != "" && !m.limits || a.Sign != "" && m.unit != "" {
+// Number is the value in the unit of the quantity, and the sign of its limit of detection.
+func (m Quantity) Number(text string) (v float64, mark string, ok bool) {
+	a, ok := ParseAmount(text, m.Decimal)
+	if !ok || a.Limit != "" && !m.Limits || a.Sign != "" && m.Unit != "" {
 		return 0, "", false
 	}
 	if a.Unit == "" {
 		return a.Value, a.Limit, true
 	}
-	times, ok := Convert(a.Unit, m.unit)
-	return a.Value * times, a.Limit, ok && m.unit != ""
+	times, ok := Convert(a.Unit, m.Unit)
+	return a.Value * times, a.Limit, ok && m.Unit != ""
 }
 
-func (m measured) lacks(text string) (wrong, remedy string) {
-	switch a, ok := ParseAmount(text, m.decimal); {
+// Explain returns the fault of a text without a number, and a remedy in the data section.
+func (m Quantity) Explain(text string) (wrong, remedy string) {
+	switch a, ok := ParseAmount(text, m.Decimal); {
 	case !ok:
-		return strings.TrimPrefix(notNumber(text, m.decimal), fmt.Sprintf("%q ", text)),
+		return strings.TrimPrefix(WhyNoNumber(text, m.Decimal), fmt.Sprintf("%q ", text)),
 			"or add the text to missing_values"
-	case a.Limit != "" && !m.limits:
+	case a.Limit != "" && !m.Limits:
 		return "is a limit", "or set limits: true"
 	case a.Sign != "":
-		return fmt.Sprintf("is in %s, not %s", a.Sign, m.unit), "or add the text to missing_values"
-	case m.unit == "":
+		return fmt.Sprintf("is in %s, not %s", a.Sign, m.Unit), "or add the text to missing_values"
+	case m.Unit == "":
 		return "has the unit " + a.Unit, fmt.Sprintf("or set unit: %s", a.Unit)
-	case strings.EqualFold(a.Unit, m.unit):
-		return "has another unit by its letter case: " + Readings([]string{a.Unit, m.unit}),
+	case strings.EqualFold(a.Unit, m.Unit):
+		return "has another unit by its letter case: " + Readings([]string{a.Unit, m.Unit}),
 			"or leave the column out (drop)"
 	default:
-		return fmt.Sprintf("has the unit %s, not %s", a.Unit, m.unit), "or add the text to missing_values"
+		return fmt.Sprintf("has the unit %s, not %s", a.Unit, m.Unit), "or add the text to missing_values"
 	}
 }
 
-func (m measured) others() string {
-	if m.unit == "" {
+// ExplainSeveral returns the fault of several texts.
+func (m Quantity) ExplainSeveral() string {
+	if m.Unit == "" {
 		return "are no numbers"
 	}
-	return "are no numbers in " + m.unit
+	return "are no numbers in " + m.Unit
 }

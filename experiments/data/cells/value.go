@@ -1,4 +1,6 @@
-package data
+// Package cells reads the texts of single cells: numbers, amounts with units, dates, durations and
+// labels. It knows no tables.
+package cells
 
 import (
 	"fmt"
@@ -13,20 +15,20 @@ func Missing(s string) bool {
 	return len(s) <= 3 && (s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN"))
 }
 
-// maxMagnitude keeps squares and their sums over cases and columns finite.
-const maxMagnitude = 1e100
+// MaxMagnitude keeps squares and their sums over cases and columns finite.
+const MaxMagnitude = 1e100
 
 // maxNumber is the number of bytes that the text of a number may have.
 const maxNumber = 1000
 
-// parseNumber reads a finite decimal number of magnitude up to maxMagnitude, but not the words,
+// ParsePlain reads a finite decimal number of magnitude up to MaxMagnitude, but not the words,
 // hexadecimal digits and underscores that strconv accepts.
-func parseNumber(s string) (float64, bool) {
+func ParsePlain(s string) (float64, bool) {
 	if len(s) > maxNumber {
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(math.Abs(v) <= maxMagnitude) || !isDecimal(s) {
+	if err != nil || !(math.Abs(v) <= MaxMagnitude) || !isDecimal(s) {
 		return 0, false
 	}
 	return v, true
@@ -35,15 +37,15 @@ func parseNumber(s string) (float64, bool) {
 // isDecimal reports whether s has characters of decimal numbers only.
 func isDecimal(s string) bool { return strings.Trim(s, "0123456789+-.eE") == "" }
 
-// isNumber reports whether parseNumber accepts s.
-func isNumber(s string) bool {
-	_, ok := parseNumber(s)
+// IsNumber reports whether ParsePlain accepts s.
+func IsNumber(s string) bool {
+	_, ok := ParsePlain(s)
 	return ok
 }
 
-// numbers says whether all classes are.
-func numbers(classes []string) bool {
-	return !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
+// AllNumbers reports whether every class is a number.
+func AllNumbers(classes []string) bool {
+	return !slices.ContainsFunc(classes, func(c string) bool { return !IsNumber(c) })
 }
 
 // Canonical is the text of the class that a label names, in a notation of numbers (see
@@ -75,16 +77,16 @@ func (n *Name) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// several is a number with its noun.
-func several(n int, noun string) string {
+// Several is a number with its noun.
+func Several(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// list formats the first few names.
-func list(names []string) string {
+// List formats the first ten names.
+func List(names []string) string {
 	if len(names) > 10 {
 		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
 	}

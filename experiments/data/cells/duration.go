@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"math"
@@ -30,10 +30,11 @@ func (Span) Names() (names []string) {
 // UnmarshalText reads one of them.
 func (s *Span) UnmarshalText(text []byte) error {
 	*s = Span(text)
-	return s.check()
+	return s.Mistake()
 }
 
-func (s Span) check() error {
+// Mistake is the reason why the text is no unit; nil: it is one.
+func (s Span) Mistake() error {
 	return registry.Known("duration", string(s), s.Names())
 }
 
@@ -112,7 +113,7 @@ func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting
 }
 
 func finite(seconds float64, as Lasting) (float64, Lasting, bool) {
-	return seconds, as, math.Abs(seconds) <= maxMagnitude
+	return seconds, as, math.Abs(seconds) <= MaxMagnitude
 }
 
 // isoSeconds reads what follows P in a duration of ISO 8601. Each unit is shorter than the one
@@ -191,19 +192,22 @@ func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) 
 	return 3600*first + 60*second + third, 3, second < 60 && third < 60
 }
 
-// lasting are durations.
-type lasting struct {
-	unit    Span
-	decimal string // the notation of numbers
+// Durations reads durations as numbers in a unit.
+type Durations struct {
+	Unit    Span   // of the numbers, and of a number alone
+	Decimal string // the notation of numbers
 }
 
-func (l lasting) number(text string) (v float64, mark string, ok bool) {
-	v, _, ok = ParseDuration(text, l.decimal, l.unit)
-	return v / l.unit.Seconds(), "", ok
+// Number is the duration in the unit.
+func (l Durations) Number(text string) (v float64, mark string, ok bool) {
+	v, _, ok = ParseDuration(text, l.Decimal, l.Unit)
+	return v / l.Unit.Seconds(), "", ok
 }
 
-func (l lasting) lacks(string) (wrong, remedy string) {
+// Explain returns the fault of a text without a duration, and a remedy in the data section.
+func (l Durations) Explain(string) (wrong, remedy string) {
 	return "is no duration", "or add the text to missing_values"
 }
 
-func (l lasting) others() string { return "are no durations" }
+// ExplainSeveral returns the fault of several texts.
+func (l Durations) ExplainSeveral() string { return "are no durations" }
