@@ -25,7 +25,7 @@ type Attempt struct {
 	Failure     cause.Notice
 }
 
-// NewContest makes a contest by a score over so many folds. An empty race means that all
+// NewContest makes a contest by a score over a number of folds. An empty race means that all
 // contestants visit all folds. The options of the race are JSON.
 func NewContest(score, race string, options []byte, folds int) (c Contest, err error) {
 	c.Folds = folds

@@ -14,7 +14,7 @@ var ErrJournal = errors.New("journal")
 type Control struct {
 	Dropped []int      // they do not run, and are not compared; ascending
 	Paused  []int      // none of their jobs starts; ascending
-	First   []int      // their jobs start before those of others, the last command first
+	First   []int      // their jobs start first, in the reverse order of the commands
 	Own     []Enqueued // points to try, in the order of the commands
 }
 
@@ -27,7 +27,7 @@ type Enqueued struct {
 	Withdrawn bool
 }
 
-// SamePoints reports whether both have the same points, of which the same are withdrawn.
+// SamePoints reports whether both have the same points with the same withdrawals.
 func (c Control) SamePoints(other Control) bool {
 	return slices.EqualFunc(c.Own, other.Own, func(a, b Enqueued) bool { return a.Withdrawn == b.Withdrawn })
 }

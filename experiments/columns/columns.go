@@ -6,7 +6,9 @@ package columns
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
@@ -116,4 +118,65 @@ func (t *Table) Naming(j int) string {
 		return strconv.Itoa(j + 1)
 	}
 	return t.Names[j]
+}
+
+// Use is what becomes of a column.
+type Use int
+
+// The uses of a column.
+const (
+	Input Use = iota
+	Label
+	ID    // carried through to the predictions
+	Group // no fold divides its cases
+	Left  // left out
+)
+
+// String says it to people.
+func (u Use) String() string { return []string{"input", "label", "id", "group", "left out"}[u] }
+
+// Kind is something that a column can be.
+type Kind struct {
+	Name string
+	Use  Use
+	// category says that the values are names, also where they are numbers.
+	category bool
+	// is says whether a column is of this kind, and in words what was found in it.
+	is func(*profile) (found string, ok bool)
+}
+
+// leastRows is the number of rows from which on numbers in a row are no accident.
+const leastRows = 20
+
+// idName are names of columns that identify something: id, patient_id, PatientID, case-no.
+var idName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
+	`^(case|record)$|[_ .-](id|uuid|guid|key|nr|no|index|idx)$|` +
+	`^(id|case|record|row|sample|serial)[_ .-]?(id|nr|no|num|number|key)$|(?-i:[a-z](Id|ID|Nr|No|Key)$)`)
+
+// countName are names of identifiers that are names of counts too.
+var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
+
+// Candidate is a column that may be the label, with the evidence for it.
+type Candidate struct {
+	Column         string `json:"column"`
+	Why            string `json:"why"` // what speaks for it
+	place          int
+	points         float64
+	named, numeric bool // its name or its values speak for it; it has numbers of many values
+}
+
+// UnclearLabel is the error of a table whose columns do not tell which one is the label.
+type UnclearLabel struct {
+	Candidates []Candidate // the most likely columns, in order; at most five
+	Reason     string      // why none of them was taken
+}
+
+// Error names the candidates.
+func (e *UnclearLabel) Error() string {
+	var all []string
+	for _, c := range e.Candidates {
+		all = append(all, fmt.Sprintf("%q (%s)", c.Column, c.Why))
+	}
+	return fmt.Sprintf("which column is the label is not clear: %s; name it; candidates: %s", e.Reason,
+		strings.Join(all, ", "))
 }

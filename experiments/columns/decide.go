@@ -374,3 +374,113 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 		tokens[token] = true
 	}
 }
+
+// dates says what becomes of columns of dates. Where it cannot be seen whether day or month comes
+// first, it is as in the columns where it can. The later of two dates, on average, has the days
+// since the earlier one.
+func (t *Table) dates(profiles []*profile) {
+	var all []int
+	of, known := map[int]*dated{}, map[cells.Form]int{}
+	for j, c := range t.Columns {
+		if c.Kind != date.Name {
+			continue
+		}
+		of[j] = profiles[j].dated()
+		if profiles[j].other(of[j]) == nil {
+			known[of[j].form]++
+		}
+		if of[j].form != cells.Clock {
+			all = append(all, j)
+		}
+	}
+	unsure := map[int]*dated{}
+	for _, j := range all {
+		if other := profiles[j].other(of[j]); other != nil {
+			if known[other.form] > known[of[j].form] {
+				of[j] = other
+			}
+			if known[of[j].form] == 0 {
+				unsure[j] = profiles[j].other(of[j])
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Compare(of[a].sum/float64(of[a].n), of[b].sum/float64(of[b].n))
+	})
+	for _, j := range slices.Sorted(maps.Keys(of)) {
+		c, d := &t.Columns[j], of[j]
+		parts, leftOut := d.proposed(c.Name, d.n >= leastRows)
+		meaning := &cells.Date{Form: d.form, Parts: parts}
+		c.Found = d.found(leftOut, unsure[j])
+		at := slices.Index(all, j)
+		if at > 0 {
+			before := all[at-1]
+			meaning.Since = cells.Name(t.Naming(before))
+			var same []cells.Part
+			if meaning.Parts, same = d.apart(of[before], parts); same != nil {
+				c.Found += "; left out, for nearly the same in " + t.Columns[before].Name + ": " + joined(same)
+			}
+		}
+		c.odd = d.odd
+		if len(parts) > 0 || at >= 0 && len(all) > 1 {
+			c.Use, c.Date = Input, meaning
+		}
+	}
+}
+
+// fold finds columns of categories that are spelt in several ways, as yes, Yes and YES, which
+// ignore_case makes one. Single letters can mean different things by their case, as alleles do,
+// unless they are answers.
+func (t *Table) fold(profiles []*profile) {
+	var all []string
+	for _, p := range profiles {
+		if ways := p.spellings(); ways != "" {
+			t.Spec.IgnoreCase.Columns = append(t.Spec.IgnoreCase.Columns, cells.Name(t.Naming(p.place)))
+			all = append(all, ways)
+			p.spelt, p.levels = p.levels, p.folded()
+		}
+	}
+	t.Spellings = strings.Join(all, "; ")
+}
+
+// folded counts the values that differ in letter case alone as the most frequent of them.
+func (p *profile) folded() map[string]int {
+	out, as := map[string]int{}, data.Spellings(p.levels)
+	for level, n := range p.levels {
+		out[as[level]] += n
+	}
+	return out
+}
+
+// spellings lists the ways in which a category is spelt; empty if it is one, or if there are no
+// categories.
+func (p *profile) spellings() string {
+	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.lasting.n == p.texts || p.dated() != nil {
+		return ""
+	}
+	folded := p.folded()
+	if len(folded) == len(p.levels) || len(folded) > mostCategories || p.there < 2*len(folded) {
+		return ""
+	}
+	all, letters := map[string][]string{}, []string(nil)
+	for _, level := range slices.Sorted(maps.Keys(p.levels)) {
+		lower := strings.ToLower(level)
+		all[lower] = append(all[lower], level)
+	}
+	for _, lower := range slices.Sorted(maps.Keys(all)) {
+		if !isToken(lower) {
+			letters = append(letters, lower)
+		}
+	}
+	told := ""
+	for _, lower := range slices.Sorted(maps.Keys(all)) {
+		switch ways := all[lower]; {
+		case len(ways) == 1:
+		case len(lower) == 1 && !answered(letters):
+			return ""
+		case told == "":
+			told = p.name + ": " + strings.Join(ways, ", ")
+		}
+	}
+	return told
+}

@@ -1,5 +1,147 @@
 package columns
 
+import (
+	"fmt"
+	"regexp"
+	"unicode"
+)
+
 // kinds are asked in this order; the last takes every column.
 var kinds = []Kind{empty, constant, weight, rowNumber, duration, measure, mixture, group, identifier, date, code,
 	number, answer, ordered, category, text}
+
+// empty has no values.
+var empty = Kind{Name: "empty", Use: Left, is: func(p *profile) (string, bool) {
+	return "no values", p.there == 0
+}}
+
+// constant has one value.
+var constant = Kind{Name: "constant", Use: Left, is: func(p *profile) (string, bool) {
+	if len(p.levels) != 1 {
+		return "", false
+	}
+	for value := range p.levels {
+		if p.missing > 0 {
+			return fmt.Sprintf("one value, %s, or none", short(value)), true
+		}
+		return fmt.Sprintf("one value, %s", short(value)), true
+	}
+	return "", false
+}}
+
+// date is a day or a time. It is an input if parts of it, or the days since another date, say
+// something (see Table.dates).
+var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) { return "", p.dated() != nil }}
+
+// Texts that never repeat are sentences if they have more than longest bytes on average, or more
+// than shortest and, most of them, blanks.
+const shortest, longest = 20, 60
+
+// identifier tells every case from all others.
+var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string, bool) {
+	switch {
+	case !p.unique() || p.there < 3:
+		return "", false
+	case p.isNumber():
+		return "whole numbers that never repeat, named like an identifier",
+			p.isWhole() && idName.MatchString(p.name)
+	case p.dated() != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName.MatchString(p.name):
+		return "", false
+	}
+	sentences := p.bytes > longest*p.there || p.bytes > shortest*p.there && 2*p.blanks > p.there
+	return "texts that never repeat", !sentences
+}}
+
+// rowNumber counts the rows.
+var rowNumber = Kind{Name: "row number", Use: ID, is: func(p *profile) (string, bool) {
+	t := p.tally()
+	counts := p.isWhole() && p.missing == 0 && p.tokened() == 0 && p.unique() && (t.min == 0 || t.min == 1) &&
+		t.max-t.min == float64(p.there-1)
+	if !counts || p.there < leastRows && !idName.MatchString(p.name) {
+		return "", false
+	}
+	return fmt.Sprintf("the numbers %g to %g, each once", t.min, t.max), true
+}}
+
+// groupName are names of columns that say whom or what several rows are of.
+var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
+	`customers?|clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|` +
+	`donors?|strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +
+	`probanden?|teilnehmer|haushalte?|kunden?|sch(ü|ue)ler|sujets?|foyers?|m(é|e)nages?|pacientes?|sujetos?|` +
+	`hogar(es)?|clientes?|pazient[ei]|soggett[oi]|famigli[ae]|sujeitos?|dom(i|í)c(i|í)lios?|pati(ë|e)nt(en)?|` +
+	`huishoudens?|klant(en)?|pacjen(t|ci)|klien(t|ci)|gospodarstw[oa]|patienter|hush(å|a)ll|kunder)` +
+	`([_ .-]?(id|ids|nr|no|number|code|key|num))?$`)
+
+// Groups have at least leastGroups values, and no more than mostOfGroup rows each on average.
+const leastGroups, leastNamedGroups, mostOfGroup = 10, 5, 50
+
+// group says whom or what several cases come from. Its name tells, or its values do: there are many
+// of them, and each has several rows.
+var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) {
+	n := len(p.levels)
+	named := groupName.MatchString(p.name) || idName.MatchString(p.name) && !countName.MatchString(p.name)
+	switch {
+	case p.missing > 0 || p.dated() != nil || p.isNumber() && !p.isWhole():
+		return "", false
+	case named && p.levels == nil && p.repeats:
+		return fmt.Sprintf("more than %d different values that repeat: cases of one stay on one side of a split",
+			p.most), true
+	case n < leastNamedGroups || p.there > mostOfGroup*n:
+		return "", false
+	case named && p.there >= n+n/5:
+	case n < leastGroups || p.isNumber() || p.alone() || codeName.MatchString(p.name) || !p.coded() && !p.together():
+		return "", false
+	}
+	return fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,
+		float64(p.there)/float64(n)), true
+}}
+
+// alone reports whether some value occurs once.
+func (p *profile) alone() bool {
+	for _, n := range p.levels {
+		if n == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// together reports whether the rows of each value follow one another.
+func (p *profile) together() bool { return p.runs == len(p.levels) }
+
+// coded reports whether all values have letters and digits, as P07 has.
+func (p *profile) coded() bool {
+	for level := range p.levels {
+		digits, letters := 0, 0
+		for _, r := range level {
+			if unicode.IsDigit(r) {
+				digits++
+			} else if unicode.IsLetter(r) {
+				letters++
+			}
+		}
+		if digits == 0 || letters > 2*digits+2 {
+			return false
+		}
+	}
+	return len(p.levels) > 0
+}
+
+// text is anything else: sentences, and names that are too many for categories.
+var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
+	unit, others, _ := p.measured()
+	switch n := len(p.levels); {
+	case unit != "" && others == nil && p.tally().n > 0:
+		return fmt.Sprintf("%d numbers without a unit, and %d in %s; columns: {%s: {unit: %[3]s}} takes all to be in "+
+			"%[3]s", p.tally().n, p.texts, unit, p.name), true
+	case p.tally().n > 0 && p.texts > 0:
+		return fmt.Sprintf("%d numbers and %d texts; missing_values: [TEXT, …] makes numbers of it if those stand for "+
+			"missing ones", p.tally().n, p.texts), true
+	case p.unique():
+		return "texts that never repeat", true
+	case n == 0:
+		return fmt.Sprintf("more than %d different texts, too many for categories", p.most), true
+	default:
+		return fmt.Sprintf("%d different texts, too many for categories", n), true
+	}
+}}

@@ -1,7 +1,12 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
@@ -37,6 +42,148 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 		if days == n {
 			found += fmt.Sprintf("; if they are dates, as 20241231 is, write columns: {%s: {date: {form: ymd, parts: "+
 				"[year, month, weekday]}}}", p.name)
+		}
+	}
+	return found, true
+}}
+
+var weightName = regexp.MustCompile(`(?i)^(fnlwgt|pweight|fweight|weights|w|wt|` +
+	`(sample|case|survey|freq|frequency|sampling|observation|obs|population|design)[_ .-]?(weight|wt|wgt)s?)$`)
+
+// weight says how much a case counts, which is no input.
+var weight = Kind{Name: "weight", Use: Left, is: func(p *profile) (string, bool) {
+	return "weights of cases, by its name: no input; if each case counts as that many, name it under weights " +
+			"instead",
+		p.isNumber() && p.tally().min >= 0 && weightName.MatchString(p.name)
+}}
+
+// mostSizes is how many different texts with a unit that is not known are categories.
+const mostSizes = 10
+
+// measure holds numbers with a unit behind them, or with limits of detection.
+var measure = Kind{Name: "measure", Use: Input, is: func(p *profile) (string, bool) {
+	unit, others, ok := p.measured()
+	if !ok || others != nil {
+		return "", false
+	}
+	t := &p.amounts[p.notation]
+	found := fmt.Sprintf("numbers, %.6g to %.6g", t.min, t.max)
+	if n := p.tally(); n.n > 0 {
+		found = fmt.Sprintf("numbers, %.6g to %.6g", min(t.min, n.min), max(t.max, n.max))
+	}
+	if unit != "" {
+		var converted []string
+		for other := range p.units {
+			if times, _ := cells.Convert(other, unit); other != "" && times != 1 {
+				converted = append(converted, other)
+			}
+		}
+		if converted != nil { // the range is of several units
+			found += " as they are written, in"
+		}
+		found += " " + unit
+		if bare := p.tally().n; bare > 0 {
+			found += fmt.Sprintf("; %d without a unit, taken to be in %s", bare, unit)
+		}
+		if slices.Sort(converted); converted != nil {
+			found += fmt.Sprintf("; %s converted", strings.Join(converted, ", "))
+		}
+	}
+	for _, side := range []struct{ limit, what string }{{"<", "below"}, {">", "above"}} {
+		if n := p.limits[side.limit]; n > 0 {
+			found += fmt.Sprintf("; %d %s a limit of detection", n, side.what)
+		}
+	}
+	return found, true
+}}
+
+// mixture holds numbers in several currencies, or in units that cannot be converted.
+var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *profile) (string, bool) {
+	if p.isNumber() && len(p.currencies) > 1 {
+		return "in " + strings.Join(slices.Sorted(maps.Keys(p.currencies)), ", ") + "; write all in one currency", true
+	}
+	unit, others, ok := p.measured()
+	if readings := cells.Readings(append(others, unit)); ok && others != nil && readings != "" {
+		return readings + "; write all in one unit", true
+	}
+	_, few := category.is(p)
+	signed := p.percent > 0 || len(p.currencies) > 0
+	if !ok || others == nil || !signed && (few || !slices.ContainsFunc(append(others, unit), cells.WellKnown)) {
+		return "", false
+	}
+	return fmt.Sprintf("in %s and %s; write all in one unit", unit, strings.Join(others, ", ")), true
+}}
+
+// measured is the unit of numbers, empty if they have limits alone, and the others that cannot be
+// converted to it. It is not ok if the texts are something else.
+func (p *profile) measured() (unit string, others []string, ok bool) {
+	t := &p.amounts[p.notation]
+	known := map[string]int{}
+	for u, n := range p.units {
+		if u != "" {
+			known[u] = n
+		}
+	}
+	limits := p.limits["<"] + p.limits[">"]
+	if t.n == 0 || t.n != p.texts || p.texts+p.tally().n+p.tokened() != p.there || len(p.units) > mostTold ||
+		p.dated() != nil || idName.MatchString(p.name) {
+		return "", nil, false
+	}
+	if len(known) == 0 {
+		return "", nil, p.tally().n > 0 && (p.levels == nil || len(p.levels) > mostSizes || p.order() == nil)
+	}
+	all := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
+		return cmp.Or(cmp.Compare(known[b], known[a]), cmp.Compare(a, b))
+	})
+	unit, total := all[0], 0
+	for _, other := range all {
+		total += known[other]
+		if _, same := cells.Convert(other, unit); !same {
+			others = append(others, other)
+		}
+	}
+	others = append(others, slices.Sorted(maps.Keys(p.currencies))...)
+	if p.percent > 0 {
+		others = append(others, "%")
+	}
+	few := p.levels != nil && len(p.levels) <= mostSizes && !cells.WellKnown(unit) &&
+		(others == nil || cells.Readings(append(others, unit)) == "")
+	return unit, others, !few && 2*total >= t.n+p.tally().n-limits
+}
+
+// lastName are names of durations; without one, 1:30:00 is a time of the day.
+var lastName = regexp.MustCompile(`(?i)duration|dauer|durée|duree|duraci|elapsed|laufzeit|runtime|run_time|uptime|` +
+	`downtime|tenure|(^|[_ .-])(wait|waited|waiting|lap|pace|split|age|stay|time_(spent|taken|to|in|on))([_ .-]|$)`)
+
+// duration holds lengths of time: 2h 15m, 3 days, P3DT4H, and 1:30:00 where the name says so or a
+// clock goes beyond a day.
+var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, bool) {
+	l := &p.lasting
+	numbers := p.tally()
+	none := numbers.n == 0 || numbers.min == 0 && numbers.max == 0
+	if l.n == 0 || !none || (p.texts-l.n)*leastNumbers > p.there || p.texts+numbers.n+p.tokened() != p.there ||
+		!l.named && !l.beyond && !(l.clocks[2]+l.clocks[3] == l.n && lastName.MatchString(p.name)) {
+		return "", false
+	}
+	for text := range l.odd { // a unit that is one of time in small letters is another unit
+		if _, _, ok := cells.ParseDuration(strings.ToLower(text), "", "minutes"); ok {
+			return "", false
+		}
+	}
+	unit := l.unit()
+	of := unit.Seconds()
+	if l.clocks[2] == l.n { // they were taken for minutes and seconds
+		of /= 60
+	}
+	found := fmt.Sprintf("durations, %.4g to %.4g %s", l.min/of, l.max/of, unit)
+	if l.clocks[2] > 0 {
+		first, second := "hours", "minutes"
+		if !longUnit(unit) {
+			first, second = second, "seconds"
+		}
+		found += fmt.Sprintf("; 1:30 is read as %s and %s", first, second)
+		if l.clocks[3] == 0 {
+			found += ", a guess"
 		}
 	}
 	return found, true

@@ -402,7 +402,8 @@ func (t *table) nameColumns(r *records) {
 	t.distinguish()
 	if len(numeric) > 0 {
 		t.warnings = append(t.warnings,
-			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)", cells.List(numeric)))
+			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)",
+				cells.List(numeric)))
 	}
 }
 
@@ -467,8 +468,8 @@ func isZip(text string, width int) bool {
 
 // wrongWidth reports a line of n fields.
 func (t *table) wrongWidth(line, n int) {
-	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", cells.Several(n, "field"), len(t.names),
-		t.widthHint(n))
+	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", cells.Several(n, "field"),
+		len(t.names), t.widthHint(n))
 }
 
 // widthHint suggests a reason for a line of n fields.

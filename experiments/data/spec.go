@@ -89,7 +89,8 @@ func (c Columns) described() (names []cells.Name) {
 // for row r.
 type Counts struct {
 	Successes cells.Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
-	Trials    cells.Name `yaml:"trials"`    // column of numbers of 0 or more; none: 1 each, and successes are probabilities
+	// column of numbers of 0 or more; none: 1 each, and successes are probabilities
+	Trials cells.Name `yaml:"trials"`
 }
 
 // Problem is a mistake in one key of the data section, with its remedy.

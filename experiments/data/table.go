@@ -545,7 +545,8 @@ func (t *table) filled(n, columns, values int) bool {
 		return true
 	}
 	t.faults.add(0, 0, "%s of %s have only %s; a table has a value in one of %d places or more; leave out the columns "+
-		"that have few", cells.Several(n, "row"), cells.Several(columns, "column"), cells.Several(values, "value"), maxEmpty)
+		"that have few", cells.Several(n, "row"), cells.Several(columns, "column"), cells.Several(values, "value"),
+		maxEmpty)
 	return false
 }
 

@@ -229,8 +229,8 @@ func (d *Date) Sources() (of []int) {
 }
 
 // FillColumns sets the columns of the matrix, from this one on, to the inputs that are made of the
-// times at and since in seconds. They are NaN where the times are. The hour is NaN where the mark is
-// WithoutTime.
+// times at and since in seconds. They are NaN where the times are. The hour is NaN where the mark
+// is WithoutTime.
 func (d *Date) FillColumns(x *mat.Dense, column int, at, since []float64, marks []string) {
 	for i, v := range at {
 		row := x.RawRowView(i)[column:]

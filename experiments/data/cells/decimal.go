@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// DecimalModes are the values of the key decimal, the notation of numbers. Without it only a plain decimal number is a
-// number, so that the ambiguous 1,234 is refused.
+// DecimalModes are the values of the key decimal, the notation of numbers. Without it only a plain
+// decimal number is a number, so that the ambiguous 1,234 is refused.
 var DecimalModes = []string{"point", "comma"}
 
 // ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
