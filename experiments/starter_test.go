@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -24,7 +24,7 @@ import (
 func TestStarter(t *testing.T) {
 	schema, dir := compiled(t, "experiment"), t.TempDir()
 	sources := map[string]string{} // and what the file must contain
-	for _, s := range data.Table {
+	for _, s := range sets.Table {
 		sources[s.Name] = "dataset: " + s.Name + " "
 	}
 	for name, file := range map[string][2]string{

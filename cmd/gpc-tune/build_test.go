@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 
 	gpctune "github.com/gpc-tune/gpc-tune"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
@@ -164,16 +164,16 @@ func TestNotice(t *testing.T) {
 			add(module, folder)
 		}
 	}
-	var sets strings.Builder
-	for _, s := range data.Table {
+	var listed strings.Builder
+	for _, s := range sets.Table {
 		if s.Train != "" {
-			fmt.Fprintf(&sets, "%s: %s. Licence: %s\n", s.Name, s.Citation, s.Licence)
+			fmt.Fprintf(&listed, "%s: %s. Licence: %s\n", s.Name, s.Citation, s.Licence)
 		}
 	}
 	if *writeNotice {
 		var notice strings.Builder
 		notice.WriteString("gpc-tune is under the licence in LICENSE. Parts of the program that others have written are under those below. The fonts Liberation Sans and Liberation Sans Bold,\n" +
-			"of the module codeberg.org/go-fonts/liberation, are under the SIL Open Font License; the Go fonts, of golang.org/x/image, under the licence of Go.\n\n## Data sets\n\n" + sets.String())
+			"of the module codeberg.org/go-fonts/liberation, are under the SIL Open Font License; the Go fonts, of golang.org/x/image, under the licence of Go.\n\n## Data sets\n\n" + listed.String())
 		var parts []string
 		for text, modules := range of {
 			slices.Sort(modules)
@@ -200,7 +200,7 @@ func TestNotice(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(gpctune.Notice, "\n"+sets.String()) {
+	if !strings.Contains(gpctune.Notice, "\n"+listed.String()) {
 		t.Error("NOTICE does not have the data sets as they are: make notice")
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
@@ -156,7 +156,7 @@ func TestCommandsOfPages(t *testing.T) {
 				}
 			}
 			if i := slices.Index(args, "--data"); i >= 0 && !strings.Contains(args[i+1], ".") {
-				if !slices.ContainsFunc(data.Table, func(s data.Set) bool { return s.Name == args[i+1] }) {
+				if !slices.ContainsFunc(sets.Table, func(s sets.Set) bool { return s.Name == args[i+1] }) {
 					t.Errorf("%s:%d: no data set %s", b.page, b.line, args[i+1])
 				}
 			}

@@ -13,8 +13,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
+
+// Count is the number of cases of one class.
+type Count = sets.Count
 
 // Data is a set of cases, not yet split or preprocessed.
 type Data struct {

@@ -357,7 +357,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, want *reques
 		return false
 	}
 	t.header = want.isHeader(first, second)
-	t.names, t.label = positional(width), width-1
+	t.names, t.label = cells.Positional(width), width-1
 	switch {
 	case t.header:
 		t.form = delimiter + "-separated columns, header"

@@ -25,16 +25,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 )
 
 // sheetOf are the texts of a table: names, and rows of cells, of which an empty one is missing.
 func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
 	t.Helper()
-	set, err := Lookup(name)
+	set, err := sets.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := set.source(false)
+	src, err := bundled(set, false)
 	if err != nil {
 		t.Fatal(err)
 	}

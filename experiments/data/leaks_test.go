@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 )
 
 // withInput is a copy of d with another input before all others.
@@ -35,8 +37,8 @@ func leaking(d *Data) (names []string) {
 // bundledClasses are the bundled sets with at least 150 cases, whose labels are classes.
 func bundledClasses(t *testing.T) (all []*Data) {
 	t.Helper()
-	for _, set := range Table {
-		if set.toy != nil || set.Rows < 150 || set.Classes == nil {
+	for _, set := range sets.Table {
+		if set.Generated() || set.Rows < 150 || set.Classes == nil {
 			continue
 		}
 		d, err := Load(Spec{Dataset: set.Name, Missing: "median"}, "", 1)

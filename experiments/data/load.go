@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -32,10 +33,8 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, _ := Lookup(s.Dataset) // the zero value if files are read
-	if set.toy != nil {
-		s.ID = slices.Concat(s.ID, unnamedTruth(s, set.toy))
-	}
+	set, _ := sets.Lookup(s.Dataset) // the zero value if files are read
+	s.ID = slices.Concat(s.ID, unnamedTruth(s, set.TruthColumns()))
 	d, err := s.readTrain(train)
 	if err != nil {
 		return nil, err
@@ -45,8 +44,8 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 		file, _ := Located(within(dir, s.Train))
 		d.Name, _, _ = strings.Cut(filepath.Base(file), ".")
 	}
-	if set.toy != nil {
-		d.Truth = set.toy.known(set, d)
+	if set.Generated() {
+		d.Truth = truthOf(set, d)
 	}
 	if s.Subsample > 0 {
 		if d, err = d.subsample(s.Subsample, seed); err != nil {
@@ -66,9 +65,9 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 
 // open opens the training and the test file. test is nil if there is none.
 func (s Spec) open(dir string) (train source, test *source, err error) {
-	set, _ := Lookup(s.Dataset)
+	set, _ := sets.Lookup(s.Dataset)
 	if s.Train == "" {
-		train, err = set.source(false)
+		train, err = bundled(set, false)
 	} else if train, err = open(within(dir, s.Train), reading{encoding: s.Encoding}); err != nil {
 		err = unreadable("train", s.Train, dir, err)
 	}
@@ -78,7 +77,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	test = new(source)
 	var fault error
 	if s.Test == "" {
-		*test, fault = set.source(true)
+		*test, fault = bundled(set, true)
 	} else if *test, fault = openTest(dir, s.Test, reading{encoding: s.Encoding}); fault != nil {
 		fault = unreadable("test", s.Test, dir, fault)
 	}
@@ -117,9 +116,9 @@ func (s Spec) Files(dir string) (files []string) {
 }
 
 // unnamedTruth lists the columns with the truth of a generated set to which s gives no other role.
-func unnamedTruth(s Spec, t *toy) (names []cells.Name) {
+func unnamedTruth(s Spec, truth []string) (names []cells.Name) {
 	uses := s.uses()
-	for _, name := range t.truth {
+	for _, name := range truth {
 		if !slices.ContainsFunc(uses, func(u use) bool { return u.column == name }) {
 			names = append(names, cells.Name(name))
 		}

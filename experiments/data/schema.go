@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -313,9 +314,9 @@ var readAsWestern = cause.Coding.New("the cases are not UTF-8 text, and are read
 func openTest(dir, path string, how reading) (source, error) {
 	src, err := open(within(dir, path), how)
 	if errors.Is(err, fs.ErrNotExist) {
-		set, unknown := Lookup(path)
+		set, unknown := sets.Lookup(path)
 		if unknown == nil {
-			return set.source(true)
+			return bundled(set, true)
 		}
 		err = fmt.Errorf("%w; %w", err, unknown)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
@@ -25,7 +26,7 @@ func shared(t testing.TB, name string) string {
 }
 
 func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
-	for _, s := range Table {
+	for _, s := range sets.Table {
 		t.Run(s.Name, func(t *testing.T) {
 			if s.Doc == "" || s.Citation == "" || s.Licence == "" {
 				t.Error("needs a doc, a citation and a licence")
@@ -44,7 +45,7 @@ func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
 				}
 			}
 			check(d, s.Rows, s.Classes)
-			if (d.Test != nil) != (s.TestRows > 0) || s.toy == nil && (s.TestRows > 0) != (s.Test != "") {
+			if (d.Test != nil) != (s.TestRows > 0) || !s.Generated() && (s.TestRows > 0) != (s.Test != "") {
 				t.Fatal("test file and test counts do not go together")
 			}
 			if d.Test != nil {
@@ -78,8 +79,8 @@ func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
 		}
 		return fmt.Sprintf("%d × %d: %s", rows, features, strings.Join(parts, ", "))
 	}
-	for _, s := range Table {
-		if s.toy != nil {
+	for _, s := range sets.Table {
+		if s.Generated() {
 			continue
 		}
 		if got := stated(s.Rows, s.Features, s.Classes); got != published[s.Train] {
@@ -94,16 +95,16 @@ func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
 }
 
 func TestBundledFilesAreTheOriginals(t *testing.T) {
-	for _, s := range Table {
-		for _, file := range []string{s.Train, s.Test} {
-			if file == "" {
+	for _, s := range sets.Table {
+		for _, test := range []bool{false, true} {
+			if s.Generated() {
 				continue
 			}
-			want, err := os.ReadFile(shared(t, file))
+			file, got, err := s.File(test)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := sets.ReadFile("sets/" + file)
+			want, err := os.ReadFile(shared(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +114,7 @@ func TestBundledFilesAreTheOriginals(t *testing.T) {
 }
 
 func TestLookupSuggests(t *testing.T) {
-	_, err := Lookup("crab")
+	_, err := sets.Lookup("crab")
 	if err == nil || !strings.Contains(err.Error(), `did you mean "crabs"`) {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -142,7 +143,7 @@ func (s Spec) Check() Problems {
 	case s.Dataset == "" && s.Train == "":
 		p.add("dataset", "neither dataset nor train is given; name a bundled set or a file")
 	case s.Dataset != "":
-		if _, err := Lookup(s.Dataset); err != nil {
+		if _, err := sets.Lookup(s.Dataset); err != nil {
 			p.add("dataset", "%v; a file goes under train", err)
 		}
 	}

@@ -104,7 +104,7 @@ func readSVMLight(t *table, text string, want request) error {
 		return t.faults.refuse("%d rows with indices up to %d hold only %d values, but would need a dense matrix "+
 			"of %d; number the features from 1 without gaps", len(cases), features, values, cells)
 	}
-	t.names = positional(features)
+	t.names = cells.Positional(features)
 	if hasQID {
 		t.names = append(t.names, "qid")
 	}

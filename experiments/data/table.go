@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -610,15 +609,6 @@ func (t *table) index() map[string]int {
 		index[name] = j
 	}
 	return index
-}
-
-// positional returns names for n columns of a file without names.
-func positional(n int) []string {
-	names := make([]string, n)
-	for j := range names {
-		names[j] = "x" + strconv.Itoa(j+1)
-	}
-	return names
 }
 
 // unreadCell adds a value of column j of a case, which is unreadable because of why.

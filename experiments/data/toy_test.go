@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 )
 
 // The toy data are the same for ever and on every machine, because results on them are compared
@@ -23,12 +24,19 @@ func TestToysAreAlwaysTheSame(t *testing.T) {
 		"ard":         "36ba3faa063b6973",
 		"mixture":     "279955228cd28aca",
 	}
-	for _, s := range Table {
-		if s.toy == nil {
+	for _, s := range sets.Table {
+		if !s.Generated() {
 			continue
 		}
-		train, test := s.toy.file(false), s.toy.file(true)
-		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(train+test)))[:16]; got != sums[s.Name] {
+		var both []byte
+		for _, test := range []bool{false, true} {
+			_, text, err := s.File(test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			both = append(both, text...)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(both))[:16]; got != sums[s.Name] {
 			t.Errorf("%s: the files have the sum %s, want %s", s.Name, got, sums[s.Name])
 		}
 	}

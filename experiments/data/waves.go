@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // wavesTests is the number of test cases of a set of waves of any size.
@@ -36,7 +38,7 @@ func Waves(n, inputs int) ([]File, error) {
 	text := func(from, to int) []byte {
 		var b bytes.Buffer
 		b.Grow((to - from + 1) * inputs * 21)
-		b.WriteString(strings.Join(positional(inputs), ",") + ",label\n")
+		b.WriteString(strings.Join(cells.Positional(inputs), ",") + ",label\n")
 		for i := from; i < to; i++ {
 			for _, v := range x.RawRowView(i) {
 				b.Write(append(strconv.AppendFloat(b.AvailableBuffer(), v, 'g', -1, 64), ','))
@@ -62,7 +64,7 @@ func waves(n, inputs int) (x *mat.Dense, y []int) {
 	}
 	for i := range y {
 		x1, x2 := x.At(i, 0), x.At(i, 1)
-		if f := 2.5*math.Sin(1.5*x1) + 0.75*x1*math.Cos(2*x2) - 0.5; r.uniform(0, 1) < logistic(f) {
+		if f := 2.5*math.Sin(1.5*x1) + 0.75*x1*math.Cos(2*x2) - 0.5; r.uniform(0, 1) < 1/(1+math.Exp(-f)) {
 			y[i] = 1
 		}
 	}

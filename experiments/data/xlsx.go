@@ -80,7 +80,7 @@ func openXLSX(t *table, src source, _ *request) (contents, int) {
 			s.places = append(s.places, j+1)
 		}
 	}
-	t.names, t.label = positional(len(s.places)), len(s.places)-1
+	t.names, t.label = cells.Positional(len(s.places)), len(s.places)-1
 	if t.header = isHeading(rows); t.header {
 		t.form += ", header"
 		for _, c := range rows[0].cells {

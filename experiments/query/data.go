@@ -12,13 +12,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
 // Source interprets a name as a bundled data set if there is one, else as a file.
 func Source(name string) (data.Spec, error) {
-	_, unknown := data.Lookup(name)
+	_, unknown := sets.Lookup(name)
 	if unknown == nil {
 		return data.Spec{Dataset: name}, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
@@ -41,7 +41,7 @@ type Entry struct {
 // and the bundled experiments.
 func Kinds() []Kind {
 	datasets := Kind{Name: "datasets"}
-	for _, s := range data.Table {
+	for _, s := range sets.Table {
 		datasets.Entries = append(datasets.Entries, Entry{Name: s.Name, Doc: s.Doc})
 	}
 	scores := Kind{Name: "scores"}

@@ -13,7 +13,7 @@ import (
 
 // library lists the packages that other programs import; their exports may be unused in this module.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "experiments/data/cells", "experiments/classifier", "experiments/journal", "objective",
+	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "experiments/data/cells", "experiments/data/sets", "experiments/classifier", "experiments/journal", "objective",
 	"objective/comparator",
 	"objective/inducing", "objective/kernel", "approx/param", "objective/preprocess",
 	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",

@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"reports/page":                     {"internal/panicked", "internal/registry", "internal/terminal", "reports", "reports/figure", "reports/picture", "reports/table"},
 	"reports/reporttest":               {"cv", "record", "reports", "internal/cause", "record/parsed"},
 	"reports/figure":                   {"internal/panicked", "internal/terminal"},
-	"experiments/data":                 {"objective/preprocess", "internal/registry", "internal/cause", "experiments/data/cells"},
+	"experiments/data":                 {"objective/preprocess", "internal/registry", "internal/cause", "experiments/data/cells", "experiments/data/sets"},
 	"experiments/gallery":              {},
 	"tools/gallery/ledger":             {"experiments/data", "experiments/gallery", "experiments/run", "record", "reports"},
 	"tools/gallery":                    {"experiments/gallery", "tools/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"experiments":                      {"experiments/job", "experiments/plan", "record", "experiments/run", "experiments/spec", "internal/build", "internal/strictyaml", "reports", "search", "experiments/classifier/predict", "experiments/live", "internal/interrupt", "internal/terminal"},
 	"experiments/submit":               {"experiments/run", "experiments/spec", "internal/atomicfile", "internal/machine", "internal/registry", "internal/strictyaml", "internal/terminal", "reports", "search", ""},
 	"cmd/gpc-tune":                     {"experiments", "experiments/query", "experiments/catalogue", "experiments/check", "experiments/classifier/predict", "experiments/columns", "experiments/data", "experiments/doctor", "experiments/live", "experiments/plan", "record", "experiments/run", "experiments/spec", "experiments/submit", "internal/atomicfile", "internal/build", "experiments/journal", "internal/panicked", "internal/registry", "internal/terminal", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search", "internal/cause", ""},
-	"experiments/query":                {"approx", "cv", "experiments/columns", "experiments/data", "experiments/illustrate", "experiments/job", "experiments/declared", "experiments/spec", "internal/atomicfile", "internal/interrupt", "internal/linalg", "record", "internal/registry", "internal/strictyaml", "objective", "objective/kernel", "approx/param", "reports", "reports/figure", "reports/picture", "internal/machine", "internal/cause", "experiments/data/cells"},
+	"experiments/query":                {"approx", "cv", "experiments/columns", "experiments/data", "experiments/illustrate", "experiments/job", "experiments/declared", "experiments/spec", "internal/atomicfile", "internal/interrupt", "internal/linalg", "record", "internal/registry", "internal/strictyaml", "objective", "objective/kernel", "approx/param", "reports", "reports/figure", "reports/picture", "internal/machine", "internal/cause", "experiments/data/cells", "experiments/data/sets"},
 	"experiments/columns":              {"experiments/data", "internal/registry", "experiments/data/cells"},
 	"experiments/catalogue":            {"", "approx", "approx/likelihood", "cv", "experiments/declared", "experiments/query", "experiments/classifier/predict", "experiments/columns", "experiments/data", "experiments/plan", "experiments/spec", "experiments/journal", "internal/jsonschema", "record", "internal/registry", "internal/strictyaml", "approx/param", "reports", "reports/table", "internal/cause", "experiments/data/cells"},
 	"experiments/check":                {"approx", "experiments/query", "experiments/job", "experiments/declared", "experiments/plan", "internal/interrupt", "record", "internal/strictyaml", "objective", "reports", "internal/cause"},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"experiments/plan":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/illustrate", "experiments/job", "experiments/declared", "objective/preprocess", "experiments/spec", "internal/build", "experiments/journal", "internal/machine", "internal/panicked", "record", "internal/registry", "internal/random", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "approx/param", "search", "internal/cause"},
 	"experiments/plan/plantest":        {"experiments/plan", "experiments/spec"},
 	"experiments/run":                  {"experiments/plan", "experiments/spec", "internal/atomicfile", "internal/build", "experiments/journal", "internal/linalg", "internal/machine", "record", "internal/registry", "internal/strictyaml", "approx/param", "internal/terminal", "reports", "reports/page", "reports/picture", "search"},
-	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "experiments/illustrate", "experiments/declared", "internal/jsonschema", "record", "internal/registry", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "approx/param", "reports/figure", "reports/page", "reports/picture", "search", "record/parsed"},
+	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "experiments/illustrate", "experiments/declared", "internal/jsonschema", "record", "internal/registry", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "approx/param", "reports/figure", "reports/page", "reports/picture", "search", "record/parsed", "experiments/data/sets"},
 	"internal/build":                   {"internal/linalg"},
 	"internal/jsonschema":              {},
 	"internal/architecture":            {},
@@ -90,6 +90,7 @@ var allowed = map[string][]string{
 	"tools/bench":                      {"approx", "approx/likelihood", "approx/prior", "cv", "experiments", "experiments/data", "objective/preprocess", "experiments/journal", "internal/linalg", "record", "objective", "objective/kernel", "approx/param", "search"},
 	"approx/likelihood/likelihoodtest": {"approx/likelihood", "internal/testing/exhaustive"},
 	"experiments/data/cells":           {"internal/registry"},
+	"experiments/data/sets":            {"experiments/data/cells", "internal/registry"},
 }
 
 // inRooms are the packages of the module by their path in it.

@@ -194,7 +194,7 @@ func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) 
 
 // Durations reads durations as numbers in a unit.
 type Durations struct {
-	Unit    Span   // of the numbers, and of a number alone
+	Unit    Span   // unit of the numbers; a number alone is in it
 	Decimal string // the notation of numbers
 }
 

@@ -92,3 +92,12 @@ func List(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Positional returns names for n columns of a file without names.
+func Positional(n int) []string {
+	names := make([]string, n)
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j+1)
+	}
+	return names
+}

@@ -1,4 +1,4 @@
-package data
+package sets
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
 // Constants of generated sets.
@@ -23,7 +25,7 @@ func (t *toy) file(test bool) string {
 	if test {
 		cases = tests
 	}
-	names := positional(len(cases[0].x))
+	names := cells.Positional(len(cases[0].x))
 	var b strings.Builder
 	b.WriteString(strings.Join(slices.Concat(names, t.truth, []string{"label"}), ",") + "\n")
 	decimals := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
@@ -37,29 +39,6 @@ func (t *toy) file(test bool) string {
 		b.WriteString(decimals(c.label) + "\n")
 	}
 	return b.String()
-}
-
-// known is the truth at raw inputs of d, as Data.Truth; nil if the inputs or labels are not the
-// generated ones.
-func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
-	var places []int
-	for _, class := range d.Classes {
-		places = append(places, slices.IndexFunc(set.Classes, func(c Count) bool { return c.Class == class }))
-	}
-	if !slices.Equal(d.ColumnNames, positional(set.Features)) || d.Schema.Label.Name != "label" ||
-		len(places) != len(set.Classes) || slices.Contains(places, -1) {
-		return nil
-	}
-	return func(x []float64) []float64 {
-		truth := t.at(x)
-		switch len(places) {
-		case 0:
-			return truth
-		case 2:
-			truth = []float64{1 - truth[0], truth[0]}
-		}
-		return Pick(truth, places)
-	}
 }
 
 // onSquare generates n cases of each of two classes over [lo, hi]²; the test cases are a lattice

@@ -1,4 +1,5 @@
-package data
+// Package sets has the bundled data sets: files, and generated sets whose truth is known.
+package sets
 
 import "math/rand/v2"
 
@@ -11,6 +12,20 @@ type Set struct {
 	Classes, TestClasses         []Count // in natural order; nil for numeric labels
 	toy                          *toy    // instead of files
 }
+
+// Generated reports whether the set is drawn instead of read.
+func (s Set) Generated() bool { return s.toy != nil }
+
+// TruthColumns are the names of the columns with the true values; nil for a set that is read.
+func (s Set) TruthColumns() []string {
+	if s.toy == nil {
+		return nil
+	}
+	return s.toy.truth
+}
+
+// Truth returns the true values at the raw inputs x of a generated set, by TruthColumns.
+func (s Set) Truth(x []float64) []float64 { return s.toy.at(x) }
 
 // Count is the number of cases of one class.
 type Count struct {

@@ -1,4 +1,4 @@
-package data
+package sets
 
 import "math/rand/v2"
 

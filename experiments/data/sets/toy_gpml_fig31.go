@@ -1,4 +1,4 @@
-package data
+package sets
 
 var gpmlFig31 = Set{
 	Name: "gpml_fig31",
