@@ -76,7 +76,7 @@ var codeName = regexp.MustCompile(`(?i)(^|[_ .-])(code|type|kind|category|cat|cl
 	`channel|group|arm|batch|lot|machine|operator|lab|hospital|clinic|shop|store|product|plan|tariff)` +
 	`(_?(id|code|nr|no))?$`)
 
-// mostCodes is how many different whole numbers are believed to be names of categories.
+// mostCodes is the largest number of different whole numbers that can be names of categories.
 const mostCodes = 50
 
 // code names categories by whole numbers.
@@ -247,7 +247,7 @@ var (
 	heading   = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
 )
 
-// band is where a band of numbers begins, as 18-24, <18, 65+ or 3 alone, or NaN.
+// band is the lower end of a band of numbers such as 18-24, <18, 65+ or 3; NaN for other texts.
 func band(text string) float64 {
 	if m := ranged.FindStringSubmatch(text); m != nil {
 		to := amountOf(m[3], m[4])

@@ -120,7 +120,7 @@ func (t *Table) Naming(j int) string {
 	return t.Names[j]
 }
 
-// Use is what becomes of a column.
+// Use is the role of a column.
 type Use int
 
 // The uses of a column.
@@ -132,14 +132,14 @@ const (
 	Left  // left out
 )
 
-// String says it to people.
+// String is the name of the role in messages.
 func (u Use) String() string { return []string{"input", "label", "id", "group", "left out"}[u] }
 
 // Kind is something that a column can be.
 type Kind struct {
 	Name string
 	Use  Use
-	// category says that the values are names, also where they are numbers.
+	// category means that numbers of this kind are names.
 	category bool
 	// is says whether a column is of this kind, and in words what was found in it.
 	is func(*profile) (found string, ok bool)
@@ -167,7 +167,7 @@ type Candidate struct {
 
 // UnclearLabel is the error of a table whose columns do not tell which one is the label.
 type UnclearLabel struct {
-	Candidates []Candidate // the most likely columns, in order; at most five
+	Candidates []Candidate // at most five columns, the most likely first
 	Reason     string      // why none of them was taken
 }
 

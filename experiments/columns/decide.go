@@ -375,9 +375,9 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	}
 }
 
-// dates says what becomes of columns of dates. Where it cannot be seen whether day or month comes
-// first, it is as in the columns where it can. The later of two dates, on average, has the days
-// since the earlier one.
+// dates decides which parts of each column of dates become inputs. If the values of a column do not
+// show whether day or month comes first, the other columns of dates decide. The later of two dates,
+// on average, has the days since the earlier one.
 func (t *Table) dates(profiles []*profile) {
 	var all []int
 	of, known := map[int]*dated{}, map[cells.Form]int{}

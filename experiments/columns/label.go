@@ -486,7 +486,7 @@ func (p *profile) classes() bool {
 }
 
 // label says whether the values could be classes of a column that is the label by its name or
-// place: those of classes, or more texts that repeat often.
+// place. Such values are classes, or more texts that repeat often.
 func (p *profile) label() bool {
 	n := len(p.levels)
 	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()

@@ -50,14 +50,14 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 var weightName = regexp.MustCompile(`(?i)^(fnlwgt|pweight|fweight|weights|w|wt|` +
 	`(sample|case|survey|freq|frequency|sampling|observation|obs|population|design)[_ .-]?(weight|wt|wgt)s?)$`)
 
-// weight says how much a case counts, which is no input.
+// weight is a column of weights of cases, which are no input.
 var weight = Kind{Name: "weight", Use: Left, is: func(p *profile) (string, bool) {
 	return "weights of cases, by its name: no input; if each case counts as that many, name it under weights " +
 			"instead",
 		p.isNumber() && p.tally().min >= 0 && weightName.MatchString(p.name)
 }}
 
-// mostSizes is how many different texts with a unit that is not known are categories.
+// mostSizes is the largest number of different texts of an unknown unit that are categories.
 const mostSizes = 10
 
 // measure holds numbers with a unit behind them, or with limits of detection.
@@ -115,7 +115,7 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 }}
 
 // measured is the unit of numbers, empty if they have limits alone, and the others that cannot be
-// converted to it. It is not ok if the texts are something else.
+// converted to it. ok is false if the texts are no such numbers.
 func (p *profile) measured() (unit string, others []string, ok bool) {
 	t := &p.amounts[p.notation]
 	known := map[string]int{}

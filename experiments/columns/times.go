@@ -24,7 +24,7 @@ type dated struct {
 	parts       map[cells.Part][2]float64
 	ranked      float64    // the sum of days times rows, which is another for other dates
 	usual       cells.Form // the more usual form of dates that are written so
-	timed       int        // those with a time of the day
+	timed       int        // number of dates with a time of the day
 	zones       map[string]bool
 }
 
@@ -156,11 +156,11 @@ func joined(parts []cells.Part) string {
 	return strings.Join(texts, " and ")
 }
 
-// lasting is what the values of a column are as durations.
+// lasting has statistics of the values of a column as durations.
 type lasting struct {
 	n        int
 	odd      map[string]int // texts that are none
-	clocks   [4]int         // those with so many fields
+	clocks   [4]int         // number of clocks by their number of fields
 	named    bool           // a unit is written in full
 	beyond   bool           // a clock goes beyond a day
 	sum      float64        // seconds, clocks of two fields as minutes and seconds
@@ -193,8 +193,8 @@ func (l *lasting) add(text string) {
 	l.sum, l.min, l.max = l.sum+v, min(l.min, v), max(l.max, v)
 }
 
-// unit is the largest unit of which the mean duration has two or more. Clocks of two fields are
-// hours and minutes, unless others have seconds too.
+// unit is the largest unit that fits twice into the mean duration. Clocks of two fields are hours
+// and minutes, unless others have seconds too.
 func (l *lasting) unit() cells.Span {
 	if l.clocks[2] == l.n {
 		return "hours"

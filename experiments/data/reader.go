@@ -36,7 +36,7 @@ func (s source) reader() *reader {
 type folder struct {
 	table *table
 	parts []*table
-	rows  []contents // of each part
+	rows  []contents // rows of each part
 	part  int
 	of    int // number of parts
 }

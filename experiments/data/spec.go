@@ -66,7 +66,7 @@ type Spec struct {
 
 // Columns are the inputs: a list of their names, or what some of them mean, by their names.
 type Columns struct {
-	Chosen    []cells.Name       // in this order; none: all columns without another role
+	Chosen    []cells.Name       // inputs in this order; none: all columns without another role
 	Described map[string]Meaning // of inputs
 }
 
