@@ -30,6 +30,7 @@ type problem struct {
 	test          *data.Summary  // nil: there is no test set
 	grouped       bool
 	ordered       bool // the classes have an order
+	skewed        []string
 }
 
 // smallest is the number of cases of the smallest class.
@@ -309,7 +310,12 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	if s.subsample > 0 {
 		w.line("  subsample: %d # of the cases, drawn in each class; without it all are used", s.subsample)
 	}
-	w.line("  preprocess: standardize # none | standardize | whiten; fitted on the training part of every split")
+	if len(p.skewed) > 0 {
+		w.line("  preprocess: power # logarithms or powers of what is skewed (%s), fitted on the training part of every "+
+			"split; then mean 0, variance 1; or standardize, whiten, none", strings.Join(p.skewed, ", "))
+	} else {
+		w.line("  preprocess: standardize # none | standardize | power | whiten; fitted on the training part of every split")
+	}
 	w.line("")
 	likelihood, inference, tunes := s.model(p)
 	w.line("model: # any value may be a list: every combination is tuned and compared")

@@ -57,8 +57,8 @@ func Restarts(n int) Option { return func(o *options) { o.Restarts = n } }
 // default is 0.
 func Seed(s uint64) Option { return func(o *options) { o.seed = s } }
 
-// Preprocess transforms the inputs: "standardize" (the default), "whiten" or "none". It is fitted
-// to the training inputs.
+// Preprocess transforms the inputs: "standardize" (the default), "power", "whiten" or "none". It is
+// fitted to the training inputs.
 func Preprocess(how string) Option { return func(o *options) { o.preprocess = how } }
 
 // Weights say how many cases each row counts as, 0 or more; by default 1. Rows of weight 0 are left

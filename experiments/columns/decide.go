@@ -21,6 +21,8 @@ const (
 	// which: where more do, inputs have few different values, and cases that share them are no
 	// copies.
 	copied, coincident = 0.01, 0.5
+	// A skewed input has more different values.
+	fewLevels = 5
 )
 
 // Read goes once through a file of columns and decides what each is. label names the column of the
@@ -160,8 +162,13 @@ func (t *Table) decide(profiles []*profile) {
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Use == Input }) {
 		t.take(profiles)
 	}
-	for j := range t.Columns {
-		t.Columns[j].UsedAs = t.Columns[j].Use.String()
+	for j, c := range t.Columns {
+		t.Columns[j].UsedAs = c.Use.String()
+		of := profiles[j].tally()
+		if c.Use == Input && c.number && of.min >= 0 && of.skewed() && (profiles[j].levels == nil ||
+			len(profiles[j].levels) > fewLevels) {
+			t.Skewed = append(t.Skewed, c.Name)
+		}
 	}
 }
 
@@ -224,7 +231,7 @@ func (t *Table) labelled(p *profile) {
 		of := p.tally()
 		c.Found = fmt.Sprintf("numbers, %.6g to %.6g", of.min, of.max)
 		t.Target = Spread{of.mean, math.Sqrt(of.squares / float64(of.n)),
-			of.min > 0 && of.max >= 10*of.min && of.mean-of.min < (of.max-of.min)/3}
+			of.min > 0 && of.skewed()}
 	case len(p.levels) > limit || p.levels == nil:
 		c.Found = "too many different texts for classes"
 	default:

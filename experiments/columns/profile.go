@@ -61,6 +61,10 @@ type tally struct {
 	squares  float64 // Σ (v - mean)²
 }
 
+// skewed reports whether the mean lies in the lowest third of the range, and the largest value is
+// ten times the smallest or more.
+func (t *tally) skewed() bool { return t.max >= 10*t.min && t.mean-t.min < (t.max-t.min)/3 }
+
 func (t *tally) add(v float64) {
 	if t.n == 0 {
 		t.min, t.max = v, v

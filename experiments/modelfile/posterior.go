@@ -211,9 +211,7 @@ func (f *File) Substitutes() []float64 {
 		out = medians(rows, len(f.Columns.ColumnNames()))
 	}
 	for j := range out {
-		if p.Scale != nil {
-			out[j] = out[j]*p.Scale[j] + p.Mean[j]
-		}
+		out[j] = p.Original(j, out[j])
 	}
 	return out
 }

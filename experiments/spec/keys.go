@@ -95,7 +95,8 @@ var Sections = []Section{
 			"kernel, one input for the kernel hamming", "error", "categorical: one_hot"},
 		{"subsample", "number of training cases to keep: a random subset with the same proportions of " +
 			"classes", "all", "subsample: 2000"},
-		{"preprocess", "none, standardize (mean 0, variance 1) or whiten (identity covariance), fitted " +
+		{"preprocess", "none, standardize (mean 0, variance 1), power (logarithms or powers of skewed inputs, then " +
+			"standardize) or whiten (identity covariance), fitted " +
 			"on the training cases of each split", "none", "preprocess: standardize"},
 	}},
 	{"counts", "the columns of rows that stand for several trials with the same inputs", []string{"Counts"}, []Key{

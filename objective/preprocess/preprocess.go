@@ -1,6 +1,7 @@
 // Package preprocess maps inputs before they reach a kernel. It replaces missing values by the mean
-// or the median of their column, and then standardises, z_j = (x_j - mean_j)/sd_j, or whitens, z =
-// S^(-½)(x - mean) with S the covariance of the inputs.
+// or the median of their column, and then standardises, z_j = (x_j - mean_j)/sd_j, perhaps after a
+// power or the logarithm of skewed inputs, or whitens, z = S^(-½)(x - mean) with S the covariance of
+// the inputs.
 //
 // The statistics are those of the cases that Fit is given, so that a test part has no part in them;
 // Apply maps any inputs by them. The package knows neither files nor labels.
@@ -23,15 +24,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Map is an affine map of the inputs, fitted on the training part of a split and applied
-// to both parts:
+// Map is a map of the inputs, fitted on the training part of a split and applied to both parts:
 //
-//	z = (x − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
+//	z = (t(x) − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
-// after missing values have been replaced by Impute. What is nil is left out.
+// after missing values have been replaced by Impute. t has the powers of the columns. What is nil is
+// left out.
 type Map struct {
 	How    string    `json:"how"`
 	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
+	Power  []Power   `json:"power,omitempty"`  // d
 	Mean   []float64 `json:"mean,omitempty"`   // d
 	Scale  []float64 `json:"scale,omitempty"`  // d: population standard deviations, 1 for constant columns
 	// d×r, row-major, of W in its r directions: W itself may be far larger than the data
@@ -45,7 +47,7 @@ const epsilon = 0x1p-52
 type method struct {
 	fit func(p *Map, x *mat.Dense, weight []float64) (warnings []cause.Notice, err error)
 
-	mean, scale, root bool // what fit sets
+	power, mean, scale, root bool // what fit sets
 }
 
 // Table lists the values of the key preprocess; the first is the default.
@@ -53,6 +55,8 @@ var Table = registry.Table[method]{
 	of("none", "inputs as they are",
 		method{fit: func(*Map, *mat.Dense, []float64) ([]cause.Notice, error) { return nil, nil }}),
 	of("standardize", "zero mean and unit variance", method{fit: standardize, mean: true, scale: true}),
+	of("power", "powers or logarithms of skewed inputs that are not below 0, then zero mean and unit variance",
+		method{fit: powers, power: true, mean: true, scale: true}),
 	of("whiten", "zero mean and identity covariance", method{fit: whiten, mean: true, root: true}),
 }
 
@@ -82,7 +86,7 @@ func (e InputError) Error() string { return e.Of(fmt.Sprintf("input %d", e.Input
 func (e InputError) Of(name string) string { return fmt.Sprintf(e.text, name) }
 
 // Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is
-// none, standardize or whiten, missing is error, drop, mean or median; "" is the first of either.
+// none, standardize, power or whiten, missing is error, drop, mean or median; "" is the first of either.
 // Columns that are said to be names of something stay as they are, which whiten does not allow.
 // The errors are of the data, and InputErrors: a missing value under error or drop, an infinite
 // one, or a column without any value.
@@ -120,6 +124,9 @@ func FitWeighted(
 				"instead"}
 		case is && m.scale:
 			p.Mean[j], p.Scale[j] = 0, 1
+			if m.power {
+				p.Power[j] = Power{Exponent: 1}
+			}
 		}
 	}
 	return p, warnings, nil
@@ -191,6 +198,14 @@ func (p *Map) Check(d int) error {
 		return fmt.Errorf("root has %d numbers, want a multiple of %d up to %d with whiten, else none", len(p.Root), d,
 			d*d)
 	}
+	if sets.power != (p.Power != nil) || len(p.Power) > 0 && len(p.Power) != d {
+		return fmt.Errorf("power has %d entries, want %d with power, else none", len(p.Power), d)
+	}
+	for j, power := range p.Power {
+		if err := power.check(); err != nil {
+			return fmt.Errorf("power[%d]: %w", j, err)
+		}
+	}
 	for j, s := range p.Scale {
 		if !(s > 0) {
 			return fmt.Errorf("scale[%d] = %v must be greater than 0", j, s)
@@ -221,6 +236,9 @@ func (p *Map) ApplyTo(z *mat.Dense) {
 		for j, v := range row {
 			if math.IsNaN(v) {
 				panic(fmt.Sprintf("preprocess: missing value at row %d, column %d, and no imputation was fitted", i, j))
+			}
+			if p.Power != nil {
+				v = p.Power[j].at(v)
 			}
 			if p.Mean != nil {
 				v -= p.Mean[j]

@@ -1,0 +1,137 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+)
+
+// Power is a transformation of an input by Box & Cox (1964), with the exponent λ and the shift c:
+//
+//	t(x) = ((x + c)^λ - 1) / λ     or, for λ = 0,     t(x) = log(x + c)
+//
+// Below the least training value, where the power may be undefined, t goes on as its tangent there.
+type Power struct {
+	Exponent float64 `json:"exponent"` // λ: -1, -½, 0 or ½; 1 leaves the input as it is
+	Shift    float64 `json:"shift"`    // c: 0, or the least training value above 0 if one is 0
+	Least    float64 `json:"least"`    // the least training value
+}
+
+// exponents are the values of λ that are tried besides 1, which leaves an input as it is.
+var exponents = []float64{-1, -0.5, 0, 0.5}
+
+// needed is by how much, in nats, the log likelihood of a power has to exceed that of λ = 1: half of
+// the 99 % quantile of a χ² variate with one degree of freedom.
+const needed = 6.63 / 2
+
+// at is t(x).
+func (p Power) at(x float64) float64 {
+	if p.Exponent == 1 {
+		return x
+	}
+	least := p.Least + p.Shift
+	if x < p.Least {
+		return p.at(p.Least) + math.Pow(least, p.Exponent-1)*(x-p.Least)
+	}
+	if p.Exponent == 0 {
+		return math.Log(x + p.Shift)
+	}
+	return (math.Pow(x+p.Shift, p.Exponent) - 1) / p.Exponent
+}
+
+// of is the x with this t(x).
+func (p Power) of(t float64) float64 {
+	switch least := p.at(p.Least); {
+	case p.Exponent == 1:
+		return t
+	case t < least:
+		return p.Least + (t-least)*math.Pow(p.Least+p.Shift, 1-p.Exponent)
+	case p.Exponent == 0:
+		return math.Exp(t) - p.Shift
+	}
+	return math.Pow(1+p.Exponent*t, 1/p.Exponent) - p.Shift
+}
+
+// Original is the input j that Apply maps to z, for a map that does not whiten.
+func (p *Map) Original(j int, z float64) float64 {
+	if p.Scale != nil {
+		z = z*p.Scale[j] + p.Mean[j]
+	}
+	if p.Power != nil {
+		z = p.Power[j].of(z)
+	}
+	return z
+}
+
+// check says what is wrong with a transformation that comes from outside the program.
+func (p Power) check() error {
+	if p.Exponent == 1 {
+		return nil
+	}
+	if !slices.Contains(exponents, p.Exponent) {
+		return fmt.Errorf("exponent %v, want 1 or one of %v", p.Exponent, exponents)
+	}
+	if least := p.Least + p.Shift; !(least > 0) || math.IsInf(least, 0) {
+		return errors.New("the least value and the shift must have a finite sum above 0")
+	}
+	return nil
+}
+
+// powers: the Box-Cox transformation of every column of values of which none is below 0, with that
+// λ of a few under which the transformed values have the largest normal likelihood; then zero mean
+// and unit variance.
+func powers(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
+	n, d := x.Dims()
+	p.Power = make([]Power, d)
+	x = mat.DenseCopyOf(x)
+	column := make([]float64, n)
+	for j := range d {
+		mat.Col(column, j, x)
+		p.Power[j] = likeliest(column, weight)
+		for i, v := range column {
+			x.Set(i, j, p.Power[j].at(v))
+		}
+	}
+	return standardize(p, x, weight)
+}
+
+// likeliest is the power with the largest likelihood, by enough more than that of the values
+// themselves; else of exponent 1. With the variance s² of the transformed values, and up to a constant,
+//
+//	log likelihood = -n log(s) + (λ - 1) Σ log(x + c)
+func likeliest(column, weight []float64) Power {
+	best := Power{Exponent: 1}
+	sorted := slices.Sorted(slices.Values(column))
+	least := sorted[0]
+	if least < 0 || len(slices.Compact(slices.Clone(sorted))) < 3 {
+		return best
+	}
+	shift := 0.0
+	if least == 0 {
+		shift = sorted[slices.IndexFunc(sorted, func(v float64) bool { return v > 0 })]
+	}
+	logs, n := 0.0, count(len(column), weight)
+	for i, v := range column {
+		logs += weightOf(weight, i) * math.Log(v+shift)
+	}
+	likelihood := func(values []float64, exponent float64) float64 {
+		return (exponent-1)*logs - n*math.Log(deviation(values, weight, weightedMean(values, weight)))
+	}
+	most := likelihood(column, 1) + needed
+	values := make([]float64, len(column))
+	for _, exponent := range exponents {
+		p := Power{exponent, shift, least}
+		for i, v := range column {
+			values[i] = p.at(v)
+		}
+		if l := likelihood(values, exponent); l > most {
+			best, most = p, l
+		}
+	}
+	return best
+}
