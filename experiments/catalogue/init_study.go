@@ -303,6 +303,15 @@ func (s study) evaluation(p problem) string {
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
 }
 
+// firstOf lists a few names.
+func firstOf(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // write writes what follows the data section. left is what the study lacks to take no more than
 // most, and least the seconds of the next larger one.
 func (s study) write(p problem, left []string, most time.Duration, least float64) string {
@@ -311,10 +320,11 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 		w.line("  subsample: %d # of the cases, drawn in each class; without it all are used", s.subsample)
 	}
 	if len(p.skewed) > 0 {
-		w.line("  preprocess: power # logarithms or powers of what is skewed (%s), fitted on the training part of every "+
-			"split; then mean 0, variance 1; or standardize, whiten, none", strings.Join(p.skewed, ", "))
+		w.line("  preprocess: power # powers or logarithms of skewed inputs (%s), fitted on the training part of "+
+			"every split; or standardize, whiten, none", firstOf(p.skewed))
 	} else {
-		w.line("  preprocess: standardize # none | standardize | power | whiten; fitted on the training part of every split")
+		w.line("  preprocess: standardize # none | standardize | power | whiten; fitted on the training part of " +
+			"every split")
 	}
 	w.line("")
 	likelihood, inference, tunes := s.model(p)

@@ -5,28 +5,24 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // Power is a transformation of an input by Box & Cox (1964), with the exponent λ and the shift c:
 //
 //	t(x) = ((x + c)^λ - 1) / λ     or, for λ = 0,     t(x) = log(x + c)
 //
-// Below the least training value, where the power may be undefined, t goes on as its tangent there.
+// Below the least training value, where the power may be undefined, t continues as its tangent.
 type Power struct {
-	Exponent float64 `json:"exponent"` // λ: -1, -½, 0 or ½; 1 leaves the input as it is
-	Shift    float64 `json:"shift"`    // c: 0, or the least training value above 0 if one is 0
+	Exponent float64 `json:"exponent"` // λ: -1, -½, 0, ½, or 1, which leaves x as it is
+	Shift    float64 `json:"shift"`    // c: 0, or the least value above 0 if one is 0
 	Least    float64 `json:"least"`    // the least training value
 }
 
 // exponents are the values of λ that are tried besides 1, which leaves an input as it is.
 var exponents = []float64{-1, -0.5, 0, 0.5}
 
-// needed is by how much, in nats, the log likelihood of a power has to exceed that of λ = 1: half of
-// the 99 % quantile of a χ² variate with one degree of freedom.
+// needed is the least gain in log likelihood, in nats, over λ = 1: half of the 99 % quantile of a χ²
+// variate with one degree of freedom.
 const needed = 6.63 / 2
 
 // at is t(x).
@@ -57,18 +53,7 @@ func (p Power) of(t float64) float64 {
 	return math.Pow(1+p.Exponent*t, 1/p.Exponent) - p.Shift
 }
 
-// Original is the input j that Apply maps to z, for a map that does not whiten.
-func (p *Map) Original(j int, z float64) float64 {
-	if p.Scale != nil {
-		z = z*p.Scale[j] + p.Mean[j]
-	}
-	if p.Power != nil {
-		z = p.Power[j].of(z)
-	}
-	return z
-}
-
-// check says what is wrong with a transformation that comes from outside the program.
+// check returns an error if a transformation from outside the program cannot be applied.
 func (p Power) check() error {
 	if p.Exponent == 1 {
 		return nil
@@ -82,26 +67,8 @@ func (p Power) check() error {
 	return nil
 }
 
-// powers: the Box-Cox transformation of every column of values of which none is below 0, with that
-// λ of a few under which the transformed values have the largest normal likelihood; then zero mean
-// and unit variance.
-func powers(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
-	n, d := x.Dims()
-	p.Power = make([]Power, d)
-	x = mat.DenseCopyOf(x)
-	column := make([]float64, n)
-	for j := range d {
-		mat.Col(column, j, x)
-		p.Power[j] = likeliest(column, weight)
-		for i, v := range column {
-			x.Set(i, j, p.Power[j].at(v))
-		}
-	}
-	return standardize(p, x, weight)
-}
-
-// likeliest is the power with the largest likelihood, by enough more than that of the values
-// themselves; else of exponent 1. With the variance s² of the transformed values, and up to a constant,
+// likeliest returns the power with the largest likelihood, if it exceeds the likelihood of the
+// values themselves by enough; else exponent 1. With the variance s² of the transformed values, and up to a constant,
 //
 //	log likelihood = -n log(s) + (λ - 1) Σ log(x + c)
 func likeliest(column, weight []float64) Power {

@@ -1,7 +1,6 @@
 // Package preprocess maps inputs before they reach a kernel. It replaces missing values by the mean
-// or the median of their column, and then standardises, z_j = (x_j - mean_j)/sd_j, perhaps after a
-// power or the logarithm of skewed inputs, or whitens, z = S^(-½)(x - mean) with S the covariance of
-// the inputs.
+// or the median of their column. Then it standardises, z_j = (x_j - mean_j)/sd_j, perhaps after a
+// power of skewed inputs, or whitens, z = S^(-½)(x - mean) with the covariance S of the inputs.
 //
 // The statistics are those of the cases that Fit is given, so that a test part has no part in them;
 // Apply maps any inputs by them. The package knows neither files nor labels.
@@ -16,7 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -28,8 +26,8 @@ import (
 //
 //	z = (t(x) − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
-// after missing values have been replaced by Impute. t has the powers of the columns. What is nil is
-// left out.
+// after missing values have been replaced by Impute. t has the powers of the columns. The program
+// leaves out parts that are nil.
 type Map struct {
 	How    string    `json:"how"`
 	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
@@ -85,8 +83,8 @@ func (e InputError) Error() string { return e.Of(fmt.Sprintf("input %d", e.Input
 // Of is the text in which the input has this name.
 func (e InputError) Of(name string) string { return fmt.Sprintf(e.text, name) }
 
-// Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is
-// none, standardize, power or whiten, missing is error, drop, mean or median; "" is the first of either.
+// Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is none,
+// standardize, power or whiten, missing is error, drop, mean or median; "" is the first of either.
 // Columns that are said to be names of something stay as they are, which whiten does not allow.
 // The errors are of the data, and InputErrors: a missing value under error or drop, an infinite
 // one, or a column without any value.
@@ -263,6 +261,35 @@ func (p *Map) ApplyTo(z *mat.Dense) {
 	linalg.Gemm(blas.NoTrans, blas.Trans, 1, coordinates.RawMatrix(), root, 0, z.RawMatrix())
 }
 
+// Original is the input j that Apply maps to z, for a map that does not whiten.
+func (p *Map) Original(j int, z float64) float64 {
+	if p.Scale != nil {
+		z = z*p.Scale[j] + p.Mean[j]
+	}
+	if p.Power != nil {
+		z = p.Power[j].of(z)
+	}
+	return z
+}
+
+// powers: the Box-Cox transformation of every column without values below 0, then zero mean and unit
+// variance. λ is the exponent under which the transformed values have the largest normal
+// likelihood.
+func powers(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
+	n, d := x.Dims()
+	p.Power = make([]Power, d)
+	x = mat.DenseCopyOf(x)
+	column := make([]float64, n)
+	for j := range d {
+		mat.Col(column, j, x)
+		p.Power[j] = likeliest(column, weight)
+		for i, v := range column {
+			x.Set(i, j, p.Power[j].at(v))
+		}
+	}
+	return standardize(p, x, weight)
+}
+
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is
 // only centred.
 func standardize(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
@@ -328,92 +355,4 @@ func whiten(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 			"others are projected out", rank, d)}, nil
 	}
 	return nil, nil
-}
-
-// Mean is that of x, taken about its first value so that the mean of equal values is that value
-// exactly.
-func Mean(x []float64) float64 { return weightedMean(x, nil) }
-
-func weightedMean(x, weight []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += weightOf(weight, i) * (v - x[0])
-	}
-	return x[0] + sum/count(len(x), weight)
-}
-
-// weightOf is the weight of case i, and count the sum of the weights of n cases; nil: 1 each.
-func weightOf(weight []float64, i int) float64 {
-	if weight == nil {
-		return 1
-	}
-	return weight[i]
-}
-
-func count(n int, weight []float64) float64 {
-	if weight == nil {
-		return float64(n)
-	}
-	return floats.Sum(weight)
-}
-
-// present are the values that are there, with their weights.
-func present(x, weight []float64) (there, of []float64) {
-	for i, v := range x {
-		if math.IsNaN(v) {
-			continue
-		}
-		there = append(there, v)
-		if weight != nil {
-			of = append(of, weight[i])
-		}
-	}
-	return there, of
-}
-
-// deviation is the population standard deviation of x about its mean mu, corrected for the rounding
-// of mu; NaN if all values are equal to mu.
-func deviation(x, weight []float64, mu float64) float64 {
-	largest := 0.0 // scales the squares, which could underflow
-	for _, v := range x {
-		largest = max(largest, math.Abs(v-mu))
-	}
-	n, sum, squares := count(len(x), weight), 0.0, 0.0
-	for i, v := range x {
-		c := (v - mu) / largest
-		sum += weightOf(weight, i) * c
-		squares += weightOf(weight, i) * c * c
-	}
-	return largest * math.Sqrt((squares-sum*sum/n)/n)
-}
-
-// Median is that of x: the middle value, or the mean of the middle two.
-func Median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	n := len(x)
-	return Mean(x[(n-1)/2 : n/2+1])
-}
-
-// weightedMedian is the value below and above which is at most half of the weight, or the mean of
-// two such values.
-func weightedMedian(x, weight []float64) float64 {
-	if weight == nil {
-		return Median(x)
-	}
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	half, below := count(len(x), weight)/2, 0.0
-	for k, i := range order[:len(order)-1] {
-		below += weight[i]
-		switch {
-		case below == half:
-			return Mean([]float64{x[i], x[order[k+1]]})
-		case below > half:
-			return x[i]
-		}
-	}
-	return x[order[len(order)-1]]
 }
