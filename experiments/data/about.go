@@ -47,7 +47,7 @@ func (d *Data) about(s Spec) string {
 	} else {
 		var classes []Count
 		for k, n := range d.Counts() {
-			classes = append(classes, Count{d.Classes[k], n})
+			classes = append(classes, Count{Class: d.Classes[k], N: n})
 		}
 		text += ": " + Abridged(counted(classes))
 	}

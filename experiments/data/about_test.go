@@ -25,7 +25,7 @@ func TestAbout(t *testing.T) {
 		{Spec{Label: "y"}, func(d *Data) { d.Classes, d.Labels, d.Targets = nil, nil, []float64{2.5, -1, 1e7} }, "y: numbers, -1 to 1e+07; from 2 inputs"},
 		{Spec{Label: "y", Classes: []cells.Name{"no", "yes"}, Subsample: 3},
 			func(d *Data) {
-				d.OtherClasses = []Count{{"maybe", 3}, {"never", 1}}
+				d.OtherClasses = []Count{{Class: "maybe", N: 3}, {Class: "never", N: 1}}
 				d.LeftOut = []LeftOut{{"u", "dropped by the file"}, {"v", "dropped by the file"}, {"k", "id"}, {"g", "group"}, {"w", "weights"}, {"n", "counts"}}
 				d.Warnings = []cause.Notice{{Kind: cause.Dropped, Cases: 4, Text: "no label"}, {Kind: cause.Failure, Cases: 5, Text: "else"}}
 			},

@@ -488,7 +488,7 @@ func TestDescribe(t *testing.T) {
 	}
 	s := Describe(d)
 	if s.Name != "pima" || s.Cases != 200 || len(s.Inputs) != 7 || s.Test.Cases != 332 || s.Hash != d.Hash || s.Citation == "" ||
-		!reflect.DeepEqual(s.Classes, []Count{{"Yes", 68}, {"No", 132}}) || !strings.HasPrefix(s.Form, "comma-separated") {
+		!reflect.DeepEqual(s.Classes, []Count{{Class: "Yes", N: 68}, {Class: "No", N: 132}}) || !strings.HasPrefix(s.Form, "comma-separated") {
 		t.Errorf("%+v", s)
 	}
 }

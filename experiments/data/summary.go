@@ -46,7 +46,7 @@ func Describe(d *Data) Summary {
 	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
 		Licence: d.Licence, Warnings: cause.Texts(d.Warnings)}
 	for k, count := range d.Counts() {
-		s.Classes = append(s.Classes, Count{d.Classes[k], count})
+		s.Classes = append(s.Classes, Count{Class: d.Classes[k], N: count})
 	}
 	if d.Targets != nil {
 		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), preprocess.Mean(d.Targets),

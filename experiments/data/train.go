@@ -464,7 +464,7 @@ func (t *table) leftOutClasses(label Column) (all []Count) {
 		sums[cmp.Or(as[class], class)] += n
 	}
 	for _, class := range slices.SortedFunc(maps.Keys(sums), cells.Natural) {
-		all = append(all, Count{class, sums[class]})
+		all = append(all, Count{Class: class, N: sums[class]})
 	}
 	return all
 }

@@ -21,8 +21,8 @@ type Power struct {
 // exponents are the values of λ that are tried besides 1, which leaves an input as it is.
 var exponents = []float64{-1, -0.5, 0, 0.5}
 
-// needed is the least gain in log likelihood, in nats, over λ = 1: half of the 99 % quantile of a χ²
-// variate with one degree of freedom.
+// needed is the least gain in log likelihood, in nats, over λ = 1: half of the 99 % quantile of a
+// χ² variate with one degree of freedom.
 const needed = 6.63 / 2
 
 // at is t(x).
@@ -68,7 +68,8 @@ func (p Power) check() error {
 }
 
 // likeliest returns the power with the largest likelihood, if it exceeds the likelihood of the
-// values themselves by enough; else exponent 1. With the variance s² of the transformed values, and up to a constant,
+// values themselves by enough; else exponent 1. With the variance s² of the transformed values, and
+// up to a constant,
 //
 //	log likelihood = -n log(s) + (λ - 1) Σ log(x + c)
 func likeliest(column, weight []float64) Power {

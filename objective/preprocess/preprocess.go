@@ -272,8 +272,8 @@ func (p *Map) Original(j int, z float64) float64 {
 	return z
 }
 
-// powers: the Box-Cox transformation of every column without values below 0, then zero mean and unit
-// variance. λ is the exponent under which the transformed values have the largest normal
+// powers: the Box-Cox transformation of every column without values below 0, then zero mean and
+// unit variance. λ is the exponent under which the transformed values have the largest normal
 // likelihood.
 func powers(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 	n, d := x.Dims()
