@@ -28,7 +28,7 @@ import (
 // the worst value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
-	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2
+	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2, at most 6
 	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials per batch after those; 0 means 1
 	Overlap `yaml:",inline"`
 }
@@ -53,7 +53,7 @@ func (b Bayes) Check(s Space) error {
 // on returns b with the defaults filled in.
 func (b Bayes) on(s Space) Bayes {
 	b.Trials, b.Batch = cmp.Or(b.Trials, 40), cmp.Or(b.Batch, 1)
-	b.Initial = cmp.Or(b.Initial, min(len(s)+2, b.Trials))
+	b.Initial = cmp.Or(b.Initial, min(len(s)+2, mostFirst, b.Trials))
 	return b
 }
 
@@ -316,6 +316,10 @@ func expectedGain(mean, sd, unit float64) float64 {
 // apart is the least distance along some axis of the unit cube between two points that are
 // evaluated.
 const apart = 1e-5
+
+// mostFirst is the largest default of Initial: in many dimensions more first points tell a regression
+// less than its own proposals do.
+const mostFirst = 6
 
 // isNew reports whether u is so far apart from the points met.
 func isNew(u []float64, met [][]float64, apart float64) bool {

@@ -28,35 +28,41 @@ type quadratic struct {
 	root    *mat.TriDense // R of the QR decomposition of the weighted terms: covariance σ²(RᵀR)⁻¹
 	sd      float64       // σ
 	rest    float64       // ρ
+
+	likelihood float64 // the log marginal likelihood, up to a constant
 }
 
-// neighbourhood is what is around the best point so far: the points that differ from it in
-// hyperparameters that matter there and are not discrete, and in no other. Their distance z from it
-// is in units of r s_i along axis i, with a radius r, and scales s_i ≤ 1 with which the objective
-// bends about as much along all axes. Steps have no z_i beyond ±1. After one that is better, r is
-// twice its length if that is more than r, and after one that is not, r shrinks (trust regions;
-// Conn, Scheinberg & Vicente 2009).
+// neighbourhood has the points around the best one so far that differ from it in hyperparameters
+// that matter there and are not discrete, and in no other. A point at the distance z from it is r Bz
+// away, with a radius r and a basis B. The columns of B have lengths up to 1, with which the
+// objective bends about as much along all of them. Steps have no z_i beyond ±1. After one that is
+// better, r is twice its length if that is more than r, and after one that is not, r shrinks (trust
+// regions; Conn, Scheinberg & Vicente 2009).
 type neighbourhood struct {
 	Space
-	free   []int     // numbers of the hyperparameters
-	at     []float64 // the best point
-	radius float64
-	scale  []float64
+	free    []int     // numbers of the hyperparameters
+	at      []float64 // the best point
+	radius  float64
+	basis   *mat.Dense // B
+	inverse *mat.Dense // of B
+	turned  bool       // B is not diagonal
 }
 
 const (
-	widest   = 0.2   // radius
-	shrink   = 0.7   // of the radius
-	narrow   = 0.05  // the least scale
-	scalings = 2     // how often a fit gives the scales for another
-	crossed  = 20    // beyond so many hyperparameters H is diagonal
-	rounding = 1e-9  // of values, in units of σ
-	exact    = 1e-12 // of the largest difference of values: smaller residuals count as this
+	widest    = 0.2   // the largest radius
+	shrink    = 0.7   // the factor by which the radius shrinks
+	narrow    = 0.05  // the least length of a column of a diagonal basis
+	scalings  = 2     // how often a fit gives the lengths for another
+	rotations = 3     // how often a fit gives the directions for another
+	crossed   = 20    // the largest number of hyperparameters with an H that is not diagonal
+	rounding  = 1e-9  // the rounding error of a value, in units of σ
+	exact     = 1e-12 // the least residual, relative to the largest difference of values
 )
 
 // quadratic fits the model to the points of the neighbourhood, the nearest of them if there are
-// very many. It is nil if there are fewer of them than terms, or with few true, none at all. All
-// scales are 1 if there are fewer.
+// very many. It is nil if there are fewer of them than terms, or with few true, none at all. The
+// basis is the identity if there are fewer. Else it is first scaled and then turned, and the fit
+// with the largest marginal likelihood stays.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
@@ -65,10 +71,14 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	q := &quadratic{neighbourhood: neighbourhood{Space: s, at: met[best], radius: s.radius(met, done)}}
 	for j, matters := range param.InForce(s, s.place(q.at)) {
 		if matters && !s[j].Map.Discrete() {
-			q.free, q.scale = append(q.free, j), append(q.scale, 1)
+			q.free = append(q.free, j)
 		}
 	}
 	k := len(q.free)
+	if k == 0 {
+		return nil
+	}
+	q.span(mat.DenseCopyOf(mat.NewDiagDense(k, slices.Repeat([]float64{1}, k))), narrow)
 	for i := range k {
 		q.terms = append(q.terms, [2]int{i, -1})
 	}
@@ -77,29 +87,37 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 			q.terms = append(q.terms, [2]int{i, j})
 		}
 	}
-	size := len(q.terms)
-	for scaled := 0; ; scaled++ {
-		var points []point
-		for _, i := range q.nearest(met, done, 3*size+1) {
-			if z := q.from(met[i]); i != best {
-				points = append(points, point{z, floats.Norm(z, 2), done[i].Value() - done[best].Value()})
-			}
-		}
-		if k == 0 || len(points) == 0 || len(points) < size && !few {
+	last := scalings
+	if 1 < k && k <= crossed {
+		last += rotations
+	}
+	var likeliest *quadratic
+	for fit := 0; ; fit++ {
+		points := q.points(met, done, best)
+		if len(points) == 0 || len(points) < len(q.terms) && !few {
 			return nil
 		}
-		q.root = nil
-		likeliest := math.Inf(-1)
+		q.root, q.likelihood = nil, math.Inf(-1)
 		for _, rest := range []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
-			likeliest = q.fit(points, rest, likeliest)
+			q.fit(points, rest)
 		}
 		switch {
+		case q.root == nil && fit > scalings:
+			return likeliest
 		case q.root == nil:
 			return nil
-		case scaled == scalings || len(points) < size:
-			return q
+		case fit <= scalings || q.likelihood > likeliest.likelihood:
+			kept := *q
+			likeliest = &kept
 		}
-		q.rescale()
+		switch {
+		case fit == last || len(points) < len(q.terms):
+			return likeliest
+		case fit < scalings:
+			q.rescale()
+		default:
+			q.turn()
+		}
 	}
 }
 
@@ -109,25 +127,104 @@ type point struct {
 	far, value float64 // |z|, and the value above the best one's
 }
 
-// rescale sets the scales to |H_ii|^(-1/2), with the uncertainty of H_ii added, relative to the
-// largest of them. Of a constant, they stay.
+// points are the nearest of the neighbourhood without the best one.
+func (q *quadratic) points(met [][]float64, done []record.Trial, best int) (points []point) {
+	for _, i := range q.nearest(met, done, 3*len(q.terms)+1) {
+		if z := q.from(met[i]); i != best {
+			points = append(points, point{z, floats.Norm(z, 2), done[i].Value() - done[best].Value()})
+		}
+	}
+	return points
+}
+
+// rescale divides column i of the basis by √|H_ii|, with the uncertainty of H_ii added. Of a
+// constant, the basis stays.
 func (q *quadratic) rescale() {
-	scale := slices.Clone(q.scale)
+	basis := mat.DenseCopyOf(q.basis)
+	for i := range q.free {
+		direction := mat.NewVecDense(len(q.free), nil)
+		direction.SetVec(i, 1)
+		lengthen(basis, i, 1/math.Sqrt(q.bend(direction)))
+	}
+	q.span(basis, narrow)
+}
+
+// turn makes the eigenvectors of H, each divided by the square root of its eigenvalue with the
+// uncertainty added, the columns of the basis.
+func (q *quadratic) turn() {
+	var e mat.EigenSym
+	if !e.Factorize(q.hessian(), true) {
+		return
+	}
+	var directions, basis mat.Dense
+	e.VectorsTo(&directions)
+	basis.Mul(q.basis, &directions)
+	for i := range q.free {
+		lengthen(&basis, i, 1/math.Sqrt(q.bend(directions.ColView(i))))
+	}
+	q.turned = q.span(&basis, 0) || q.turned
+}
+
+// lengthen multiplies a column.
+func lengthen(a *mat.Dense, column int, factor float64) {
+	rows, _ := a.Dims()
+	for i := range rows {
+		a.Set(i, column, factor*a.At(i, column))
+	}
+}
+
+// bend is |vᵀHv| for a direction v of length 1, with the standard deviation of vᵀHv added as if
+// they were at right angles; infinite if that cannot be computed.
+func (q *quadratic) bend(v mat.Vector) float64 {
+	row := mat.NewVecDense(len(q.terms), nil)
 	for m, f := range q.terms {
-		if i, j := f[0], f[1]; i == j {
-			row := mat.NewVecDense(len(q.terms), nil)
-			row.SetVec(m, 1)
-			if row.SolveVec(q.root.T(), row) != nil {
-				return
-			}
-			scale[i] /= math.Sqrt(math.Hypot(q.weights[m], q.sd*mat.Norm(row, 2)))
+		switch i, j := f[0], f[1]; j {
+		case -1:
+		case i:
+			row.SetVec(m, v.AtVec(i)*v.AtVec(i))
+		default:
+			row.SetVec(m, 2*v.AtVec(i)*v.AtVec(j))
 		}
 	}
-	if most := floats.Max(scale); !math.IsInf(most, 1) {
-		for i, s := range scale {
-			q.scale[i] = max(s/most, narrow)
+	mean := mat.Dot(row, mat.NewVecDense(len(q.weights), q.weights))
+	if row.SolveVec(q.root.T(), row) != nil {
+		return math.Inf(1)
+	}
+	return math.Hypot(mean, q.sd*mat.Norm(row, 2))
+}
+
+// hessian is H.
+func (q *quadratic) hessian() *mat.SymDense {
+	h := mat.NewSymDense(len(q.free), nil)
+	for m, f := range q.terms {
+		if f[1] >= 0 {
+			h.SetSym(f[0], f[1], q.weights[m])
 		}
 	}
+	return h
+}
+
+// span takes a basis, relative to the longest column, and with no column below the least length; it
+// returns false if it is none.
+func (b *neighbourhood) span(basis *mat.Dense, least float64) bool {
+	k := len(b.free)
+	lengths := make([]float64, k)
+	for i := range k {
+		lengths[i] = mat.Norm(basis.ColView(i), 2)
+	}
+	most := floats.Max(lengths)
+	if !(floats.Min(lengths) > 0) || math.IsInf(most, 1) {
+		return false
+	}
+	for i, length := range lengths {
+		lengthen(basis, i, max(1/most, least/length))
+	}
+	var inverse mat.Dense
+	if inverse.Inverse(basis) != nil {
+		return false
+	}
+	b.basis, b.inverse = basis, &inverse
+	return true
 }
 
 // radius is that of steps from the best point. It begins anew where a better point is far away.
@@ -183,18 +280,20 @@ func (b *neighbourhood) shares(u []float64) bool {
 
 // from is the distance z of u from the best point.
 func (b *neighbourhood) from(u []float64) []float64 {
-	z := make([]float64, len(b.free))
+	z := mat.NewVecDense(len(b.free), nil)
 	for i, j := range b.free {
-		z[i] = (u[j] - b.at[j]) / (b.radius * b.scale[i])
+		z.SetVec(i, (u[j]-b.at[j])/b.radius)
 	}
-	return z
+	z.MulVec(b.inverse, z)
+	return z.RawVector().Data
 }
 
 // to is the point of the cube nearest to the one at this distance.
 func (b *neighbourhood) to(z []float64) []float64 {
-	u := slices.Clone(b.at)
+	u, step := slices.Clone(b.at), mat.NewVecDense(len(z), nil)
+	step.MulVec(b.basis, mat.NewVecDense(len(z), z))
 	for i, j := range b.free {
-		u[j] = min(max(u[j]+z[i]*b.radius*b.scale[i], 0), 1)
+		u[j] = min(max(u[j]+b.radius*step.AtVec(i), 0), 1)
 	}
 	return u
 }
@@ -238,8 +337,8 @@ func (q *quadratic) expand(row, z []float64) {
 }
 
 // fit fits the model with this ρ, and keeps it if its log marginal likelihood is larger than the
-// largest so far. It returns the larger of both.
-func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
+// largest so far.
+func (q *quadratic) fit(points []point, rest float64) {
 	n, size, scale := len(points), len(q.terms), 0.0
 	a, b := mat.NewDense(n+size, size, nil), mat.NewVecDense(n+size, nil)
 	likelihood := 0.0
@@ -258,7 +357,7 @@ func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
 	qr.Factorize(a)
 	var weights, left mat.VecDense
 	if qr.SolveVecTo(&weights, false, b) != nil {
-		return likeliest
+		return
 	}
 	left.MulVec(a, &weights)
 	left.SubVec(b, &left)
@@ -268,17 +367,17 @@ func (q *quadratic) fit(points []point, rest, likeliest float64) float64 {
 	for m := range size {
 		likelihood -= math.Log(math.Abs(r.At(m, m)))
 	}
-	if likelihood -= float64(n) * math.Log(sum); !(likelihood > likeliest) {
-		return likeliest
+	if likelihood -= float64(n) * math.Log(sum); !(likelihood > q.likelihood) {
+		return
 	}
-	q.weights, q.rest, q.sd = weights.RawVector().Data, rest, sum/math.Sqrt(float64(n))
+	q.likelihood, q.weights = likelihood, weights.RawVector().Data
+	q.rest, q.sd = rest, sum/math.Sqrt(float64(n))
 	q.root = mat.NewTriDense(size, mat.Upper, nil)
 	for m := range size {
 		for l := m; l < size; l++ {
 			q.root.SetTri(m, l, r.At(m, l))
 		}
 	}
-	return likelihood
 }
 
 // gain is the expected improvement at a distance z.
@@ -315,21 +414,22 @@ func (q *quadratic) improve(met [][]float64) (u []float64, gain float64) {
 	return u, gain
 }
 
-// top is where the quadratic is largest in a box of this half width and in the cube, found by going
-// along one axis after another.
+// top finds the point with the largest value of the quadratic in a box of this half width, by going
+// along one column of the basis after another. With a diagonal basis the box ends at the cube.
 func (q *quadratic) top(half float64) []float64 {
 	k := len(q.free)
-	slope, h := slices.Clone(q.weights[:k]), mat.NewSymDense(k, nil)
+	slope, h := slices.Clone(q.weights[:k]), q.hessian()
 	floats.Scale(math.Sqrt(widest/q.radius), slope)
-	for m, f := range q.terms[k:] {
-		h.SetSym(f[0], f[1], q.weights[k+m])
-	}
 	z := make([]float64, k)
 	for range 2000 {
 		longest := 0.0
 		for i, j := range q.free {
-			unit := q.radius * q.scale[i]
-			down, up := max(-half, -q.at[j]/unit)-z[i], min(half, (1-q.at[j])/unit)-z[i]
+			down, up := -half, half
+			if !q.turned {
+				unit := q.radius * q.basis.At(i, i)
+				down, up = max(down, -q.at[j]/unit), min(up, (1-q.at[j])/unit)
+			}
+			down, up = down-z[i], up-z[i]
 			bend := h.At(i, i)
 			rise := func(step float64) float64 { return step * (slope[i] + bend*step/2) }
 			step := down

@@ -250,31 +250,31 @@ func TestNear(t *testing.T) {
 		t.Errorf("the middle is %v, the best point %v", u, met[best])
 	}
 	q.at[1] = 1
-	if u := region.point([]float64{1, 1, 0}); u[1] != 1 || math.Abs(u[0]-q.at[0]-q.radius*q.scale[0]) > 1e-12 {
-		t.Errorf("a corner is %v, the best point %v", u, q.at)
+	u := region.point([]float64{1, 1, 0})
+	for i, at := range q.at[:3] {
+		want := at + q.radius*(q.basis.At(i, 0)+q.basis.At(i, 1)-q.basis.At(i, 2))
+		if math.Abs(u[i]-min(max(want, 0), 1)) > 1e-12 {
+			t.Errorf("a corner is %v, the best point %v", u, q.at)
+		}
 	}
 	if next := s.near(trials[:4], 1); next != nil {
 		t.Errorf("a regression of 4 points of 3 numbers: %v", next)
 	}
 }
 
-// Axes along which the objective bends more have smaller scales, about as its curvature says, and no axis one below the
-// least.
-func TestScales(t *testing.T) {
-	for _, c := range []struct{ bends, want []float64 }{
-		{[]float64{1, 4, 25}, []float64{1, 0.5, 0.2}}, {[]float64{1, 1e4}, []float64{1, narrow}},
-	} {
-		s := numbers(len(c.bends))
-		q := s.quadratic(around(s, 60, func(theta []float64) (sum float64) {
-			for j, v := range theta {
-				sum -= c.bends[j] * v * v
-			}
-			return sum
+// In the basis the objective bends alike along all directions, wherever its valleys lie, up to the uncertainty of the
+// curvature, which is added.
+func TestBasis(t *testing.T) {
+	for _, c := range []struct{ angle, bend float64 }{{0, 25}, {0.5, 25}, {1.2, 1e4}} {
+		sin, cos := math.Sincos(c.angle)
+		q := numbers(2).quadratic(around(numbers(2), 60, func(theta []float64) float64 {
+			along, across := cos*theta[0]+sin*theta[1], cos*theta[1]-sin*theta[0]
+			return -along*along - c.bend*across*across
 		}), false)
-		for j, want := range c.want {
-			if math.Abs(q.scale[j]-want) > 0.01*want {
-				t.Errorf("scale %v of axis %d, want %v", q.scale[j], j, want)
-			}
+		root := mat.NewDense(2, 2, []float64{cos, sin, -math.Sqrt(c.bend) * sin, math.Sqrt(c.bend) * cos})
+		root.Mul(root, q.basis)
+		if got := mat.Cond(root, 2); !(got*got < 1.1) {
+			t.Errorf("%+v: along a direction it bends %v times as much as along another", c, got*got)
 		}
 	}
 }

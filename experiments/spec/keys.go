@@ -305,7 +305,7 @@ var Sections = []Section{
 				"its restarts, multi_fidelity 40 at the first level",
 			"tune: {method: random, trials: 100}"},
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",
-			"d + 2 for d free hyperparameters", "tune: {method: bayes, initial: 10}"},
+			"d + 2 for d free hyperparameters, at most 6", "tune: {method: bayes, initial: 10}"},
 		{"batch", "number of points proposed at once", "1", "tune: {method: bayes, batch: 4}"},
 		{"asynchronous", "trials that are always under way; the next is proposed as soon as one ends (bayes, cmaes)",
 			"batches", "tune: {method: bayes, asynchronous: 8}"},

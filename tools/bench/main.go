@@ -44,7 +44,7 @@ func main() {
 	flag.StringVar(&s.rscript, "rscript", "Rscript", "an R with kernlab")
 	flag.StringVar(&s.core, "core", "SKYLAKEX", "OPENBLAS_CORETYPE of the second way to run Python")
 	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten and large unless "+
-		"given; search is a page of its own")
+		"given; search is a page of its own, and bbob is printed")
 	keep := flag.String("keep", "", "for search: a file that keeps what other programs find, for the next run")
 	flag.IntVar(&b.stride, "stride", 4, "of the 17 x 23 grid, every so many values of each axis; 1 is all of it")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often the contenders take turns in the shorter sections")
@@ -54,6 +54,10 @@ func main() {
 			*out = "docs/search-peers.md"
 		}
 		searches(s.python, *keep, *out)
+		return
+	}
+	if s.only == bbobOnly {
+		fmt.Print(bbobTable())
 		return
 	}
 	if err := b.run(s); err != nil {
