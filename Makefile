@@ -99,7 +99,7 @@ bench: ## time the hot paths (compare two runs with benchstat)
 bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./tools/bench $(ARGS)
 
-tables: ## make thirty tables, twice, run the study that init writes of each, and scikit-learn beside it; writes the end of docs/own-data.md (ARGS="-help" for more), half an hour
+tables: ## make fifty tables, twice, run the study that init writes of each, and scikit-learn beside it; writes the end of docs/own-data.md (ARGS="-help" for more), half an hour
 	go run ./tools/tables $(ARGS)
 
 verdicts: ## simulate how often the statements on the best configuration are wrong; writes the end of docs/answer.md (ARGS="-help" for more), minutes

@@ -1,7 +1,7 @@
-// Tables makes thirty tables as exports of other programs are, with known truth, has init write a
+// Tables makes fifty tables as exports of other programs are, with known truth, has init write a
 // study of each, runs it untouched, and compares the held-out log loss of its answer, on rows that
 // the study never saw, with classifiers of scikit-learn and with the true probabilities. It writes
-// the section Thirty tables of docs/own-data.md:
+// the section Fifty tables of docs/own-data.md:
 //
 //	go run ./tools/tables
 package main
@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
@@ -21,13 +22,13 @@ func main() {
 	log.SetFlags(0)
 	page := flag.String("o", "docs/own-data.md", "the page whose last section is written anew; empty: only print it")
 	rows := flag.Int("rows", 240, "rows of each table to learn from; 1000 more are predicted")
-	only := flag.String("only", "", "the table with this name alone, which is printed")
+	only := flag.String("only", "", "a regular expression of the names of tables: these alone, and nothing is written")
 	seed := flag.Uint64("seed", 1, "of all random numbers; the next one makes the tables again")
 	python := flag.String("python", "/usr/bin/python3", "a Python with scikit-learn and pandas; empty: none")
 	dir := flag.String("dir", "", "an empty folder for the files, which are kept; empty: a temporary one")
 	flag.Parse()
 	if flag.NArg() > 0 || *rows < 50 {
-		log.Fatal("usage: tables [-rows 240] [-o PAGE] [-only TABLE] [-seed 1] [-python PYTHON] [-dir FOLDER]")
+		log.Fatal("usage: tables [-rows 240] [-o PAGE] [-only NAMES] [-seed 1] [-python PYTHON] [-dir FOLDER]")
 	}
 	if *python != "" {
 		if out, err := exec.Command(*python, "-c", "import pandas, sklearn").CombinedOutput(); err != nil {
@@ -47,9 +48,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		log.Fatal(err)
+	}
 	try := func(seed uint64) (all []result) {
 		for k, s := range sheets {
-			if *only != "" && *only != s.name {
+			if !chosen.MatchString(s.name) {
 				continue
 			}
 			start := time.Now()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const heading = "## Thirty tables\n"
+const heading = "## Fifty tables\n"
 
 // kinds are scikit-learn's classifiers, as peers.py names them.
 var kinds = []string{"logistic regression", "random forest", "boosting", "SVC"}
@@ -28,6 +28,22 @@ func beside(all []result, others func(r result) map[string]float64) string {
 		100*(1-math.Exp(ratio)), max(0, 100*(worst-1)))
 }
 
+// several compares mean log losses over the tables of more than two classes.
+func several(all []result, seed string) string {
+	n, own, best, worst := 0.0, 0.0, 0.0, 0.0
+	for _, r := range all {
+		if r.classes > 2 {
+			n, own, best = n+1, own+r.loss, best+least(r.peers)
+			worst = max(worst, r.loss/least(r.peers))
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("With %s the mean log loss of the %.0f tables of three or more classes is %.3f, and that of the "+
+		"best of the four\n%.3f; the largest ratio is %.2f.\n", seed, n, own/n, best/n, worst)
+}
+
 // least is the smallest of several losses.
 func least(losses map[string]float64) float64 {
 	return slices.Min(slices.Collect(maps.Values(losses)))
@@ -45,11 +61,13 @@ func written(all, again []result, rows int, seed uint64) string {
 	fmt.Fprintf(&b, `
 `+"`make tables`"+` makes %d tables as exports are, with seed %d: %d rows each, with identifiers, remarks, dates, units,
 limits of detection, durations, ordered answers in three languages and missing values. Their classes are drawn from
-known probabilities. `+"`init`"+` writes a study of each, which runs untouched. The label it takes is right for %d and
-wrong, but named as a guess, for %d; those were made again with `+"`--label`"+`.
+known probabilities. Others are tables of science: separable classes, repeated subjects, counts, a label in the first
+columns, or a label that another column looks like. `+"`init`"+` writes a study of each, which runs untouched. It takes
+the right label for %d and a wrong one for %d, and asks for %d; the last two were made again with `+"`--label`"+`.
 
 The log loss is that of 1000 further rows, predicted by the model file of the answer. The true probabilities are lower
-by %.3f on average. `, len(all), seed, rows, labels["right"], labels["guessed"], gap)
+by %.3f on average. `, len(all), seed, rows, labels["right"], labels["wrong"],
+		labels["asked"], gap)
 	peers := all[0].peers != nil
 	if peers {
 		file := func(r result) map[string]float64 { return r.peers }
@@ -63,7 +81,9 @@ units, ranks and the rest. The answer is %s.
 
 With the next seed the answer is %s than the best of the four.
 Beside those with the inputs of `+"`init`"+` it is %s.
-`, beside(all, file), beside(all, same), beside(again, file), beside(again, same))
+
+%s%s`, beside(all, file), beside(all, same), beside(again, file), beside(again, same), several(all, "this seed"),
+			several(again, "the next one"))
 	}
 	head := []string{"table", "columns", "label", "answer's inference", "answer"}
 	if peers {

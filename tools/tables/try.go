@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,11 +43,15 @@ func (c command) does(args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// result is what came of a table. Losses are mean log losses of 1000 rows that no study saw.
+// asks is the exit code of init where several columns may be the label.
+const asks = 3
+
+// result has the label, the answer and the losses for a table. They are mean log losses of 1000 rows that no study saw.
 type result struct {
 	name            string
 	columns         int
-	label           string // found: right, guessed (wrong, and named as a guess), or wrong
+	classes         int
+	label           string // found: right, asked (init does not decide), or wrong
 	answer          string // inference of the best configuration
 	loss, truest    float64
 	peers, informed map[string]float64 // scikit-learn's, of the file and of the inputs of the study
@@ -65,7 +70,10 @@ func (s sheet) write(path string, rows int, r *rand.Rand, from int) (float64, er
 	w.Write(s.ordered(head, s.label)) // errors surface in w.Error
 	loss := 0.0
 	for i := range rows {
-		one := &row{Rand: r, at: from + i, logit: s.bias}
+		one := &row{Rand: r, at: from + i, logit: s.bias, logits: make([]float64, len(s.classes))}
+		if s.apart {
+			one.class = r.IntN(len(s.classes))
+		}
 		var fields []string
 		for _, c := range s.columns {
 			text := c.draw(one)
@@ -74,11 +82,11 @@ func (s sheet) write(path string, rows int, r *rand.Rand, from int) (float64, er
 			}
 			fields = append(fields, text)
 		}
-		p, k := 1/(1+math.Exp(-one.logit)), 0
-		if r.Float64() < p {
-			k, p = 1, 1-p
+		p, k := one.chances(), one.class
+		if !s.apart && r.Float64() < p[1] {
+			k = 1
 		}
-		loss -= math.Log(1-p) / float64(rows)
+		loss -= math.Log(p[k]) / float64(rows)
 		w.Write(s.ordered(fields, s.classes[k]))
 	}
 	w.Flush()
@@ -89,15 +97,15 @@ var decimalPoint = regexp.MustCompile(`^(\D{0,3}\d+)\.(\d+(?: \D.*)?)$`)
 
 // ordered puts the label where it stands.
 func (s sheet) ordered(fields []string, label string) []string {
-	if s.first {
-		return append([]string{label}, fields...)
+	if s.at < 0 {
+		return append(fields, label)
 	}
-	return append(fields, label)
+	return slices.Insert(fields, s.at, label)
 }
 
 // tried makes the sheet in a folder, and has it learnt from and predicted.
 func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, error) {
-	out := result{name: s.name, columns: len(s.columns)}
+	out := result{name: s.name, columns: len(s.columns), classes: len(s.classes), label: "right"}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return out, err
 	}
@@ -110,22 +118,21 @@ func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, erro
 	if out.truest, err = s.write(at("new.csv"), 1000, r, rows); err != nil {
 		return out, err
 	}
-	if _, err = c.does("init", at("study.yaml"), "--data", at("train.csv")); err != nil {
+	_, err = c.does("init", at("study.yaml"), "--data", at("train.csv"))
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() == asks {
+		out.label = "asked"
+	} else if err != nil {
 		return out, err
 	}
 	table, err := columns.Read(at("train.csv"), "")
 	if err != nil {
 		return out, err
 	}
-	switch {
-	case table.Columns[table.Label].Name == s.label:
-		out.label = "right"
-	case strings.HasPrefix(table.Reason(), "guessed"):
-		out.label = "guessed"
-	default:
+	if out.label == "right" && table.Columns[table.Label].Name != s.label {
 		out.label = "wrong"
 	}
-	if out.label != "right" { // as a user does who reads the guess
+	if out.label != "right" {
 		os.Remove(at("study.yaml"))
 		if _, err = c.does("init", at("study.yaml"), "--data", at("train.csv"), "--label", s.label); err != nil {
 			return out, err

@@ -62,6 +62,8 @@ var contests = []contest{
 	{name: "weights of 1 to 3, 80 cases, 5 folds", n: 80, folds: 5, weighted: true},
 	{name: "race, 80 cases, 10 folds", n: 80, folds: 10, race: true},
 	{name: "noise, 80 cases, 10 folds, tuned", n: 80, folds: 10, models: "tuned", noise: true},
+	{name: "500 cases, 5 folds", n: 500, folds: 5},
+	{name: "digits, 500 cases, 5 folds, tuned", n: 500, folds: 5, digits: true, models: "tuned"},
 }
 
 func (d contest) by() cv.Score {
