@@ -143,7 +143,7 @@ var Sections = []Section{
 		{"likelihood", "probability of a label given the latent function (gpc-tune list likelihoods)",
 			"", "likelihood: probit"},
 		{"inference", "method that approximates the posterior, or a comparator, which is not a " +
-			"Gaussian process (gpc-tune list inference)", "", "inference: [laplace, ep]"},
+			"Gaussian process (gpc-tune list inference)", "", "inference: [ep, logistic_regression]"},
 		{"classes", "with more than two classes: joint, one model of all classes, or one_vs_rest, one " +
 			"binary classifier for each class", "joint", "classes: one_vs_rest"},
 		{"per_class", "outermost in kernel: each class has its own hyperparameters",
