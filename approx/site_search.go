@@ -154,8 +154,10 @@ const (
 func (r *siteSearch) judge(err error) move {
 	distance, iterations := r.at.distance, r.diagnostics.Iterations
 	if r.length > 0 {
+		// Far from the fixed point the rounding error may be large: that alone settles nothing.
+		settled := r.at.settled(r.target) && distance <= r.reached
 		switch blur := blurred * max(r.at.rounding, r.at.drift); {
-		case err == nil && (r.at.settled(r.target) || distance <= (1-r.length/4)*r.reached):
+		case err == nil && (settled || distance <= (1-r.length/4)*r.reached):
 		case err == nil && r.length == 1 && distance <= min(blur, unresolved):
 			r.at.drift = max(r.at.drift, distance)
 			return done

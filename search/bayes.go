@@ -27,9 +27,10 @@ import (
 // the trials that are under way in an asynchronous search. A trial that failed counts as
 // the worst value seen.
 type Bayes struct {
-	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
-	Initial int `yaml:"initial" within:"[1,1000]"` // of these, the number before the regression; 0 means d + 2, at most 6
-	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials per batch after those; 0 means 1
+	Trials int `yaml:"trials" within:"[1,1000]"` // 0 means 40
+	// of these, the number before the regression; 0 means d + 2, at most 6
+	Initial int `yaml:"initial" within:"[1,1000]"`
+	Batch   int `yaml:"batch" within:"[1,1000]"` // trials per batch after those; 0 means 1
 	Overlap `yaml:",inline"`
 }
 
@@ -317,8 +318,8 @@ func expectedGain(mean, sd, unit float64) float64 {
 // evaluated.
 const apart = 1e-5
 
-// mostFirst is the largest default of Initial: in many dimensions more first points tell a regression
-// less than its own proposals do.
+// mostFirst is the largest default of Initial: in many dimensions more first points tell a
+// regression less than its own proposals do.
 const mostFirst = 6
 
 // isNew reports whether u is so far apart from the points met.

@@ -33,8 +33,8 @@ type quadratic struct {
 }
 
 // neighbourhood has the points around the best one so far that differ from it in hyperparameters
-// that matter there and are not discrete, and in no other. A point at the distance z from it is r Bz
-// away, with a radius r and a basis B. The columns of B have lengths up to 1, with which the
+// that matter there and are not discrete, and in no other. A point at the distance z from it is r
+// Bz away, with a radius r and a basis B. The columns of B have lengths up to 1, with which the
 // objective bends about as much along all of them. Steps have no z_i beyond ±1. After one that is
 // better, r is twice its length if that is more than r, and after one that is not, r shrinks (trust
 // regions; Conn, Scheinberg & Vicente 2009).

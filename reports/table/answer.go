@@ -305,12 +305,13 @@ func modelName(r *reports.Report, i int) string {
 	add("likelihood", c.Part(short[c.Likelihood.Text]), true,
 		func(d reports.Configuration) string { return d.Likelihood.Text })
 	add("inference", short[c.Inference.Text], true, func(d reports.Configuration) string { return d.Inference.Text })
-	add("tuned with", short[c.TuneInference.Text], false, func(d reports.Configuration) string {
+	tuner := func(d reports.Configuration) string {
 		if d.Hybrid() {
 			return d.TuneInference.Text
 		}
 		return ""
-	})
+	}
+	add("tuned with", short[tuner(c)], false, tuner)
 	add("preprocess", c.Preprocess, false, func(d reports.Configuration) string { return d.Preprocess })
 	add("tune", c.Part(c.Tune), false, func(d reports.Configuration) string { return d.Tune })
 	return strings.Join(words, ", ")

@@ -68,11 +68,10 @@ func Summary(r *reports.Report) Table {
 		t.Columns = append(t.Columns, numbers("inner "+heading(choice)))
 	}
 	short := r.ShortNames()
-	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
 	for _, i := range r.Ranked() {
 		c, answer := r.Configurations[i], r.AnswerOf(i)
 		tunedWith := ""
-		if hybrid {
+		if c.Hybrid() {
 			tunedWith = short[c.TuneInference.Text]
 		}
 		evaluations := c.Evaluations

@@ -1,7 +1,7 @@
-// Tables makes fifty tables as exports of other programs are, with known truth, has init write a
-// study of each, runs it untouched, and compares the held-out log loss of its answer, on rows that
+// Tables makes fifty tables as exports of other programs are, with known truth. It has init write a
+// study of each and runs it untouched. Then it compares the log loss of the answer, on rows that
 // the study never saw, with classifiers of scikit-learn and with the true probabilities. It writes
-// the section Fifty tables of docs/own-data.md:
+// the section Tables with known truth of docs/own-data.md:
 //
 //	go run ./tools/tables
 package main

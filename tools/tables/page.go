@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const heading = "## Fifty tables\n"
+const heading = "## Tables with known truth\n"
 
 // kinds are scikit-learn's classifiers, as peers.py names them.
 var kinds = []string{"logistic regression", "random forest", "boosting", "SVC"}
@@ -40,8 +40,8 @@ func several(all []result, seed string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("With %s the mean log loss of the %.0f tables of three or more classes is %.3f, and that of the "+
-		"best of the four\n%.3f; the largest ratio is %.2f.\n", seed, n, own/n, best/n, worst)
+	return fmt.Sprintf("With %s the mean log loss of the %.0f tables of three or more classes is %.3f, and that "+
+		"of the best of the four\n%.3f; the largest ratio is %.2f.\n", seed, n, own/n, best/n, worst)
 }
 
 // least is the smallest of several losses.

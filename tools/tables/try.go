@@ -46,7 +46,8 @@ func (c command) does(args ...string) ([]byte, error) {
 // asks is the exit code of init where several columns may be the label.
 const asks = 3
 
-// result has the label, the answer and the losses for a table. They are mean log losses of 1000 rows that no study saw.
+// result has the label, the answer and the losses for a table. They are mean log losses of 1000
+// rows that no study saw.
 type result struct {
 	name            string
 	columns         int

@@ -16,7 +16,7 @@ import (
 type row struct {
 	*rand.Rand
 	at     int
-	day    time.Time // of the last column of dates
+	day    time.Time // the value of the last column of dates
 	size   float64   // the value of the last column near
 	class  int       // the class of a sheet that draws it before its columns
 	logit  float64   // the logarithm of the odds of the second class, the sum over columns
@@ -181,7 +181,7 @@ func share(name, format string, sd float64, ratios ...float64) column {
 	}}
 }
 
-// pick is one of several texts, with so many parts of a hundred for each class: one string a class.
+// pick is one of several texts. parts has, for each class, their probabilities in percent.
 func pick(name, texts string, parts ...[]float64) column {
 	all := strings.Split(texts, "|")
 	return column{name, func(r *row) string {
@@ -196,7 +196,7 @@ func pick(name, texts string, parts ...[]float64) column {
 	}}
 }
 
-// trait is 1 with so many parts of a hundred for each class, and else 0.
+// trait is 0 or 1. parts has, for each class, the probability of 1 in percent.
 func trait(name string, parts ...float64) column {
 	all := make([][]float64, len(parts))
 	for c, p := range parts {
@@ -217,7 +217,7 @@ func count(name string, mean float64, of func(z float64) float64) column {
 	}}
 }
 
-// within draws a column once for so many rows in a row, which have its part of the logit in common.
+// within draws a column once for each group of rows, which have its part of the logit in common.
 func within(rows int, c column) column {
 	last, text, part := -1, "", 0.0
 	return column{c.name, func(r *row) string {
@@ -232,8 +232,8 @@ func within(rows int, c column) column {
 	}}
 }
 
-// subject numbers groups of so many rows, which have a part of the logit in common that no other
-// column has.
+// subject numbers groups of rows. The rows of a group have a part of the logit in common, which no
+// other column has.
 func subject(name, format string, rows int, sd float64) column {
 	return within(rows, column{name, func(r *row) string {
 		r.logit += sd * r.NormFloat64()
@@ -300,8 +300,9 @@ const (
 	ages       = "18-24|25-34|35-44|45-54|55-64|65+"
 )
 
-// sheets are fifty tables: exports of two classes, and then tables of science: separable classes,
-// repeated subjects, counts, a label in the first columns, and a label beside another candidate.
+// sheets are fifty tables: exports of two classes, and then tables of science. These have separable
+// classes, repeated subjects, counts, a label in the first columns, or a second column that looks
+// like a label.
 var sheets = []sheet{
 	{"survey, English", ",", []column{
 		identity("ResponseId", "R_%d"), scale("exercise", 0.7, often),
@@ -451,7 +452,8 @@ var sheets = []sheet{
 	}, "failed", -1, []string{"ok", "failed"}, -0.3, false},
 	{"flowers", ",", []column{
 		near("sepal_length", "%.1f", 0.5, false, 5, 5.9, 6.6), near("sepal_width", "%.1f", 0.3, false, 3.4, 2.8, 3),
-		near("petal_length", "%.1f", 0.35, false, 1.5, 4.2, 5.6), near("petal_width", "%.1f", 0.22, false, 0.25, 1.3, 2),
+		near("petal_length", "%.1f", 0.35, false, 1.5, 4.2, 5.6),
+		near("petal_width", "%.1f", 0.22, false, 0.25, 1.3, 2),
 	}, "species", -1, []string{"setosa", "versicolor", "virginica"}, 0, true},
 	{"birds", ",", []column{
 		pick("island", "Biscoe|Dream|Torgersen", []float64{30, 38, 32}, []float64{1, 98, 1}, []float64{98, 1, 1}),
@@ -469,24 +471,31 @@ var sheets = []sheet{
 	}, "cultivar", 0, []string{"1", "2", "3"}, 0, true},
 	{"animals", ",", []column{
 		identity("animal_name", "a%d"), trait("hair", 95, 2, 4, 3, 2, 40, 2), trait("feathers", 1, 98, 1, 1, 1, 1, 1),
-		trait("eggs", 5, 98, 80, 97, 98, 97, 90), trait("milk", 98, 1, 1, 1, 1, 1, 1), trait("airborne", 5, 80, 2, 2, 2, 70, 2),
-		trait("aquatic", 15, 30, 20, 97, 98, 3, 60), trait("toothed", 97, 2, 80, 97, 95, 2, 2), trait("fins", 10, 1, 1, 97, 2, 1, 1),
+		trait("eggs", 5, 98, 80, 97, 98, 97, 90), trait("milk", 98, 1, 1, 1, 1, 1, 1),
+		trait("airborne", 5, 80, 2, 2, 2, 70, 2),
+		trait("aquatic", 15, 30, 20, 97, 98, 3, 60), trait("toothed", 97, 2, 80, 97, 95, 2, 2),
+		trait("fins", 10, 1, 1, 97, 2, 1, 1),
 		pick("legs", "0|2|4|6", []float64{7, 16, 76, 1}, []float64{1, 97, 1, 1}, []float64{55, 1, 43, 1},
 			[]float64{97, 1, 1, 1}, []float64{2, 2, 95, 1}, []float64{1, 1, 1, 97}, []float64{40, 1, 20, 39}),
 	}, "type", -1, []string{"mammal", "bird", "reptile", "fish", "amphibian", "insect", "mollusc"}, 0, true},
 	{"panes", ",", []column{
 		identity("Id", "%d"), near("RI", "%.5f", 0.002, false, 1.5185, 1.5186, 1.518, 1.519, 1.5175, 1.517),
-		near("Na", "%.2f", 0.55, false, 13.2, 13.1, 13.4, 12.8, 14.6, 14.4), near("Mg", "%.2f", 0.6, false, 3.5, 3, 3.5, 0.8, 1.3, 0.5),
-		near("Al", "%.2f", 0.32, false, 1.16, 1.41, 1.2, 2, 1.37, 2.1), near("Ca", "%.2f", 0.9, false, 8.8, 9.1, 8.8, 10.1, 9.4, 8.5),
+		near("Na", "%.2f", 0.55, false, 13.2, 13.1, 13.4, 12.8, 14.6, 14.4),
+		near("Mg", "%.2f", 0.6, false, 3.5, 3, 3.5, 0.8, 1.3, 0.5),
+		near("Al", "%.2f", 0.32, false, 1.16, 1.41, 1.2, 2, 1.37, 2.1),
+		near("Ca", "%.2f", 0.9, false, 8.8, 9.1, 8.8, 10.1, 9.4, 8.5),
 		near("Ba", "%.2f", 0.3, false, 0.1, 0.1, 0.1, 0.2, 0, 1),
 	}, "Type", -1, []string{"1", "2", "3", "5", "6", "7"}, 0, true},
 	{"stars", ",", []column{
-		near("temperature", "%.0f", 0.13, true, 8.03, 8.7, 8.95, 9.3, 10), near("luminosity", "%.5g", 0.8, true, -7, 0, 3, 6, 11),
+		near("temperature", "%.0f", 0.13, true, 8.03, 8.7, 8.95, 9.3, 10),
+		near("luminosity", "%.5g", 0.8, true, -7, 0, 3, 6, 11),
 		near("radius", "%.4f", 0.4, true, -2, 0, 0.6, 1.2, 2.2), near("magnitude", "%.2f", 1.2, false, 14, 5, 2, 0, -6),
 	}, "spectral class", -1, []string{"M", "G", "F", "A", "O"}, 0, true},
 	{"fish", ",", []column{
-		near("length", "%.1f", 4, false, 30, 21, 23, 19, 42, 12, 25), share("height", "%.2f", 0.06, 0.4, 0.27, 0.26, 0.39, 0.16, 0.17, 0.25),
-		share("width", "%.2f", 0.07, 0.14, 0.14, 0.15, 0.14, 0.1, 0.1, 0.17), share("tail", "%.2f", 0.05, 0.25, 0.2, 0.17, 0.22, 0.12, 0.2, 0.15),
+		near("length", "%.1f", 4, false, 30, 21, 23, 19, 42, 12, 25),
+		share("height", "%.2f", 0.06, 0.4, 0.27, 0.26, 0.39, 0.16, 0.17, 0.25),
+		share("width", "%.2f", 0.07, 0.14, 0.14, 0.15, 0.14, 0.1, 0.1, 0.17),
+		share("tail", "%.2f", 0.05, 0.25, 0.2, 0.17, 0.22, 0.12, 0.2, 0.15),
 	}, "Species", 0, []string{"Bream", "Roach", "Whitefish", "Parkki", "Pike", "Smelt", "Perch"}, 0, true},
 	{"blobs", ",", []column{
 		near("x1", "%.3f", 1, false, -4, 4, 0), near("x2", "%.3f", 1, false, 0, 0, 5),
@@ -510,7 +519,8 @@ var sheets = []sheet{
 	}, "relapse", -1, []string{"no", "yes"}, -0.3, false},
 	{"households", ",", []column{
 		subject("hh", "%d", 3, 1), within(3, number("income", "%.0f", 3100, 800, slope(0.8))),
-		number("age", "%.0f", 41, 14, wave(0.9)), choice("sex", 0.4, "f|m"), number("hours", "%.0f", 36, 6, slope(-0.5)),
+		number("age", "%.0f", 41, 14, wave(0.9)), choice("sex", 0.4, "f|m"),
+		number("hours", "%.0f", 36, 6, slope(-0.5)),
 	}, "employed", -1, []string{"no", "yes"}, 0.4, false},
 	{"movements", ",", []column{
 		subject("ID", "%d", 4, 0), near("step", "%.2f", 0.35, false, 0.2, 1.5, 2.9),
@@ -521,7 +531,8 @@ var sheets = []sheet{
 		number("Regen", "%.1f", 42, 11, slope(0.9)), number("Stickstoff", "%.2f", 3.1, 0.8, hump(0.8)),
 	}, "befallen", -1, []string{"nein", "ja"}, 0, false},
 	{"operations", ",", []column{
-		number("Age", "%.0f", 84, 30, hump(0.6)), count("Number", 4, slope(0.9)), number("Start", "%.0f", 12, 3, slope(-1.1)),
+		number("Age", "%.0f", 84, 30, hump(0.6)), count("Number", 4, slope(0.9)),
+		number("Start", "%.0f", 12, 3, slope(-1.1)),
 	}, "Kyphosis", 0, []string{"absent", "present"}, -1, false},
 	{"accidents", ",", []column{
 		count("cars", 2, slope(0.7)), count("lanes", 3, none), number("limit", "%.0f", 60, 15, slope(1)),
