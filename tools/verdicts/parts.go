@@ -279,9 +279,9 @@ does the t-test of the score over cases.
 	keptText = `
 ### The set and its bounds
 
-The table has the share of sets, in %, in which the truly best model is in the set, in which using
-the best costs at most the bound, and in which it is better than the base rate by at least the
-bound. All three should be 95 or more. A figure of 95 has a standard error of 1.5 for 200 sets.
+The table has three shares of sets, in %. The truly best model is in the set. Using the best costs
+at most the bound. It is better than the base rate by at least the bound. All three should be 95 or
+more. A figure of 95 has a standard error of 1.5 for 200 sets.
 The truly best model has the largest mean score on other cases, over all sets, after a fit to all
 cases of each. Beside the shares stand the mean size of the set, the mean bound of the cost, in
 units of the score, and the shares of sets in which the lower bound is above 0 and in which skill
