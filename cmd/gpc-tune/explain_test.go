@@ -58,7 +58,7 @@ func TestWordsOfAnswersAreExplained(t *testing.T) {
 	}
 	_, answer, _ := strings.Cut(string(readme), "```\npredicts: ")
 	answer, _, _ = strings.Cut(answer, "```")
-	if out := unexplained(t, answer, "yaml", "json", "gpc-tune", "study", "yes", "model"); len(out) > 0 {
+	if out := unexplained(t, answer, "yaml", "json", "gpc-tune", "study", "yes", "model", "false"); len(out) > 0 {
 		t.Errorf("README.md: %q", out)
 	}
 }
