@@ -87,7 +87,7 @@ const PartSize = prior.PartSize
 
 // Caps lists the results that an approximation can compute with a likelihood.
 type Caps struct {
-	Gradient            bool // Gradient: the log evidence has a derivative
+	Gradient            bool // the log evidence has a gradient
 	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
