@@ -18,12 +18,12 @@ func (p *siteState) startSearch() (end func()) {
 	}
 }
 
-// siteSearch is an iteration of sites towards their fixed point. A schedule that the user chose
-// determines it. By default it depends on the time of a sweep through the cases. If a sweep takes
-// no longer than a new factor, the iteration is a few sweeps (GPML Algorithm 3.5) and then steps of
-// Newton's method for all sites at once. Otherwise all sites are updated at once, with Anderson's
-// acceleration (Anderson 1965; Walker & Ni 2011). If that overshoots, as it does for a prior much
-// wider than the posterior, sweeps and Newton's method take over.
+// siteSearch is an iteration of sites towards their fixed point. If a sweep through the cases takes
+// no longer than a new factor, it is a few sweeps (GPML Algorithm 3.5) and then steps of Newton's
+// method for all sites at once. Where Newton's method is not used, it follows the user's schedule.
+// If a sweep takes longer, all sites are updated at once, with Anderson's acceleration (Anderson
+// 1965; Walker & Ni 2011). If that overshoots, as it does for a prior much wider than the
+// posterior, sweeps and Newton's method take over.
 type siteSearch struct {
 	*siteState
 	at         fixedPoint // distance of the sites from the fixed point

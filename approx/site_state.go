@@ -119,7 +119,7 @@ type siteState struct {
 
 	alpha   float64                  // the power of a site that share takes out
 	moments likelihood.MomentMatcher // the averages of p(y|f)^alpha that make sites
-	// for each weight w < 1, the averages of p(y|f)^w
+	// for each weight w < 1, the averages of p(y|f)^(w alpha)
 	powered map[float64]likelihood.MomentMatcher
 	// nodes of the quadrature in the evidence; nil: none
 	nodes, logWeights []float64

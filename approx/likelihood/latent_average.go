@@ -113,11 +113,11 @@ func (g *utilityMaximum) line(pi []float64, a blas64.General, target float64) (d
 
 // sparseGrid sets pi to the average of p over u = A z, z standard normal. The average is a sum of
 // products of differences of nested rules (Gerstner & Griebel 2003, Computing 71:65). It begins
-// with the rule of one node for all z. Each step refines the product that changed a p_c the most,
-// and adds a product once all products below are present. The error estimate is gridSafety times
-// the root of the sum of the squared changes by products that were not refined. It ends when the
-// estimate is at most target, when another product would exceed gridPoints, or when the finest rule
-// does not suffice.
+// with the rule of one node for all z. Each step refines the product that changed a p_c the most:
+// it adds the next products, as far as all products below them have been refined. The error
+// estimate is gridSafety times the root of the sum of the squared changes by products that were not
+// refined. It ends when the estimate is at most target, when another product would exceed
+// gridPoints, or when the finest rule does not suffice.
 func (g *utilityMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
 	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
