@@ -38,9 +38,8 @@ func gap(proba []float64) float64 {
 }
 
 // reject returns the mean of v over the remaining predictions, with an interval, as a function of
-// the number of rejected ones. Predictions with the least confidence are rejected first. Rows whose
-// v is NaN are left out. The interval is limited by the mean of most, the largest possible values
-// of v.
+// the rejected fraction. Predictions with the least confidence are rejected first. Rows whose v is
+// NaN are left out. The interval is limited by the mean of most, the largest possible values of v.
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v, most, weight float64
