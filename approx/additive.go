@@ -17,9 +17,10 @@ type additive struct {
 // mostVisits bounds the copies of a case that are updated one after the other.
 const mostVisits = 32
 
-// match multiplies the site. If that would move the marginal far, the copies change one after the
-// other, or some of them at a time, because all together they would go too far, unless they do not
-// have one latent value.
+// match returns the site of all copies of case i: w times the site of one copy. If this site would
+// move the marginal far, all copies together would go too far, and they change one after the other
+// instead. More than mostVisits copies change in mostVisits equal steps. τ_i v ≥ 1 means that the
+// copies do not share one latent value; then they change at once.
 func (a additive) match(i int, v, b float64) (site, error) {
 	at := a.state.marginal(i, v, b)
 	all := a.all(i, at.gaussian)

@@ -25,10 +25,11 @@ var fits = flag.Int("fits", 0, "random problems per method and likelihood of Tes
 
 // hard is a problem that is meant to break a method.
 type hard struct {
-	kind                        string
-	x                           [][]float64
-	label                       []float64
-	logLength, logAmp, logNoise float64 // of a squared exponential; noise in the kernel or the likelihood
+	kind  string
+	x     [][]float64
+	label []float64
+	// a squared exponential; the noise is in the kernel or the likelihood
+	logLength, logAmp, logNoise float64
 }
 
 var kinds = []string{"overlapping", "repeated", "contradictory", "separable", "one positive", "two cases"}
@@ -191,10 +192,11 @@ func extendedRegression(k matrix, y []float64, logNoise float64) extended {
 	return extended{logEvidence: value, uncertainty: algebra(k, r, tau, b) + unit(n)*terms}
 }
 
-// TestAdversarial fits repeated and contradictory cases, separable data, one positive among 500 cases, and two cases,
-// with length scales and amplitudes from e^-10 to e^10. Fits with log-concave likelihoods never return an error from
-// Fit; at least 99 % of all fits succeed and the others say why. For few cases the log evidence is that of 240-bit
-// arithmetic, to 1e-9 and the rounding error.
+// TestAdversarial fits repeated and contradictory cases, separable data, one positive among 500
+// cases, and two cases, with length scales and amplitudes from e^-10 to e^10. Fits with log-concave
+// likelihoods never return an error from Fit; at least 99 % of all fits succeed and the others say
+// why. For few cases the log evidence agrees with 240-bit arithmetic to 1e-9 plus the rounding
+// error.
 func TestAdversarial(t *testing.T) {
 	fits := cmp.Or(*fits, exhaustive.Of(len(kinds), 18))
 	var all []*sweep

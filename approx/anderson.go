@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// update moves all sites towards those of the last refresh.
+// update moves all sites towards p.next, the sites that the last refresh computed.
 func (p *siteState) update(a *accelerator, damping float64) {
 	n := len(p.tau)
 	image, scale := make(State, 2*n), make([]float64, 2*n)
@@ -61,7 +61,7 @@ func (a *accelerator) next(state, image State, scale []float64) State {
 		}
 		right.SetVec(j, floats.Dot(changes[j], target))
 	}
-	const ridge = 1e-14 // of the trace: changes that depend on each other
+	const ridge = 1e-14 // relative to the trace; needed when the changes are linearly dependent
 	bit := ridge * mat.Trace(gram)
 	for j := range k {
 		gram.SetSym(j, j, gram.At(j, j)+bit)

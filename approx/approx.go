@@ -85,13 +85,13 @@ type Cov = prior.Cov
 // PartSize is the number of columns per call of Cov.Part.
 const PartSize = prior.PartSize
 
-// Caps is what an approximation can compute with a likelihood.
+// Caps lists the results that an approximation can compute with a likelihood.
 type Caps struct {
-	Gradient            bool // of the log evidence
+	Gradient            bool // the log evidence has a gradient
 	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
-	LeaveGroupOut       bool // with a gradient if LeaveOneOut has one
+	LeaveGroupOut       bool // it has a gradient if LeaveOneOut has one
 	NoEvidence          bool // the method makes predictions only
 	Unconverged         bool // Fit returns its last iterate when it stops, which depends on its start
 	Ordered             bool // the result depends on the order of the cases
@@ -99,14 +99,16 @@ type Caps struct {
 	Weights             bool // cases may have any weight; else a weight is a number of equal cases
 }
 
-// State is what a posterior needs besides the covariance to be rebuilt. It serves as a warm start
-// and is stored in model files. Its meaning is defined by the approximation that made it.
+// State holds the numbers from which, together with the covariance, a posterior is rebuilt. It
+// serves as a warm start and is stored in model files. The approximation that made it defines its
+// meaning.
 type State []float64
 
-// Extrapolate predicts the State of a fit of m at a point from the States of nearby fits, of which
-// the point is a combination with weights of sum 1. Each number becomes Σ_k w_k s_k. For methods
-// whose numbers scale as powers of an amplitude, numbers of equal sign become Π_k s_k^(w_k), within
-// a factor of 4 of the first. A number that is 0 in one of the States stays as in the first.
+// Extrapolate predicts the State of a fit of m at a point from the States of nearby fits. The point
+// is Σ_k w_k times the points of these fits, with Σ_k w_k = 1. Each number becomes Σ_k w_k s_k. For
+// methods whose numbers scale as powers of an amplitude, numbers of equal sign become Π_k
+// s_k^(w_k), within a factor of 4 of the first. A number that is 0 in one of the States stays as in
+// the first.
 func Extrapolate(m Approximation, states []State, weights []float64) State {
 	g, ok := m.(geometric)
 	powers := ok && g.scalesGeometrically()
@@ -133,15 +135,16 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 	return out
 }
 
-// geometric methods report whether the numbers of a State scale as powers of an amplitude, as those
-// of sites do.
+// geometric methods report whether the numbers of a State scale as powers of an amplitude. The
+// parameters of sites do.
 type geometric interface{ scalesGeometrically() bool }
 
 // Diagnostics describe a fit.
 type Diagnostics struct {
-	Iterations     int
-	Factorizations int // of B, GPML (3.26); most steps of Laplace's method reuse an earlier one
-	Products       int // of K with a vector for every class, computed in the steps for softmax
+	Iterations int
+	// factorisations of B, GPML (3.26); most steps of Laplace's method reuse an earlier one
+	Factorizations int
+	Products       int // products of K with a vector for every class, in the steps for softmax
 	Converged      bool
 	Failure        error   // why it did not converge, with a remedy: an ErrNotConverged; nil if it converged
 	Floors         int     // site precisions that had to be floored
@@ -156,7 +159,7 @@ type Diagnostics struct {
 	Warnings      []Warning
 }
 
-// Warning is what a user should know of a fit. Its Kind is "" in an approximation that another
+// Warning tells the user of a problem with a fit. Its Kind is "" in an approximation that another
 // program registers.
 type Warning = cause.Notice
 
@@ -213,8 +216,8 @@ type LeaveOneOuter interface {
 	LeaveOneOut() (Functional, error)
 }
 
-// LeaveGroupOuter posteriors compute Σ_g log p(y_g | y_{-g}), in nats, from the one fit: the joint
-// log densities of the targets of every group given those of the others. The groups are lists of
+// LeaveGroupOuter posteriors compute Σ_g log p(y_g | y_{-g}), in nats, from the one fit: y_g are
+// the targets of group g, and y_{-g} are the targets of all other cases. The groups are lists of
 // cases that together contain every case once.
 type LeaveGroupOuter interface {
 	LeaveGroupOut(groups [][]int) (Functional, error)

@@ -63,7 +63,7 @@ func epOfTheBook(K *mat.SymDense, y []float64) (nu, tau *mat.VecDense, logZ floa
 		}
 		mu.MulVec(sigma, nu)
 	} // line 16
-	// line 17: (3.65), of which (3.73) and (3.74) are forms without cancellation
+	// line 17: (3.65); (3.73) and (3.74) are the same formula without cancellation
 	logZ = -L.LogDet()/2 + mat.Dot(nu, mu)/2
 	for i := range n {
 		tauMinus := 1/sigma.At(i, i) - tau.AtVec(i)

@@ -40,13 +40,13 @@ const leastProbability = 0x1p-1022
 
 // cavities calls visit for every case, perhaps for several at once, with the mean and covariance of
 // its latent values without its site: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i b_i, C_i) with
-// C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to all classes, which the likelihood does not see,
-// with D = diag d,
+// C_i = (Σ_i⁻¹ - W_i)⁻¹. A term common to all classes is left out, because the likelihood does not
+// depend on it. With D = diag d,
 //
 //	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1dᵀ/s
 //
-// where nothing is divided by a small d. Of the copies of a weighted case one is left out: H is the
-// same, and D, W_i and b_i are those of a copy.
+// where nothing is divided by a small d. For a weighted case one copy is left out: H is the same,
+// and D, W_i and b_i belong to one copy.
 func (s classSites) cavities(k prior.Classes, n int, visit func(i int, mean []float64, covariance *mat.SymDense)) {
 	classes := len(s.d) / n
 	k.Marginals(func(i int, q, left []float64, sigma *mat.SymDense) {
@@ -74,8 +74,9 @@ func (s classSites) cavities(k prior.Classes, n int, visit func(i int, mean []fl
 	})
 }
 
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, the weight
-// of a copy up to 1, D = diag wπ, and b = 1 - wπq, [B_c⁻¹]_ii without weights. With P = I - √π√πᵀ,
+// blockCavity returns C_i, given s = Σ_i up to a term common to all classes. q is the part of the
+// diagonal that is specific to each class. weight w is the weight of the copy or case that is left
+// out. With D = diag wπ, b = 1 - wπq, which is [B_c⁻¹]_ii without weights, and P = I - √π√πᵀ,
 //
 //	I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P
 //

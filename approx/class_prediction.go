@@ -12,14 +12,14 @@ type classPrediction struct {
 	lik       likelihood.Polytomous
 	posterior prior.ClassesPosterior
 	classes   int
-	points    int // lattice points of an average; 0: as many as needed
+	points    int // lattice points of an average; 0: until the error estimate is small enough
 	deviation AverageDeviation
 }
 
 // LatentCovariancer posteriors have several latent processes, which the data correlate.
 type LatentCovariancer interface {
 	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
-	// are those of Posterior.PredictProba.
+	// are as in Posterior.PredictProba.
 	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
 }
 

@@ -14,10 +14,10 @@ import (
 // depend on the number of cases.
 type condenser interface{ condense() (State, bool) }
 
-// Condense returns what predictions need of a posterior with m inducing inputs beside their
-// covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row, m
-// (m+3)/2 numbers (see prior.InducingPosterior), or of C classes at once Cm for m. ok is false if
-// predictions need the cases.
+// Condense returns the numbers from which a posterior with m inducing inputs predicts, given the
+// covariance of these inputs. They are, for every latent process, the coefficients K_zz⁻¹ E[f_z]
+// and the factor U_M, row by row: m (m+3)/2 numbers (see prior.InducingPosterior). For C classes
+// with one joint posterior, Cm takes the place of m. ok is false if predictions need the cases.
 func Condense(p Posterior) (s State, ok bool) {
 	if c, is := p.(condenser); is {
 		return c.condense()

@@ -29,7 +29,7 @@ type Corrector interface {
 //
 // With several classes a case has a site for each of them, see Contrasts. Let t(f) be the product
 // of the sites of case i, each scaled by the exp(h) of its term, and N(f; m, C) the posterior of
-// its latent values without t. The exact average of the likelihood takes the place of that of t,
+// its latent values without t. The exact average of the likelihood replaces the average of t:
 //
 //	log R_i = log ∫ p(y_i|f) N(f; m, C) df - log ∫ t(f) N(f; m, C) df
 //
@@ -38,15 +38,16 @@ type Corrector interface {
 // There is no derivative. The time is O(C² n³), and for several classes the memory O(C n²), see
 // CorrectionMemory.
 type Corrected struct {
-	LogEvidence float64 // with the first sum
-	Next        float64 // the second sum, which is left out: what the series may lack
+	LogEvidence float64 // EP's log evidence plus the first sum
+	// the second sum, which is not added; its size estimates the error of LogEvidence
+	Next float64
 }
 
-// errCorrection says what can be corrected.
+// errCorrection is returned for a fit without a correction.
 var errCorrection = errors.New("only the log evidence of ep, with alpha: 1 and exact averages, has a correction")
 
-// CorrectionMemory is how many bytes Corrected takes for a while: 2C matrices of the contrasts, and
-// two more.
+// CorrectionMemory returns the bytes that Corrected allocates temporarily for C classes: 2C + 2
+// matrices of n × n.
 func CorrectionMemory(s Size) int64 {
 	if s.Classes <= 2 {
 		return 0

@@ -53,8 +53,8 @@ func TestCorrectedOfOneCase(t *testing.T) {
 	}
 }
 
-// TestCorrectedOfTwoCases: for two cases and two classes the exact log evidence, an orthant probability, is nearer to
-// the corrected one than to that of EP.
+// TestCorrectedOfTwoCases: for two cases and two classes the evidence is an orthant probability.
+// The exact log evidence is nearer to the corrected one than to EP's.
 func TestCorrectedOfTwoCases(t *testing.T) {
 	for _, variance := range []float64{0.5, 2, 8} {
 		for _, rho := range []float64{-0.9, -0.5, 0.3, 0.8} {

@@ -25,9 +25,9 @@ import (
 // a lower bound on the true log evidence, and exact for one case. A fit that stops before it
 // converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 //
-// If A is so nearly singular that a λ is lost in rounding errors, as for a smooth kernel of large
-// amplitude with little or no noise, the smallest sufficient jitter is added to the diagonal of K.
-// It is 4e-13 n times the largest prior variance, becomes part of the model, and is reported in
+// A can be so nearly singular that a λ is lost in rounding errors: with a smooth kernel of large
+// amplitude and little or no noise. The smallest sufficient jitter is then added to the diagonal of
+// K. It is 4e-13 n times the largest prior variance, becomes part of the model, and is reported in
 // Diagnostics.Jitter.
 type EnsembleMeanField struct {
 	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is

@@ -32,7 +32,7 @@ type EP struct {
 	Structure Structure `yaml:",inline"`
 	// Alpha is the power α of power EP; the zero value is 1, EP.
 	Alpha float64 `yaml:"alpha" within:"[0.001,1]"`
-	// NegativeSites says what to do with a negative site precision.
+	// NegativeSites is the treatment of a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
 	Evidence EvidenceForm `yaml:"evidence"`
@@ -66,8 +66,8 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
 	params := knowsParameters(lik) && !e.accepts()
 	positive := isConcave(moments) // sites
-	// The evidence is stationary in the sites unless one is floored or the averages are those of a
-	// rule.
+	// The evidence is stationary in the sites unless a site is floored or a quadrature rule
+	// computes the averages.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
 	cavities := power(e.Structure, 1) == 1
@@ -100,8 +100,8 @@ func (e EP) in(w *Work) Approximation {
 	return e
 }
 
-// Memory implements Approximation. Where sites are floored the adjoint takes what that of
-// leave-one-out does.
+// Memory implements Approximation. Where sites are floored, the adjoint of the evidence takes as
+// much memory as the adjoint of leave-one-out.
 func (e EP) Memory(s Size) Memory {
 	if s.Classes > 2 {
 		return memoryOfSites(s, true)
@@ -161,7 +161,7 @@ type epRule struct {
 	policy NegativeSites
 }
 
-// byQuadrature reports whether averages are those of a quadrature rule.
+// byQuadrature reports whether a quadrature rule computes the averages.
 func (p epRule) byQuadrature() bool { return p.nodes != nil || isRule(p.moments) }
 
 // correctable reports whether marginals have the moments of the tilted distributions themselves.
@@ -198,7 +198,7 @@ func (p epRule) update(i int, at siteMarginal) (site, error) {
 	s := site{tau: -d[1] / max(1+c.variance*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*c.variance < -negligible
-		if s.floored && p.policy == NarrowNegative { // ν/τ is that of the site it stands for
+		if s.floored && p.policy == NarrowNegative { // the mean ν/τ stays as it was
 			mean := at.mean + (d[0]+s.tau*c.variance*(d[0]-b))/s.tau
 			s.tau = 1 / narrow
 			s.offset = s.tau * (mean - at.mean)
@@ -222,7 +222,7 @@ func (p epRule) stationary(f fixedPoint) bool {
 	return f.floors == 0 && !p.byQuadrature() && !p.options.accepts()
 }
 
-// term: the averages are those that the site was made of.
+// term reuses the averages from which the site was made, except with a quadrature rule.
 func (p epRule) term(i int) term {
 	if p.byQuadrature() {
 		return p.siteState.term(i)
@@ -230,17 +230,17 @@ func (p epRule) term(i int) term {
 	return p.cavityTerm(i, p.next[i].average, p.share(i))
 }
 
-// negligible is how far below 0, relative to the cavity precision, rounding may take a site
-// precision.
+// negligible is the largest rounding error of a site precision, relative to the cavity precision. A
+// site precision below 0 by no more than this counts as 0.
 const negligible = 1e-12
 
-// tilt is how a site, to the power α, depends on the cavity N(m, c) that it is matched to. The
-// tilted moments are μ = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and
-// τ = -d2/(1 + c d2).
+// tilt has the derivatives of a site, to the power α, with respect to the cavity N(m, c) that it is
+// matched to. The tilted moments are μ = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1
+// and τ = -d2/(1 + c d2).
 type tilt struct {
 	cavity           gaussian
 	byMean, byC      [4]float64 // derivatives of μ, v, τ and ν - τμ by m and by c
-	determinant, one float64    // of the derivatives of μ and v; 1 + c d2
+	determinant, one float64    // determinant of the derivatives of μ and v; one is 1 + c d2
 }
 
 func (p epRule) tilt(i int, cavity gaussian, a averages) tilt {
@@ -271,8 +271,8 @@ func (p epRule) slopes(i int) siteSlopes {
 	return s
 }
 
-// constant is the tilted variance, relative to that of the cavity, below which a site is nearly
-// constant, and its slopes are rounding errors.
+// constant is a bound on the tilted variance, relative to the cavity variance. Below it a site is
+// nearly constant, and its computed slopes are rounding errors.
 const constant = 1e-6
 
 // slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the

@@ -116,8 +116,8 @@ func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Pos
 	return p, nil
 }
 
-// exactPosterior is regression with Gaussian noise. With inducing inputs the log evidence is that
-// of the prior covariance K̂, minus the term of the correction. With R = (K̂ + σ²I)⁻¹,
+// exactPosterior is regression with Gaussian noise. With inducing inputs the prior covariance is
+// K̂, and the term of the correction is subtracted from the log evidence. With R = (K̂ + σ²I)⁻¹,
 //
 //	L = -½ bᵀ(y - m) - ½ log|I + K̂/σ²| - ½ n log 2πσ² - Σ_i (1-α)/2α log(1 + α D_i/σ²)
 //
@@ -156,7 +156,8 @@ func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func
 			if p.weight == nil {
 				grad[0] += 2 * p.noise * floats.Sum(d)
 			}
-			for i, w := range p.weight { // as n log σ² of w copies is not that of one with the noise σ²/w
+			// w copies have the term w log σ², and one case has log σ²/w
+			for i, w := range p.weight {
 				grad[0] += 2*p.noise*d[i]/w + 1 - w
 			}
 			for i, w := range residual {
@@ -220,12 +221,11 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 	}
 }
 
-// LeaveGroupOut implements LeaveGroupOuter. With the block R_gg of a group's cases, and n_g of
-// those,
+// LeaveGroupOut implements LeaveGroupOuter. With R_gg the block of R for the n_g cases of group g,
 //
 //	log p(y_g|y_-g) = ½ log|R_gg| - ½ b_gᵀ R_gg⁻¹ b_g - ½ n_g log 2π
 //
-// and the adjoint is that of LeaveOneOut with q_g = R_gg⁻¹ b_g and C_gg = ½ (q_g q_gᵀ + R_gg⁻¹).
+// The adjoint is the one of LeaveOneOut with q_g = R_gg⁻¹ b_g and C_gg = ½ (q_g q_gᵀ + R_gg⁻¹).
 func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	n := len(p.y)
 	in := make([]int, n) // how many groups
@@ -246,7 +246,7 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	}
 	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
-	for _, w := range p.weight { // of the noise σ²/w, and of w copies
+	for _, w := range p.weight { // from one case with noise σ²/w to w copies with noise σ²
 		value += ((1-w)*math.Log(2*math.Pi*p.noise) - math.Log(w)) / 2
 	}
 	roots := make([]blas64.Triangular, len(groups))

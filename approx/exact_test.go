@@ -178,7 +178,8 @@ func TestExactGradients(t *testing.T) {
 		for i := range n {
 			byMean[i] = rng.NormFloat64()
 			for j := i; j < n; j++ {
-				direction.SetSym(i, j, math.Exp(2*at[2])*rng.NormFloat64()) // on the scale on which K + σ²I varies
+				// the size of a change of K + σ²I
+				direction.SetSym(i, j, math.Exp(2*at[2])*rng.NormFloat64())
 			}
 		}
 		// move fits after steps along log l, log amplitude, log noise, the direction of K and the direction of the

@@ -27,7 +27,7 @@ func Example() {
 	// approx.EP: log evidence -1.1544
 }
 
-// The adjoint says how the evidence changes with every entry of the covariance.
+// The adjoint is the derivative of the log evidence by every entry of the covariance.
 func ExampleFunctional() {
 	cov := []approx.Cov{{K: mat.NewSymDense(2, []float64{1, 0.8, 0.8, 1})}}
 	y := approx.Targets{Classes: 2, Value: []float64{1, -1}}

@@ -120,10 +120,10 @@ type extended struct {
 // unit is the relative rounding error of sums and products of n doubles, and of a Cholesky factorisation.
 func unit(n int) float64 { return float64(n+4) * 0x1p-52 }
 
-// algebra bounds the rounding error of -½ bᵀKb - ½ log|B|. A computed Cholesky factor of B is that of a matrix whose
-// entries differ by n units of √(B_ii B_jj), which moves ½ log|B| by n units of ½ Σ |B⁻¹_ij| √(B_ii B_jj) = ½ Σ
-// |R_ij| √((K_ii + 1/τ_i)(K_jj + 1/τ_j)). The computed K b is that of a matrix whose entries differ by n units of
-// |K_ij|.
+// algebra bounds the rounding error of -½ bᵀKb - ½ log|B|. A computed Cholesky factor of B is the
+// exact factor of a matrix whose entries differ by n units of √(B_ii B_jj). This moves ½ log|B| by
+// n units of ½ Σ |B⁻¹_ij| √(B_ii B_jj) = ½ Σ |R_ij| √((K_ii + 1/τ_i)(K_jj + 1/τ_j)). The computed K
+// b is the exact product with a matrix whose entries differ by n units of |K_ij|.
 func algebra(k, r matrix, tau, b vector) float64 {
 	determinant, quadratic := 0.0, 0.0
 	for i := range k {

@@ -23,10 +23,10 @@ func (s *krylov) vector(k, n int) []float64 {
 	return s.vectors[k][:n]
 }
 
-// gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986) from x = 0,
-// given dst ← A x, and returns x with its residual |b - A x|/|b|. It stops at the tolerance, or
-// when the residual no longer falls. The basis is orthogonalised by modified Gram-Schmidt, for
-// which the solution is backward stable (Paige, Rozložník & Strakoš 2006).
+// gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986), from x =
+// 0. multiply sets dst to A x. gmres returns x and its residual |b - A x|/|b|. It stops at the
+// tolerance, or when the residual no longer falls. The basis is orthogonalised by modified
+// Gram-Schmidt, for which the solution is backward stable (Paige, Rozložník & Strakoš 2006).
 func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x []float64, residual float64) {
 	const limit = 400
 	n := len(b)

@@ -65,7 +65,7 @@ var inducedKernels = []struct {
 type inducedCases struct {
 	inducedMethod
 	k       kernel.Kernel
-	theta   []float64 // of the kernel; further kernels get shifted values
+	theta   []float64 // hyperparameters of the kernel; further kernels get shifted values
 	x, z    *kernel.Inputs
 	targets approx.Targets
 }
@@ -267,7 +267,7 @@ func TestInducingAtAllCases(t *testing.T) {
 	})
 }
 
-// samePredictions compares the predictions of a structured prior with those of a dense one.
+// samePredictions compares the predictions of a structured prior and of a dense one.
 func (c *inducedCases) samePredictions(t *testing.T, got, want approx.Posterior, theta []float64) {
 	t.Helper()
 	const n = 5
@@ -320,7 +320,9 @@ func TestInducingLeaveOneOut(t *testing.T) {
 				if err != nil || !caps.LeaveOneOut {
 					t.Fatalf("%+v, %v", caps, err)
 				}
-				own := caps // FITC is the methods' own correction, but VFE, with a bound, that of the variational method
+				// the methods have the correction FITC by themselves, and the variational method
+				// has VFE, with a bound
+				own := caps
 				if _, bound := m.(approx.Variational); bound {
 					own.LeaveOneOut, own.LeaveOneOutGradient, own.LowerBound = false, false, true
 				}

@@ -20,10 +20,9 @@ type Iteration struct {
 	// It is halved, with a warning, if the updates cycle, as parallel updates of PL do with
 	// noisy_threshold, and temporarily if a parallel update overshoots.
 	Damping float64 `yaml:"damping" within:"(0,1]"`
-	// Tolerance bounds, at every site, the change of the marginal by a further update, in units of
-	// its standard deviation and relative to its variance, and the effect of all these changes on
-	// the log evidence. If the rounding error of the marginal variances is larger, that is the
-	// bound. Default 1e-10.
+	// Tolerance bounds the changes by a further update: of every marginal, in units of its standard
+	// deviation and relative to its variance, and of the log evidence. If the rounding error of the
+	// marginal variances is larger, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations limits the total number of sweeps, parallel updates and Newton steps. Default
 	// 1000.
@@ -101,7 +100,8 @@ type Unconverged int
 const (
 	RefuseUnconverged Unconverged = iota // it is a failure
 	AcceptUnconverged                    // it is used, with a warning
-	TrustUnconverged                     // likewise, even if its log evidence is above 0; a search then uses that value
+	// it is used, with a warning, even if its log evidence is above 0, and a search uses that value
+	TrustUnconverged
 )
 
 // Names are the possible values.
@@ -139,9 +139,9 @@ func (p *NegativeSites) UnmarshalText(text []byte) error {
 	return registry.Choose(p, "policy for negative sites", text)
 }
 
-// EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i corrects for the
-// difference between sites and likelihood: by factors ∫ p(y_i|f)/t_i(f) N(f; μ_i, v_i) df, with
-// N(f; μ_i, v_i) the marginal.
+// EvidenceForm is a way to compute the factors ∫ p(y_i|f)/t_i(f) N(f; μ_i, v_i) df of the evidence
+// of a Gaussian posterior with sites t_i and marginals N(f; μ_i, v_i). The factors correct for the
+// difference between sites and likelihood.
 type EvidenceForm int
 
 const (

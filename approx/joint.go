@@ -128,14 +128,14 @@ func newJoint(
 	return p.siteState, nil
 }
 
-// memoryOfSites is that of a joint posterior: the products of its marginals, which are kept for the
-// gradient, the covariances of x of every case, and, unless its evidence is stationary in the
-// sites, those of all pairs of them for its derivative.
+// memoryOfSites returns the memory of a joint posterior: the products of its marginals, which are
+// kept for the gradient, and the covariances of the values x of every case. If its evidence is not
+// stationary in the sites, the derivative also needs the covariances of all pairs of values.
 func memoryOfSites(s Size, stationary bool) Memory {
 	m, n2 := memoryOfClasses(s, 0), s.Cases*s.Cases
 	each := 2*s.Classes + 10 // numbers for each value x
 	if s.Cases >= 4*startRank {
-		each += 4 * startRank // of the fit with covariances of lower rank, which comes first
+		each += 4 * startRank // the first fit, with covariances of lower rank
 	}
 	m.Fit = m.Fit.And(words(s.Classes*n2, s.Classes*s.Cases*each))
 	m.Evidence, m.LeaveOneOut = words(s.Kernels*n2, 0), Bytes{}
@@ -189,8 +189,9 @@ func (p *joint) conclude() Posterior {
 	return p
 }
 
-// pullClasses sets dst to the weights on dK_c and dm_c, summed over the classes that share them,
-// as siteState.pullImplicit. With P of Contrasts a weight γ on the mean of x is Pᵀγ on that of f.
+// pullClasses sets dst to the weights on dK_c and dm_c, summed over the classes that share them, as
+// siteState.pullImplicit. With P of Contrasts, a weight γ on the mean of x becomes the weight Pᵀγ
+// on the mean of f.
 func (p *joint) pullClasses(dst *Cov, j int, total []weight, share float64) {
 	b, size := p.slopes(), len(p.tau)
 	u, by := make([]float64, size), scaled(b, share/2)

@@ -13,8 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
-// TestJointOfTwoClasses: with two classes the multinomial probit model is probit of (f_1 - f_0)/√2, and so is EP. As PL
-// depends on what is a latent value, it is that of probit of f_1 - f_0 plus the noise of one utility.
+// TestJointOfTwoClasses: with two classes the multinomial probit model is probit of (f_1 - f_0)/√2,
+// and EP gives the same result for both. PL depends on the choice of the latent value: it agrees
+// with PL of probit for the latent value f_1 - f_0 plus the noise of one utility.
 func TestJointOfTwoClasses(t *testing.T) {
 	for _, noise := range []float64{0, 1} {
 		t.Run(fmt.Sprint(noise), func(t *testing.T) { jointOfTwoClasses(t, noise) })
@@ -134,7 +135,7 @@ func TestPLSitesAreNotNegative(t *testing.T) {
 				if !exhaustive.Tries(5, k, j) {
 					continue
 				}
-				for _, i := range []int{0, 1} { // of its class, and of another
+				for _, i := range []int{0, 1} { // a case of the class, and a case of another class
 					p.mu[i] = mean
 					s, err := p.rule.match(i, v, 0)
 					if err != nil {

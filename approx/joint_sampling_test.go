@@ -205,9 +205,10 @@ func TestJointAgainstSampling(t *testing.T) {
 	}
 }
 
-// TestJointSets prints a table: for sets at three points, how far the log evidence of each method is from a sampled
-// one, without and with its correction, in nats per 100 cases, and the mean and largest difference of its class
-// probabilities. Nowhere do 3 standard errors show that EP, corrected, is off by more than 0.1 nats per 100 cases.
+// TestJointSets prints a table: data sets at three points. For each method it has the difference of
+// the log evidence from a sampled one, in nats per 100 cases, without and with the correction. It
+// also has the mean and the largest difference of the class probabilities. Nowhere do 3 standard
+// errors show that EP, corrected, is off by more than 0.1 nats per 100 cases.
 func TestJointSets(t *testing.T) {
 	if *jointSets == "" {
 		t.Skip("needs minutes: go test ./approx -run TestJointSets -v -args -joint-sets iris,wine,thyroid,glass")

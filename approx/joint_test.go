@@ -329,8 +329,8 @@ func inverseOf(t *testing.T, a *mat.SymDense) *mat.SymDense {
 	return inverse
 }
 
-// classProbabilities are the averages of p(c|f) over f ~ N(mean, cov) of three classes, by sums over a grid; those of
-// multinomial probit, ∫ N(u) Π_d Φ(u + f_c - f_d) du, by a sum over u too.
+// classProbabilities are the averages of p(c|f) over f ~ N(mean, cov) of three classes, by sums
+// over a grid. For multinomial probit, p(c|f) = ∫ N(u) Π_d Φ(u + f_c - f_d) du is a sum over u too.
 func classProbabilities(t *testing.T, lik likelihood.RandomUtility, mean []float64, cov *mat.SymDense) (p [3]float64) {
 	t.Helper()
 	var chol mat.Cholesky
@@ -575,8 +575,9 @@ func TestJointWide(t *testing.T) {
 	})
 }
 
-// TestWideBound: with a prior much wider than the posterior, the sites and the bound of softmax are those that dense
-// matrices give, with the averages over Gumbel noise in closed form, wherever the fit starts.
+// TestWideBound: with a prior much wider than the posterior, the sites and the bound of softmax
+// agree with a computation by dense matrices, from every start of the fit. That computation has the
+// averages over Gumbel noise in closed form.
 func TestWideBound(t *testing.T) {
 	const n, classes = 30, 4
 	x, _ := planeClasses(n, 5)

@@ -31,7 +31,7 @@ var _ Approximation = Laplace{}
 // A State has a and then f̂, 2n or 2Cn numbers, one class after the other: a determines the
 // posterior, f̂ is a warm start for nearby fits.
 //
-// A fit that stops before the mode has Diagnostics.Converged false: its evidence is that of the
+// A fit that stops before the mode has Diagnostics.Converged false. Its evidence is computed at the
 // point where it stopped, and its adjoint is ErrNotConverged.
 type Laplace struct {
 	// Tolerance bounds the last Newton step δf: its length in posterior standard deviations,
@@ -96,7 +96,8 @@ func (l Laplace) Memory(s Size) Memory {
 	return Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, 2*n2)}
 }
 
-// memoryOfClasses is that of several latent processes, with the points of an average.
+// memoryOfClasses returns the memory of a method with several latent processes. points is the
+// number of points of an average over the latent values.
 func memoryOfClasses(s Size, points int) Memory {
 	n2 := s.Cases * s.Cases
 	return Memory{

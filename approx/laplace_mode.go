@@ -11,8 +11,8 @@ import (
 )
 
 // laplacePosterior is the posterior of Laplace's method with one latent process, and the model
-// whose mode it is at. With a prior of lower rank the log evidence is that of K̂, minus the term of
-// the correction,
+// whose mode it is at. With a prior of lower rank, K̂ takes the place of K, and the term of the
+// correction is subtracted from the log evidence:
 //
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K̂| - Σ_i (1-α)/2α log(1 + α D_i W_i)
 //
@@ -23,7 +23,8 @@ type laplacePosterior struct {
 	tolerance float64
 	scale     float64 // max K_ii, which bounds every |K_ij|
 	mode      *point
-	moving    prior.Prior // for derivatives of the mode: -∂²log p(y|f)/∂f² instead of W
+	// the prior with -∂²log p(y|f)/∂f² instead of W, for derivatives of the mode
+	moving prior.Prior
 }
 
 func newLaplacePosterior(
@@ -63,7 +64,7 @@ func (p *laplacePosterior) newPoint() *point {
 }
 
 func (p *laplacePosterior) differentiate(at *point) {
-	const cases = 512 // at a time: about 0.02 ms of work
+	const cases = 512 // a chunk takes about 0.02 ms
 	n := len(at.f)
 	parts := make([]struct {
 		psi    float64

@@ -11,11 +11,12 @@ import (
 
 var _ LeaveOneOuter = (*laplacePosterior)(nil)
 
-// finish implements latentModel. W and the factor of B must be those of the point, so that
-// everything belongs to the same f.
+// finish implements latentModel. W and the factor of B must have been computed at this point, so
+// that all results belong to the same f.
 func (p *laplacePosterior) finish(at *point, length float64, iterations int, early bool) (Posterior, error) {
 	// At the mode a = g. Numerically, a is more accurate in the directions that K magnifies, and g
-	// in those that K suppresses; one more Newton step of a combines both.
+	// is more accurate in the directions that K suppresses. One more Newton step of a combines
+	// both.
 	value := at.psi - p.prior.LogDet() // GPML Algorithm 3.1 line 10
 	for i, d := range at.delta {
 		p.b[i] = at.a[i] + d

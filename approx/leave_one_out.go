@@ -6,14 +6,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
-// cavities are the marginals N(μ_i, v_i) of Gaussian sites τ without their own site, N(μ_i - c_i
-// b_i, c_i) with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫
-// p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈ Σ_i log p(y_i|y_-i) with the other sites held fixed. The
-// derivatives of log Z_i are partial derivatives with respect to μ_i, v_i, τ_i and b_i. Of the
-// copies of a case one is left out, with its share of τ and b, and log Z counts for all.
+// cavities has the cavity of every case and the leave-one-out sum. A posterior with Gaussian sites
+// τ has the marginals N(μ_i, v_i). Without the site of case i, the marginal is the cavity N(μ_i -
+// c_i b_i, c_i) with c_i = v_i/(1 - τ_i v_i). The sum is Σ_i log Z_i with Z_i = ∫ p(y_i|f) N(f; μ_i
+// - c_i b_i, c_i) df ≈ p(y_i|y_-i), the other sites held fixed. The derivatives of log Z_i are
+// partial derivatives with respect to μ_i, v_i, τ_i and b_i. If a case has several copies, one copy
+// is left out, with its fraction of τ and b, and log Z counts for every copy.
 type cavities struct {
 	sum            float64
-	rounding       float64   // relative, of a cavity's variance
+	rounding       float64   // relative rounding error of a cavity's variance
 	marginal       []float64 // v
 	mean, variance []float64
 	byMu, byV      []float64
@@ -21,8 +22,8 @@ type cavities struct {
 	completed      bool
 }
 
-// cavities are those of the prior's sites, whose precisions are tau and marginal means mu. If
-// rounding hides their variances, that is an error.
+// cavities returns the cavities of the sites in p.prior, whose precisions are tau and whose
+// marginal means are mu. It is an error if a cavity's variance is lost in rounding errors.
 func (p *process) cavities(tau, mu []float64) (*cavities, error) {
 	vector := func() []float64 { return make([]float64, len(p.b)) }
 	c := &cavities{
@@ -39,7 +40,8 @@ func (p *process) cavities(tau, mu []float64) (*cavities, error) {
 		c.mean[i] = mu[i] - c.variance[i]*b
 		logZ, d := p.lik.Moments(p.y[i], c.mean[i], c.variance[i])
 		c.sum += w * logZ
-		byVariance := w * ((d[1]+d[0]*d[0])/2 - d[0]*b) // of the cavity
+		// derivative with respect to the cavity's variance
+		byVariance := w * ((d[1]+d[0]*d[0])/2 - d[0]*b)
 		c.byMu[i], c.byB[i] = w*d[0], -share*w*c.variance[i]*d[0]
 		c.byV[i], c.byTau[i] = byVariance/(left*left), share*byVariance*c.variance[i]*c.variance[i]
 		if m.Rounding > 0 {
@@ -75,8 +77,9 @@ func (c *cavities) complete(k prior.Prior) {
 	}
 }
 
-// pullMarginals sets dst to the weights on dK and dm for weights γ_v on the marginal variances and
-// u = (I - RK)γ_μ on the means, which move by dμ = (I - KR)(dK b + dm).
+// pullMarginals sets dst to the derivatives by K and m of a scalar that depends on the marginals.
+// gamma is its derivative by the marginal variances. u is (I - RK)γ_μ, with γ_μ the derivative by
+// the marginal means, which move by dμ = (I - KR)(dK b + dm).
 func (p *process) pullMarginals(dst *Cov, u, gamma []float64) {
 	p.prior.Pull(dst, prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{u}, Gamma: gamma}.Constant)
 	if dst.Mean != nil {

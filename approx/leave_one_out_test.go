@@ -198,8 +198,8 @@ func TestLeaveOneOutAnswers(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutByRefits: on the crabs, the mean log probability from the cavities of one fit agrees to 0.02 nats
-// with that of 200 fits that leave out one case each.
+// TestLeaveOneOutByRefits: on the crabs, the mean log probability from the cavities of one fit
+// agrees to 0.02 nats with the mean from 200 fits that leave out one case each.
 func TestLeaveOneOutByRefits(t *testing.T) {
 	x, y := crabs(t)
 	n := len(y)

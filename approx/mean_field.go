@@ -17,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// meanFieldTheory is what distinguishes the mean-field methods of Csató et al. (2000), [MF];
-// meanField has everything they share.
+// meanFieldTheory has the equations in which the mean-field methods of Csató et al. (2000), [MF],
+// differ. meanField has everything that they share.
 type meanFieldTheory struct {
 	method        string
 	tolerance     float64
@@ -160,7 +160,8 @@ type meanField struct {
 	lambda    []float64
 	noise     float64 // v
 	constant  float64 // the difference between log evidence and D
-	// pullLambda adds to dst the derivative Σ_i weight_i ∂λ_i/∂K, including that of a jitter.
+	// pullLambda adds to dst the derivative Σ_i weight_i ∂λ_i/∂K, including the derivative of a
+	// jitter.
 	pullLambda func(dst *mat.SymDense, weight []float64)
 
 	z        []float64
@@ -172,7 +173,7 @@ type meanField struct {
 	slack    float64            // the rounding error of D
 	tau      []float64
 	step     []float64 // Newton's step of z
-	length   float64   // of Newton's step, in units of D's curvature
+	length   float64   // length of Newton's step, in units of D's curvature
 }
 
 // set copies a State.
@@ -315,10 +316,10 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
 }
 
-// leaveOneOutAdjoint: with C_i = r_i (z_i + r_i) and V_i = 1 - C_i a site is τ = C/D, D = λV + vC,
-// b = yr/√λ, and the derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights
-// b̄ and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C
-// D²).
+// leaveOneOutAdjoint uses C_i = r_i (z_i + r_i), V_i = 1 - C_i and D = λV + vC. A site has τ = C/D
+// and b = yr/√λ. The derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights
+// b̄ and τ̄ become, at fixed λ, the weight ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2)
+// ∂³log Φ/(C D²).
 func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 	c.complete(p.prior)
 	n := len(p.b)

@@ -14,9 +14,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
-// TestMeanFieldsEndAtRounding: if all cases of one class come before those of the other, partial sums of A b reach
-// half of Σ|A_ij b_j|, and their rounding error exceeds a tolerance of 1e-10. Newton's method must still converge, to
-// the log evidence of another order of the cases, and the adjoint must agree with differences over ln σ.
+// TestMeanFieldsEndAtRounding: if all cases of one class come before all cases of the other,
+// partial sums of A b reach half of Σ|A_ij b_j|, and their rounding error exceeds a tolerance of
+// 1e-10. Newton's method must still converge, to the log evidence of another order of the cases,
+// and the adjoint must agree with differences over ln σ.
 func TestMeanFieldsEndAtRounding(t *testing.T) {
 	const n, change = 600, 1e-3
 	x, y := twoClasses(n, 53)

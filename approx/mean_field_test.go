@@ -51,7 +51,7 @@ func oracleMeanField(t *testing.T, k *mat.SymDense, m0, y []float64, lik likelih
 		z := y[i] * m[i] / math.Sqrt(lambda[i])
 		c := linalg.TruncatedNormal(z)
 		v := lambda[i] * c.Variance
-		precision := 1/v - 1/lambda[i] // of the site on h
+		precision := 1/v - 1/lambda[i] // precision of the site on h
 		s.variance[i] = 1/precision + noise[i]
 		s.mean[i] = (mean[i]/v - m[i]/lambda[i]) / precision
 		off[i] = mean[i] - m0[i]
@@ -130,7 +130,7 @@ func extendedMeanField(t *testing.T, k matrix, y []float64, lik likelihood.Gauss
 			none[i] = number(0)
 		}
 		uncertainty := algebra(a, zeros(n), none, b)
-		if !naive { // ½ log|A| and the λ, whose error is that of A⁻¹
+		if !naive { // errors of ½ log|A| and of λ, which comes from A⁻¹
 			uncertainty += unit(n) * scaledSum(a, precision)
 		}
 		for i := range n {
@@ -313,8 +313,8 @@ func TestStepWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestEnsembleJitter: a smooth kernel without noise gets a jitter, which is reported. Value and adjoint are those of
-// the kernel with jitter, which is proportional to the squared amplitude.
+// TestEnsembleJitter: a smooth kernel without noise gets a jitter, which is reported. Value and
+// adjoint belong to the kernel with jitter. The jitter is proportional to the squared amplitude.
 func TestEnsembleJitter(t *testing.T) {
 	const n = 8
 	x, y := twoClasses(n, 33)

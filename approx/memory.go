@@ -3,21 +3,22 @@ package approx
 // Size is the size of a problem.
 type Size struct {
 	Cases    int // n
-	Distinct int // number of cases with distinct rows of K; at most n
+	Distinct int // number of cases with distinct rows of K, 1 … n
 	New      int // number of cases to predict at a time
-	Classes  int // 0 for numeric targets; at most 2 if all classes have one latent process
+	Classes  int // 0 for numeric targets, 1 or 2 if all classes have one latent process
 	Kernels  int // covariances: one shared by all classes, or one per class
 }
 
 // Bytes is memory: what is kept, and what is needed temporarily.
 type Bytes struct{ Kept, Passing int64 }
 
-// Memory is what a method allocates besides the given covariances and adjoint, without parts that
-// do not grow with n². A conformance test compares it with the bytes allocated.
+// Memory has the bytes that a method allocates. The given covariances and adjoint, and parts that
+// do not grow with n², do not count. A conformance test compares it with the bytes allocated.
 type Memory struct {
-	Fit         Bytes // by a fit; the posterior keeps a part, and a prediction needs memory temporarily
-	Evidence    Bytes // by the adjoint of the evidence
-	LeaveOneOut Bytes // by the leave-one-out sum
+	// bytes of a fit; the posterior keeps a part, and a prediction needs memory temporarily
+	Fit         Bytes
+	Evidence    Bytes // bytes of the adjoint of the evidence
+	LeaveOneOut Bytes // bytes of the leave-one-out sum
 	// LeaveOneOutAdjoint is by the adjoint of that sum, unless what the sum takes has it.
 	LeaveOneOutAdjoint Bytes
 }

@@ -123,7 +123,8 @@ func TestMulticlassExtendedPrecision(t *testing.T) {
 			t.Run(fmt.Sprintf("shared=%v/%v", shared, theta), func(t *testing.T) {
 				cov, by := priors(x, theta[0], theta[1], classes, shared)
 				post := fitClasses(t, cov, y, classes, nil)
-				value := func(j int, e *mat.SymDense, h float64) *big.Float { // at K_j + hE
+				// log evidence for K_j + hE
+				value := func(j int, e *mat.SymDense, h float64) *big.Float {
 					var k []matrix
 					for c := range classes {
 						k = append(k, zeros(n))

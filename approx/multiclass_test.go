@@ -511,8 +511,9 @@ func predictClasses(post approx.Posterior, cov []approx.Cov, means [][]float64) 
 	return dst
 }
 
-// TestMulticlassLatent compares the latent means, variances and covariances at new inputs with those of the dense
-// matrices, and the probabilities with an integral of the softmax over the plane of differences.
+// TestMulticlassLatent compares the latent means, variances and covariances at new inputs with
+// results from dense matrices, and the probabilities with an integral of the softmax over the plane
+// of differences.
 func TestMulticlassLatent(t *testing.T) {
 	const n, m, classes = 30, 100, 3 // more new inputs than one block
 	x, y := planeClasses(n+m, 9)
@@ -702,7 +703,7 @@ func TestMulticlassAlwaysAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		x      [][]float64
 		y      []int
-		spread float64 // of the log amplitudes
+		spread float64 // range of the log amplitudes
 	}{
 		"all": {x, y, 0}, "one class": {x, one, 0}, "two of three classes": {x[:12], slices.Repeat([]int{0, 2}, 6), 0}, "one case": {x[:1], y[:1], 0},
 		"three cases": {x[:3], []int{2, 0, 1}, 0}, "contradiction": {[][]float64{x[0], x[0], x[0]}, []int{0, 1, 2}, 0}, "amplitudes": {x, y, 7},

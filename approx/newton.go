@@ -28,8 +28,8 @@ type latentModel interface {
 // preconditionedModel models come near the mode without a factorisation.
 type preconditionedModel interface {
 	// approach iterates from at, with f = m, or from the State of a nearby fit if Ψ is larger
-	// there. It returns two points, the first of which is the final one, the number of steps and
-	// the length of the last step.
+	// there. It returns the final point, a second point as temporary memory, the number of steps
+	// and the length of the last step.
 	approach(
 		ctx context.Context, at, next *point, start State, maxIterations int,
 	) (_, _ *point, iterations int, last float64, err error)
@@ -92,7 +92,7 @@ func restore(p latentModel, s State) (*point, float64, error) {
 type modeSearch struct {
 	latentModel
 	at, next      *point    // the current point, and another one
-	fresh         bool      // whether the factor is that of W at the current point
+	fresh         bool      // whether the factor was computed from W at the current point
 	last, before  float64   // lengths of the last two steps; infinite before that with the current factor
 	d, df         []float64 // the last step, and its K d
 	curvature     float64   // along it
@@ -103,13 +103,13 @@ type modeSearch struct {
 	found    int
 }
 
-// findMode maximises Ψ from f = m or the mode of a part of the cases, or from the State of a nearby
-// fit if Ψ is larger there than at f = m, until the Newton step is short enough, or for
-// maxIterations steps. The factor is then that of the returned point.
+// findMode maximises Ψ until the Newton step is short enough, or for maxIterations steps. It starts
+// at f = m or at the mode of a subset of the cases. It starts at the State of a nearby fit if Ψ is
+// larger there than at f = m. At the end the factor belongs to the returned point.
 //
 // A Newton step needs a factorisation in O(n³). With the factor of an earlier W, a step takes
-// O(n²): the steps are then those of preconditioned conjugate gradients (Hestenes and Stiefel's β)
-// in the inner product xᵀKy, in which I + WK is symmetric.
+// O(n²): this is preconditioned conjugate gradients (Hestenes and Stiefel's β) in the inner product
+// xᵀKy, in which I + WK is symmetric.
 func findMode(
 	ctx context.Context, p latentModel, start State, maxIterations int,
 ) (at *point, length float64, iterations int, err error) {
@@ -199,7 +199,7 @@ func (c *modeSearch) measure() (length float64, arrived bool, err error) {
 	}
 	stop := c.iterations >= limit || c.stuck(length)
 	if !c.fresh && (length <= target || stop || c.needsFactor(length, max(target, min(rounding, unresolved)))) {
-		evaluate(c.latentModel, c.at) // as Restore will find it
+		evaluate(c.latentModel, c.at) // evaluated in the same way as by Restore
 		if err := c.factorise(c.at.w); err != nil {
 			return 0, false, err
 		}
@@ -259,9 +259,10 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	return nil
 }
 
-// needsFactor reports whether a new factor is better than that of an earlier W: far from the mode,
-// if steps no longer shrink by half; near it, if the expected number of remaining steps at the
-// current rate costs more than a factorisation; and if no more steps remain.
+// needsFactor reports whether a new factor is better than the current one, which belongs to an
+// earlier W: far from the mode, if steps no longer shrink by half; near it, if the expected number
+// of remaining steps at the current rate costs more than a factorisation; and if no more steps
+// remain.
 func (c *modeSearch) needsFactor(length, goal float64) bool {
 	shrinks := length <= c.last/2
 	switch {
@@ -278,10 +279,10 @@ func (c *modeSearch) needsFactor(length, goal float64) bool {
 // because steps with large matrices are limited by memory bandwidth.
 func (c *modeSearch) factorCost() float64 { return min(float64(len(c.at.a))/64, 16) }
 
-// climb sets next to a + sd with a step 0 < s ≤ 2 that reduces the slope of Ψ along d, initially
-// slope = rᵀKd > 0, by nine tenths, and returns the reduction. Ψ is concave, so it does not
-// decrease up to its maximum along d, and the bound on the slope limits steps beyond it. Near the
-// mode s is about 1; far from it, where the tails of the likelihood are nearly straight, much
+// climb sets next to a + sd, 0 < s ≤ 2. The step s reduces the slope of Ψ along d, initially slope
+// = rᵀKd > 0, to at most a tenth, or s is 2. climb returns the reduction. Ψ is concave, so it does
+// not decrease up to its maximum along d, and the bound on the slope limits steps beyond it. Near
+// the mode s is about 1; far from it, where the tails of the likelihood are nearly straight, much
 // longer and shorter steps occur. In directions that K suppresses, Newton's step is g - a, so more
 // than twice that would move a away from g permanently. It sets df = Kd.
 func climb(p latentModel, at, next *point, d, df []float64, slope float64) float64 {

@@ -18,9 +18,9 @@ import (
 // class.
 //
 // Its log evidence, in nats, is the sum of the binary ones, so one vector of hyperparameters serves
-// all. It is the evidence of C binary data sets, not comparable with that of a joint method such as
-// multi-class Laplace. Class probabilities are the binary ones, p(y_c = +1), divided by their sum.
-// Its State is the sequence of the binary states, each preceded by its length.
+// all. It is the evidence of C binary data sets. Do not compare it with the log evidence of a joint
+// method such as multi-class Laplace. Class probabilities are the binary ones, p(y_c = +1), divided
+// by their sum. Its State is the sequence of the binary states, each preceded by its length.
 type OneVsRest struct {
 	Binary Approximation
 }
@@ -54,8 +54,8 @@ func (a OneVsRest) scalesGeometrically() bool {
 	return ok && g.scalesGeometrically()
 }
 
-// Memory is that of the binary method: the kept part once per class, and the adjoint of a class in
-// addition to their sum.
+// Memory counts the kept bytes of the binary method once per class, and n² numbers for the adjoint
+// of one class, which is then added to the sum.
 func (a OneVsRest) Memory(s Size) Memory {
 	classes, n2 := s.Classes, s.Cases*s.Cases
 	s.Classes, s.Kernels = 2, 1

@@ -48,7 +48,7 @@ type Online struct {
 	Seen int `yaml:"seen" within:"[1,1000000000]"`
 }
 
-// OrderSeed is the order of the cases: shuffled with a seed, 0 by default, or that of the data.
+// OrderSeed is the order of the cases: shuffled with Seed, 0 by default, or unchanged.
 type OrderSeed struct {
 	Seed      uint64
 	Unchanged bool
@@ -218,14 +218,14 @@ type onlinePosterior struct {
 	process
 	tau      []float64        // precisions of the sites
 	order    []int            // the order of the cases; the fields below use it
-	visits   []visit          // of the last pass
+	visits   []visit          // the visits of the last pass
 	columns  blas64.Symmetric // row t, from t on, is column t of Σ before visit t
 	rounding float64          // largest relative rounding error of a variance before a visit
 }
 
 // visit records a case before and after its inclusion.
 type visit struct {
-	mean, variance float64 // of f before
+	mean, variance float64 // moments of f before the visit
 	d1, d2, d3, d4 float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
 	tau, nu        float64 // its site
 }
@@ -390,9 +390,9 @@ func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1
 	return mean, by1, by2
 }
 
-// LeaveOneOut implements LeaveOneOuter with the cavities of the sites that the visits left. With γ
-// the weight on μ, which includes that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν,
-// and -μ times that plus the explicit one on τ.
+// LeaveOneOut implements LeaveOneOuter with the cavities of the sites that the visits left. Let γ
+// be the weight on μ, including the weight on b = ν - Sμ. The weight on ν is byB + Σγ. The weight
+// on τ is -μ times the weight on ν, plus the explicit derivative by τ.
 func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err

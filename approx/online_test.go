@@ -101,7 +101,8 @@ func extendedOnline(k matrix, y []float64, lik likelihood.MomentMatcher) extende
 	}}
 }
 
-// TestOnlineBlocks: with several blocks, and in a second sweep, the updates are those of the oracle.
+// TestOnlineBlocks: with several blocks, and in a second sweep, the updates agree with the
+// oracle's.
 func TestOnlineBlocks(t *testing.T) {
 	const n = 75
 	x, y := twoClasses(n, 40)
@@ -136,8 +137,8 @@ func TestOnlineBlocks(t *testing.T) {
 	}
 }
 
-// TestOnlineSeen: with Seen = s ≤ n the posterior is that of the first s cases alone; a larger Seen continues with
-// further sweeps.
+// TestOnlineSeen: with Seen = s ≤ n the posterior equals the posterior of the first s cases alone;
+// a larger Seen continues with further sweeps.
 func TestOnlineSeen(t *testing.T) {
 	const n = 70
 	x, y := twoClasses(n, 42)

@@ -279,8 +279,9 @@ func TestEPIsExactForOneCase(t *testing.T) {
 	}
 }
 
-// TestEPAgainstItsPrior: the label contradicts the prior mean by hundreds of standard deviations. With one case the
-// evidence and its derivatives are those of the likelihood's log Z.
+// TestEPAgainstItsPrior: the label contradicts the prior mean by hundreds of standard deviations.
+// With one case the log evidence and its derivatives equal the likelihood's log Z and its
+// derivatives.
 func TestEPAgainstItsPrior(t *testing.T) {
 	for _, variance := range []float64{1e2, 1e6, 1e8} {
 		for _, z := range []float64{-3, -30, -300} {
@@ -300,8 +301,8 @@ func TestEPAgainstItsPrior(t *testing.T) {
 	}
 }
 
-// TestTwoCases: with two cases the evidence is a double integral, and EP's error is less than a third of that of
-// Laplace's method.
+// TestTwoCases: with two cases the evidence is a double integral, and EP's error is less than a
+// third of the error of Laplace's method.
 func TestTwoCases(t *testing.T) {
 	for _, l := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
 		p := func(y, f float64) float64 {

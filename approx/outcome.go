@@ -25,7 +25,7 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 
 // fixedPoint is the distance of an iteration from its fixed point.
 type fixedPoint struct {
-	distance float64 // in posterior standard deviations
+	distance float64 // unit: posterior standard deviations
 	rounding float64 // the distance that rounding errors may leave
 	// additional distance that errors of K b may leave; iterations that make no progress have
 	// reached it

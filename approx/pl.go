@@ -11,10 +11,11 @@ var (
 	_ LeaveOneOuter = (*siteState)(nil)
 )
 
-// PL is posterior linearisation for two or more classes, in order or not (García-Fernández,
-// Tronarp & Särkkä, "Gaussian process classification using posterior linearisation"). The label is
-// linearised as y = Af + b + noise of variance Ω, where A, b and Ω are those of statistical linear
-// regression on the marginal N(f; μ, v) of the posterior that results from them:
+// PL is posterior linearisation for two or more classes, in order or not (García-Fernández, Tronarp
+// & Särkkä, "Gaussian process classification using posterior linearisation"). The label is
+// linearised as y = Af + b + noise of variance Ω, where A, b and Ω come from statistical linear
+// regression on the marginal N(f; μ, v) of the posterior. The posterior in turn results from A, b
+// and Ω:
 //
 //	A = Cov(f, E[y|f])/v,   b = E[y] - Aμ,   Ω = Var(y) - A²v
 //
@@ -26,7 +27,7 @@ var (
 // without cancellation, as vD ≤ 2/π. All sites are positive, for any likelihood. A State has τ and
 // then ν, 2n numbers.
 //
-// The log evidence is that of EP at these sites, which is the paper's (18) with its factors in
+// The log evidence is computed from these sites as in EP: the paper's (18) with its factors in
 // closed form. It is not stationary in them, so its gradient includes the derivative of the fixed
 // point (see siteFunctional). A fit that stops before it converges has Diagnostics.Converged false,
 // and its adjoint is ErrNotConverged.

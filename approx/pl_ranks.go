@@ -25,7 +25,8 @@ func (plRanks) stationary(fixedPoint) bool { return false } // as plRule
 // three.
 type linearisedRank struct{ e, a, square, y float64 }
 
-// add adds the part of a class, given Z or its derivative and that of Z d.
+// add adds the terms of a class: z is Z or a derivative of Z, and zd is Z d or the same derivative
+// of Z d.
 func (r *linearisedRank) add(delta, z, zd float64) {
 	r.e += delta * z
 	r.a += delta * zd
@@ -42,7 +43,8 @@ func (r linearisedRank) site(v float64) (tau, offset, omega float64) {
 	return r.a * r.a / omega, r.a * (r.y - r.e) / omega, omega
 }
 
-// slope returns the derivatives of τ and of the offset given those of r, and of v.
+// slope returns the derivatives of τ and of the offset, given by and byV, the derivatives of r and
+// of v.
 func (r linearisedRank) slope(by linearisedRank, v, byV float64) (tau, offset float64) {
 	tau, offset, omega := r.site(v)
 	byOmega := by.square - 2*r.e*by.e - 2*r.a*by.a*v - r.a*r.a*byV

@@ -30,7 +30,8 @@ func (p plRule) labels(y float64, at gaussian) (own, other averages) {
 	return plus, minus
 }
 
-// otherLabel is that of an event that did not happen: -y of two classes, and -1 of y = 0 for Noise.
+// otherLabel returns the label of the event that did not happen: -y for two classes, and -1 for the
+// label y = 0 of Noise.
 func otherLabel(y float64) float64 {
 	if y == 0 {
 		return -1
@@ -71,7 +72,8 @@ func (p plRule) paramSlopes(i int, tau, offset []float64) {
 // linearised is a site τ = D/(1 - vD), offset d/(1 - vD), D = -de.
 type linearised struct{ d, e, v float64 }
 
-// slope returns the derivatives of τ and offset, given those of d, e and v.
+// slope returns the derivatives of τ and of the offset. d, e and v are the derivatives of l.d, l.e
+// and l.v.
 func (l linearised) slope(d, e, v float64) (tau, offset float64) {
 	product, slope := -l.d*l.e, -(d*l.e + l.d*e)
 	rest := 1 - l.v*product

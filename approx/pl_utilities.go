@@ -4,16 +4,15 @@ import "github.com/gpc-tune/gpc-tune/approx/likelihood"
 
 // plUtilities is the rule of PL for several classes without an order. Given the largest utility g
 // of a case, the likelihood is a product over the classes (see likelihood.RandomUtility), and each
-// factor is linearised on the marginal of its x_c = g - f_c. The class of the label has the
-// utility g = f_c + e_c, which is linear: its site is that of the mean and the variance of e_c. For
-// each of the others the event that its utility is at most g is a label of two, with the
-// probability P(x_c).
+// factor is linearised on the marginal of its x_c = g - f_c. For the class of the label, g = f_c +
+// e_c is linear: its site has the mean and the variance of e_c. For every other class, the event
+// that its utility is at most g is a label of two classes, with the probability P(x_c).
 //
 // For two classes and multinomial probit this is PL with probit and the covariance K_0 + K_1 + I,
 // in which e_c is part of the latent value.
 type plUtilities struct {
 	plRule
-	noise gaussian // of e_c
+	noise gaussian // moments of e_c
 }
 
 func newPLUtilities(p *siteState, lik likelihood.RandomUtility) plUtilities {

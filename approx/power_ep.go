@@ -14,12 +14,12 @@ import (
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i 1/α [ log Z_i + ½ log(1 + α τ_i v_-i) + ½ v_-i (α b_i)² ]
 //
 // with Z_i the mass of N(m_-i, v_-i) times p(y_i|f)^α, whose mean is m_-i = μ_i - v_-i α b_i. L is
-// stationary in the sites at their fixed point. For α → 0 log Z_i/α becomes the average of
-// log p(y_i|f) over the marginal, and L, the sites and their updates those of the variational
-// method; they differ by a multiple of α.
+// stationary in the sites at their fixed point. For α → 0, log Z_i/α becomes the average of log
+// p(y_i|f) over the marginal. L, the sites and their updates then equal the results of the
+// variational method. For small α the differences are proportional to α.
 
-// powerOf is p(y|f)^α; nil if α is 0, which means 1, or 1. exact says that no average is one of a
-// quadrature.
+// powerOf returns p(y|f)^α, or nil if α is 1 or 0, which stands for 1. exact means that no average
+// is computed by quadrature.
 func powerOf(lik likelihood.Bound, alpha float64, exact bool) (likelihood.MomentMatcher, error) {
 	switch {
 	case alpha == 0 || alpha == 1:
@@ -55,7 +55,7 @@ type poweredSite struct {
 	alpha  float64
 	policy NegativeSites
 	update func(at siteMarginal) (site, error)      // EP's, for the power
-	slopes func(at siteMarginal, s site) siteSlopes // of the update s at that marginal
+	slopes func(at siteMarginal, s site) siteSlopes // derivatives of the update s at that marginal
 }
 
 // solve makes the site of a case a fixed point for its full cavity N(m, c), while the other sites
@@ -101,7 +101,7 @@ func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 		if err != nil {
 			return s, err
 		}
-		if !ok { // as rounding errors are larger
+		if !ok { // rounding errors exceed the gain of any step
 			break
 		}
 		at, s = next, further
@@ -115,7 +115,7 @@ func (p poweredSite) newton(at siteMarginal, s site) (next siteMarginal, ok bool
 	r := p.slopes(at, s)
 	tilted := at.with(s, p.alpha)
 	mean, variance, v := tilted.mean-at.mean, tilted.variance-at.variance, at.variance
-	byMean := r.offsetByMean + at.tau // of ν at fixed τ
+	byMean := r.offsetByMean + at.tau // derivative of ν at fixed τ
 	right := [2]float64{
 		s.offset - at.b - byMean*mean - r.offsetByVariance*variance,
 		s.tau - at.tau - r.tauByMean*mean - r.tauByVariance*variance,

@@ -48,15 +48,15 @@ func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 	return c, nil
 }
 
-// process is a Gaussian posterior of one latent process: that of a prior with one Gaussian site per
+// process is a Gaussian posterior of one latent process: the prior times one Gaussian site per
 // case.
 type process struct {
 	*cases
 	prior prior.Prior
 }
 
-// newProcess checks the arguments of a Fit or Restore with one latent process. power is that of the
-// correction for inducing inputs, and merge lets equal cases share their latent value.
+// newProcess checks the arguments of a Fit or Restore with one latent process. power is the power α
+// of the correction for inducing inputs. merge lets equal cases share their latent value.
 func newProcess(
 	work *Work, cov []Cov, y Targets, lik likelihood.Bound, power float64, merge bool,
 ) (process, error) {

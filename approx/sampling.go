@@ -39,14 +39,15 @@ var (
 //
 //	L = -½ log|B| - ½ bᵀ(μ - m) + log E_q[w(f)],   B = I + S^½ K S^½
 //
-// where τ and b are those of EP or, if EP fails and the likelihood has derivatives, of Laplace's
-// method. Each of several independent chains starts with a draw from q and ends at the posterior,
-// through the densities q w^β with β raised from 0 to 1 in equal steps and elliptical slice moves
-// (Murray, Adams and MacKay 2010) under q at each; it collects log w^Δβ. The mean of the chains'
-// weights estimates E_q[w] without bias. Their spread gives Diagnostics.StandardError, to first
-// order in that of log L; the fit has converged if the weights' relative variance is at most 1;
-// otherwise the standard error is unreliable. Then every chain continues at the posterior;
-// predictions are averages over its samples of the exact Gaussian p(f*|f).
+// where τ and b come from EP or, if EP fails and the likelihood has derivatives, from Laplace's
+// method. Each of several independent chains starts with a draw from q and ends at the posterior.
+// On the way β rises from 0 to 1 in equal steps. At each β the chain makes elliptical slice moves
+// (Murray, Adams and MacKay 2010) for the density q w^β, and it collects log w^Δβ. The mean of the
+// chains' weights estimates E_q[w] without bias. The relative standard error of this mean is
+// Diagnostics.StandardError, the standard error of log E_q[w] to first order. The fit has converged
+// if the weights' relative variance is at most 1; otherwise the standard error is unreliable. Then
+// every chain continues at the posterior. Predictions are averages of the exact Gaussian p(f*|f)
+// over its samples.
 //
 // A likelihood that can be 0 would stop most chains at the first β. During annealing it is replaced
 // by its average over N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under
@@ -253,8 +254,8 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 // samples is the posterior of Sampling; b is not used.
 type samples struct {
 	*cases
-	options Sampling          // with its defaults filled in
-	u       blas64.Triangular // of K, jitter included
+	options Sampling          // defaults are filled in
+	u       blas64.Triangular // factor of K, jitter included
 	// white is a view of the state: the samples of chain c are the rows from c·Samples on, x with f
 	// = m + Uᵀx.
 	white blas64.General
@@ -392,7 +393,7 @@ func (w *annealing) move() {
 			for i, di := range d {
 				w.trial[i] = di*cos + nu[i]*sin
 			}
-			logW := w.logWeight(w.trial) // at angle 0 the trial is d itself
+			logW := w.logWeight(w.trial) // the trial is d itself for angle 0
 			if !(w.beta*logW >= level) {
 				return false
 			}

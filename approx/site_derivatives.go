@@ -13,10 +13,10 @@ import (
 
 // response describes how marginals and sites change with each other, in units of the marginals.
 type response struct {
-	// jacobian is that of prior.Prior: it sets dst to M x, the change of the marginals for a change
-	// x of the sites, and maps weights on marginals to weights on sites, as M is symmetric.
+	// jacobian, from prior.Prior, sets dst to M x, the change of the marginals for a change x of
+	// the sites, and maps weights on marginals to weights on sites, as M is symmetric.
 	jacobian func(dst, x []float64)
-	slopes   []siteSlopes // of the rule
+	slopes   []siteSlopes // derivatives of the rule's sites
 }
 
 // newResponse is the response at the fixed point or near it.
@@ -24,7 +24,8 @@ func (p *siteState) newResponse(jacobian func(dst, x []float64)) response {
 	n := len(p.tau)
 	r := response{jacobian, make([]siteSlopes, n)}
 	linalg.Rows(n, func(i0, i1 int) {
-		for i := i0; i < i1; i++ { // in units of the marginal, for ν at fixed τ instead of the offset
+		// units of the marginal; ν at fixed τ takes the place of the offset
+		for i := i0; i < i1; i++ {
 			v := p.sigma[i]
 			s, sd := p.rule.slopes(i), math.Sqrt(v)
 			r.slopes[i] = siteSlopes{
@@ -45,11 +46,10 @@ func (r response) weights(dst, s []float64) {
 	}
 }
 
-// newton moves all sites by a step of Newton's method towards their fixed point, given how they
-// respond here, with correlations of the posterior here or nearby: with T and M as in
-// differentiate, ρ the sites of the rule at these marginals minus the current sites, and e the
-// difference between the marginals for which the rule was evaluated and the current ones, the
-// changes x of the sites solve
+// newton moves all sites by a step of Newton's method towards their fixed point. r is the response
+// here, and the correlations in it may belong to a nearby posterior. T and M are as in
+// differentiate. ρ are the sites of the rule minus the current sites, and e are the marginals for
+// which the rule was evaluated minus the current marginals. The changes x of the sites solve
 //
 //	x = ρ + T(M x - e)
 //
@@ -194,7 +194,7 @@ func (p *siteState) residualWeights() []float64 {
 	for i, t := range p.tau {
 		if p.penalised {
 			w[i] = -p.prior.PenaltySlope(i, t) * t
-		} else { // as ∂/∂v is ½ ∂²/∂μ² of the average of log p(y|f)
+		} else { // the average of log p(y|f) has ∂/∂v = ½ ∂²/∂μ²
 			w[i] = rest / 2 * p.next[i].average.d[1]
 		}
 	}

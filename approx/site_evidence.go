@@ -66,7 +66,8 @@ func (p *siteState) noGradient(evidence bool) error {
 		return fmt.Errorf("%w: unconverged: accept takes a fit where it stops, not at a fixed point", ErrNoGradient)
 	case evidence && p.nodes != nil && !smooth:
 		return fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)
-	case p.rule.negative() && !isConcave(p.moments): // at this point or at the next: Uses promises none
+	// here or at another point: Uses promises no gradient
+	case p.rule.negative() && !isConcave(p.moments):
 		return fmt.Errorf("%w: sites may have negative precision, and are kept", ErrNoGradient)
 	}
 	return nil

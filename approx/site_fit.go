@@ -64,10 +64,10 @@ func (p *siteState) concluded(f fixedPoint) (Posterior, error) {
 }
 
 const (
-	// startRank is the rank of the covariances whose sites a fit of many cases starts from,
-	// startWithin the distance from their fixed point at which Newton's method takes over, and
-	// startTolerance the one at which that is near enough: with 2e-4 the probit likelihood takes a
-	// factor more (n = 1 000, 5 classes).
+	// A fit of many cases starts from the sites of a first fit, with covariances of rank startRank.
+	// startWithin is the distance from the fixed point of the first fit at which Newton's method
+	// takes over. startTolerance is the distance at which the first fit ends: with 2e-4 the probit
+	// likelihood takes one factorisation more (n = 1 000, 5 classes).
 	startRank      = 96
 	startWithin    = 0.1
 	startTolerance = 1e-5
@@ -84,7 +84,7 @@ func startNearby(ctx context.Context, m siteMethod, cov []Cov, y Targets, lik li
 		return nil, nil
 	}
 	p, err := m.begin(near, y, lik)
-	if err != nil || p.options.accepts() { // an error is that of cov too
+	if err != nil || p.options.accepts() { // a fit with cov has the same error
 		return nil, nil
 	}
 	o := &p.options

@@ -69,7 +69,8 @@ func TestNewtonOfSites(t *testing.T) {
 //
 //	log ∫ p(y|f) exp(½τf² - νf) N(f; μ, v) df + ν μ₀ - ½τ (v₀ + μ₀²)
 //
-// with μ₀ and v₀ those of the fit: the last two are what the sites' own log evidence changes by.
+// with μ₀ and v₀ the marginal moments of the fit. The last two terms are the change of the sites'
+// own log evidence.
 func TestTargetOfSites(t *testing.T) {
 	const n, h = 30, 1e-5
 	k, y := mat.NewSymDense(n, nil), make([]float64, n)

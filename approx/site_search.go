@@ -18,11 +18,12 @@ func (p *siteState) startSearch() (end func()) {
 	}
 }
 
-// siteSearch is an iteration of sites towards their fixed point. Where a sweep through the cases
-// takes no longer than a new factor, it is a few sweeps (GPML Algorithm 3.5) and then steps of
-// Newton's method for all sites at once, or what the schedule says. Otherwise all sites are updated
-// at once, with Anderson's acceleration (Anderson 1965; Walker & Ni 2011), and sweeps and Newton's
-// method take over where that overshoots, for a prior much wider than the posterior.
+// siteSearch is an iteration of sites towards their fixed point. If a sweep through the cases takes
+// no longer than a new factor, it is a few sweeps (GPML Algorithm 3.5) and then steps of Newton's
+// method for all sites at once. Where Newton's method is not used, it follows the user's schedule.
+// If a sweep takes longer, all sites are updated at once, with Anderson's acceleration (Anderson
+// 1965; Walker & Ni 2011). If that overshoots, as it does for a prior much wider than the
+// posterior, sweeps and Newton's method take over.
 type siteSearch struct {
 	*siteState
 	at         fixedPoint // distance of the sites from the fixed point
@@ -34,11 +35,11 @@ type siteSearch struct {
 	before     State       // the sites before the last update that may be undone
 	reached    float64     // their distance
 	within     float64     // distance below which Newton's method is used
-	length     float64     // of the last update if it was a Newton step; else 0
+	length     float64     // length of the last update if it was a Newton step; else 0
 	linearised float64     // distance of the sites for which the Jacobian was computed
 	exact      bool        // whether Newton steps have the exact Jacobian, as others do not converge
 	idle       bool        // whether the last sweep changed nothing
-	anderson   accelerator // of parallel updates
+	anderson   accelerator // acceleration of parallel updates
 	together   bool        // whether sweeps take longer than a new factor
 }
 
@@ -80,7 +81,7 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 		r.schedule, r.anderson.depth = Mixed, 6
 	} else if r.within > 0 { // the fixed point does not depend on the method; parallel updates overshoot far from it
 		r.schedule = Sequential
-		if start == nil { // the marginals are those of the prior
+		if start == nil { // start at the prior marginals
 			copy(p.mu, p.mean)
 			if err := r.sweeps(ctx); err != nil {
 				return r.at, err

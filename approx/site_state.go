@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// rule is what tells one method with iterated sites from another.
+// rule is the method that determines the sites: EP, PL or the variational method.
 type rule interface {
 	// match returns the site that case i should have, given its marginal N(μ_i, v) and
 	// b = ν_i - τ_i μ_i.
@@ -23,13 +23,13 @@ type rule interface {
 	// stationary says whether the evidence does not change with the sites where the iteration
 	// ended.
 	stationary(f fixedPoint) bool
-	// term is what case i adds to the log evidence beyond its Gaussian part, and explicit adds to
-	// grad the derivative of that with respect to the likelihood's theta.
+	// term returns the term of case i in the log evidence, beyond the Gaussian part. explicit adds
+	// to grad the explicit derivative of this term by the likelihood's theta.
 	term(i int) term
 	explicit(grad []float64, i int)
-	// slopes returns the derivatives of the site that case i has at the fixed point, as a function
-	// of its marginal, and paramSlopes sets tau and offset to those with respect to the
-	// likelihood's theta.
+	// slopes returns the derivatives, by its marginal, of the site that case i has at the fixed
+	// point. paramSlopes sets tau and offset to the derivatives of this site by the likelihood's
+	// theta.
 	slopes(i int) siteSlopes
 	paramSlopes(i int, tau, offset []float64)
 }
@@ -68,8 +68,8 @@ type gaussian struct{ mean, variance float64 }
 // with offset = ν - τμ.
 type siteSlopes struct {
 	tauByMean, tauByVariance, offsetByMean, offsetByVariance float64
-	// what the mean and the variance of the marginal lack of those that the site belongs to; 0 at
-	// the fixed point
+	// the mean and the variance of the marginal for which the site was made, minus the current mean
+	// and variance; 0 at the fixed point
 	mean, variance float64
 }
 
@@ -79,7 +79,7 @@ type siteSlopes struct {
 // holds ∂/∂τ/v.
 type weight struct{ mu, v, nu, tau float64 }
 
-// term is what case i adds to the log evidence beyond its Gaussian part,
+// term is the term of case i in the log evidence, beyond the Gaussian part,
 //
 //	h = log ∫ p(y_i|μ_i + δ) exp(½τ_i δ² - b_i δ) N(δ; 0, v_i) dδ
 //
@@ -94,12 +94,14 @@ type term struct {
 type siteState struct {
 	process
 	sited prior.Sited // the prior
-	// of several latent processes; nil or 0: of one
+	// The fields from initial to pull are set for several latent processes. For one they are nil or
+	// 0.
 	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
-	bounded func(ctx context.Context, start State) (State, error) // those of the variational method
-	closing func() Posterior                                      // the posterior where the iteration ended
-	within  float64                                               // the distance at which Newton's method takes over
-	inexact float64                                               // the relative error of the search's Jacobian
+	// the sites of the variational method
+	bounded func(ctx context.Context, start State) (State, error)
+	closing func() Posterior // the posterior where the iteration ended
+	within  float64          // the distance at which Newton's method takes over
+	inexact float64          // the relative error of the search's Jacobian
 	// the prior's Jacobian at the posterior, and pullImplicit
 	jacobian func(sigma []float64) func(dst, x []float64)
 	pull     func(dst *Cov, j int, total []weight, share float64)
@@ -107,27 +109,29 @@ type siteState struct {
 	search    prior.Search // during an iteration
 	method    string
 	rule      rule
-	options   Iteration // with its defaults filled in
+	options   Iteration // defaults are filled in
 	tau, nu   []float64 // the halves of the state
 	mu, sigma []float64 // means and variances of the marginals
-	spread    []float64 // a variance beside, over which log p(y|f) is averaged too; nil: none
+	spread    []float64 // additional variance of f_i, over which log p(y|f) is averaged too; nil: 0
 	next      []site    // what the rule makes of the marginals
 	penalised bool      // the log evidence has the penalty of a prior of lower rank
 	terms     []term
 
-	alpha             float64                              // the power of a site that share takes out
-	moments           likelihood.MomentMatcher             // the averages of p(y|f)^alpha that make sites
-	powered           map[float64]likelihood.MomentMatcher // and those of its powers below 1 of copies
-	nodes, logWeights []float64                            // of the quadrature in the evidence, if it has one
+	alpha   float64                  // the power of a site that share takes out
+	moments likelihood.MomentMatcher // the averages of p(y|f)^alpha that make sites
+	// for each weight w < 1, the averages of p(y|f)^(w alpha)
+	powered map[float64]likelihood.MomentMatcher
+	// nodes of the quadrature in the evidence; nil: none
+	nodes, logWeights []float64
 
 	target    float64 // the distance from the fixed point that keeps the log evidence within the tolerance
-	uncertain float64 // the rounding error of μ beyond that of its own last digit
-	sharpest  float64 // the largest τ_i K_ii that there was
+	uncertain float64 // the error of μ beyond the rounding of its last digit
+	sharpest  float64 // the largest τ_i K_ii so far
 }
 
-// newSiteState checks the arguments of a fit. power is that of the correction for inducing inputs.
-// Equal cases share their latent value if there is one fixed point, whatever the order of the
-// cases.
+// newSiteState checks the arguments of a fit. power is the power α of the correction for inducing
+// inputs. Equal cases share their latent value if there is one fixed point, whatever the order of
+// the cases.
 func newSiteState(
 	method string, o Iteration, e EvidenceForm, q Quadrature, power float64, cov []Cov, y Targets,
 	lik likelihood.Bound,
@@ -191,7 +195,7 @@ func (p *siteState) refresh() (fixedPoint, error) {
 	return p.proposeSites()
 }
 
-// sites are those of the prior's methods.
+// sites returns the sites as the prior's methods take them.
 func (p *siteState) sites() prior.Sites {
 	return prior.Sites{Tau: p.tau, Nu: p.nu, Mean: p.mean, Mu: p.mu, B: p.b}
 }
@@ -220,8 +224,8 @@ func (p *siteState) computeEvidence() {
 	}
 }
 
-// proposeSites asks the rule for all sites, given the marginals, and returns how far the sites are
-// from those. The error is that of the first case with one.
+// proposeSites asks the rule for all sites, given the marginals, and returns the distance of the
+// current sites from these. If several cases fail, it returns the error of the first.
 func (p *siteState) proposeSites() (fixedPoint, error) {
 	var fit fixedPoint
 	failed := make([]error, len(p.tau))
@@ -248,8 +252,9 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 // one of b of τ_i times that.
 func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	fit.distance = max(fit.distance, p.marginal(i, v, b).distance(s))
-	share := max(1-p.weight.copyShare(i)*p.tau[i]*v, eps) // of the cavity in the precision
-	if s.average.proper {                                 // its site hardly depends on a wide cavity
+	// fraction of the precision that the cavity has
+	share := max(1-p.weight.copyShare(i)*p.tau[i]*v, eps)
+	if s.average.proper { // its site hardly depends on a wide cavity
 		share = 1
 	}
 	fit.rounding = max(fit.rounding, 8*eps*p.sited.Variance(i)/(v*share))
@@ -278,7 +283,7 @@ func (m siteMarginal) without(alpha float64) gaussian {
 // distance is by how much another site would change the marginal.
 func (m siteMarginal) distance(s site) float64 {
 	change := (s.tau - m.tau) * m.variance
-	ratio := max(1+change, eps) // of the old variance to the new
+	ratio := max(1+change, eps) // old variance divided by new variance
 	return max(math.Abs(s.offset-m.b)*math.Sqrt(m.variance)/ratio, math.Abs(change)/ratio)
 }
 
@@ -287,7 +292,8 @@ func (p *siteState) cavity(i int, alpha float64) gaussian {
 	return p.marginal(i, p.sigma[i], p.b[i]).without(alpha)
 }
 
-// wider is a variance of f_i with what log p(y_i|f) is averaged over beside.
+// wider returns v, a variance of f_i, plus the additional variance over which log p(y_i|f) is
+// averaged.
 func (p *siteState) wider(i int, v float64) float64 {
 	if p.spread != nil {
 		v += p.spread[i]
@@ -295,14 +301,14 @@ func (p *siteState) wider(i int, v float64) float64 {
 	return v
 }
 
-// moved is how far the mean and the variance of marginal i would go if case i took the site that
+// moved returns the changes of the mean and the variance of marginal i if case i took the site that
 // the rule gives it.
 func (p *siteState) moved(i int) (mean, variance float64) {
 	v := p.sigma[i] / (1 + (p.next[i].tau-p.tau[i])*p.sigma[i])
 	return v * (p.next[i].offset - p.b[i]), v - p.sigma[i]
 }
 
-// term is that of the cavity form, or of quadrature.
+// term uses the cavity form of the evidence, or quadrature.
 func (p *siteState) term(i int) term {
 	if p.nodes != nil {
 		return p.quadratureTerm(i)
@@ -311,7 +317,7 @@ func (p *siteState) term(i int) term {
 	c := p.cavity(i, share)
 	if rule, ok := p.moments.(likelihood.MomentRule); ok {
 		at, byMean, byVariance := rule.Slopes(p.y[i], c.mean, c.variance)
-		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // as the heat equation has it
+		d2 := 2*byVariance[0] - byMean[0]*byMean[0] // the heat equation: ∂Z/∂v = ½ ∂²Z/∂μ²
 		return p.cavityTerm(i, averages{log: at[0], d: [4]float64{byMean[0], d2}}, share)
 	}
 	return p.cavityTerm(i, averaged(p.ofCopy(i), p.y[i], c), share)
@@ -342,7 +348,8 @@ func (p *siteState) quadratureTerm(i int) term {
 	w, slopes, value := p.tilted(i)
 	var mean, square, byMean, byVariance float64
 	for k, x := range p.nodes {
-		slope := (slopes[k] + share*(p.tau[i]*x*sd-p.b[i])) * sd // of the logarithm of the integrand in x
+		// derivative of the logarithm of the integrand by x
+		slope := (slopes[k] + share*(p.tau[i]*x*sd-p.b[i])) * sd
 		mean += w[k] * x
 		square += w[k] * x * x
 		byMean += w[k] * slope

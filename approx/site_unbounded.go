@@ -9,10 +9,11 @@ import (
 )
 
 // explain adds the cause to a fit that has not converged, as far as it was measured; sharpest is
-// the largest τ_i K_ii. If p(y|f) jumps and the rank of K is smaller than the number of cases,
-// latent values are combinations of a few, and contradicting labels determine these ever more
-// precisely with each update, because no case has an independent component. The precisions of sites
-// grow until double precision cannot represent them together with those of the prior.
+// the largest τ_i K_ii. If p(y|f) jumps and the rank of K is smaller than the number of cases, all
+// latent values are combinations of a few numbers. No case has an independent component, so
+// contradicting labels determine these numbers ever more precisely with each update. The precisions
+// of sites grow until double precision cannot represent the precisions of sites and of the prior
+// together.
 func (p *process) explain(method string, tau []float64, sharpest float64, f fixedPoint) {
 	_, smooth := p.lik.(likelihood.Differentiable)
 	if smooth || slices.ContainsFunc(tau, func(t float64) bool { return t < 0 }) {

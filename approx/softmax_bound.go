@@ -15,16 +15,16 @@ import (
 //	Σ_c (-y_c E x_c - λ_c),   λ_c = exp(½ Var x_c - E x_c)
 //
 // λ are the precisions of the sites, and λ - y the offsets. Because g has a flat prior, Σ_c λ_c is
-// 1, and E f = m + K(y - λ). Such λ that minimise the dual function (Khan, Aravkin, Friedlander &
-// Seeger 2013)
+// 1, and E f = m + K(y - λ). The λ of the largest bound minimise the dual function (Khan, Aravkin,
+// Friedlander & Seeger 2013)
 //
 //	D = Σ λ log λ + ½ log|Cov x| + ½ (y - λ)ᵀK(y - λ) + mᵀ(y - λ)
 //	∂D/∂λ = log λ - E f - ½ Var x   up to what is the same for all classes of a case
 //	∂²D/∂λ² = diag 1/λ + K + ½ Cov x ∘ Cov x
 //
-// are those of the largest bound. D is convex, so that Newton's method finds them from anywhere.
-// For a prior much wider than the posterior that would take long: then the first steps have the
-// prior K/t, and t falls to 1.
+// D is convex, so that Newton's method finds its minimum from any start. For a prior much wider
+// than the posterior that would take many steps: then the first steps have the prior K/t, and t
+// falls to 1.
 type boundSearch struct {
 	*siteState
 	sites    *prior.Contrasts
@@ -41,14 +41,15 @@ type boundSearch struct {
 }
 
 const (
-	boundSteps     = 100    // of Newton's method, with all t
-	conjugateLimit = 200    // of conjugate gradients, for each of these
-	boundWide      = 30     // a prior variance from which Newton's method takes few steps
-	boundFalls     = 5      // by which t is divided
-	boundNear      = 0.3    // the decrement, in nats, at which the minimum for one t is near enough
-	mostStalls     = 5      // steps in a row that shorten little: only rounding errors are left
-	mostFall       = 5      // of log λ in a step; from far below λ rises in several
-	leastWeight    = 1e-290 // of λ, which may be exp(-1000) in truth
+	boundSteps     = 100 // steps of Newton's method, for all t together
+	conjugateLimit = 200 // steps of conjugate gradients in a step of Newton's method
+	boundWide      = 30  // a prior variance from which Newton's method takes few steps
+	boundFalls     = 5   // factor by which t is divided
+	boundNear      = 0.3 // the decrement, in nats, at which the minimum for one t is near enough
+	mostStalls     = 5   // steps in a row that shorten little: only rounding errors are left
+	// largest decrease of log λ in a step; a λ much too small rises in several steps
+	mostFall    = 5
+	leastWeight = 1e-290 // smallest λ; the exact one may be exp(-1000)
 )
 
 // atLargestBound returns the sites of the variational method for softmax; nil where rounding errors
@@ -145,7 +146,7 @@ func (s *boundSearch) evaluate(lambda []float64) error {
 	s.dual = dot(s.w, s.f)/s.t/2 - dot(s.w, s.mean) - s.sites.LogDet()
 	for j, l := range lambda {
 		s.dual += l * math.Log(l)
-		s.f[j] = s.f[j]/s.t - s.mean[j] // whose sign is that of x
+		s.f[j] = s.f[j]/s.t - s.mean[j] // the sign is chosen as for x
 		s.slope[j] = math.Log(l) - s.f[j] - s.variance[j]/s.t/2
 	}
 	for i := range s.n {

@@ -23,10 +23,10 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 
 // categories is the posterior of Laplace's method for C > 2 classes with a latent process each,
 // GPML 3.5, and the model whose mode it is at. The processes are independent a priori, and coupled
-// by W = D - ΠΠᵀ, D = diag π, between the classes of one case; with weights D = diag wπ and
-// W = D - ΠΠᵀ/w, Π = wπ, for which the point has wπ. Vectors of length Cn contain one
-// class after the other, entry c·n + i. With priors of lower rank the log evidence is that of K̂_c,
-// minus the term of the correction,
+// by W = D - ΠΠᵀ, D = diag π, between the classes of one case; with weights D = diag wπ and W = D -
+// ΠΠᵀ/w, Π = wπ, for which the point has wπ. Vectors of length Cn contain one class after the
+// other, entry c·n + i. With priors of lower rank, K̂_c takes the place of K_c, and the term of the
+// correction is subtracted from the log evidence:
 //
 //	L = -½ aᵀ(f̂ - m) + log p(y|f̂) - ½ log|I + W K̂| - Σ_i (1-α)/2α log|I + α W_i D_i|
 //
@@ -34,7 +34,7 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 type categories struct {
 	classPrediction
 	n         int
-	count     int // of covariances: one for all classes, or one for each
+	count     int // number of covariances: one for all classes, or one for each
 	prior     prior.Classes
 	mean      []float64 // prior mean m
 	y         []int
@@ -44,9 +44,9 @@ type categories struct {
 	scale     []float64 // per class, max K_ii, which bounds every |K_ij|
 	b         []float64 // K⁻¹(f̂ - m)
 	at        *point
-	u         []float64 // of the adjoints; computed on first use
+	u         []float64 // vector that the adjoints share; computed on first use
 	outcome
-	f, pi, g []float64 // C, of one case
+	f, pi, g []float64 // vectors of one case, C numbers
 	z        []float64 // n, temporary
 }
 
@@ -161,8 +161,8 @@ func (p *categories) linearise(at *point) {
 // case. A step of length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c
 // with q_c = min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c
 // x_c = 0. So q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c
-// π_c x_c³, so that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is
-// at most ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη),
+// π_c x_c³. So ½ log|I + W K| changes by half the sum of π_c x_c times the variance of x_c, which
+// is at most ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη),
 // and |η_i^c| is about eps max K_jj Σ|a_j^c|. Weights w multiply the terms of Σ π_c x_c², of the
 // third derivative and of ηᵀWη.
 func (p *categories) precision(at *point) (target, rounding float64) {

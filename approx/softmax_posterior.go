@@ -6,15 +6,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
-// finish implements latentModel. The factors must be those of the point, so that everything belongs
-// to the same f.
+// finish implements latentModel. The factors must have been computed at this point, so that all
+// results belong to the same f.
 func (p *categories) finish(at *point, length float64, iterations int, early bool) (Posterior, error) {
 	value := at.psi - p.prior.LogDet()
 	for i := range p.n {
 		value -= p.prior.Penalty(i)
 	}
 	for j, d := range at.delta {
-		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
+		p.b[j] = at.a[j] + d // see laplacePosterior.finish
 	}
 	p.at, p.state, p.diagnostics.Iterations = at, at.state(), iterations
 	p.evidence = functional{value: value, adjoint: p.adjoint, several: p.count}

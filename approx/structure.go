@@ -2,9 +2,9 @@ package approx
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// Structure is how a method has the prior covariance of the cases represented: an option of the
-// methods that work with every representation; nil: a matrix. Package objective has the table of
-// them, and makes the Cov that goes with each.
+// Structure is a representation of the prior covariance of the cases: an option of the methods that
+// work with every representation. nil is a matrix. Package objective has the table of structures,
+// and makes the Cov for each.
 type Structure interface {
 	// PowerOr is the power α of the Correction for the variance that the structure lacks; own is
 	// the method's own.

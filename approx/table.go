@@ -2,7 +2,8 @@ package approx
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// iterated are the defaults of PL, and without the tolerance those of EP (see ForPredictions).
+// iterated are the defaults of PL. EP has the same defaults, except for the tolerance (see
+// ForPredictions).
 var iterated = Iteration{Damping: 1, Tolerance: defaultTolerance, MaxIterations: defaultIterations}
 
 // Table lists the approximations by their names in an experiment file.

@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// TestSitesWithoutBound: with contradictory labels, a covariance of rank 2 or 3 and a likelihood that jumps, every
-// fit that does not converge says why, and the noise that the message suggests is enough, whatever the amplitude.
+// TestSitesWithoutBound: the cases have contradictory labels, a covariance of rank 2 or 3 and a
+// likelihood that jumps. The message of a fit that does not converge has the cause. The noise that
+// it suggests is enough for every amplitude.
 func TestSitesWithoutBound(t *testing.T) {
 	failed, told := 0, 0
 	for seed := range uint64(3) {

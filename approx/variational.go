@@ -242,8 +242,8 @@ func (p variationalRule) explicit(grad []float64, i int) {
 	floats.AddScaled(grad, p.weight.of(i), e)
 }
 
-// slopes are those of the average E: at the fixed point τ = -∂²E/∂μ² and the offset is ∂E/∂μ, and
-// ∂/∂v is ½ ∂²/∂μ².
+// slopes uses the derivatives of the average E. At the fixed point τ = -∂²E/∂μ², the offset is
+// ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
 func (p variationalRule) slopes(i int) siteSlopes {
 	d := p.next[i].average.d
 	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, offsetByMean: d[1], offsetByVariance: d[2] / 2}

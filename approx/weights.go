@@ -2,7 +2,7 @@ package approx
 
 import "fmt"
 
-// weights are those of Targets; nil: 1 each.
+// weights are the weights of Targets; nil: 1 each.
 type weights []float64
 
 func newWeights(y Targets) (weights, error) {

@@ -35,7 +35,7 @@ type partlyShared struct {
 	noise     float64
 }
 
-// cov is the prior of the cases. A matrix has Noise beside it if apart.
+// cov returns the prior of the cases. If apart, Noise has the noise of a matrix, and K does not.
 func (s partlyShared) cov(x [][]float64, of []int, logLength, logAmp float64, apart bool) approx.Cov {
 	n := len(of)
 	all := slices.Clone(x[:s.points])

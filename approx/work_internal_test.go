@@ -50,7 +50,7 @@ func TestWork(t *testing.T) {
 				}
 			}
 			work.Reset()
-			for range 30 { // its blocks, of which those that are not needed yet are empty
+			for range 30 { // blocks of work; blocks not needed yet are empty
 				b := work.Take(0)
 				for i := range b[:cap(b)] {
 					b[:cap(b)][i] = math.NaN()

@@ -23,8 +23,8 @@ type Calibration struct {
 	// learntFrom is the range of the probabilities that the parameters were learnt from, if they
 	// tell.
 	learntFrom func(parameters []float64) (s Span, known bool)
-	// Shared says that all classes have the same parameters, learnt from the probabilities of all
-	// classes together. Then no class needs cases of its own.
+	// Shared calibrations have the same parameters for all classes, learnt from the probabilities
+	// of all classes together. A class may then have no cases.
 	Shared bool
 }
 
@@ -96,7 +96,7 @@ func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error
 }
 
 // calibrateShared learns the same parameters for every class from the probabilities of all classes;
-// for two classes, from those of the second.
+// for two classes, from the probabilities of the second class.
 func (c Calibration) calibrateShared(p Predictions) [][]float64 {
 	_, classes := p.Proba.Dims()
 	var proba, weight []float64

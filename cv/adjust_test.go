@@ -8,7 +8,7 @@ import (
 )
 
 // Many cases whose log odds are twice too large: Platt's a is ½ and b is 0, and both calibrations
-// bring the log loss close to that of the true probabilities.
+// bring the log loss close to the log loss of the true probabilities.
 func TestCalibrationOfOverconfidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var labels []int
@@ -99,8 +99,8 @@ func TestTemperatureOfRightDecisions(t *testing.T) {
 }
 
 // The gradient of Platt's objective is 0 at the learnt parameters, also for probabilities that are
-// all near 1. There the second derivative by a is h = 14, so that the objective, 4.0, changes by no
-// more than its rounding, 4e-16, where the gradient is below √(2 · 14 · 4e-16) = 1e-7.
+// all near 1. There the objective is 4.0 with a rounding error of 4e-16, and its second derivative
+// by a is 14. So a gradient below √(2 · 14 · 4e-16) = 1e-7 cannot be told from 0.
 func TestPlattIsStationary(t *testing.T) {
 	for _, c := range []struct {
 		proba     []float64
@@ -260,7 +260,7 @@ func TestCalibrationIsNeverReversed(t *testing.T) {
 	for range 50 {
 		n := 20 + r.IntN(60)
 		proba, is, weight := make([]float64, n), make([]bool, n), make([]float64, n)
-		scale := math.Exp(10 * (r.Float64() - 1)) // of the log odds
+		scale := math.Exp(10 * (r.Float64() - 1)) // scale of the log odds
 		positive, negative := 2.0, 2.0
 		for i := range n {
 			f := r.NormFloat64()

@@ -34,9 +34,9 @@ func BaseScore(classes int) Score {
 // is the score of a contestant on some folds together. More is better; NaN is worst.
 //
 // As in successive rejects (Audibert, Bubeck & Munos 2010, COLT), all that remain are compared on
-// the folds that they have in common. Of those with the fewest folds, the worst takes the last free
-// rank, unless it is the best of all. So the rest have more folds in common. Those without a fold
-// have the last ranks.
+// the folds that they have in common. Among the contestants with the fewest folds, the worst takes
+// the last free rank, unless it is the best of all. So the rest have more folds in common.
+// Contestants without a fold have the last ranks.
 func Ahead(done [][]bool, better func(contestant int, folds []int) float64) []int {
 	count := func(k int) (n int) {
 		for _, d := range done[k] {
@@ -46,7 +46,7 @@ func Ahead(done [][]bool, better func(contestant int, folds []int) float64) []in
 		}
 		return n
 	}
-	var in, out []int // out: from the last rank up
+	var in, out []int // out has the last rank first
 	for k := len(done) - 1; k >= 0; k-- {
 		if count(k) == 0 {
 			out = append(out, k)

@@ -54,7 +54,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// The deciding score is that of a contest, that which all tune, or the base score.
+// The deciding score is the score of the contest, the score that all studies tune, or the base
+// score.
 func TestDeciding(t *testing.T) {
 	for _, c := range []struct {
 		name       string

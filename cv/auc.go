@@ -57,11 +57,12 @@ func areaInterval(area, m, n float64) (lo, hi float64) {
 	return end(0), end(1)
 }
 
-// ROC is the receiver operating characteristic: for every threshold on s = p(y = +1), from the
-// highest to the lowest, the fraction of class 0 with s at or above it (X, false positive rate) and
-// of class 1 (Y, true positive rate), from (0, 0) to (1, 1). N is the number of predictions at or
-// above the threshold. Cases with equal s form one point, so the area under the line is
-// areaUnderCurve, with ties counted by halves. It is defined if areaUnderCurve is.
+// ROC is the receiver operating characteristic, from (0, 0) to (1, 1). Every threshold on s = p(y =
+// +1), from the highest to the lowest, has a point. X is the fraction of class 0 with s at or above
+// the threshold (false positive rate), and Y is this fraction of class 1 (true positive rate). N is
+// the number of predictions at or above the threshold. Cases with equal s form one point, so the
+// area under the line is areaUnderCurve, with ties counted by halves. It is defined if
+// areaUnderCurve is.
 func ROC(p Predictions) (Series, bool) {
 	above, ok := ranking(p)
 	if !ok {

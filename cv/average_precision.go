@@ -1,10 +1,10 @@
 package cv
 
-// averagePrecision is Σ_k (R_k - R_{k-1}) P_k over the thresholds of p(y = +1), from the highest to
-// the lowest, with R_k the fraction of class 1 at or above the threshold and P_k the fraction of
-// class 1 among the cases there: the area under PrecisionRecall. For random guessing it is near the
-// fraction of class 1. Its variance is taken as that of a rate over the cases of class 1 (Boyd, Eng
-// & Page 2013, ECML PKDD), whose interval is Wilson's.
+// averagePrecision is Σ_k (R_k - R_{k-1}) P_k, the area under PrecisionRecall. The sum is over the
+// thresholds of p(y = +1), from the highest to the lowest. R_k is the fraction of class 1 at or
+// above the threshold, and P_k is the fraction of class 1 among all cases at or above it. For
+// random guessing it is near the fraction of class 1. Its interval is Wilson's, as for a rate over
+// the cases of class 1 (Boyd, Eng & Page 2013, ECML PKDD).
 //
 // It is defined if areaUnderCurve is.
 func averagePrecision(p Predictions) (Estimate, bool) {
@@ -22,11 +22,11 @@ func averagePrecision(p Predictions) (Estimate, bool) {
 	return Estimate{area, lo, hi}, true
 }
 
-// PrecisionRecall has, for every threshold on p(y = +1) from the highest to the lowest, the
-// fraction of class 1 at or above it (X, recall) and the fraction of class 1 among all cases at or
-// above it (Y, precision). It is a step function: each threshold has two points, at the previous
-// recall and at its own, so that the area below is averagePrecision. N is the number of predictions
-// at or above the threshold. It is defined if areaUnderCurve is.
+// PrecisionRecall has points for every threshold on p(y = +1), from the highest to the lowest. X is
+// the fraction of class 1 at or above the threshold (recall), and Y is the fraction of class 1
+// among all cases at or above it (precision). It is a step function: each threshold has two points,
+// at the previous recall and at its own, so that the area below is averagePrecision. N is the
+// number of predictions at or above the threshold. It is defined if areaUnderCurve is.
 func PrecisionRecall(p Predictions) (Series, bool) {
 	above, ok := ranking(p)
 	if !ok {

@@ -85,8 +85,8 @@ func paired(t *testing.T, b, c, n int) (first, second Predictions) {
 	return out[0], out[1]
 }
 
-// The p values are those of R's binom.test (4.2.2); the intervals are the documented formula
-// evaluated in R.
+// The p values are from R's binom.test (4.2.2); the intervals are the documented formula evaluated
+// in R.
 func TestCompareDecisions(t *testing.T) {
 	for _, test := range []struct {
 		b, c, n int

@@ -22,7 +22,7 @@ type Contenders struct {
 	// Ratio is the number of held-out cases, of all folds of a repeat, divided by the number of
 	// cases that a fold trains on: k/(k-1) for k folds.
 	Ratio float64
-	Seed  uint64 // of the random draws
+	Seed  uint64 // seed of the random draws
 }
 
 // The streams of random numbers of the procedures are told apart.
@@ -38,8 +38,8 @@ const level = 0.05
 
 // units has the independent units: cases, or groups of them.
 type units struct {
-	of   []int // of every row, over all folds: its unit
-	fold []int // of every unit: the first fold that holds it out
+	of   []int // the unit of every row, over all folds
+	fold []int // the first fold that holds out the unit, for every unit
 	rows int   // most rows of a case
 }
 
@@ -83,15 +83,16 @@ func (u units) strata() (out [][]int) {
 const mostBlocks = 50
 
 // contributions has a column for every model. Its n entries have the score of the model as their
-// mean, with the sign for which greater is better, and are nearly independent. For the mean of
-// values per row they are those of the n units,
+// mean, with the sign for which greater is better, and are nearly independent. For a score that is
+// the mean of values per row, each of the n units has the entry
 //
 //	mean + (n/m) Σ_{i in unit} w_i (v_i - mean)
 //
-// with weights of m in all, which is the mean over the rows of the unit if all have equally many.
-// Infinite values share what the score counts for them. Another score T has jackknife pseudo-values
-// n T - (n - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani 1993, An Introduction to the
-// Bootstrap, 11.5). strata are those of the entries. false: the score is not defined.
+// with m the sum of the weights w_i. If all units have equally many rows, this is the mean of v
+// over the rows of the unit. Infinite values share what the score counts for them. Another score T
+// has jackknife pseudo-values n T - (n - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani
+// 1993, An Introduction to the Bootstrap, 11.5). strata lists the entries of every stratum. ok is
+// false if the score is not defined.
 func (c Contenders) contributions(s Score) (table *mat.Dense, strata [][]int, ok bool) {
 	u := c.units()
 	n, of := len(u.fold), u.of

@@ -74,8 +74,8 @@ func orders(v []int) (out [][]int) {
 	return out
 }
 
-// The share of permutations is that of all permutations within folds, counted one by one: with the
-// statistic written as a double sum over cases, of two and of three classes.
+// The fraction of random permutations agrees with the fraction of all permutations within folds,
+// counted one by one. Here the statistic is a double sum over cases, of two and of three classes.
 func TestKnowsIsAPermutationTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for trial := range 24 {
@@ -166,8 +166,8 @@ func TestKnowsOfOneFold(t *testing.T) {
 	if got, want := c.shared(0), 1./252; math.Abs(got-want) > 4.5*math.Sqrt(want/permutations) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// Ten groups of one case each: the signs of the ten products, of which the random ones are larger
-	// by the root of 10/9.
+	// Ten groups of one case each: the ten products get signs. Products with random signs are
+	// larger by the root of 10/9.
 	c.Groups = []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
 	sum, count := 0.0, 0
 	for i := range 10 {
@@ -230,7 +230,7 @@ func TestContendersWithRepeats(t *testing.T) {
 	}
 }
 
-// The set and its bounds are those of the formula, written as sums over cases, pairs and draws.
+// The set and its bounds agree with the formula, written as sums over cases, pairs and draws.
 func TestSetIsTheFormula(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, m := range []int{2, 5} {
@@ -370,7 +370,7 @@ func TestAtLeastHoldsForSkewedScores(t *testing.T) {
 		for i := range cases {
 			p := math.Exp2(-rng.ExpFloat64())
 			proba.SetRow(i, []float64{p, 1 - p})
-			cases[i], v = i, append(v, math.Log2(2*p)) // with mean 0
+			cases[i], v = i, append(v, math.Log2(2*p)) // the mean is 0
 		}
 		p, err := NewPredictions(cases, labels, proba, []int{1, 1})
 		if err != nil {
@@ -476,7 +476,8 @@ func TestSetAgreesWithItsIntervals(t *testing.T) {
 	}
 }
 
-// Infinite values are what the score counts them as; jackknife values have the score as their mean.
+// An infinite value has the finite value that the score counts it as. Jackknife values have the
+// score as their mean.
 func TestContributions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	c := guesses(t, rng, 2, 1, 2, []int{0, 1, 1, 0, 1}, []int{1, 0, 0, 1, 1, 0})

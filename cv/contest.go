@@ -42,7 +42,8 @@ func NewContest(score, race string, options []byte, folds int) (c Contest, err e
 	return c, c.Race.Check()
 }
 
-// Rounds returns the number of folds completed at the end of every round; the last is all of them.
+// Rounds returns the number of folds completed at the end of every round; the last number is
+// c.Folds.
 func (c Contest) Rounds(contestants int) []int {
 	var ends []int
 	if c.Race != nil {
@@ -53,13 +54,14 @@ func (c Contest) Rounds(contestants int) []int {
 
 // Standing is the state of a contest.
 type Standing struct {
-	Ended  bool
-	Folds  int        // completed by all remaining contestants, at the end of a round
-	Next   int        // folds at the end of the current round; Folds once the contest has ended
-	In     []int      // remaining contestants, in order of their numbers
-	Cuts   []Cut      // eliminated contestants, in order of elimination
-	Scores []Estimate // of every contestant, over the folds up to the end of its last round; NaN before the first
-	Winner int        // -1: not known yet, or all have failed
+	Ended bool
+	Folds int   // completed by all remaining contestants, at the end of a round
+	Next  int   // folds at the end of the current round; Folds once the contest has ended
+	In    []int // remaining contestants, in order of their numbers
+	Cuts  []Cut // eliminated contestants, in order of elimination
+	// every contestant's score on the folds up to the end of its last round; NaN before the first
+	Scores []Estimate
+	Winner int // -1: not known yet, or all have failed
 }
 
 // Judge returns the state of the contest after the attempts so far, indexed by contestant and fold.
@@ -97,8 +99,8 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 	return s
 }
 
-// failed computes the scores of the remaining contestants on the folds up to end, and returns those
-// that failed there.
+// failed computes the scores of the remaining contestants on the folds up to end, and returns the
+// contestants that failed on these folds.
 func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing, end int) (cuts []Cut) {
 	for _, k := range s.In {
 		reason, kind := "", cause.Kind("")

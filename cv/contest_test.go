@@ -33,8 +33,8 @@ func attempt(t *testing.T, from int, p ...float64) Attempt {
 	return Attempt{Predictions: &out}
 }
 
-// Four of ten folds. The p value is that of scipy (1.14, stats.t.sf) for the differences ¼, ½, ¼
-// and ⅝ of the logarithms.
+// Four of ten folds. The p value is from scipy (1.14, stats.t.sf), for the differences ¼, ½, ¼ and
+// ⅝ of the logarithms.
 func TestPairedT(t *testing.T) {
 	const want = 0.005641196045625456
 	better, worse := make([]Predictions, 4), make([]Predictions, 4)

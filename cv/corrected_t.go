@@ -28,7 +28,7 @@ type TTest struct {
 // J-1 degrees of freedom (Nadeau & Bengio 2003, Inference for the generalization error, Machine
 // Learning 52:239; for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3). There is no test (NaN)
 // for fewer than two differences, or if all are equal up to rounding, as happens for rates of few
-// cases: their variance would be that of rounding errors. d must not be empty.
+// cases: only rounding errors would contribute to their variance. d must not be empty.
 func CorrectedT(d []float64, ratio float64) TTest {
 	if equal(d) {
 		return untested(d[0], len(d)-1)

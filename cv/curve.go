@@ -8,7 +8,7 @@ import (
 
 // Curve is a function of predictions to plot.
 type Curve struct {
-	Name     string // as written in YAML files and results
+	Name     string // name in YAML files and results
 	Doc      string
 	X, Y     string // titles of the axes
 	Diagonal bool   // perfect predictions are on y = x
@@ -37,9 +37,9 @@ func gap(proba []float64) float64 {
 	return ascending[len(ascending)-1] - ascending[len(ascending)-2]
 }
 
-// reject is the mean of v over the remaining predictions as those with the least confidence are
-// rejected, with an interval; rows whose v is NaN are left out. The interval is limited by the mean
-// of most, the largest possible values of v.
+// reject returns the mean of v over the remaining predictions, with an interval, as a function of
+// the rejected fraction. Predictions with the least confidence are rejected first. Rows whose v is
+// NaN are left out. The interval is limited by the mean of most, the largest possible values of v.
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v, most, weight float64

@@ -35,7 +35,7 @@ func TestRejectCurves(t *testing.T) {
 			}
 		}
 	}
-	// ½ ½ is in the bin of (7/15, 8/15], ¾ in that of (11/15, 12/15].
+	// Both ½ are in the bin (7/15, 8/15], and ¾ is in the bin (11/15, 12/15].
 	s := draw(t, "calibration", "gap", p)
 	if !slices.Equal(s.X, []float64{0.5, 0.75, 1}) || !slices.Equal(s.Y, []float64{0.5, 0, 1}) || !slices.Equal(s.N, []int{2, 1, 1}) {
 		t.Errorf("calibration %v", s)
@@ -120,7 +120,8 @@ func TestRejectAgainstDefinition(t *testing.T) {
 	}
 }
 
-// The intervals are those of the scores of the cases left, also if several rows belong to one case.
+// The intervals equal the intervals of the scores for the remaining cases, also if several rows
+// belong to one case.
 func TestRejectIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for round := range 40 {
@@ -159,8 +160,8 @@ func TestRejectIntervals(t *testing.T) {
 	}
 }
 
-// Wilson's interval of the share of correct decisions in a bin: of two cases of which both are right the lower end is
-// 2/(2+z²), and of the one that is wrong the upper end is z²/(1+z²).
+// Wilson's interval of the share of correct decisions in a bin: for two cases, both right, the
+// lower end is 2/(2+z²), and for one case, which is wrong, the upper end is z²/(1+z²).
 func TestCalibrationIntervals(t *testing.T) {
 	p := predict(t, []int{0, 1, 1}, [][]float64{{1, 0}, {0, 1}, {0.75, 0.25}}, 1, 1)
 	s := draw(t, "calibration", "gap", p)

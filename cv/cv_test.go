@@ -155,8 +155,9 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	}
 }
 
-// dealtByClasses says that groups of equal size but other classes come in an order that is drawn as
-// they appear, by which the sizes of parts differ.
+// dealtByClasses reports whether the splitter deals groups by their classes. Groups of equal size
+// and different classes are then dealt in an order that depends on the order in which they appear,
+// and so do the sizes of parts.
 func dealtByClasses(s Splitter) bool {
 	g, is := s.(GroupKFold)
 	return is && g.Stratified
@@ -300,8 +301,8 @@ func TestShuffleIsEven(t *testing.T) {
 			counts[i]++
 		}
 	}
-	// The first part has 2 of the 6 cases of class 0 (positions 0 and 5), none of class 1
-	// (positions 6 … 9 go to parts 1 … 4) and 1 of class 2 (position 10).
+	// The first part has 2 of the 6 cases of class 0, positions 0 and 5. It has no case of class 1,
+	// because positions 6 … 9 go to parts 1 … 4. It has 1 case of class 2, position 10.
 	for i, share := range []float64{2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 0, 0, 0, 0, 1. / 3, 1. / 3, 1. / 3} {
 		if want := 2000 * share; math.Abs(float64(counts[i])-want) > 4.5*math.Sqrt(want*(1-share)) {
 			t.Errorf("case %d was in the first part %d times, want about %v", i, counts[i], want)
@@ -521,8 +522,8 @@ func TestUsualFolds(t *testing.T) {
 	}
 }
 
-// A training set is divided into the usual number of folds, or as many as it has groups, which stay
-// together; a number that is asked for stays.
+// A training set is divided into the usual number of folds, but at most one per group, as groups
+// stay together. A given number of folds is used as it is.
 func TestInner(t *testing.T) {
 	labels, groups := []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, strings.Split("a a a a b b b b c c c c", " ")
 	for _, c := range []struct {

@@ -80,7 +80,8 @@ type part struct {
 	load       []int
 }
 
-// added is what a group of so many cases of every class would add to the sum of squares.
+// added returns the increase of the sum of squares if a group joined the part. group has its number
+// of cases of every class.
 func (p part) added(group, total []int) (sum float64) {
 	for c, m := range group {
 		if m > 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Inner is the splitter of a training set of n cases into k folds. 0 folds stand for the usual
-// number, or for as many as there are groups, which stay together, or cases, if these are fewer.
+// Inner is the splitter of a training set of n cases into k folds. k = 0 means the usual number of
+// folds, but at most one per group, or without groups at most one per case. Groups stay together.
 func Inner(k, usual, n int, groups []string) Splitter {
 	if groups == nil {
 		return KFold{K: cmp.Or(k, min(usual, n))}

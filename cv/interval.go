@@ -48,7 +48,8 @@ func known(rows []float64) bool {
 // Without weights this is s²/m if every row is its own case. If all cases have the same number of
 // rows, it equals the variance computed from the means per case. It is NaN for a single case.
 func (s rowsOf) variance(mean float64) float64 {
-	place := make(map[int]int, len(s.cases)) // of each case in sums, which is in order of first appearance
+	// index of a case in sums; cases are in order of first appearance
+	place := make(map[int]int, len(s.cases))
 	var sums []float64
 	m := float64(len(s.v))
 	if s.weight != nil {
@@ -84,7 +85,7 @@ func (s rowsOf) variance(mean float64) float64 {
 // If the mean grows by δ, every d_g falls by m_g δ.
 type growing struct {
 	rows       int
-	weight     float64 // of the rows
+	weight     float64 // sum over the rows
 	uneven     bool    // a row has another weight than 1
 	sum, mean  float64
 	dd, dm, mm float64 // Σ_g d_g², Σ_g d_g m_g, Σ_g m_g²
@@ -113,7 +114,8 @@ func (s *growing) add(of int, v, w float64) {
 	s.cases[of] = ofCase{c.weight + w, c.sum + w*v}
 }
 
-// effective is that of Predictions: without weights the number of cases.
+// effective is Kish's effective number of cases, as in Predictions: without weights the number of
+// cases.
 func (s *growing) effective() float64 {
 	if !s.uneven {
 		return float64(len(s.cases))

@@ -13,15 +13,15 @@ type McNemar struct {
 	Cases      int
 	OnlyFirst  int      // cases that only the first classifier decides correctly
 	OnlySecond int      // cases that only the second decides correctly
-	Difference Estimate // of the error rates, first minus second, with its 95 % interval
+	Difference Estimate // difference of the error rates, first minus second, with its 95 % interval
 	P          float64  // two-sided p value of the hypothesis of equal error rates
 }
 
-// CompareDecisions is McNemar's test in its exact form: if the classifiers have equal error rates,
-// each of the m cases that exactly one decides correctly is the first one's with probability ½, so
-// that P = min(1, 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller of the two counts (McNemar
-// 1947, Psychometrika 12:153). The difference (c - b)/n, with c cases that only the second and b
-// that only the first decides correctly, has the adjusted Wald interval
+// CompareDecisions is McNemar's test in its exact form (McNemar 1947, Psychometrika 12:153). There
+// are m cases that exactly one classifier decides correctly. If the error rates are equal, this is
+// the first classifier with probability ½ in each case. So P = min(1, 2 P(X ≤ k)) with X ~
+// Binomial(m, ½) and k the smaller of the two counts. The difference (c - b)/n, with c cases that
+// only the second and b that only the first decides correctly, has the adjusted Wald interval
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //

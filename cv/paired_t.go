@@ -14,9 +14,9 @@ import (
 //	t = mean(d) / √(s² (1/r - 1/F))
 //
 // is compared with Student's t with r-1 degrees of freedom, one-sided. The question is which
-// contestant wins on these F folds, not which is better on other data. The folds so far are a
-// sample of the F, drawn without replacement, so the variance of their mean around the mean of all
-// is S² (1/r - 1/F), for any dependence between folds (Cochran 1977, Sampling Techniques, 2.5).
+// contestant wins on these F folds, not which is better on other data. The r folds so far are a
+// sample of the F, drawn without replacement. So the variance of their mean around the mean of all
+// F is S² (1/r - 1/F), for any dependence between folds (Cochran 1977, Sampling Techniques, 2.5).
 //
 // The level has a Bonferroni correction: alpha divided by the number of contestants minus one and
 // by the number of rounds, since each contestant can be eliminated by each other one in each round.
@@ -32,7 +32,7 @@ type PairedT struct {
 }
 
 const (
-	fewestFolds = 3  // for a paired test
+	fewestFolds = 3  // smallest number of folds for a paired test
 	mostRounds  = 10 // maximum number of rounds
 )
 

@@ -47,9 +47,10 @@ func (p Predictions) Numeric() bool { return p.Proba == nil }
 const sumTolerance = 1e-6
 
 // NewPredictions checks the predictions of one classifier. trainCounts has the number of training
-// cases of every class, or the sum of their weights. Wrong shapes panic; fewer than two classes, a
-// class outside 0 … C-1, a probability outside [0, 1] (larger by rounding is allowed, negative is
-// not) and a row that does not sum to 1 within 1e-6 are errors.
+// cases of every class, or the sum of their weights. Wrong shapes panic. It is an error if there
+// are fewer than two classes, if a class is outside 0 … C-1, if a probability is outside [0, 1], or
+// if a row does not sum to 1 within 1e-6. A probability may exceed 1 by rounding, but none may be
+// negative.
 func NewPredictions[N int | float64](
 	cases, labels []int, proba *mat.Dense, trainCounts []N,
 ) (Predictions, error) {
@@ -127,7 +128,7 @@ func Pool(parts ...Predictions) Predictions {
 	return all
 }
 
-// weight is that of row i.
+// weight returns the weight of row i.
 func (p Predictions) weight(i int) float64 { return weighed(p.Weight, i) }
 
 // weighed is the weight of row i (nil: 1 each).
@@ -146,7 +147,7 @@ func (p Predictions) Total() float64 {
 	return floats.Sum(p.Weight)
 }
 
-// sum is that of v over the rows, by their weights.
+// sum returns the sum of v over the rows, by their weights.
 func (p Predictions) sum(v []float64) float64 {
 	if p.Weight == nil {
 		return floats.Sum(v)
@@ -190,7 +191,7 @@ func (p Predictions) effective(is func(i int) bool) float64 {
 		return float64(distinct(cases))
 	}
 	sum, squares := 0.0, 0.0
-	for _, c := range cases { // in their order, so that sums are the same each time
+	for _, c := range cases { // a fixed order makes sums the same each time
 		if w, left := of[c]; left {
 			sum, squares = sum+w, squares+w*w
 			delete(of, c)

@@ -19,12 +19,13 @@ type Race interface {
 // Round is the state of a race after a round.
 type Round struct {
 	Score       Score
-	Contestants int             // at the start
-	Folds       int             // of the contest
-	Round, Done int             // Round is the index into Rounds(Contestants, Folds), Done the folds completed
+	Contestants int // number at the start
+	Folds       int // number of folds of the contest
+	// Round is the index into Rounds(Contestants, Folds), and Done the number of completed folds
+	Round, Done int
 	In          []int           // remaining contestants, the best by their Scores first
-	Parts       [][]Predictions // by contestant and fold, for the folds so far
-	Scores      []Estimate      // by contestant, over all these predictions together
+	Parts       [][]Predictions // predictions by contestant and fold, for the folds so far
+	Scores      []Estimate      // score of every contestant, over all these predictions together
 }
 
 // Cut is an elimination from a contest.
@@ -32,7 +33,7 @@ type Cut struct {
 	Contestant int
 	Folds      int        // completed before
 	Reason     string     // does not contain the name of the Better one
-	Kind       cause.Kind // of the failure, if it failed
+	Kind       cause.Kind // kind of the failure, if it failed
 	Better     int        // the best contestant then; -1: this one failed
 	P          float64
 }

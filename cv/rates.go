@@ -81,9 +81,9 @@ func (p Predictions) margins() (of, decided, both []float64) {
 // f1 is, for two classes, 2 TP/(2 TP + FP + FN) of the second class, if that class occurs. It is an
 // increasing function of J = TP/(TP + FP + FN), F = 2J/(1+J), and J is a rate with Wilson's
 // interval. For more classes it is the mean over the classes that occur or are decided for, with
-// the normal interval of its linearisation: the mean over cases of F + Σ_c (2 [y = d = c] - F_c ([y
-// = c] + [d = c]))/(k (p_c + q_c)), for k classes with fractions p_c of the cases and q_c of the
-// decisions d.
+// the normal interval of its linearisation. For k classes with fractions p_c of the cases and q_c
+// of the decisions d, the linearisation is the mean over cases of F + Σ_c (2 [y = d = c] - F_c ([y
+// = c] + [d = c]))/(k (p_c + q_c)).
 func f1(p Predictions) (Estimate, bool) {
 	of, decided, both := p.margins()
 	if len(of) == 2 {
@@ -166,7 +166,7 @@ func alone(shares []float64) bool {
 func correlated(p Predictions, more float64) (Estimate, bool) {
 	of, decided, both := p.margins()
 	classes, cases := float64(len(of)), p.effective(all)
-	share := more / cases // of the cases, in which more rows are alike
+	share := more / cases // added cases per effective case
 	cell := share / (classes * classes)
 	a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
 	for c := range of {
@@ -179,7 +179,7 @@ func correlated(p Predictions, more float64) (Estimate, bool) {
 		qq += decided[c] * decided[c]
 	}
 	switch {
-	case alone(of): // as shares, which need not add up to 1 to the last digit
+	case alone(of): // alone takes fractions whose sum may differ from 1 in the last digit
 		return Estimate{}, false
 	case alone(decided):
 		return withoutInterval(0), true

@@ -14,19 +14,20 @@ const (
 	// leastCalibrated is the number of cases that a calibration needs, of each class if that has
 	// parameters of its own.
 	leastCalibrated = 10
-	// A single test set is divided into so many parts to try a calibration on.
+	// triedParts is the number of parts of a single test set on which a calibration is tried.
 	triedParts = 5
 )
 
 // Recalibrated tries a calibration on the recorded predictions of a model: it is learnt from the
-// predictions of all other folds, and corrects those of a fold. Of a single test set five parts
-// take the place of folds. gain is the t-test of the bits per case that it gains, over cases, or
-// over groups; helps says that it is worth advising. It is not if it is extrapolated to a fold,
-// with log odds far outside those of the other folds.
+// predictions of all other folds, and corrects the predictions of a fold. A single test set is
+// divided into five parts, which take the place of folds. gain is the t-test of the bits per case
+// that it gains, over cases, or over groups. helps reports whether the calibration is worth
+// advising. It is not if a fold has log odds far outside the range of the other folds, where the
+// calibration extrapolates.
 //
-// A value of NaN means that it was not tried: for numeric targets, with fewer than 10 cases, or if
-// each class has parameters of its own, without any wrong decision, with fewer than 10 cases of a
-// class, or if all other folds lack a class.
+// A value of NaN means that the calibration was not tried. It is not tried for numeric targets or
+// with fewer than 10 cases. If each class has parameters of its own, it is not tried without any
+// wrong decision, with fewer than 10 cases of a class, or if all other folds lack a class.
 func (c Contenders) Recalibrated(model int, by Calibration) (gain TTest, helps bool) {
 	p, none := Pool(c.Parts[model]...), untested(math.NaN(), 0)
 	if p.Numeric() {

@@ -29,8 +29,8 @@ func heldOut(t *testing.T, rng *rand.Rand, first, n int, sharp float64) Predicti
 	return p
 }
 
-// The gain is that of parameters from the other fold; a repeat of the same cases adds none of the
-// case itself.
+// The parameters for a fold are learnt from the other fold. In a repeat, no row of a case is used
+// to correct the same case.
 func TestRecalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	platt := Calibrations[0]
@@ -108,7 +108,7 @@ func TestRecalibratedByTemperature(t *testing.T) {
 			if labels[i], cases[i] = i%2, first+i; i < rare {
 				labels[i] = 2
 			}
-			rest := 0.1 + 0.02*float64(i%6) // of each other class
+			rest := 0.1 + 0.02*float64(i%6) // probability of each other class
 			for k := range 3 {
 				proba.Set(i, k, rest)
 			}
@@ -130,8 +130,8 @@ func TestRecalibratedByTemperature(t *testing.T) {
 	}
 }
 
-// It is not advised where one fold has log odds far outside those that it was learnt from, however
-// much it gains.
+// A calibration is not advised if a fold has log odds far outside the range that it was learnt
+// from, even with a large gain.
 func TestRecalibratedOfUncoveredFolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	a, b := heldOut(t, rng, 0, 60, 4), heldOut(t, rng, 60, 60, 4)

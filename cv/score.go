@@ -11,16 +11,16 @@ import (
 
 // Score is a measure of the quality of predictions.
 type Score struct {
-	Name    string // as written in YAML files and results
+	Name    string // name in YAML files and results
 	Doc     string
 	Unit    string
 	Greater bool // greater values are better
-	Numeric bool // for numeric targets; the other scores are for classes
+	Numeric bool // the score is for numeric targets; other scores are for classes
 	Count   bool // adds up over folds; other scores are averaged, weighted by the number of cases
 	// Version is the version of the value that Func computes: raised from 1 (or 0) if it changes by
 	// more than rounding. Intervals are not recorded.
 	Version    int
-	registered bool // by another program
+	registered bool // another program has registered it
 	Column     Column
 	// Base means that the baseline of Predictions has the value 0: the class frequencies of the
 	// training part, or the mean and variance of its targets.
@@ -54,7 +54,7 @@ type Column struct {
 	Digits   int    // after the decimal point; a Count is shown as "3/100" instead
 	Percent  bool   // the value and its interval are multiplied by 100
 	Interval bool   // followed by a column with the 95 % interval
-	Brief    bool   // also shown in short summaries: of outer folds, of the best points of a grid
+	Brief    bool   // also shown in short summaries: outer folds, best points of a grid
 }
 
 // each is Each on a copy of the predictions; nil: there is none, or it breaks its promises.
@@ -134,9 +134,9 @@ func (s Score) Of(p Predictions) (e Estimate, ok bool, err error) {
 	return e, ok, err
 }
 
-// Checked computes the score twice, on copies of the predictions. It is an error, which names the
-// score, if Func or Each panics, if the two values are not the same, if a value is not finite or is
-// outside Within or its own interval, or if it is not the mean of Each.
+// Checked computes the score twice, on copies of the predictions. It is an error if Func or Each
+// panics, or if the two values are not the same. It is an error if a value is not finite, is
+// outside Within or its own interval, or is not the mean of Each. Errors name the score.
 func (s Score) Checked(p Predictions) (e Estimate, ok bool, err error) {
 	var again Estimate
 	var still bool

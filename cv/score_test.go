@@ -75,7 +75,7 @@ const z = 1.959963984540054 // the 97.5 % point of the standard normal in tables
 func TestScoresOfTwoClasses(t *testing.T) {
 	p := predict(t, []int{0, 1, 1, 1}, [][]float64{{0.5, 0.5}, {0.5, 0.5}, {0, 1}, {0.75, 0.25}}, 3, 3)
 	half := z * math.Sqrt(2./3) / 2      // information has sample variance 2/3
-	wilson := z / (2 * math.Sqrt(4+z*z)) // at p = ½ the interval is symmetric
+	wilson := z / (2 * math.Sqrt(4+z*z)) // the interval is symmetric for p = ½
 	loss := math.Ln2                     // mean of 1, 1, 0, 2 bits, of the same variance
 	briers := math.Sqrt((2*0.03125*0.03125 + 0.53125*0.53125 + 0.59375*0.59375) / 3)
 	none := math.NaN()
@@ -131,8 +131,8 @@ func average(of ...Estimate) Estimate {
 	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}
 }
 
-// correlation is Matthews's for two classes from the four counts. Its interval spans those of the
-// counts and of the counts plus ½.
+// correlation is Matthews's for two classes from the four counts. Its interval spans two intervals:
+// of the counts and of the counts plus ½.
 func correlation(tp, fp, fn, tn float64) Estimate {
 	e, more := phi(tp, fp, fn, tn, tp+fp+fn+tn), phi(tp+0.5, fp+0.5, fn+0.5, tn+0.5, tp+fp+fn+tn)
 	return Estimate{e.Value, min(e.Lo, more.Lo), max(e.Hi, more.Hi)}

@@ -14,10 +14,10 @@ import (
 const (
 	permutations = 1999
 	// For several folds z must exceed offset + slope times a maximum under permutations, because
-	// the training parts overlap. Predictions f = A y that are linear in the labels y use a pair of
-	// cases of different folds twice in y'A y, whose variance is then up to twice that under
-	// permutations of y. So z of a single model needs 1.645 √2 = 0.35 + 1.2 · 1.645 instead of
-	// 1.645. Larger maxima, of many models, need less than √2 times as much: the models are
+	// the training parts overlap. If predictions f = A y are linear in the labels y, a pair of
+	// cases of different folds occurs twice in y'A y. Its variance is then up to twice the variance
+	// under permutations of y. So z of a single model needs 1.645 √2 = 0.35 + 1.2 · 1.645 instead
+	// of 1.645. Larger maxima, of many models, need less than √2 times as much: the models are
 	// alike.
 	offset, slope = 0.35, 1.2
 	// decimals of predictions beyond which they are tied
@@ -25,13 +25,13 @@ const (
 )
 
 // Knows reports whether the predictions of model best know anything about the targets, at 5 %. The
-// hypothesis is that no model does, and the choice of the best is paid for: the largest statistic
-// over all models is what is compared (Westfall & Young 1993, Resampling-Based Multiple Testing,
+// null hypothesis is that no model does. The test allows for the choice of the best model: it takes
+// the largest statistic over all models (Westfall & Young 1993, Resampling-Based Multiple Testing,
 // 2.2.3).
 //
-// For two classes a_i is the average rank, over all cases, of the log odds of the second class less
-// those of its training frequency in the fold; then the mean of each fold is subtracted. With the
-// label y_i less its mean in the fold,
+// For two classes, x_i are the log odds of the second class minus the log odds of its training
+// frequency in the fold. a_i is the average rank of x_i over all cases, minus the mean rank of the
+// fold. With y_i the label minus its mean in the fold,
 //
 //	z = Σ_i y_i a_i / √v,   v = Σ_folds Σ_i a_i² Σ_i y_i² / (n_k - 1),
 //
@@ -100,7 +100,7 @@ func (c Contenders) shared(best int) float64 {
 	return c.permuted(best, a, y, u, strata)
 }
 
-// permuted compares the statistics with those of permuted targets.
+// permuted compares the statistics with the statistics of permuted targets.
 func (c Contenders) permuted(best int, a, y *mat.Dense, u units, strata [][]int) float64 {
 	n, q := len(u.fold), y.RawMatrix().Cols
 	of, where := mat.NewDense(n, q, nil), make([]int, n)
@@ -145,9 +145,9 @@ func exchanged(a, y *mat.Dense, stratum []int, model int) (sum float64) {
 	return sum
 }
 
-// flipped compares the sums over groups with those with random signs. These are larger by the root
-// of G/(G-1) for G groups in a fold, because the mean of the fold was subtracted from the observed
-// ones.
+// flipped compares the observed sums over groups with sums with random signs. The sums with random
+// signs are larger by the root of G/(G-1) for G groups in a fold, because the mean of the fold was
+// subtracted from the observed sums.
 func (c Contenders) flipped(best int, a *mat.Dense, strata [][]int) float64 {
 	n, m := a.Dims()
 	observed, variance := make([]float64, n), make([]float64, m)
@@ -172,8 +172,9 @@ func signs(rng *rand.Rand, w []float64) {
 	}
 }
 
-// exceeding is the share of random weights, the observed ones included, for which the largest
-// statistic of all models is at least as extreme as that of one model.
+// exceeding returns the fraction of weight vectors for which the largest statistic of all models is
+// at least t. The vectors are random except for one, the observed one. t is the observed statistic
+// of model best, for several folds minus offset and divided by slope.
 func (c Contenders) exceeding(best int, a *mat.Dense, observed, variance []float64, fill func([]float64)) float64 {
 	largest := slices.Max(variance)
 	z := func(k int, t float64) float64 {
@@ -265,9 +266,9 @@ func associated(parts []Predictions, fold []int, weight []float64) *mat.Dense {
 // odds is ln(p/(1-p)) of probabilities that are above the smallest normal double.
 func odds(p float64) float64 { return math.Log(max(p, floor)) - math.Log(max(1-p, floor)) }
 
-// frequency is the training frequency of a class in a fold, which a row of that class has; of two
-// classes also a row of the other. A fold without one has that of all folds: its cases then do not
-// count for this class.
+// frequency returns the training frequency of a class in a fold. A row of that class has it, and of
+// two classes also a row of the other class. If no row of the fold has it, it is taken from another
+// fold: the cases of the fold then do not count for this class.
 func frequency(part, all Predictions, class int) float64 {
 	for _, p := range []Predictions{part, all} {
 		for i, label := range p.Labels {

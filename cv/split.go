@@ -10,13 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
-// Split divides n cases by a splitter and checks its folds, each part of which it sorts. Labels or
-// groups of another length panic, and so do negative labels.
+// Split divides n cases by a splitter, checks its folds and sorts their parts. Labels or groups of
+// another length panic, and so do negative labels.
 //
-// It is an error, which names the splitter and the fold, if a fold is not numbered in order, if a
-// part is empty or has a case twice or a number that no case has, if a case or a group is in both
-// parts, or if a training part lacks one of the classes (LostClass). So is a panic of the splitter,
-// and a splitter of another program that gives two answers to one question.
+// It is an error if a fold is not numbered in order. It is an error if a part is empty, has a case
+// twice or has a number that no case has. It is an error if a case or a group is in both parts, or
+// if a training part lacks one of the classes (LostClass). These errors name the splitter and the
+// fold. A panic of the splitter is an error too, and so is a splitter of another program that gives
+// two answers to one question.
 func Split(s Splitter, n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
 	if labels != nil && len(labels) != n || groups != nil && len(groups) != n {
 		panic(fmt.Sprintf("cv: %d cases, %d labels and %d groups", n, len(labels), len(groups)))
@@ -74,13 +75,13 @@ func Split(s Splitter, n int, labels []int, groups []string, seed uint64) ([]Fol
 	return folds, nil
 }
 
-// fold is what the check of a fold needs to know.
+// fold has the data for the check of a fold.
 type fold struct {
 	name   string
 	labels []int
 	groups []string
 	all    []int  // cases of every class
-	part   []int8 // of every case: 0 in neither part, 1 in training, 2 in test
+	part   []int8 // the part of every case: 0 neither, 1 training, 2 test
 }
 
 // check checks a fold and sorts its parts.
@@ -136,10 +137,10 @@ func (c fold) check(f *Fold) error {
 
 // LostClass is the error of a split that leaves a training part without one of the classes.
 type LostClass struct {
-	Fold  string // with the name of the splitter
+	Fold  string // names the splitter and the fold
 	Class int
-	Cases int    // of the class
-	Name  string // of the class, for who knows it
+	Cases int    // number of cases of the class
+	Name  string // name of the class; the caller may set it
 }
 
 func (e *LostClass) Error() string {

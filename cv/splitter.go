@@ -8,7 +8,7 @@ import (
 
 // Fold is one division of the cases 0 … n-1. The parts have no case in common.
 type Fold struct {
-	Repeat, Fold int // both from 0; folds are numbered afresh in every repeat
+	Repeat, Fold int // both count from 0; Fold starts at 0 in every repeat
 	Train, Test  []int
 }
 
@@ -66,7 +66,7 @@ func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int 
 // leave-one-out of 7 071 cases.
 const MaxFolded = 50_000_000
 
-// bounded refuses more than MaxFolded: n cases in so many folds.
+// bounded returns an error if n cases in each of these folds are more than MaxFolded.
 func bounded(n, folds int) error {
 	if n > 0 && folds > MaxFolded/n {
 		return fmt.Errorf("%d folds of %d cases are more than can be held, %d cases in the parts of all of them; "+

@@ -7,10 +7,11 @@ import (
 
 // SuccessiveHalving repeatedly keeps the best 1/eta of the contestants, with eta times as many
 // folds each time (Jamieson & Talwalkar 2016, Non-stochastic best arm identification and
-// hyperparameter optimization, AISTATS). Of C contestants over F folds, with s the smallest integer
-// such that eta^s ≥ C, those with the best ⌈C/eta^(j+1)⌉ scores remain after ⌈F/eta^(s-j)⌉ folds, j
-// = 0 … s-1; steps after the same fold are merged. The last contestant runs the remaining folds
-// alone. It is a heuristic: the best contestant may be eliminated.
+// hyperparameter optimization, AISTATS). There are C contestants and F folds, and s is the smallest
+// integer such that eta^s ≥ C. After ⌈F/eta^(s-j)⌉ folds, j = 0 … s-1, the ⌈C/eta^(j+1)⌉
+// contestants with the best scores remain; steps after the same fold are merged. The last
+// contestant runs the remaining folds alone. It is a heuristic: the best contestant may be
+// eliminated.
 type SuccessiveHalving struct {
 	Eta int `yaml:"eta" json:"eta,omitempty" within:"[2,1000000]"` // 2 or more; 0 means 2
 }

@@ -231,7 +231,7 @@ type Result struct {
 
 // Evaluate computes, in the order of the table, all scores that are defined for p, which must have
 // at least one row. A warning counts the probabilities that were raised to the smallest normal
-// double to keep logarithms finite. The error is that of Score.Of, of all scores.
+// double to keep logarithms finite. err joins the errors of Score.Of for all scores.
 func Evaluate(p Predictions) (results []Result, warnings []cause.Notice, err error) {
 	for _, s := range Scores {
 		e, ok, fault := s.Of(p)

@@ -297,14 +297,15 @@ func (c check) warmStart(t *testing.T) {
 			t.Errorf("%d iterations from an empty state, %d from none", warm, cold)
 		}
 	}
-	if one := cold <= 4; warm >= cold && !one { // with a single step none can be saved
+	if one := cold <= 4; warm >= cold && !one { // a fit of about one step cannot become shorter
 		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
 	}
 }
 
 // alwaysAnswers: the result is finite over the whole range of hyperparameters, with any labels and
-// with repeated cases. Classes in order bound f on both sides, and double precision does not carry
-// the widest priors beside that.
+// with repeated cases. For more than two classes the widest priors are left out: with classes in
+// order, two cut points bound f on both sides, and double precision does not suffice for that and a
+// very wide prior.
 func (c check) alwaysAnswers(t *testing.T) {
 	x, y := c.cases(12, 6)
 	x = append(x, x[0], x[0], x[1]) // the same case again, with the same label and with the other
@@ -475,7 +476,8 @@ func (c check) beyondDoublePrecision(t *testing.T) {
 	}
 }
 
-// defaults: the defaults of the table equal those of the zero value, unless c.method has others.
+// defaults: the options that approx.Table has for c.method give the same fit as the zero value of
+// its type. The check is skipped if c.method has other options.
 func (c check) defaults(t *testing.T) {
 	if c.caps.Sampled {
 		return // abridged

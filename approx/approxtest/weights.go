@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 )
 
-// weights: whole numbers as weights are equal cases, in everything that a posterior computes, and
-// the gradients for any other weights are those of the evidence and of leave-one-out.
+// weights: a case of weight w, a whole number, has the effect of w equal cases on every result of a
+// posterior. For other weights, the gradients of the evidence and of leave-one-out are checked.
 func (c check) weights(t *testing.T) {
 	if !c.caps.Weights {
 		x, y := c.cases(3, 20)
@@ -105,7 +105,7 @@ func (c check) fitTargets(t *testing.T, cov approx.Cov, y approx.Targets) approx
 	return post
 }
 
-// sameFunctional compares values and derivatives with those of repeated cases.
+// sameFunctional compares the values and derivatives of weighted cases and of repeated cases.
 func (c check) sameFunctional(t *testing.T, theta [2]float64, name string, got, want approx.Functional, of []int) {
 	t.Helper()
 	if !near(got.Value(), want.Value(), 1e-9) {

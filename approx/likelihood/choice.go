@@ -37,7 +37,7 @@ func (c Choice) checkOptions() error {
 	return nil
 }
 
-// Domain implements Likelihood: that of all of them, or of the first that is there.
+// Domain implements Likelihood. All likelihoods of a Choice have the same domain.
 func (c Choice) Domain() Domain {
 	for _, n := range c {
 		if n.Likelihood != nil {

@@ -23,7 +23,8 @@ func (heavy) At(theta []float64) likelihood.Bound {
 }
 func (heavy) Shape() likelihood.Shape { return likelihood.Shape{Symmetric: true} }
 
-// derivs are those of log F: F = (1 + z/q)/2, F′ = 1/q³, F″ = -3z/q⁵, F‴ = (12z² - 6)/q⁷ with q² = 2 + z².
+// derivs returns log F and its derivatives: F = (1 + z/q)/2, F′ = 1/q³, F″ = -3z/q⁵, F‴ = (12z² -
+// 6)/q⁷ with q² = 2 + z².
 func (heavy) derivs(z float64) (logF, d1, d2, d3 float64) {
 	q := math.Sqrt(2 + z*z)
 	f := 1 / (q * (q - z)) // (1 + z/q)/2 without cancellation where z < 0
@@ -150,10 +151,11 @@ func TestByQuadratureAgainstLogit(t *testing.T) {
 				if !near(got, want, 1e-12) {
 					t.Errorf("slope %v, N(%v, %v): %v, want %v", slope, mean, variance, got, want)
 				}
-				for k := range d { // in units of the standard deviation
+				for k := range d { // derivatives in units of the standard deviation
 					unit := math.Pow(variance, float64(k+1)/2)
 					e[k] *= math.Pow(slope, float64(k+1))
-					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // of terms that cancel in d[k]
+					// size of the terms that cancel in d[k]
+					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1)))
 					if math.Abs(d[k]-e[k])*unit > 1e-9*size {
 						t.Errorf("slope %v, N(%v, %v): d[%d] = %v, want %v", slope, mean, variance, k, d[k], e[k])
 					}
@@ -168,8 +170,9 @@ func TestByQuadratureAgainstLogit(t *testing.T) {
 	}
 }
 
-// TestByQuadratureOfNumbers: a normal density of a number, given only as log p, has the averages in closed form, however
-// far the number is from the mean and from 0, and however narrow the density is beside the Gaussian.
+// TestByQuadratureOfNumbers: the averages of a normal density of a number, given only as log p,
+// agree with the closed form. The number may be far from the mean and from 0, and the density may
+// be much narrower than the Gaussian.
 func TestByQuadratureOfNumbers(t *testing.T) {
 	for _, sd := range []float64{1e-3, 1, 30} {
 		normal := likelihood.FromLogDensity(likelihood.Numeric, likelihood.Shape{LogConcave: true},

@@ -23,13 +23,13 @@ func expected(
 	return floor(e), d
 }
 
-// gaussianRule calls add with the nodes f = mean + s·x of a rule for x ~ N(0, 1) and their weights,
-// for functions that vary on the scale of 1 near the centres and, away from them, on that of the
-// distance, as sums of logarithms of sigmoids do. Where s is small the trapezoidal rule with this
-// step, over s, converges like exp(-2π·D/(s·step)) if D is the distance of singularities from the
-// real axis. Otherwise Gauss-Legendre panels follow the function: with 16 nodes a width of four
-// standard deviations leaves an error of 1e-17, and singularities that are 1.8 half-widths away one
-// of 1e-19.
+// gaussianRule calls add with the nodes f = mean + s·x of a rule for x ~ N(0, 1) and their weights.
+// The rule is for sums of logarithms of sigmoids. Near a centre such a function varies on the scale
+// of 1, and further away on the scale of the distance from the centre. Where s is small, the
+// trapezoidal rule in x with the step h = step/max(1, s) converges like exp(-2π·D/(s·h)), with D
+// the distance of singularities from the real axis. Otherwise Gauss-Legendre panels follow the
+// function. Their 16 nodes have an error of 1e-17 for a width of four standard deviations, and of
+// 1e-19 for singularities that are 1.8 half-widths away.
 func gaussianRule(mean, variance, step float64, centres []float64, add func(f, x, w float64)) {
 	const reach, narrowest = 9.5, 1e-12
 	s := math.Sqrt(variance)
@@ -54,7 +54,7 @@ func gaussianRule(mean, variance, step float64, centres []float64, add func(f, x
 	}
 }
 
-// sigmoidStep is for a D of 2.8, that of log Φ; the logistic function has π.
+// sigmoidStep is for D = 2.8, which log Φ has; the logistic function has D = π.
 const sigmoidStep = 0.42
 
 // The Gauss-Legendre rule on [0, 1].

@@ -32,7 +32,7 @@ type utilityNoise struct {
 //
 // If it is about 1e-15 or less, only the order of magnitude of p_c is correct.
 type utilityMaximum struct {
-	mean, sd []float64 // of f_c + g_c
+	mean, sd []float64 // moments of f_c + g_c
 	tables   []utilityTable
 	between  gumbelTable // of tabulate
 
@@ -140,7 +140,7 @@ func (g *utilityMaximum) add(p, u []float64) {
 // the sum.
 type utilityTable struct {
 	cubic    [tableSize - 1][8]float64
-	from, to float64 // where F = e^-35 and 1 - F = 1e-9
+	from, to float64 // F(from) = e^-35 and 1 - F(to) = 1e-9
 }
 
 const (
@@ -229,7 +229,7 @@ func gumbelSum(v *gumbelTable, variance float64) {
 // interpolate makes cubic polynomials of -log F, h and the derivative of log h.
 func (g *utilityTable) interpolate(v *gumbelTable) {
 	g.from, g.to = tableFrom, tableTo
-	for i := range g.cubic { // from values and slopes at both ends
+	for i := range g.cubic { // cubics have the values and slopes of v at both ends
 		h0, h1 := v[1][i], v[1][i+1]
 		l0, l1, s0, s1 := -v[0][i], -v[0][i+1], h0*tableStep, h1*tableStep
 		d0, d1 := h0*v[2][i]*tableStep, h1*v[2][i+1]*tableStep

@@ -30,8 +30,8 @@ var nestedNodes = [...][]float64{
 // levels is the number of nested rules.
 const levels = len(nestedNodes)
 
-// nestedGain[k][l] are the weights of rule k at the nodes that rule l adds, minus those of rule
-// k-1.
+// nestedGain[k][l] are differences of weights, rule k minus rule k-1, at the nodes that rule l
+// adds.
 var nestedGain = func() (gain [levels][levels][]float64) {
 	var x []float64
 	for k, added := range nestedNodes {
@@ -72,7 +72,7 @@ const gridSafety = 4
 
 // gridCell is a product of differences of nested rules, one per column of A.
 type gridCell struct {
-	values  []float64 // of p at its points that no cell below has, C for each
+	values  []float64 // values of p, C for each point of the cell that no cell below has
 	surplus []float64 // its contribution to the average
 	size    float64   // the largest absolute entry of surplus
 	refined bool
@@ -111,13 +111,13 @@ func (g *utilityMaximum) line(pi []float64, a blas64.General, target float64) (d
 	}
 }
 
-// sparseGrid sets pi to the average of p over u = A z, z standard normal, by a sum of products of
-// differences of nested rules. It begins with the rule of one node for all z, and repeatedly
-// refines the product that changed a p_c the most, provided that all products below are present
-// (Gerstner & Griebel 2003, Computing 71:65). The error estimate is gridSafety times the root of
-// the sum of the squared changes by products that were not refined. It ends when the estimate is at
-// most target, when another product would exceed gridPoints, or when the finest rule does not
-// suffice.
+// sparseGrid sets pi to the average of p over u = A z, z standard normal. The average is a sum of
+// products of differences of nested rules (Gerstner & Griebel 2003, Computing 71:65). It begins
+// with the rule of one node for all z. Each step refines the product that changed a p_c the most:
+// it adds the next products, as far as all products below them have been refined. The error
+// estimate is gridSafety times the root of the sum of the squared changes by products that were not
+// refined. It ends when the estimate is at most target, when another product would exceed
+// gridPoints, or when the finest rule does not suffice.
 func (g *utilityMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
 	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
@@ -216,8 +216,8 @@ func (s *grid) cell(key string) *gridCell {
 	return cell
 }
 
-// before returns the previous index among those that are at most key in every entry; nil after the
-// last one, 0.
+// before steps backwards through all indices that are at most key in every entry. It changes index
+// to the previous one and returns it, or nil if index is 0.
 func before(index []byte, key string, axes []int) []byte {
 	for _, j := range axes {
 		if index[j] > 0 {
@@ -250,10 +250,10 @@ func ready(cells map[string]*gridCell, index []byte) bool {
 const shifts, firstPoints = 8, 512
 
 // latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, whose first coordinates have
-// the best quality. It was constructed component by component; each component is the one among 300
-// random odd numbers with the smallest sum, over k = 7 … 17, of the logarithm of the squared
-// worst-case error in the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo
-// & Sloan 2013, Acta Numerica 22:133).
+// the best quality. It was constructed component by component, each the best of 300 random odd
+// numbers. The criterion is the logarithm of the squared worst-case error, summed over k = 7 … 17,
+// in the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo & Sloan 2013,
+// Acta Numerica 22:133).
 var latticeGenerator = [...]uint32{
 	1, 105647, 22239, 72613, 117897, 32925, 37255, 83339, 92915, 9763, 111841, 5019, 48449, 100759, 97697, 107739,
 	8719, 71557, 14001, 117413, 110699, 18207, 56909, 8673, 71335, 44779, 69941, 109399, 12343, 69771, 747, 72231,
@@ -349,10 +349,11 @@ func (g *utilityMaximum) lattice(pi []float64, a blas64.General, points int, tar
 	}
 }
 
-// shares adds to sum the ratios h_c/Σ_k h_k at t_j, for every column z_j. Given u = A z, without
-// its first element z_0, and the largest t of all f_c + g_c, this ratio is the probability that the
-// largest one is that of class c. t solves Π_k F_k(t) = Φ(z_0), by a bracketed Newton method on
-// log(-log), which is linear if the f_c are certain.
+// shares adds to sum the ratios h_c/Σ_k h_k at t_j, for every column z_j. z_0, the first element of
+// z, determines the largest utility t of all f_c + g_c, and the other elements determine u = A z.
+// Given u and t, this ratio is the probability that class c has the largest utility. t solves Π_k
+// F_k(t) = Φ(z_0), by a bracketed Newton method on log(-log), which is linear if the f_c are
+// certain.
 func (g *utilityMaximum) shares(sum []float64, a, z blas64.General) {
 	n, d := z.Cols, a.Cols
 	u := g.means

@@ -46,7 +46,7 @@ func Processes(l Likelihood, classes int) int {
 	return 1
 }
 
-// Labels are the targets y of so many classes.
+// Labels returns the targets y of a number of classes: -1 and 1, or 0 … C-1.
 func Labels(classes int) []float64 {
 	if classes == 2 {
 		return []float64{-1, 1}
@@ -69,11 +69,11 @@ type Likelihood interface {
 // Sized likelihoods have as many parameters as the number of classes asks for.
 type Sized interface {
 	Likelihood
-	// On is the likelihood for so many classes, two or more.
+	// On returns the likelihood for this number of classes, two or more.
 	On(classes int) Likelihood
 }
 
-// On is the likelihood for so many classes.
+// On returns l for this number of classes: l itself unless it is Sized.
 func On(l Likelihood, classes int) Likelihood {
 	if s, ok := l.(Sized); ok && classes >= 2 {
 		return s.On(classes)
@@ -113,8 +113,8 @@ type MomentMatcher interface {
 	Moments(y, mean, variance float64) (logZ float64, d [4]float64)
 }
 
-// Tilter likelihoods compute the moments of the tilted density themselves, for Gaussians so wide
-// that those that follow from the derivatives of Moments cancel.
+// Tilter likelihoods compute the moments of the tilted density directly. With a very wide Gaussian,
+// moments from the derivatives of Moments would lose all digits by cancellation.
 type Tilter interface {
 	MomentMatcher
 	// Proper reports whether p(y|f) has a mean and a variance as a density of f, which the tilted

@@ -95,7 +95,8 @@ func (l Logit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	return logZ, d
 }
 
-// MomentsOfBoth implements Complementary: Z of the likelier label is 1 minus that of the other.
+// MomentsOfBoth implements Complementary. It computes Z of the less likely label; Z of the other is
+// 1 - Z.
 func (l Logit) MomentsOfBoth(mean, variance float64) (logZ [2]float64, d [2][4]float64) {
 	if variance == 0 || mean == 0 {
 		for k, y := range [2]float64{-1, 1} {
@@ -150,14 +151,15 @@ func complement(logZ float64, d [4]float64) (float64, [4]float64) {
 	return math.Log1p(-q), cumulants(odds*z[0], -odds*z[1], odds*z[2], -odds*z[3])
 }
 
-// ratios returns the derivatives of Z divided by Z from those of log Z: the inverse of cumulants.
+// ratios returns the derivatives of Z divided by Z, given the derivatives of log Z: the inverse of
+// cumulants.
 func ratios(d [4]float64) [4]float64 {
 	return [4]float64{d[0], d[1] + d[0]*d[0], d[2] + 3*d[0]*d[1] + d[0]*d[0]*d[0],
 		d[3] + 4*d[0]*d[2] + 3*d[1]*d[1] + 6*d[0]*d[0]*d[1] + d[0]*d[0]*d[0]*d[0]}
 }
 
-// cumulants returns the cumulants for the moments m1 … m4: the derivatives of log Z from those of Z
-// divided by Z.
+// cumulants returns the cumulants for the moments m1 … m4: the derivatives of log Z, given the
+// derivatives of Z divided by Z.
 func cumulants(m1, m2, m3, m4 float64) [4]float64 {
 	square := m1 * m1
 	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square,
@@ -172,9 +174,9 @@ type trapezoid struct {
 }
 
 // trapezoids are the rules of both sums, from fine to coarse. With poles at distance h the error is
-// about h⁴ exp(h²/2 - 2πh/step), as N(ih) grows with h, at most that of step 0.25 at v = π, 1e-18.
-// The range of 10.5 covers 8.7 standard deviations also where the tilted density is shifted by
-// s < √π.
+// about h⁴ exp(h²/2 - 2πh/step), where exp(h²/2) is the growth of N(ih). The largest error is
+// 1e-18, with step 0.25 at v = π. The range of 10.5 covers 8.7 standard deviations also where the
+// tilted density is shifted by s < √π.
 var trapezoids = func() (rules [4]trapezoid) {
 	for i := range rules {
 		const reach = 10.5
@@ -242,9 +244,9 @@ func logisticNarrow(a, v float64) (logZ float64, d [4]float64) {
 //	A0 = E[P]/s,  A1 = E[(p-c)P],  A2 = -sE[(p-c)²P]
 //
 // with A0, A2 > 0. The pole 1/p contributes M₀(t), M₁(t) and tM₁(t) at t = cs, where M_k = ∫₀^∞ x^k
-// exp(-tx - x²/2) dx, and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The
-// rest of P is analytic for -1 < Re p < 2. The third and fourth cumulants need A3 = vE[(p-c)³P] and
-// A4 = s³E[(p-c)⁴P] too, to which 1/p contributes t²M₁(t) - 1 and t(1 - t²M₁(t)).
+// exp(-tx - x²/2) dx. The pole 1/(1-p) contributes the same functions of u = (1-c)s, to A1 with the
+// other sign. The rest of P is analytic for -1 < Re p < 2. The third and fourth cumulants need A3 =
+// vE[(p-c)³P] and A4 = s³E[(p-c)⁴P] too, to which 1/p contributes t²M₁(t) - 1 and t(1 - t²M₁(t)).
 func logisticWide(a, v float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(v)
 	t, u := -a/s, (a+v)/s
@@ -283,6 +285,6 @@ func logisticWide(a, v float64) (logZ float64, d [4]float64) {
 		a4 += w * x * re
 		sinh, cosh = sinh*coshDelta+cosh*sinhDelta, cosh*coshDelta+sinh*sinhDelta
 	}
-	d = cumulants(a1/a0, -a2/a0, a3/a0, a4/a0) // of s(p - c)
+	d = cumulants(a1/a0, -a2/a0, a3/a0, a4/a0) // cumulants of s(p - c)
 	return pt.LogMass + math.Log(pt.Hazard*a0), [4]float64{(t + d[0]) / s, d[1] / v, d[2] / (s * v), d[3] / (v * v)}
 }

@@ -38,8 +38,8 @@ func TestLogitDerivsAgainstArbitraryPrecision(t *testing.T) {
 	}
 }
 
-// Z(0) = ½ and Z(a - v) = exp(a - v/2) (1 - Z(a)), from σ(f) = e^f σ(-f), give Z(-kv) in closed form for every
-// variance, so the check covers every rule that computes Z.
+// Z(-kv) has a closed form for every variance v: σ(f) = e^f σ(-f) gives Z(a - v) = exp(a - v/2) (1
+// - Z(a)), and Z(0) = ½. So the check covers every quadrature rule that computes Z.
 func TestLogitEvidenceAtMultiplesOfTheVariance(t *testing.T) {
 	for _, v := range []float64{1e-10, 1e-5, 0.1, 1, 3.141, 3.142, 9, 50, 300, 1e3, 1e5, 1e8, 1e12} {
 		want := -math.Ln2
@@ -69,7 +69,8 @@ func TestLogitOfNaNIsNaN(t *testing.T) {
 	}
 }
 
-// TestMomentsOfBothLabels: the moments of both labels equal those of Moments for each label, bit for bit.
+// TestMomentsOfBothLabels: the moments of both labels equal the results of Moments for each label,
+// bit for bit.
 func TestMomentsOfBothLabels(t *testing.T) {
 	for _, mean := range []float64{-700, -40, -3, -1e-3, 0, 1e-300, 0.2, 5, 60, 1e6} {
 		for _, variance := range []float64{0, 1e-9, 0.5, 3, 4, 90, 1e6} {

@@ -48,7 +48,7 @@ var normalTable = func() (table gumbelTable) {
 	for i := range int(tableSize) {
 		t := linalg.TruncatedNormal(tableFrom + float64(i)*tableStep)
 		table[0][i], table[1][i] = -t.LogMass, t.Hazard
-		table[2][i] = -t.Mean // of the logarithm of h
+		table[2][i] = -t.Mean // derivative of log h
 	}
 	return table
 }()

@@ -63,8 +63,9 @@ func (n noisyThreshold) Likelihood() Likelihood { return n.structure }
 // = ∂log Z/∂z and m = z + d, so that d′ = -dm and m′ = 1 - dm.
 type smoothed struct{ s, z, mass, logMass, density, d, m float64 }
 
-// at computes Z, log Z, N(z)/Z, d = (1-2ε)N/Z and m. Where z < 0, with r = N/Φ and the share w =
-// (1-2ε)Φ/Z of Φ in Z, d = wr and m = (z + r) - (1-w)r, of which the first bracket does not cancel.
+// at computes Z, log Z, N(z)/Z, d = (1-2ε)N/Z and m. Where z < 0, let r = N/Φ, and let w =
+// (1-2ε)Φ/Z be the fraction of Φ in Z. Then d = wr and m = (z + r) - (1-w)r. TruncatedNormal
+// computes z + r without cancellation.
 func (n noisyThreshold) at(y, mean, variance float64) smoothed {
 	if variance == 0 && mean == 0 {
 		return smoothed{s: 1, mass: 0.5, logMass: -math.Ln2}
@@ -105,7 +106,8 @@ func (n noisyThreshold) Moments(y, mean, variance float64) (logZ float64, d [4]f
 // DMoments implements Parametric for θ = logit ε: ∂Z/∂θ = ε(1-ε)(1 - 2Φ) and ∂d/∂θ = -ε(1-ε)N/Z².
 func (n noisyThreshold) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
 	t := n.at(y, mean, variance)
-	slope := n.sign * n.rest * (n.epsilon / t.mass) // ∂ε/∂θ/Z; where the labels are exchanged, 1-ε falls with θ
+	// ∂ε/∂θ/Z; the sign is of ∂(1-ε)/∂θ if labels are exchanged
+	slope := n.sign * n.rest * (n.epsilon / t.mass)
 	d := -slope * t.density
 	logZ[0] = -slope * math.Erf(t.z/math.Sqrt2)
 	d1[0] = n.sign * y * d / t.s

@@ -17,10 +17,10 @@ type interval struct {
 	above, below float64    // E[x] - a and b - E[x]
 }
 
-// normalInterval computes interval from a to a + width, both finite, width > 0. All fields have an
-// error of about 1e-14 of their size, or of the largest product of lower derivatives of the same
-// order for d, also far in the tails and for narrow intervals, where differences of Φ would cancel.
-// logMass is -Inf only where a²/2 overflows.
+// normalInterval computes interval from a to a + width, both finite, width > 0. All fields have a
+// relative error of about 1e-14. For d it is relative to the largest product of lower derivatives
+// of the same order. This holds far in the tails and for narrow intervals too, where differences of
+// Φ would cancel. logMass is -Inf only where a²/2 overflows.
 func normalInterval(a, width float64) interval {
 	switch middle := a + width/2; {
 	case middle < 0:
@@ -60,7 +60,8 @@ func intervalAround(a, b float64) interval {
 // has fallen to e^-45. Of exp(-22.5(1 + z)) over -1 ≤ z ≤ 1 its error is 5e-22.
 func intervalBeside(a, width float64) interval {
 	const fall = 45
-	reach := min(width, fall/(math.Hypot(a, math.Sqrt(2*fall))/2+a/2)) // at + t²/2 is 45 there
+	// a t + t²/2 = 45 at t = fall/…
+	reach := min(width, fall/(math.Hypot(a, math.Sqrt(2*fall))/2+a/2))
 	var weights, offsets [len(intervalNodes)]float64
 	sum, above := 0.0, 0.0
 	for k, node := range intervalNodes {

@@ -19,19 +19,19 @@ import (
 //	p(y = k|f) = F(b_k+1 - f) - F(b_k - f),   k = 0 … C-1
 //
 // The noise is normal, F = Φ, or logistic. Its scale is 1: together with the cut points it could be
-// multiplied by any factor, as the kernel's amplitude is. The parameters are the first cut point,
-// `cut`, on the identity scale, and the distances `gap[1]` … `gap[C-2]` of each cut point to the
-// next, on the log scale, which keep the cut points in order. They are free, and start where C
-// classes have the same probability under f ~ N(0, 1). {fixed: v} holds them. With a prior mean
-// that is constant, hold the first cut point, for only their difference matters.
+// multiplied by any factor, as the kernel's amplitude is. The first parameter is the first cut
+// point, `cut`, on the identity scale. The others are `gap[1]` … `gap[C-2]`, the distances of each
+// cut point to the next. Their log scale keeps the cut points in order. They are free, and start
+// where C classes have the same probability under f ~ N(0, 1). {fixed: v} holds them. With a
+// constant prior mean, hold the first cut point: only the difference of the two matters.
 //
-// Two classes are those of probit or logit with f shifted by the cut point.
+// For two classes this is probit or logit with f shifted by the cut point.
 type Ordinal struct {
 	// Link is the distribution of the noise.
 	Link Link `yaml:"link"`
 	// Cut is the first cut point.
 	Cut param.Setting `yaml:"cut"`
-	// Gap is what every distance of a cut point to the next starts at.
+	// Gap is the setting of every distance of a cut point to the next.
 	Gap param.Setting `yaml:"gap"`
 
 	classes int // 0: three
@@ -71,7 +71,7 @@ func (o Ordinal) On(classes int) Likelihood {
 func (o Ordinal) Params() []param.Spec {
 	classes := cmp.Or(o.classes, 3)
 	sd := math.Sqrt(1 + [...]float64{ProbitLink: 1, LogitLink: math.Pi * math.Pi / 3}[o.Link])
-	start := func(k int) float64 { // where k of the classes are below
+	start := func(k int) float64 { // the cut point with k of the classes below it
 		return sd * math.Sqrt2 * math.Erfinv(float64(2*k-classes)/float64(classes))
 	}
 	specs := []param.Spec{o.Cut.Spec("cut", param.Identity, start(1))}
@@ -92,8 +92,9 @@ func (o Ordinal) At(theta []float64) Bound {
 	return ordinal{integrated{o, c, c.Shape()}, c}
 }
 
-// ordinal is Ordinal with cut points. Moments of the logistic function between two cut points are
-// differences of those of Logit, or by quadrature if these are nearly equal.
+// ordinal is Ordinal with cut points. For the logistic function and a class between two cut points,
+// Z is the difference of Logit's Z at the two cut points. If the two are nearly equal, Z is
+// computed by quadrature.
 type ordinal struct {
 	integrated
 	cells cells
@@ -145,8 +146,8 @@ func (o ordinal) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
 
 func (o ordinal) around(y float64) []float64 { return o.cells.around(y) }
 
-// cellStep is the step of a gaussianRule: zeros of Φ(b) - Φ(a) may be nearer to the real axis than
-// those of Φ.
+// cellStep is the step of a gaussianRule. It is smaller than sigmoidStep, because zeros of Φ(b) -
+// Φ(a) may be nearer to the real axis than zeros of Φ.
 const cellStep = 0.3
 
 // cells are the classes as intervals between cut points.
@@ -213,9 +214,10 @@ func (c cells) at(y, mean, variance float64) (of cell) {
 	return of
 }
 
-// difference is log Z of a class between two cut points of the logistic function, with its
-// derivatives: of the average of σ(f - a) minus that of σ(f - b), or of σ(b - f) minus that of
-// σ(a - f), whose averages are smaller. It is not ok if the second is more than half of the first.
+// difference returns log Z of a class between the cut points a and b of the logistic function, with
+// its derivatives. Z is the average of σ(f - a) minus the average of σ(f - b), or the average of
+// σ(b - f) minus the average of σ(a - f). It takes the pair with the smaller averages. ok is false
+// if the second average is more than half of the first.
 func (c cells) difference(y, mean, variance float64) (logZ float64, d [4]float64, ok bool) {
 	k, side := class(y), 1.0
 	first, second := c.cuts[k-1], c.cuts[k]
@@ -252,8 +254,8 @@ func logitCell(a, gap float64) cell {
 	}
 }
 
-// byCuts sets derivatives by the parameters from those of a cell. A shift of both cut points is one
-// of f.
+// byCuts sets the derivatives by the parameters, given the derivatives of a cell. A shift of both
+// cut points equals a shift of f in the other direction.
 func (c cells) byCuts(logp, d1, d2 []float64, y float64, of cell) {
 	k := class(y)
 	for j := range logp {

@@ -103,7 +103,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// fromOutside is p(y|f)^α as the density of another program, of which nothing is known but its values.
+// fromOutside is p(y|f)^α as a density of another program: only its values are known.
 type fromOutside struct {
 	likelihood.Differentiable
 	alpha float64
@@ -142,7 +142,8 @@ func TestPowerWithFewNodes(t *testing.T) {
 						}
 						sd := max(1, math.Sqrt(variance))
 						for k, scale := 0, sd; k < 4; k, scale = k+1, scale*sd {
-							size := max(1, math.Pow(math.Abs(e[0])*sd, float64(k+1))) // of the terms of which it is the difference
+							// size of the terms whose difference d[k] is
+							size := max(1, math.Pow(math.Abs(e[0])*sd, float64(k+1)))
 							if !(math.Abs(d[k]-e[k])*scale <= 1e-10*size) {
 								t.Errorf("%T to the power %v, y = %v, N(%v, %v): d[%d] = %.15g, want %.15g", lik, alpha, y, mean, variance, k, d[k], e[k])
 							}

@@ -34,7 +34,7 @@ func (Probit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 }
 
 // Moments returns log Φ(z) at z = y·mean/√(1 + variance) [GPML (3.82)] and its derivatives with
-// respect to mean: those of Derivs at z, scaled by 1/√(1 + variance) each time.
+// respect to mean. The k-th is the k-th derivative of Derivs at z, divided by √(1 + variance)^k.
 func (Probit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(1 + variance)
 	logZ, d = normalMoments(linalg.TruncatedNormal(y*mean/s), y, s, 1+variance)

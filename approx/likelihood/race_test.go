@@ -66,8 +66,9 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestRaceEvents: the averages of P and of 1 - P, where that is small too, have the sum 1, and their derivatives the
-// sum 0; and the derivatives of log(1 - P) are those of its values.
+// TestRaceEvents: the averages of P and of 1 - P have the sum 1, also where 1 - P is small, and
+// their derivatives have the sum 0. The derivatives of log(1 - P) agree with differences of its
+// values.
 func TestRaceEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, lik := range []RandomUtility{Softmax{}, MultinomialProbit{}} {

@@ -59,7 +59,8 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	})
 }
 
-// Noise implements RandomUtility: that of softmax is a standard Gumbel variate (McFadden 1974).
+// Noise implements RandomUtility: the noise of softmax is a standard Gumbel variate (McFadden
+// 1974).
 func (Softmax) Noise() LogConcave { return gumbelRace }
 
 // NoiseMoments implements RandomUtility.

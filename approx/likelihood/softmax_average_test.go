@@ -72,7 +72,7 @@ func tensorCase(rng *rand.Rand, classes int) latentCase {
 // factorCase is f = mean + b x + e with a common factor x; given x the f_c are independent.
 func factorCase(rng *rand.Rand, classes int) latentCase {
 	scale := math.Exp(math.Log(1e-3) + rng.Float64()*math.Log(1e6))
-	factor := math.Exp(math.Log(0.1) + rng.Float64()*math.Log(50)) // in standard deviations
+	factor := math.Exp(math.Log(0.1) + rng.Float64()*math.Log(50)) // unit: standard deviations
 	mean, sd, b := make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	spread := rng.Float64() * min(10, 3*max(scale, 1))
 	least := math.Inf(1)

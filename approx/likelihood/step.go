@@ -46,9 +46,9 @@ func (s Step) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	return normalMoments(linalg.TruncatedNormal(max(-furthest, min(y*mean/root, furthest))), y, root, variance)
 }
 
-// normalMoments returns log Φ(z) and its derivatives with respect to mean, z = y·mean/s, from t at
-// z: with r = N/Φ, r' = -r(z + r) and V = 1 - r(z + r), the third is T = r((z + r)² - V), and the
-// fourth 2r(z + r)V - T(z + 2r), for V' = T. The variance is s².
+// normalMoments returns log Φ(z) and its derivatives with respect to mean, z = y·mean/s, given t at
+// z. With r = N/Φ, r' = -r(z + r) and V = 1 - r(z + r), the third derivative by z is T = r((z + r)²
+// - V). As V' = T, the fourth is 2r(z + r)V - T(z + 2r). variance is s².
 func normalMoments(t linalg.Truncated, y, s, variance float64) (logZ float64, d [4]float64) {
 	return t.LogMass, [4]float64{
 		y * t.Hazard / s, -t.Hazard * t.Mean / variance, y * t.Third / (s * variance),

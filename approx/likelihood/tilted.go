@@ -51,7 +51,7 @@ type tilted struct {
 	density   differentiated
 	y         float64
 	logp, top float64
-	falls     bool // on both sides of its mode, ever faster
+	falls     bool // the density falls ever faster on both sides of its mode
 }
 
 // vanished is a tilted density, relative to that at its mode, from which on nothing remains.
@@ -81,8 +81,8 @@ func (t tilted) integrate(count int, f integrands) []float64 {
 const together = len(panelNodes)
 
 // sum is integrate, if step > 0 by the trapezoidal rule with nodes at most step apart in f, where
-// that takes fewer nodes than panels. proper is that of Tilter. f also returns the tilted density
-// at the last x, relative to that at the mode.
+// that takes fewer nodes than panels. proper is the result of Tilter.Proper. f also returns the
+// tilted density at the last x, divided by the density at the mode.
 func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []float64) (last float64)) []float64 {
 	if step == 0 || t.s > 30 && !proper {
 		return t.integrate(count, func(sum, x, w []float64) { f(sum, x, w) })

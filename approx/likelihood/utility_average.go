@@ -26,21 +26,21 @@ const (
 )
 
 // average is Polytomous.Average; ofTwo is log p(y = 0|f) of two classes, averaged over f_0 - f_1.
-// For f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R), the average over e is
-// an integral in one dimension, utilityMaximum, and only the average over u = A z, A Aᵀ = R, needs
+// Let f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R). The average over e is
+// an integral in one dimension, utilityMaximum. Only the average over u = A z, A Aᵀ = R, needs
 // points: see separate. For posteriors of independent processes R is small; for a diagonal
 // covariance, or three classes, it is mostly 0.
 //
 // If u has one axis, a trapezoidal rule of integrals is used. If the variance of u along every axis
-// is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until
-// its error estimate is at most 1e-5. If it is larger, or 8192 integrals do not suffice, a lattice
-// averages over u and the largest f_c + g_c, until its estimate is at most 1e-5 or DefaultPoints
-// are used. With points > 0 the lattice is always used, with these points, rounded down to a
-// multiple of 8, regardless of the estimate. The estimate of the largest error of a probability is
-// intended to hold in 95 of 100 cases; mostly the error is much smaller.
+// is at most 8 times the variance of f_c + g_c given u, a sparse grid of integrals averages over u,
+// until its error estimate is at most 1e-5. If it is larger, or 8192 integrals do not suffice, a
+// lattice averages over u and the largest f_c + g_c, until its estimate is at most 1e-5 or
+// DefaultPoints are used. With points > 0 the lattice is always used, with these points, rounded
+// down to a multiple of 8, regardless of the estimate. The estimate of the largest error of a
+// probability is intended to hold in 95 of 100 cases; mostly the error is much smaller.
 //
-// The probabilities depend on the arguments only, sum to 1 and are positive, unless the mean or the
-// covariance is not finite: then they are NaN.
+// The probabilities depend on the arguments only, sum to 1 and are positive. They are NaN if the
+// mean or the covariance has an entry that is not finite.
 func (noise utilityNoise) average(
 	pi, mean []float64, covariance *mat.SymDense, points int, ofTwo func(mean, variance float64) float64,
 ) (deviation float64) {
@@ -108,9 +108,9 @@ func (noise utilityNoise) average(
 }
 
 // separate divides a covariance, up to a term common to all classes, into a diagonal Λ and R = A
-// Aᵀ. The columns of A are ordered by their size in units of √(λ_c + v), v the variance of the
-// noise, the standard deviations of √λ_c e_c + g_c; those with a variance below 1e-7 are left out.
-// ok is false if the covariance is not finite.
+// Aᵀ. The columns of A are ordered by their size. The unit of an entry is √(λ_c + v), the standard
+// deviation of √λ_c e_c + g_c, with v the variance of the noise. Columns with a variance below 1e-7
+// are left out. ok is false if the covariance is not finite.
 func (noise utilityNoise) separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	s, trace, ok := centred(covariance)
 	if !ok {

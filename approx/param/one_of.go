@@ -27,8 +27,8 @@ func OneOf(kinds []string, own func(i int, value string) []Spec) []Spec {
 	return append([]Spec{Among("choice", values...)}, all...)
 }
 
-// Chosen is which of the parts of OneOf theta chooses, and where its own begin in theta, given how
-// many hyperparameters each has.
+// Chosen returns the part of OneOf that theta chooses, and the index in theta of its first
+// hyperparameter. count returns the number of hyperparameters of part i.
 func Chosen(theta []float64, parts int, count func(i int) int) (chosen, from int) {
 	chosen = int(min(max(math.Round(theta[0]), 0), float64(parts-1)))
 	from = 1

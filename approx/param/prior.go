@@ -11,12 +11,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Prior is a prior distribution of one hyperparameter. Its density p(v) is that of the value in
-// natural units; over theta it is p(v) |dv/dθ|, so that a mode is one over theta.
+// Prior is a prior distribution of one hyperparameter. p(v) is the density of the value v in
+// natural units. The density of theta is p(v) |dv/dθ|, and a mode is the maximum of this density.
 // Its parameters are its fields, and each but a mean must be greater than 0.
 type Prior interface {
-	// Transform is that of the hyperparameters that the prior is for: Log for those greater than 0,
-	// Logit for those between 0 and 1, Identity for any number.
+	// Transform is the transform of the hyperparameters that the prior is for: Log for numbers
+	// greater than 0, Logit for numbers between 0 and 1, Identity for any number.
 	Transform() Transform
 	// LogDensity returns log p(v(θ)) + log |dv/dθ| and its derivative with respect to θ.
 	LogDensity(theta float64) (value, slope float64)
@@ -74,8 +74,8 @@ func (p Normal) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (p Normal) Spread() float64 { return p.SD }
 
-// LogNormal says that ln v is normal with mean Mean and standard deviation SD. Over theta = ln v
-// the mode is Mean.
+// LogNormal is the distribution of v for which ln v is normal with mean Mean and standard deviation
+// SD. Over theta = ln v the mode is Mean.
 type LogNormal struct {
 	Normal `yaml:",inline"`
 }
@@ -178,7 +178,7 @@ func (p Beta) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (p Beta) Spread() float64 { return math.Sqrt(trigamma(p.A) + trigamma(p.B)) }
 
-// checkPrior says what is wrong with the prior of a hyperparameter under transform m.
+// checkPrior returns an error if p is no valid prior of a hyperparameter under transform m.
 func checkPrior(p Prior, name string, m Transform) error {
 	if p.Transform() != m {
 		var suitable []string

@@ -156,7 +156,8 @@ func TestTextsOfValues(t *testing.T) {
 	}
 }
 
-// A hyperparameter matters if its condition holds, and that of its condition does.
+// A hyperparameter matters if its condition holds and the hyperparameter in the condition matters
+// too.
 func TestConditionsInForce(t *testing.T) {
 	specs := []Spec{Among("a", "x", "y", "z"), Between("b", Whole, 1, 3), {Name: "c"}, {Name: "d"}}
 	specs[1].When = &Condition{"a", []float64{1, 2}}

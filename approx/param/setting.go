@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with
-// optional bounds and a prior. The zero value says nothing, and the component's own default holds.
+// Setting is a user's setting of one hyperparameter: a bare number, {init: v} or {fixed: v}, with
+// optional bounds and a prior. With the zero value, the default of the component holds.
 type Setting struct {
 	Init   *float64    `yaml:"init"`
 	Fixed  *float64    `yaml:"fixed"`
@@ -59,9 +59,9 @@ func (s Setting) HeldSpec(name string, m Transform, initial float64) Spec {
 	return p
 }
 
-// Check says what is wrong with the setting of a hyperparameter under transform m: two values at
-// once, a value outside the transform's domain, empty bounds, a value outside them, or a prior that
-// does not suit. name is used in the messages.
+// Check returns an error if the setting is not valid under transform m: two values at once, a value
+// outside the transform's domain, empty bounds, a value outside them, or a prior that does not
+// suit. name is used in the messages.
 func (s Setting) Check(name string, m Transform) error {
 	if s.Init != nil && s.Fixed != nil {
 		return fmt.Errorf("%s has both init and fixed; keep one", name)
@@ -89,7 +89,7 @@ func (s Setting) Check(name string, m Transform) error {
 	return nil
 }
 
-// values are those that the user wrote.
+// values returns the values that the user wrote.
 func (s Setting) values() (values []float64) {
 	for _, v := range []*float64{s.Bare, s.Init, s.Fixed} {
 		if v != nil {

@@ -16,7 +16,7 @@ import (
 type Spec struct {
 	Name   string // natural name with its path: "1.se.length_scale[2]"
 	Map    Transform
-	Init   float64 // NaN: to be set from the data (see FromData)
+	Init   float64 // initial value; NaN means that FromData sets it
 	Lo, Hi float64 // bounds
 	Given  bool    // the bounds are the user's, not the default ones
 	Fixed  bool    // held at Init
@@ -31,8 +31,8 @@ type Spec struct {
 	Literals []string `json:",omitempty"`
 	// When says for which values of another hyperparameter this one matters; nil: for all.
 	When *Condition `json:",omitempty"`
-	// Column is that of the inputs which it is of, counted from 1; 0: of none alone. No result
-	// depends on it.
+	// Column is the column of the inputs to which the hyperparameter belongs, counted from 1; 0: to
+	// no single column. No result depends on it.
 	Column int `json:"-"`
 	// Term marks the amplitude of a term of a sum of kernels: near 0 the term adds nothing. No
 	// result depends on it.
@@ -55,8 +55,8 @@ func (s Spec) Within(prefix string) Spec {
 	return s
 }
 
-// InForce says which hyperparameters matter at theta: those whose conditions hold. The one that a
-// condition names stands before.
+// InForce reports, for every hyperparameter, whether it matters at theta: whether its condition
+// holds. A condition names a hyperparameter that comes earlier in specs.
 func InForce(specs []Spec, theta []float64) []bool {
 	in := make([]bool, len(specs))
 	for j, s := range specs {
@@ -93,8 +93,8 @@ func (s Spec) ThetaName() string {
 	return strings.TrimSuffix(s.Name, last) + s.Map.Prefix() + last
 }
 
-// Check says what keeps a search from moving the hyperparameter: its transform, its bounds or its
-// start.
+// Check returns an error if a search cannot move the hyperparameter, because of its transform, its
+// bounds or its start.
 func (s Spec) Check() error {
 	if s.Map < Log || s.Map > Choice {
 		return fmt.Errorf("%s has the transform %d, which does not exist", s.Name, s.Map)
@@ -137,8 +137,8 @@ var (
 	DefaultHi = math.Exp(15)
 )
 
-// SearchBox is how far, on the theta scale, random starts are drawn to either side of the initial
-// value: a factor e^2 for a hyperparameter on the log scale.
+// SearchBox is the largest distance, on the theta scale, of a random start from the initial value:
+// a factor e^2 for a hyperparameter on the log scale.
 const SearchBox = 2.0
 
 // ThetaBounds returns Lo and Hi on the theta scale.
@@ -240,8 +240,9 @@ func Start(specs []Spec, seed uint64, i int) []float64 {
 	return theta
 }
 
-// Turns is how many starts it takes until each value of each discrete hyperparameter has been in
-// one where it matters: 1 without discrete ones; 0 if that takes more than 10 000.
+// Turns returns the number of starts until each value of each discrete hyperparameter has been in a
+// start where it matters. It is 1 without discrete hyperparameters, and 0 if that takes more than
+// 10 000 starts.
 func Turns(specs []Spec) int {
 	type value struct{ of, is int }
 	met, all := map[value]bool{}, 0
@@ -264,7 +265,7 @@ func Turns(specs []Spec) int {
 	return 0
 }
 
-// CheckStarts says that so many starts do not have each choice, and how many it takes.
+// CheckStarts returns an error if there are too few starts to try every choice (see Turns).
 func CheckStarts(specs []Spec, starts int) error {
 	switch needed := Turns(specs); {
 	case needed == 0:
@@ -284,8 +285,9 @@ func Source(seed, stream uint64) *rand.ChaCha8 {
 	return rand.NewChaCha8(key)
 }
 
-// Proper says which of the free hyperparameters have no prior: a flat one over theta has no
-// integral, and so, as a rule, has no posterior either. Every prior in Priors has one.
+// Proper returns an error that names the free hyperparameters without a prior. A flat prior over
+// theta has no finite integral, and neither has its posterior, as a rule. The priors in Priors have
+// finite integrals.
 func Proper(free []Spec) error {
 	example := [...]string{
 		Log: "{log_normal: {mean: 0, sd: 2}}", Logit: "{beta: {a: 1, b: 9}}", Identity: "{normal: {mean: 0, sd: 1}}",

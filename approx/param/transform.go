@@ -28,7 +28,7 @@ const (
 	Choice                    // theta = v, a number of one of Spec.Choices, from 0
 )
 
-// Prefix is what a theta name carries before the natural name: "log_", "logit_" or nothing.
+// Prefix is the prefix of a theta name before the natural name: "log_", "logit_" or nothing.
 func (t Transform) Prefix() string {
 	return [...]string{Log: "log_", Logit: "logit_", Choice: ""}[t]
 }
@@ -64,7 +64,7 @@ func (t Transform) Theta(v float64) float64 {
 // gradient leads it.
 func (t Transform) Discrete() bool { return t == Whole || t == Choice }
 
-// domain is what the values in natural units must be.
+// domain describes the valid values in natural units.
 var domain = [...]string{
 	Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite", Whole: "whole", Choice: "whole",
 }

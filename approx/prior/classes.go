@@ -11,10 +11,10 @@ import (
 )
 
 // Classes are the covariances K_c of the latent processes of C classes at n cases. The processes
-// are independent a priori, and coupled by sites: that of case i has precision W_i = D - ππᵀ/S, D =
-// diag π, S = Σ_c π_c. They are probabilities, S = 1, or a weight w times these, S = w, or, without
-// weights, any positive numbers, as Contrasts have them. Vectors of Cn numbers contain one class
-// after the other.
+// are independent a priori, and coupled by sites. The site of case i has the precision W_i = D -
+// ππᵀ/S, with D = diag π and S = Σ_c π_c. π are probabilities, S = 1, or a weight w times
+// probabilities, S = w. For Contrasts, π are any positive numbers, and there are no weights.
+// Vectors of Cn numbers contain one class after the other.
 type Classes interface {
 	// LargestVariance is the largest prior variance of a class.
 	LargestVariance(c int) float64
@@ -30,9 +30,8 @@ type Classes interface {
 	LogDet() float64
 	// Shrink sets dst = (I + W K)⁻¹ x, given kx = K x. dst may be x.
 	Shrink(dst, x, kx []float64)
-	// Penalty is, if S = 1, (1-α)/2α log|I + α W_i D_i|, which is subtracted from the log evidence
-	// for the site of a case, and Describe is that of Correction, of the class with the largest
-	// numbers.
+	// Penalty is (1-α)/2α log|I + α W_i D_i|, for S = 1. It is subtracted from the log evidence for
+	// the site of a case. Describe is as in Correction, the largest numbers of all classes.
 	Penalty(i int) float64
 	Describe() (jitter, unexplained float64)
 
@@ -42,16 +41,16 @@ type Classes interface {
 	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ c R_cc + [(I - R K) Γ (I - K R)]_cc,
 	//	R = (K + W⁻¹)⁻¹
 	//
-	// and of the Penalty. Γ has the weights γ on the posterior variances of f_c - Σ_d π_d/S f_d.
-	// The adjoint may depend, if S = 1, on the variances π_c q_c, where q_c is that of
-	// f_c - Σ_d π_d f_d, with that of the correction.
+	// and of the Penalty. Γ has the weights γ on the posterior variances of f_c - Σ_d π_d/S f_d. If
+	// S = 1, the adjoint may depend on the variances π_c q_c. q_c is the variance of f_c - Σ_d π_d
+	// f_d, the variance of the correction included.
 	Pull(dst *Cov, j int, adjoint func(variances []float64) Adjoint)
 	// Squares returns the function that sets dst to the products with x of the squares of the
 	// posterior covariances of f_c - Σ_d π_d/S f_d at one case and at the others.
 	Squares() func(dst, x []float64)
-	// Marginals calls visit for every case, possibly concurrently, with the covariance of its
-	// latent values up to a term common to all entries of a row or of a column, with the part own
-	// of its diagonal that is specific to each class, and with 1 - π_c own_c.
+	// Marginals calls visit for every case, possibly concurrently. sigma is the covariance of the
+	// case's latent values, up to a term common to all entries of a row or of a column. own is the
+	// part of its diagonal that is specific to each class. cavityShare is 1 - π_c own_c.
 	Marginals(visit func(i int, own, cavityShare []float64, sigma *mat.SymDense))
 	// Posterior predicts, given b = K⁻¹(f̂ - m).
 	Posterior(b []float64) ClassesPosterior
@@ -59,9 +58,9 @@ type Classes interface {
 
 // Paired Classes can form all covariances.
 type Paired interface {
-	// Covariances calls visit for every class a and every c ≥ a, one after the other, with the
-	// posterior covariances s_ij of f_a - Σ_d π_d/S f_d at case i and f_c - Σ_d π_d/S f_d at case
-	// j ≠ i, and s_ii = 0, in a matrix that visit may keep.
+	// Covariances calls visit for every pair of classes a ≤ c, one after the other. s_ij is the
+	// posterior covariance of f_a - Σ_d π_d/S f_d at case i and f_c - Σ_d π_d/S f_d at case j ≠ i.
+	// s_ii is 0. visit may keep the matrix.
 	Covariances(visit func(a, c int, s blas64.General))
 }
 
@@ -85,7 +84,7 @@ type predictor interface {
 	projector
 	// Mean adds to mean[j] the posterior mean of f_c minus the prior mean.
 	Mean(mean []float64, c int, cross *mat.Dense)
-	// Numbers are those of Prior.
+	// Numbers is as in Prior.
 	Numbers() ([]float64, bool)
 }
 
@@ -105,8 +104,8 @@ func (p ClassesPosterior) Latent(mean, variance []float64, c int, cross *mat.Den
 }
 
 // Covariances calls visit with the covariance, C×C, of the latent values at every input, possibly
-// concurrently. differences says that only those between classes matter; then a term common to all
-// entries is left out, which may exceed them by orders of magnitude.
+// concurrently. With differences, a term common to all entries is left out: it does not change the
+// differences between classes, and may exceed them by orders of magnitude.
 func (p ClassesPosterior) Covariances(
 	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
 ) {
@@ -155,8 +154,8 @@ type projector interface {
 	rows() int
 }
 
-// InputsAtOnce is how many new inputs Covariances takes at a time, C n numbers for each: every
-// triangle is read twice for all of them. Threads take inputsEach of them.
+// InputsAtOnce is the number of new inputs that Covariances takes at a time, with C n numbers each.
+// Every triangle is read twice for all these inputs together. A thread takes inputsEach inputs.
 const InputsAtOnce, inputsEach = 384, 64
 
 // eachGram calls visit with the C×C products of columns j of x_c and x_d, for each of m columns,

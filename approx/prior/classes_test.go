@@ -328,7 +328,7 @@ func TestClassesSquares(t *testing.T) {
 // TestPreconditioners: K̃ (I + W K̃)⁻¹ is symmetric, with variances of at least 0.
 func TestPreconditioners(t *testing.T) {
 	joint(t, func(t *testing.T, j *jointPrior, _ bool) {
-		if floats.Max(j.total) > 1 { // for probabilities only
+		if floats.Max(j.total) > 1 { // the check is for probabilities only
 			return
 		}
 		size := testClasses * testCases

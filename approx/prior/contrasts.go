@@ -23,7 +23,7 @@ import (
 //
 //	½ log|I + S K_x| - n/2 log 2πσ²   for   g ~ N(0, σ²),   σ² → ∞
 //
-// so that the log evidence is that of a g with density 1. Sites.Mean is -m, and Sites.B is -b.
+// so that g has the density 1 in the log evidence. Sites.Mean is -m, and Sites.B is -b.
 type Contrasts struct {
 	exactly
 	Classes
@@ -34,13 +34,13 @@ type Contrasts struct {
 	share          []float64  // p
 	blocks         []float64  // Cov x of every case, C×C; nil: not known
 	h, kh          []float64  // Cn, temporary
-	near           *Contrasts // of a similar prior of lower rank; nil: none
+	near           *Contrasts // a similar prior of lower rank; nil: none
 }
 
 // Approximate sets a similar prior of lower rank, which a search uses.
 func (c *Contrasts) Approximate(near Classes) { c.near = NewContrasts(near, c.cases, c.classes) }
 
-// NewContrasts are those of the classes of n cases.
+// NewContrasts returns the contrasts of the classes of n cases.
 func NewContrasts(k Classes, n, classes int) *Contrasts {
 	v := func(n int) []float64 { return make([]float64, n) }
 	c := &Contrasts{
@@ -53,7 +53,8 @@ func NewContrasts(k Classes, n, classes int) *Contrasts {
 	return c
 }
 
-// These implement Sited. No prior variance of x is finite: that of f has its rounding error.
+// These implement Sited. x has no finite prior variance. The largest variance of f takes its place,
+// because it determines the rounding error of x.
 func (c *Contrasts) Variance(int) float64     { return c.largest }
 func (c *Contrasts) LargestVariance() float64 { return c.largest }
 func (c *Contrasts) Search() Search           { return contrastSearch{c} }
@@ -67,10 +68,10 @@ func (c *Contrasts) Penalty(int, float64) float64 { return 0 }
 // Total is s, of the last Factorise.
 func (c *Contrasts) Total() []float64 { return c.total }
 
-// Forget says that Classes have been factorised otherwise.
+// Forget must be called after Classes have been factorised for other sites.
 func (c *Contrasts) Forget() { c.blocks, c.factored = nil, nil }
 
-// Factorise implements Sited. It does nothing where the factor is that of tau.
+// Factorise implements Sited. It does nothing if the current factor belongs to tau.
 func (c *Contrasts) Factorise(tau []float64) error {
 	if slices.Equal(tau, c.factored) {
 		return nil
@@ -203,8 +204,8 @@ func (c *Contrasts) covary(dst, z []float64) {
 	}
 }
 
-// contrastSearch is the Search of contrasts: a sweep goes through the classes of a case with the
-// marginals that the visits before left, and takes those of the factor for other cases.
+// contrastSearch is the Search of contrasts. In a sweep, visits to the other classes of the same
+// case change the marginals of a case, and visits to other cases do not.
 type contrastSearch struct{ *Contrasts }
 
 // These implement Search.
@@ -253,7 +254,7 @@ func (s contrastSearch) Sweep(_ bool, at Sites, visit Visit) error {
 	return nil
 }
 
-// Jacobian is that of Prior.
+// Jacobian is as in Prior.
 func (c *Contrasts) Jacobian(sigma []float64) func(dst, x []float64) {
 	return c.respond(sigma, c.Classes.Squares())
 }
@@ -273,8 +274,8 @@ func (c *Contrasts) respond(sigma []float64, others func(dst, x []float64)) func
 	}
 }
 
-// Jacobian implements Search. The changes of variances by sites of other cases, squares of small
-// correlations, are those of the similar prior of lower rank, or left out.
+// Jacobian implements Search. The changes of variances by sites of other cases are squares of small
+// correlations. They are computed for the similar prior of lower rank, or left out.
 func (s contrastSearch) Jacobian(sigma []float64, at At) func(dst, x []float64) {
 	if at == Exactly && len(sigma) <= mostExact {
 		return s.Contrasts.Jacobian(sigma)
@@ -296,7 +297,7 @@ func (s contrastSearch) Jacobian(sigma []float64, at At) func(dst, x []float64) 
 // the square of that in numbers.
 const mostExact = 3000
 
-// respondAlone is the Jacobian but for changes of variances by sites of other cases.
+// respondAlone is the Jacobian without the changes of variances by sites of other cases.
 func (s *Contrasts) respondAlone(sigma []float64) func(dst, x []float64) {
 	blocks, classes, n := s.covariances(), s.classes, s.cases
 	z := make([]float64, len(sigma))

@@ -32,8 +32,8 @@ func counts(weight []float64) (count []float64) {
 	return count
 }
 
-// withCopies makes of k, the prior of the means, that of the copies, if there are several or noise
-// of a matrix.
+// withCopies turns k, the prior of the means, into the prior of the copies, if they have
+// independent variances.
 func withCopies(k Prior, cov Cov, count []float64) Prior {
 	c := &copies{Prior: k, count: count, tau: make([]float64, len(count))}
 	switch p := k.(type) {
@@ -67,8 +67,8 @@ func (c Cov) ofMeans(count []float64) (Cov, error) {
 	return c, nil
 }
 
-// left is T_i, and extra the variance that a copy has beyond that of the mean, for a site of
-// precision tau.
+// left is T_i for a site of precision tau, and extra is the variance of a copy minus the variance
+// of the mean of the copies.
 func (c *copies) left(i int, tau float64) float64 { return 1 / (1 + tau*c.own[i]) }
 func (c *copies) extra(i int, tau float64) float64 {
 	return c.own[i] * (c.count[i] - 1) * c.left(i, tau)
@@ -106,7 +106,7 @@ func (c *copies) LogDet() float64 {
 	return sum
 }
 
-// add adds the variances that copies have beyond those of the means.
+// add adds to variances the extra variances of copies, for sites of precisions tau.
 func (c *copies) add(variances, tau []float64) {
 	for i, t := range tau {
 		variances[i] += c.extra(i, t)
@@ -119,7 +119,7 @@ func (c *copies) Variances() []float64 {
 	return v
 }
 
-// Marginals implements Prior. CavityShare is that without all copies.
+// Marginals implements Prior. CavityShare belongs to the cavity without all copies of a case.
 func (c *copies) Marginals() []Marginal {
 	m := c.Prior.Marginals()
 	for i, t := range c.tau {
@@ -176,8 +176,8 @@ func (c *copies) Jacobian(sigma []float64) func(dst, x []float64) {
 	return c.jacobian(sigma, c.tau, c.Prior.Jacobian)
 }
 
-// jacobian is made from that of the means, given their variances. The part of a variance that they
-// lack changes with τ_i alone.
+// jacobian returns the Jacobian of the copies, made from the Jacobian of the means for given
+// variances. The extra variance of copies depends on τ_i alone.
 func (c *copies) jacobian(
 	sigma, tau []float64, ofMeans func(sigma []float64) func(dst, x []float64),
 ) func(dst, x []float64) {
@@ -206,7 +206,7 @@ func (c *copies) Search() Search { return &copiesSearch{c.Prior.Search(), c, c.t
 type copiesSearch struct {
 	Search
 	of  *copies
-	tau []float64 // of the factor or the last sweep
+	tau []float64 // precisions in the factor or after the last sweep
 }
 
 // These implement Search.

@@ -21,8 +21,8 @@ type Cov struct {
 	K *mat.SymDense
 	// With inducing inputs, their covariance m×n with the training inputs, and the prior variances
 	// at the training inputs: without noise, and of the independent noise of every case (nil:
-	// none). Without inducing inputs Noise is nil and K has the noise, but for weighted cases,
-	// whose copies have noise of their own: K is then without.
+	// none). Without inducing inputs Noise is nil and K includes the noise. Copies of a weighted
+	// case have independent noise: then Noise has it, and K does not.
 	Cross       *mat.Dense
 	Diag, Noise []float64
 	Mean        []float64 // n; nil means zero

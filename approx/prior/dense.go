@@ -94,7 +94,7 @@ func (d *Dense) Rank() int {
 	for i := range pivots {
 		pivots[i] = d.Variance(i)
 	}
-	var rows [][]float64 // of the factor
+	var rows [][]float64 // rows of the factor
 	for len(rows) < n {
 		pivot := floats.MaxIdx(pivots)
 		if !(pivots[pivot] > 8*float64(n)*eps*scale) {
@@ -199,10 +199,10 @@ func (d *Dense) Solve(x []float64) (square float64) {
 // Locate implements Prior.
 //
 // In K b terms of the size of the prior variances cancel to the size of the posterior. Its rounding
-// error, at worst n ε max K_ii Σ|b|, would limit how near the sites get to a fixed point and the
-// accuracy of bᵀK b, because standard deviations can be √(τ max K_ii) times smaller than those of
-// the prior. So it is summed in twice the precision. The remaining errors are the rounding of μ and
-// b themselves, and of the product of K with the refinement of b.
+// error, at worst n ε max K_ii Σ|b|, would limit the distance of the sites from a fixed point and
+// the accuracy of bᵀK b. For a posterior standard deviation can be √(τ max K_ii) times smaller than
+// the prior one. So it is summed in twice the precision. The remaining errors are the rounding of μ
+// and b themselves, and of the product of K with the refinement of b.
 func (d *Dense) Locate(s Sites) (uncertain float64) {
 	n, refined := len(d.root), 0.0
 	r, kr := make([]float64, n), make([]float64, n)

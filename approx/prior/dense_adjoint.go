@@ -128,7 +128,7 @@ func (d *Dense) remaining(dst []float64, cases []int) {
 	}
 }
 
-// Pull implements Prior. With γ, as I - RK = S^½ B⁻¹ S^-½ + FᵀFK, the weights are those of B⁻¹.
+// Pull implements Prior. The weights γ become weights on B⁻¹, because I - RK = S^½ B⁻¹ S^-½ + FᵀFK.
 func (d *Dense) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 	n, raw := len(d.root), dst.K.RawSymmetric()
 	CheckAdjoint(dst.K, n)
@@ -232,14 +232,15 @@ func byCorrelation(correlation, square blas64.Symmetric) func(dst, x []float64) 
 	n := correlation.N
 	row := func(x []float64) blas64.General { return blas64.General{Rows: 1, Cols: n, Stride: n, Data: x} }
 	return func(dst, x []float64) {
-		linalg.SymvRows(1, correlation, row(x[:n]), 0, row(dst[:n])) // on several threads, unlike Symv
+		// uses several threads, unlike Symv
+		linalg.SymvRows(1, correlation, row(x[:n]), 0, row(dst[:n]))
 		linalg.SymvRows(-1, square, row(x[n:]), 0, row(dst[n:]))
 	}
 }
 
-// correlate sets dst to the correlations of the posterior, which off the diagonal are, for τ ≥ 0,
-// -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), as B⁻¹ = I - S^½ Σ S^½, and square to their squares. Any of the
-// three may share memory.
+// correlate sets dst to the correlations of the posterior, and square to their squares. For τ ≥ 0
+// the correlations off the diagonal are -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), because B⁻¹ = I - S^½ Σ S^½.
+// dst, square and inverse may share memory.
 func (d *Dense) correlate(sigma []float64, dst, square, inverse blas64.Symmetric) {
 	scale, n := make([]float64, len(sigma)), len(sigma)
 	for i, v := range sigma {

@@ -292,12 +292,13 @@ func (p *denseClasses) measure(products []blas64.General) []float64 {
 	eachRow(n, func(i int) { copy(mInverse[i*n+i:(i+1)*n], p.m.Data[i*n+i:(i+1)*n]) })
 	linalg.InverseTri(p.inner)
 	linalg.Reflect(blas.Lower, p.square(mInverse), p.square(mInverse))
-	s, pis := make([]float64, p.classes*n), make([]float64, p.classes*n) // D, at least that of p.root
+	// pis is D, with the lower bound that p.root has
+	s, pis := make([]float64, p.classes*n), make([]float64, p.classes*n)
 	floats.MulTo(pis, p.root, p.root)
 	const strip = 256
 	linalg.Parallel((n+strip-1)/strip, func(job int) {
 		from, to := job*strip, min(n, (job+1)*strip)
-		common := make([]float64, to-from) // of Σ_c Q_c D_c
+		common := make([]float64, to-from) // Σ_c Q_c D_c
 		for i := range n {
 			clear(common)
 			for c, x := range products {

@@ -24,7 +24,7 @@ type pivotedColumns struct {
 	v          []blas64.General // one per covariance
 	weighted   blas64.General   // n×Cr, D_c V_c side by side, divided by √w
 	inner      blas64.Symmetric
-	factor     blas64.Triangular // of I + VᵀWV
+	factor     blas64.Triangular // factor of I + VᵀWV
 	t          []float64         // Cr
 }
 

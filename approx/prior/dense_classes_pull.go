@@ -45,7 +45,7 @@ func shares(dst, pi []float64, n int) {
 //
 //	Cov f = δ_cd V_c + Q_cᵀQ_d,   Q_c = M⁻ᵀ X_c,   (I - K R)_bc = δ_bc (I - X_c)ᵀ + Q_bᵀ M⁻ᵀE_c
 //
-// so that those of x have Y_c = Σ_d Q_d diag(p_d) - Q_c in the place of Q_c.
+// In the same formula for Cov x, Y_c = Σ_d Q_d diag(p_d) - Q_c takes the place of Q_c.
 type contrasts struct {
 	*denseClasses
 	p    []float64        // p
@@ -113,7 +113,7 @@ func (p *denseClasses) Covariances(visit func(a, c int, s blas64.General)) {
 
 // Squares implements Classes, with n² numbers for every pair of classes.
 func (p *denseClasses) Squares() func(dst, x []float64) {
-	pairs := make([][]blas64.General, p.classes) // of a and c ≥ a
+	pairs := make([][]blas64.General, p.classes) // a matrix for each a and c ≥ a
 	p.Covariances(func(a, c int, s blas64.General) {
 		floats.Mul(s.Data, s.Data)
 		pairs[a] = append(pairs[a], s)

@@ -10,8 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// negativeSites is the contribution of sites of negative precision, those of cases J, -τ_J = T, to
-// the posterior of the others. With E the columns J of the identity and R₊, Σ₊ those of the others,
+// negativeSites is the contribution of sites of negative precision to the posterior. They are the
+// sites of cases J, with -τ_J = T. R₊, Σ₊ and B₊ are computed without these sites. With E the
+// columns J of the identity,
 //
 //	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊)
 //	R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|

@@ -60,7 +60,7 @@ func (s *denseSearch) Variances(sigma []float64) {
 
 // project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv + (FK)ᵀFK.
 func (d *Dense) project(v blas64.General) {
-	const tile = 32 // of the transposition
+	const tile = 32 // tile of the transposition
 	if d.uninformative() {
 		clear(v.Data)
 		return
@@ -160,12 +160,13 @@ const SweepBlock, width = 128, 256
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	sigma   blas64.Symmetric  // Σ after the last complete block, in the memory of the factor
-	columns blas64.General    // the columns of a block, in rows
-	own     blas64.Triangular // of a block: its own part of the s_t, from their diagonal on, and then U
-	c, x    []float64         // of a block: c_t, and the steps of μ along s_t
-	f       []float64         // of a site: -c_r s_r[t] for the sites r before it
-	mu      []float64         // of a block: μ after the last complete block
+	sigma   blas64.Symmetric // Σ after the last complete block, in the memory of the factor
+	columns blas64.General   // the columns of a block, in rows
+	// entries of the s_t for the block's sites, from the diagonal on, and then U
+	own  blas64.Triangular
+	c, x []float64 // c_t of the block's sites, and the steps of μ along s_t
+	f    []float64 // -c_r s_r[t] for the sites r before site t
+	mu   []float64 // μ of the block's sites after the last complete block
 }
 
 // newSweep is for sweeps whose Σ is to take the place of u.
@@ -182,9 +183,9 @@ func newSweep(work *Work, u blas64.Triangular) *sweepWork {
 // μ.
 //
 // The sites of a block need only their own rows and columns of Σ and μ. The rest is updated at the
-// end of the block: the column of its site t was column t minus Σ_r c_r s_r[t] s_r over the sites r
-// before it, so that the s_t are the rows of U⁻ᵀ C, with C the block's columns at its beginning and
-// U_rt = c_r s_r[t], U_tt = 1.
+// end of the block: s_t, the column of Σ at the visit to site t, was column t minus Σ_r c_r s_r[t]
+// s_r over the sites r before it. So the s_t are the rows of U⁻ᵀ C. C has the block's columns at
+// its beginning, U_rt = c_r s_r[t] and U_tt = 1.
 func (s *denseSearch) Sweep(goOn bool, at Sites, visit Visit) error {
 	s.sweepWork()
 	w := s.sweeps

@@ -27,7 +27,7 @@ type inducing struct {
 	independent []float64         // Λ
 	residual    []float64         // D
 	power       float64           // α
-	jitter      float64           // on the diagonal of K_zz
+	jitter      float64           // added to the diagonal of K_zz
 	widest      int               // the inducing input with the largest prior variance, which scales the jitter
 }
 
@@ -37,8 +37,7 @@ type inducing struct {
 // inducing variables are noisy values of the process.
 const leastShare = 1e-8
 
-// newInducing factors K_zz and computes V. count are the numbers of copies of every case, of which
-// it is the mean; nil: 1.
+// newInducing factors K_zz and computes V. Case i is the mean of count[i] copies; nil: 1 each.
 func newInducing(work *Work, cov Cov, n int, power float64, count []float64) (*inducing, error) {
 	if err := cov.checkInducing(n); err != nil {
 		return nil, err
@@ -121,8 +120,8 @@ func leastPivot(u blas64.Triangular) float64 {
 	return least
 }
 
-// checkCross says what was wrong with a column of K_zx, given |v|² of all columns of V. A number
-// that is not finite leaves none of its column of V finite from its own row on.
+// checkCross returns an error if K_zx had a number that is not finite, given |v|² of all columns of
+// V. Such a number makes its column of V not finite from its own row on.
 func (p *inducing) checkCross(squares []float64) error {
 	if linalg.AllFinite(squares) {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// pull sets dst to the derivatives with respect to K_zz, K_zx, the variances and the noise for the
-// adjoint G of K̂, given ℓ = diag G and the function vg, which sets its argument to columns j0 to
-// j1 of V G. With P = K_zz⁻¹K_zx = U⁻¹V, h = α ℓ + spare the weight on D (spare nil: 0) and G₀ = G
-// - diag(h) that on Q,
+// pull sets dst to the derivatives with respect to K_zz, K_zx, the variances and the noise, given
+// an adjoint G of K̂. noise is ℓ = diag G, and vg sets its argument to columns j0 to j1 of V G. The
+// weight on D is h = α ℓ + spare (spare nil: 0), and the weight on Q is G₀ = G - diag(h). With P =
+// K_zz⁻¹K_zx = U⁻¹V,
 //
 //	K_zz: -P G₀ Pᵀ,   K_zx: 2 P G₀,   K_ii: h_i,   N_i: ℓ_i
 func (p *inducing) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General, j0, j1 int)) {

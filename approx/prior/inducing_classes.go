@@ -67,7 +67,7 @@ func withInducingClasses(
 	return newInducingClasses(priors, classes), nil
 }
 
-// prior is that of a class.
+// prior returns the prior of class c.
 func (k *inducingClasses) prior(c int) *inducing { return share(k.priors, c) }
 
 func (k *inducingClasses) LargestVariance(c int) float64 { return k.prior(c).LargestVariance() }

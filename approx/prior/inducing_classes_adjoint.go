@@ -28,7 +28,7 @@ func (k *inducingClasses) differentiate() {
 		k.coupling(k.of(c, r), c, c, 0)
 	}
 	k.invert()
-	k.eachCentred(func(j0 int, y, w [][]float64) { // of one row of U_M⁻ᵀ V̂_i
+	k.eachCentred(func(j0 int, y, w [][]float64) { // y and w belong to one row of U_M⁻ᵀ V̂_i
 		for c := range k.classes {
 			y, w := y[c], w[c]
 			j1 := j0 + len(y)
@@ -116,9 +116,10 @@ func (k *inducingClasses) halves(j0, j1 int) (x []blas64.General, giveBack func(
 	return x, giveBack
 }
 
-// eachCentred calls visit with every row of Y = U_M⁻ᵀ V̂_i for the cases from j0 on, and there of
-// every class y_c - ȳ, ȳ = Σ_d ε_d y_d/s, and w_c - Σ_d π_d w_d/S of w = Tᵀy up to a common term,
-// (y_c - ȳ)/(1 + π_c Λ_c). Calls for other cases may be concurrent.
+// eachCentred calls visit for every row of Y = U_M⁻ᵀ V̂_i and for ranges of cases, each from j0 on.
+// For every class, y has y_c - ȳ with ȳ = Σ_d ε_d y_d/s, and w has w_c - Σ_d π_d w_d/S. Here w_c =
+// (y_c - ȳ)/(1 + π_c Λ_c), which is Tᵀy up to a term common to all classes. Calls for other cases
+// may be concurrent.
 func (k *inducingClasses) eachCentred(visit func(j0 int, y, w [][]float64)) {
 	m := k.size()
 	eachPart(k.n, max(16, casesAtOnce/k.classes), func(j0, j1 int) {

@@ -10,11 +10,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// inducingClassesPosterior has what predictions at new inputs need from the posterior of several
-// processes' inducing variables, in O(C m) and O(C² m²) per case.
+// inducingClassesPosterior predicts at new inputs from the posterior of several processes' inducing
+// variables. A new input takes O(C m) for the means and O(C² m²) for the covariance.
 type inducingClassesPosterior struct {
 	of      *inducingClasses
-	weights [][]float64 // of every class, w = U⁻¹ V b
+	weights [][]float64 // w = U⁻¹ V b of every class
 }
 
 func (k *inducingClasses) Posterior(b []float64) ClassesPosterior {

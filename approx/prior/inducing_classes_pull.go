@@ -87,15 +87,15 @@ func (k *inducingClasses) blocks(
 	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, from, stack, beta, x)
 }
 
-// weighted is what weights on variances add to an adjoint. With Γ̃ = T Γ Tᵀ, as V̂ (I - R K̂) =
-// M⁻¹V̂ T,
+// weighted is the contribution of weights on variances to an adjoint. With Γ̃ = T Γ Tᵀ, as V̂ (I -
+// R K̂) = M⁻¹V̂ T,
 //
 //	(I - R K̂) Γ (I - K̂ R) = (I - E V̂ᵀM⁻¹V̂) Γ̃ (I - V̂ᵀM⁻¹V̂ E)
 //	V̂ (I - R K̂) Γ (I - K̂ R) = M⁻¹V̂ Γ̃ - M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂ E
 type weighted struct {
 	pairs    pairs          // Γ̃
 	middle   blas64.General // M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹, folded
-	diagonal []float64      // of the first line
+	diagonal []float64      // diagonal of the first line
 }
 
 // pairs has numbers of every case for every pair of classes.
@@ -243,12 +243,12 @@ func (k *inducingClasses) weighted(gamma []float64) (w weighted) {
 	return w
 }
 
-// Squares implements Classes. As the covariance of x_a of case i with those of case j is that of
-// V̂_i T_i P_iᵀ and V̂_j T_j P_jᵀ under M⁻¹,
+// Squares implements Classes. The covariances of x at cases i and j are P_i T_iᵀ V̂_iᵀ M⁻¹ V̂_j T_j
+// P_jᵀ, so that
 //
 //	Σ_j,c Cov(x_ia, x_jc)² γ_jc = [P_i T_iᵀ V̂_iᵀ M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂_i T_i P_iᵀ]_aa
 //
-// from which the case itself is taken off.
+// The term of the case itself, j = i, is subtracted.
 func (k *inducingClasses) Squares() func(dst, x []float64) {
 	g := k.contrasts()
 	product := func(q pairs, a, c, i int) (sum float64) {

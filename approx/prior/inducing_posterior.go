@@ -11,19 +11,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// InducingPosterior has what predictions at new inputs need from the posterior of one process'
-// inducing variables: with k = K(Z, new)
+// InducingPosterior predicts at new inputs from the posterior of one process' inducing variables.
+// With k = K(Z, new),
 //
 //	mean  kᵀ w,   w = U⁻¹ V b = K_zz⁻¹ E[f_z]
 //	variance  K(new, new) - |U⁻ᵀk|² + |U_M⁻ᵀU⁻ᵀk|²
 //
-// in O(m) and O(m²) per case.
+// A new input takes O(m) for the mean and O(m²) for the variance.
 type InducingPosterior struct {
-	u, um   blas64.Triangular // of K_zz and of M
+	u, um   blas64.Triangular // factors of K_zz and of M
 	weights []float64         // w
 }
 
-// posterior is that of the inducing variables, given b with f = m + K̂ b at the cases.
+// posterior returns the posterior of the inducing variables, given b with f = m + K̂ b at the
+// cases.
 func (p *inducingSites) posterior(b []float64) InducingPosterior {
 	t := InducingPosterior{u: p.u, um: p.um, weights: make([]float64, p.points())}
 	p.project(t.weights, b)

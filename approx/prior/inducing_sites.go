@@ -25,7 +25,7 @@ type inducingSites struct {
 	*inducing
 	s, left, e []float64 // τ, T, E
 	um         blas64.Triangular
-	squares    []float64 // |U_M⁻ᵀ v_i|²; of the factor only if known
+	squares    []float64 // |U_M⁻ᵀ v_i|²; valid for the current factor if known
 	known      bool
 	z, vy      []float64 // for Shrink
 }

@@ -5,9 +5,10 @@ import "slices"
 // table has the structures of a covariance, in the order in which they are tried. Both
 // functions return nil for a Cov of another structure.
 var table = []struct {
-	// new is K of n cases for one latent process. power is that of a correction. merge lets cases
-	// share their latent value if their rows of K and their prior means are equal, as for equal
-	// inputs and a kernel without noise. count are the numbers of copies of every case; nil: 1.
+	// new is K of n cases for one latent process. power is the power α of a correction. merge lets
+	// cases share their latent value if their rows of K and their prior means are equal, as for
+	// equal inputs and a kernel without noise. count are the numbers of copies of every case; nil:
+	// 1.
 	new func(work *Work, cov Cov, n int, power float64, merge bool, count []float64) (Prior, error)
 	// classes are the priors of the latent processes of several classes, one shared or one per
 	// class; nil: there are none.

@@ -65,7 +65,8 @@ type Prior interface {
 	// prior mean, given b, their covariance with the cases or the inducing inputs, and their prior
 	// variances. A variance is floored at 0, against rounding.
 	Latent(b, mean, variance []float64, cross *mat.Dense, diag []float64)
-	// Numbers are what Latent needs besides the covariances; ok is false if that is the cases.
+	// Numbers returns the numbers that Latent needs in addition to its arguments. ok is false if
+	// Latent needs the cases.
 	Numbers(b []float64) (numbers []float64, ok bool)
 
 	// Variances are the Σ_ii. Where τ_i is 0 they need not be exact: what they are multiplied with
@@ -90,8 +91,8 @@ type Correction interface {
 	// ResidualVariance is D_i.
 	ResidualVariance(i int) float64
 	// Penalty is (1-α)/2α log(1 + α D_i τ), which is subtracted from the log evidence for a site of
-	// precision τ, and PenaltySlope its derivative with respect to D_i divided by τ, which equals
-	// that with respect to τ divided by D_i.
+	// precision τ. PenaltySlope is its derivative by D_i divided by τ, which equals its derivative
+	// by τ divided by D_i.
 	Penalty(i int, tau float64) float64
 	PenaltySlope(i int, tau float64) float64
 	// Describe returns the value added to a diagonal, and the fraction of the prior variance of the
@@ -112,8 +113,8 @@ type Adjoint struct {
 	C        float64
 	Gamma    []float64 // nil: 0
 	Residual []float64 // other derivatives with respect to D; nil: 0
-	// independent is the derivative with respect to Λ_i given that with respect to K_ii, where
-	// cases are means of copies; nil: they are equal.
+	// independent returns the derivative with respect to Λ_i, given the derivative with respect to
+	// K_ii, where cases are means of copies; nil: the two are equal.
 	independent func(i int, diagonal float64) float64
 }
 
@@ -147,8 +148,8 @@ type Sites struct{ Tau, Nu, Mean, Mu, B []float64 }
 // precision, and the rounding error of v.
 type Marginal struct{ Variance, CavityShare, Rounding float64 }
 
-// Search is what an iteration of sites needs of a prior. Until Close it may use the memory of the
-// factor: after a Factorise call Locate and Variances before the others.
+// Search gives an iteration of sites the posteriors on its way. Until Close it may use the memory
+// of the factor: after a Factorise call Locate and Variances before the others.
 type Search interface {
 	// Variances sets sigma to the Σ_ii of the factor.
 	Variances(sigma []float64)
@@ -158,10 +159,9 @@ type Search interface {
 	Sweep(goOn bool, s Sites, visit Visit) error
 	// Swept sets sigma to the variances after a sweep; false: only a new factor has them.
 	Swept(sigma []float64) bool
-	// Jacobian is that of the prior, of the posterior of the factor or the last sweep, or if that
-	// is quick, of the last call.
+	// Jacobian is as in Prior, for the posterior that at names.
 	Jacobian(sigma []float64, at At) func(dst, x []float64)
-	// PrefersSweeps says that a sweep takes no longer than a new factor.
+	// PrefersSweeps reports whether a sweep takes no longer than a new factor.
 	PrefersSweeps() bool
 	Close()
 }
@@ -169,14 +169,14 @@ type Search interface {
 // Visit is called for every case of a sweep.
 type Visit func(i int, variance, b float64) (dTau, dOffset float64, err error)
 
-// At is a posterior during a search.
+// At names the posterior for which a search returns a Jacobian.
 type At int
 
 const (
-	Factored   At = iota // of the last factor
+	Factored   At = iota // the posterior of the last factor
 	AfterSweep           // after the last sweep
-	LastCalled           // of the last call, which was nearby
-	Exactly              // of the last factor, with small parts that are approximated otherwise
+	LastCalled           // the nearby posterior of the previous call, if that saves time
+	Exactly              // as Factored, and without the approximation of small terms
 )
 
 // eps is the spacing of float64 at 1.

@@ -21,7 +21,8 @@ type structure struct {
 
 const testCases, testPoints, testNew = 13, 4, 3
 
-// structures are a matrix, one of which cases are equal, and inducing inputs with three corrections.
+// structures returns a matrix, a matrix with equal cases, and inducing inputs with three
+// corrections.
 func structures(seed uint64) []structure {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float64, testCases+testPoints)
@@ -266,7 +267,7 @@ func checkPredictions(t *testing.T, s structure, p Prior, tau []float64, k *mat.
 			cross.Set(i, j, s.cov.K.At(i, j))
 		}
 	}
-	whole := mat.DenseCopyOf(cross) // with the cases
+	whole := mat.DenseCopyOf(cross) // covariances with the cases
 	if s.cov.Cross != nil {
 		var solved mat.Dense
 		if err := solved.Solve(s.cov.K, s.cov.Cross); err != nil {
@@ -299,8 +300,8 @@ func checkPredictions(t *testing.T, s structure, p Prior, tau []float64, k *mat.
 	}
 }
 
-// TestPulls: the derivative of Σ G_ij K_ij + Σ w_i D_i along a random change of the numbers that K is made of, from
-// Pull, is that of differences. Of tied cases the change keeps them equal.
+// TestPulls: the derivative of Σ G_ij K_ij + Σ w_i D_i along a random change of the numbers that K
+// is made of, from Pull, agrees with differences. The change keeps tied cases equal.
 func TestPulls(t *testing.T) {
 	const h = 1e-5
 	for _, s := range structures(2) {
@@ -371,7 +372,8 @@ func (s structure) emptyAdjoint() Cov {
 	return dst
 }
 
-// direction is a change of a number of the covariance; that of K is symmetric, and the same for equal cases.
+// direction returns the change of one number of the covariance. The change of K is symmetric, and
+// the same for equal cases.
 func (s structure) direction(part string, i, j int) float64 {
 	if part == "K" {
 		x := func(i int) float64 { return s.cov.K.At(i, 0) + 2*s.cov.K.At(i, 1) }
@@ -419,8 +421,8 @@ func (s structure) along(dst Cov) (d float64) {
 	return d
 }
 
-// TestSearches: a sweep that moves every site leaves the means and variances of a new factor, and meets those that the
-// sites before leave.
+// TestSearches: after a sweep that moves every site, the means and variances agree with a new
+// factor. At every visit they agree with a factor of the sites before the visit.
 func TestSearches(t *testing.T) {
 	for _, s := range structures(3) {
 		for _, kind := range []string{"positive", "some zero"} {

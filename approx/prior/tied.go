@@ -13,8 +13,8 @@ import (
 )
 
 // tied is the covariance of n cases, some of which share their latent value: their rows of K are
-// bit-identical, as for equal inputs and a kernel without noise. With K_v the covariance of the m
-// distinct values, E, n×m, the value of each case, and T = EᵀS E,
+// bit-identical, as for equal inputs and a kernel without noise. K_v is the covariance of the m
+// distinct values, and E, n×m, maps each case to its value. With T = EᵀS E,
 //
 //	K = E K_v Eᵀ,   |I + S K| = |I + T K_v|,   Σ = E Σ_v Eᵀ,   Σ_v = (K_v⁻¹ + T)⁻¹
 //	(I + S K)⁻¹ = I - S E Σ_v Eᵀ,   R = S - S E Σ_v EᵀS
@@ -67,7 +67,7 @@ func newTied(values *Dense, value, first []int) *tied {
 // ties returns the value of each case, and the first case with each value.
 func (d *Dense) ties(mean []float64) (value, first []int) {
 	n := len(d.root)
-	later := make([][]int, n) // for each case, later ones whose covariance with it equals its own variance
+	later := make([][]int, n) // the later cases whose covariance with a case equals its variance
 	linalg.Rows(n, func(i0, i1 int) {
 		known := make(map[int]bool) // equal to a case of this block whose list includes theirs
 		for i := i0; i < i1; i++ {
@@ -189,8 +189,9 @@ func (t *tied) Shrink(dst, x, kx []float64) {
 	}
 }
 
-// Solve implements Prior. With x̄ the means of x over the cases of a value, weighted by τ, and R_v
-// of the values, R x = S(x - E x̄) + S E T⁻¹R_v x̄, and xᵀR x = (x - E x̄)ᵀS(x - E x̄) + x̄ᵀR_v x̄.
+// Solve implements Prior. x̄ are the means of x over the cases of each value, weighted by τ, and
+// R_v is R of the values. Then R x = S(x - E x̄) + S E T⁻¹R_v x̄, and xᵀR x = (x - E x̄)ᵀS(x - E
+// x̄) + x̄ᵀR_v x̄.
 func (t *tied) Solve(x []float64) (square float64) {
 	mean := make([]float64, len(t.first))
 	for i, a := range t.value {
@@ -221,7 +222,7 @@ func (t *tied) Locate(s Sites) (uncertain float64) {
 	return uncertain
 }
 
-// sites are those of the values.
+// sites returns the sites of the values.
 func (t *tied) sites(s Sites) Sites {
 	return Sites{t.sum(s.Tau), t.sum(s.Nu), t.ofValues(s.Mean), t.ofValues(s.Mu), make([]float64, len(t.first))}
 }
@@ -257,7 +258,7 @@ func (t *tied) covariance(inverse blas64.General, a, b int) float64 {
 	case root[a] > leastRoot:
 		return (1 - v) / (root[a] * root[a])
 	}
-	return t.values.Variance(a) // where no derivative depends on it
+	return t.values.Variance(a) // no derivative depends on it
 }
 
 func (t *tied) Variances() []float64 {
@@ -344,7 +345,7 @@ func (t *tied) Jacobian(sigma []float64) func(dst, x []float64) {
 	return t.byValue(t.values.Jacobian(t.ofValues(sigma)))
 }
 
-// byValue makes a Jacobian of the values that of the cases.
+// byValue turns a Jacobian of the values into the Jacobian of the cases.
 func (t *tied) byValue(jacobian func(dst, x []float64)) func(dst, x []float64) {
 	n, m := len(t.value), len(t.first)
 	return func(dst, x []float64) {

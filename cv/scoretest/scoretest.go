@@ -1,6 +1,6 @@
 // Package scoretest contains the checks that every score must pass: a finite value within its range
-// and its interval, the same one for the same predictions and for rows in another order, the sums
-// and means that it claims, and no better value for worse predictions. A test of a score of your
+// and its interval; the same value for the same predictions and for rows in another order; the sums
+// and means that it claims; and no better value for worse predictions. A test of a score of your
 // own is
 //
 //	func TestMine(t *testing.T) { scoretest.Check(t, mine) }

@@ -26,14 +26,15 @@ import (
 type Traits struct {
 	// Asymmetric likelihoods do not treat both labels alike: p(-y|-f) ≠ p(y|f).
 	Asymmetric bool
-	// AverageError is the relative error of Gaussian averages that are found by quadrature, above
-	// that of rounding. They are not tried beyond |mean| = 1e6 and a variance of 1e12.
+	// AverageError is the relative error, beyond rounding, of Gaussian averages by quadrature. They
+	// are not tried beyond |mean| = 1e6 and a variance of 1e12.
 	AverageError float64
 }
 
-// Check runs all checks of lik, of three classes if they have an order, at its parameters' initial
-// values and one unit of theta to either side, where p(y|f) must not vary on a scale below 1 if it
-// is smooth. What is asked depends on its domain and on what it can do.
+// Check runs all checks of lik at its parameters' initial values and one unit of theta to either
+// side. There, if p(y|f) is smooth, it must not vary on a scale below 1. A likelihood of ordered
+// classes is checked for three classes. The checks depend on the domain of lik and on the
+// interfaces that it implements.
 func Check(t *testing.T, lik likelihood.Likelihood, traits Traits) {
 	t.Helper()
 	if lik.Domain() == likelihood.Ordered {
@@ -143,7 +144,8 @@ func (c *check) each(k int, ys []float64, f func(y, mean, variance float64)) {
 	}
 }
 
-// scale is that on which log Z varies over mean: no less than 1 where log p(y|f) is smooth.
+// scale returns the change of mean over which log Z varies: no less than 1 where log p(y|f) is
+// smooth.
 func (c *check) scale(variance float64) float64 {
 	if c.smooth != nil {
 		return math.Sqrt(1 + variance)
@@ -192,7 +194,8 @@ func (c *check) derivatives(t *testing.T) {
 	}
 }
 
-// labels: their probabilities sum to 1, and those of two classes are treated alike.
+// labels checks that the probabilities of all labels sum to 1, and that two classes are treated
+// alike.
 func (c *check) labels(t *testing.T) {
 	if c.lik.Domain() == likelihood.Numeric {
 		t.Skip("needs labels of classes; it runs for the rows of likelihood.Table that have them")
@@ -284,8 +287,8 @@ func (c *check) averages(t *testing.T) {
 	t.Logf("worst share of the tolerance: log Z %.2f, mean %.2f, variance %.2f", worst[0], worst[1], worst[2])
 }
 
-// tiltedMoments are those of the tilted density. exponent is the size of the numbers that cancel in
-// the integrand's exponent.
+// tiltedMoments are log Z, the mean and the variance of the tilted density. exponent is the size of
+// the numbers that cancel in the integrand's exponent.
 type tiltedMoments struct{ logZ, mean, variance, exponent float64 }
 
 // density is p(y|f) N(f; mean, variance), up to a factor. p(y|f) is Moments at variance 0 and may
@@ -305,7 +308,8 @@ func newDensity(m likelihood.MomentMatcher, y, mean, variance float64) *density 
 		logp: func(f float64) float64 { l, _ := m.Moments(y, f, 0); return l },
 		mean: mean, variance: variance, origin: mean, lo: min(0, mean) - 60*s, hi: max(0, mean) + 60*s,
 	}
-	for k, side := range [2][2]float64{{d.lo, math.Copysign(0, -1)}, {0, d.hi}} { // by golden section
+	// golden section search
+	for k, side := range [2][2]float64{{d.lo, math.Copysign(0, -1)}, {0, d.hi}} {
 		lo, hi := side[0], side[1]
 		for range 200 {
 			a, b := lo+0.382*(hi-lo), hi-0.382*(hi-lo)
@@ -331,7 +335,8 @@ func (d *density) relative(f float64) float64 {
 	return d.logp(f) - d.atOrigin - (f-d.origin)*((f-d.mean)+(d.origin-d.mean))/(2*d.variance)
 }
 
-// edge is where the density has fallen to e^-60 of its maximum, from a mode towards a limit.
+// edge returns the point between a mode and a limit where the density is e^-60 of its maximum. It
+// returns limit if the density is larger there.
 func (d *density) edge(mode, limit float64) float64 {
 	inside, outside := 0.0, limit-mode
 	if d.relative(limit) > -60 {
@@ -539,7 +544,8 @@ func (c *check) expected(t *testing.T) {
 			w := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
 			return [4]float64{w * logp, w * d1, w * d2, w * d3}
 		}, -mean/s, 1/s)
-		// f is a double, so that log p is uncertain by |f d1|, and likewise its derivatives.
+		// f is rounded to a double. The relative rounding error ε makes an error of ε|f d1| in log
+		// p, and of ε|f| times the next derivative in each derivative.
 		reach := math.Abs(mean) + s
 		own := c.traits.AverageError
 		for k, v := range [4]struct{ got, uncertain float64 }{
