@@ -11,7 +11,7 @@
 //
 // with one f for two classes, and one for each class where there are more. An Objective is L, or
 // another Criterion of the posterior such as the leave-one-out predictive probability, with its
-// gradient ∂L/∂θ. L is an approximation, that of Model.Inference, unless the likelihood is
+// gradient ∂L/∂θ. L is the approximation of Model.Inference, and exact if the likelihood is
 // Gaussian; the gradient is the exact one of that approximation. Values are in nats and are
 // maximised.
 //
@@ -22,10 +22,9 @@
 //
 // # Hyperparameters
 //
-// θ is one vector of real numbers without bounds, mostly logarithms: those of the kernels in order,
-// then those of the mean, then those of the likelihood (see package param). Layout alone knows that
-// order. "Free" is the part of θ that is not held fixed. The package keeps no current θ: it is
-// always an argument.
+// θ is one vector of real numbers without bounds, mostly logarithms: the kernels' in order, then
+// the mean's, then the likelihood's (see package param). Layout alone knows that order. "Free" is
+// the part of θ that is not held fixed. The package keeps no current θ: it is always an argument.
 //
 // # Errors
 //
