@@ -24,7 +24,8 @@ func Sources() []string {
 type Illustration struct {
 	Key  string `json:"key"`  // content hash of everything that determines it
 	Kind string `json:"kind"` // prior | likelihood | posterior | softmax | cavity
-	// index among the experiment's illustrations, from 0; those of one entry are drawn together
+	// index of the entry among the experiment's illustrations, from 0; the illustrations of one
+	// entry are drawn together
 	Entry  int       `json:"entry"`
 	Kernel Component `json:"kernel,omitzero"` // as YAML flow text; absent: not shown
 	// the prior mean, as YAML flow text; absent: not shown

@@ -89,8 +89,8 @@ type IDColumn struct {
 // architecture.
 type Build = build.Build
 
-// Configuration is one cell of the cross product that an experiment declares. Keys hash its JSON,
-// and that of a Contest.
+// Configuration is one cell of the cross product that an experiment declares. Keys of studies are
+// hashes of its JSON and of the Contest's JSON.
 type Configuration struct {
 	Dataset  string   `json:"dataset"`
 	DataHash string   `json:"data_hash"`
@@ -166,14 +166,14 @@ type Costs struct {
 type Contest struct {
 	// the evaluation of the folds, or with WinnerOnly the outer fold that Next holds out
 	Evaluation string `json:"evaluation"`
-	// the criterion, of the predictions of all Folds together; "log_evidence", without Folds, is
-	// that of the study Next
+	// the criterion, computed from the predictions of all Folds together; "log_evidence", without
+	// Folds, is taken from the study Next
 	Score          string          `json:"score"`
 	Race           string          `json:"race,omitempty"`
 	Options        json.RawMessage `json:"options,omitempty"` // of the race
 	Configurations []int           `json:"configurations"`    // indices into Manifest.Configurations
 	Folds          []int           `json:"folds"`             // indices into the Studies of each of them
-	Next           []int           `json:"next"`              // likewise
+	Next           []int           `json:"next"`              // indices of further Studies
 	// only the winner runs Next: nested cross-validation
 	WinnerOnly bool `json:"winner_only,omitempty"`
 }
@@ -333,18 +333,19 @@ type Trial struct {
 	// Asked has the points of a trial that failed before its first result: free hyperparameters on
 	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
-	// Ended is the place of the trial in the order in which those of an asynchronous search ended,
-	// from 1; absent: the search proposed in batches.
+	// Ended is the place of the trial, from 1, in the order in which the trials of an asynchronous
+	// search ended; absent: the search proposed in batches.
 	Ended int `json:"ended,omitempty"`
-	// Preliminary means that the values are those of another objective, whose optimum is only a
-	// start.
+	// Preliminary means that the values are of another objective, whose optimum is only a start.
 	Preliminary bool `json:"preliminary,omitempty"`
-	// Share is what the trial has of the budget, such as a ninth of the cases; absent: all of it.
+	// Share is the fraction of the budget that the trial has, such as a ninth of the cases; absent:
+	// all of it.
 	Share Share `json:"share,omitzero"`
 	// Own is the number, from 1, of the point that a user has enqueued; absent: the strategy has
 	// proposed the trial.
 	Own int `json:"own,omitempty"`
-	// After is how many trials the strategy had proposed when an enqueued one ended.
+	// After is, for an enqueued point, the number of trials that the strategy had proposed when
+	// this trial ended.
 	After int `json:"after,omitempty"`
 }
 
@@ -366,7 +367,7 @@ func (s Share) String() string {
 	return fmt.Sprintf("%.3g %% of the %s", 100*s.Part, of)
 }
 
-// Some is the share of so many, at least 1.
+// Some is this fraction of a number, rounded, at least 1.
 func (s Share) Some(all int) int {
 	if s == (Share{}) {
 		return all
@@ -460,8 +461,8 @@ type Fit struct {
 	Configuration int `json:"configuration"`
 	Study         int `json:"study"`
 	Chosen        int `json:"chosen"` // index of the best trial; -1 if nothing was tuned
-	// how many points that a user has enqueued were among the trials; of two fits of a study the
-	// one with more counts
+	// number of enqueued points among the trials; of two fits of a study the one with the larger
+	// number counts
 	Own         int      `json:"own,omitempty"`
 	Natural     []Number `json:"natural"`
 	LogEvidence Number   `json:"log_evidence"`
@@ -477,9 +478,10 @@ type Fit struct {
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int `json:"rows,omitempty"`
 	Labels []int `json:"labels,omitempty"` // their classes
-	// how many cases each of them counts as, where cases have weights
+	// weight of each held-out case; absent: 1 each
 	Weights Vector `json:"weights,omitempty"`
-	// sums of the weights of the training cases of each class, likewise: the baseline
+	// sum of the weights of the training cases of each class, where cases have weights: the
+	// baseline
 	TrainWeights Vector `json:"train_weights,omitempty"`
 	Proba        Matrix `json:"proba,omitempty"` // their class probabilities, one row per case
 	// confidence of the predictions, if it is not a function of the probabilities
@@ -497,14 +499,14 @@ type Fit struct {
 	MAP Vector `json:"map,omitempty"`
 	// of class probabilities of Laplace's method: what another way to average them changes
 	OtherAverage *OtherAverage `json:"other_average,omitempty"`
-	// of the numeric targets of the training part: the baseline
+	// mean and variance of the numeric targets of the training part: the baseline
 	TrainMoments *Moments `json:"train_moments,omitempty"`
 	Targets      Vector   `json:"targets,omitempty"`  // numeric targets of the held-out cases
-	Mean         Vector   `json:"mean,omitempty"`     // predicted for them
-	Variance     Vector   `json:"variance,omitempty"` // predicted for them, noise included
-	// What figures show beside the held-out cases, of the study of all the training data. Under
-	// Markov chains it is of the fit at the sample of largest posterior density.
-	// of the training cases, as LatentMean; for classes only
+	Mean         Vector   `json:"mean,omitempty"`     // predictive means for them
+	Variance     Vector   `json:"variance,omitempty"` // predictive variances, noise included
+	// latent means of the training cases, as in LatentMean, for classes only, in the study of all
+	// the training data. This and the next fields are for figures. With Markov chains they describe
+	// the fit at the sample with the largest posterior density.
 	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
 	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
 	// if there are one or two inputs, and they are numeric

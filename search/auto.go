@@ -27,9 +27,9 @@ type Auto struct {
 const (
 	anewTrials = 50
 	axisTrials = 8
-	nearTrials = 60   // of a regression
-	inVain     = 2    // trials for each hyperparameter, and for one more, that end a climb
-	negligible = 1e-7 // a gain that is expected
+	nearTrials = 60   // largest number of points of a regression
+	inVain     = 2    // inVain·(d+1) trials without improvement end a climb
+	negligible = 1e-7 // expected gain below which no trial is worth it
 )
 
 // Check implements Strategy.
@@ -49,9 +49,9 @@ func (Auto) Learns() {}
 // models implements surrogate.
 func (Auto) models() {}
 
-// WithGradient implements Guided: BFGS with as many restarts as take about as many evaluations as
-// Trials; by default at least three, and one from each choice. If Trials are too few for these, it
-// is Auto itself.
+// WithGradient implements Guided: BFGS with as many restarts as Trials evaluations allow. By
+// default there are at least three restarts, and one from each choice. If Trials are too few for
+// that, it is Auto itself.
 func (a Auto) WithGradient(s Space) Strategy {
 	turns := param.Turns(s)
 	climbs := int(math.Round(float64(cmp.Or(a.Trials, 100)) / PerClimb(len(s))))

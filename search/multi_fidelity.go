@@ -11,16 +11,16 @@ import (
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of
-// the cases and all of them. The first level has all Trials, as Bayes has; each of the others half
-// as many as the one before, or fewer if it has met every point. A regression in the
-// hyperparameters and the level has the values of all trials so far (Kandasamy et al. 2017, ICML),
-// each as its distance below the best of its level, squashed (see Bayes), in a unit of the level. A
-// level begins with the best point of the one before and with the point whose distance from it was
-// the unit there. The distance between these two is its own unit. So values of levels are
-// comparable, whatever their scales are.
+// the cases and all of them. The first level has Trials trials. Each later level has half as many
+// as the one before, or fewer if all points are evaluated. One regression, with the hyperparameters
+// and the level as inputs, has the values of all trials so far (Kandasamy et al. 2017, ICML). A
+// value enters as its distance below the best value of its level, squashed (see Bayes), in a unit
+// of the level. A level begins with the best point of the level before, and with the point whose
+// distance from the best was the unit there. The distance between the values of these two is the
+// unit of the new level. This makes the values of levels comparable, whatever their scales.
 type MultiFidelity struct {
 	Fidelity `yaml:",inline"`
-	Trials   int `yaml:"trials" within:"[1,1000]"` // of the first level; 0 means 40
+	Trials   int `yaml:"trials" within:"[1,1000]"` // trials of the first level; 0 means 40
 	Levels   int `yaml:"levels" within:"[1,10]"`   // 0 means 2
 }
 
@@ -40,8 +40,8 @@ type level struct {
 	part, budget float64
 }
 
-// levels are those of a space: of several with the same budget, which its bounds make of them, the
-// last.
+// levels are the levels of a space. If rounding to the bounds or values of the space makes several
+// budgets equal, only the last of these levels stays.
 func (m MultiFidelity) levels(s Space) (all []level) {
 	n := cmp.Or(m.Levels, 2)
 	for l := range n {
@@ -96,8 +96,8 @@ func (m MultiFidelity) Ask(s Space, done []record.Trial, seed uint64) []Proposal
 		return askOnce(done)
 	}
 	budget := s.index(m.Of)
-	rows, values := []float64{}, []float64{} // of the levels before
-	var starts [][]float64                   // the best and the typical point of the level before
+	rows, values := []float64{}, []float64{} // of the earlier levels
+	var starts [][]float64                   // first points: best and unit point of the level before
 	var met [][]float64
 	for l, of := range m.levels(s) {
 		n := slices.IndexFunc(done, func(t record.Trial) bool { return !of.has(t, budget) })
@@ -165,7 +165,7 @@ func (m MultiFidelity) features(s Space, l int, u []float64) []float64 {
 	return append(s.features(u), float64(l)/4)
 }
 
-// learn adds the trials of a level to rows and values; unit is that of the level.
+// learn adds the trials of a level to rows and values, and returns the unit of the level.
 func (m MultiFidelity) learn(s Space, l int, here []record.Trial, rows, values []float64) (_, _ []float64,
 	unit float64) {
 	var at, of []float64

@@ -95,7 +95,7 @@ type dialogue struct {
 	progress            optimize.FunctionConverge
 }
 
-// begin starts a minimisation in so many dimensions at the origin.
+// begin starts a minimisation in dim dimensions at the origin.
 func begin(dim int) *dialogue {
 	method := &optimize.NelderMead{SimplexSize: 1}
 	method.Init(dim, 1)

@@ -18,12 +18,12 @@ import (
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
 // with the distance z of a neighbourhood. The entries of H have independent priors N(0, σ²), and
-// those of g N(0, σ² widest/r): the closer one looks, the more the slope counts. The noise ε grows
-// as the remainder of a Taylor series does, so that far points count little. σ has the largest
-// marginal likelihood, and so has ρ of a few values.
+// the entries of g N(0, σ² widest/r): in a small neighbourhood the slope matters more. The noise ε
+// grows like the remainder of a Taylor series, so that distant points have little weight. σ
+// maximises the marginal likelihood; ρ does so among a few values.
 type quadratic struct {
 	neighbourhood
-	terms   [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
+	terms   [][2]int // (i, j) for the term z_i z_j; (i, -1) for the linear term z_i
 	weights []float64
 	root    *mat.TriDense // R of the QR decomposition of the weighted terms: covariance σ²(RᵀR)⁻¹
 	sd      float64       // σ
@@ -59,10 +59,10 @@ const (
 	exact     = 1e-12 // the least residual, relative to the largest difference of values
 )
 
-// quadratic fits the model to the points of the neighbourhood, the nearest of them if there are
-// very many. It is nil if there are fewer of them than terms, or with few true, none at all. The
-// basis is the identity if there are fewer. Else it is first scaled and then turned, and the fit
-// with the largest marginal likelihood stays.
+// quadratic fits the model to the points of the neighbourhood, or to the nearest of them if there
+// are very many. It is nil if there are fewer points than terms; if few is true, only if there are
+// none. With fewer points than terms the basis is the identity. Otherwise the basis is first scaled
+// and then rotated, and the fit with the largest marginal likelihood is kept.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
@@ -227,7 +227,8 @@ func (b *neighbourhood) span(basis *mat.Dense, least float64) bool {
 	return true
 }
 
-// radius is that of steps from the best point. It begins anew where a better point is far away.
+// radius is the radius of steps from the best point. It is reset to widest where a better point is
+// far away.
 func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	r, best := widest, -1
 	for i, t := range done {
@@ -240,7 +241,7 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 		default:
 			far := floats.Distance(met[i], met[best], math.Inf(1))
 			if t.Value() <= done[best].Value() {
-				if far <= 1.01*r { // a step of length r, but for rounding
+				if far <= 1.01*r { // a step of length r, up to rounding
 					r *= shrink
 				}
 				continue
@@ -255,8 +256,8 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	return r
 }
 
-// nearest are the trials of the neighbourhood that have not failed, at most so many, the nearest
-// first.
+// nearest are the trials of the neighbourhood that have not failed, the nearest first, at most most
+// of them.
 func (b *neighbourhood) nearest(met [][]float64, done []record.Trial, most int) (trials []int) {
 	far := make([]float64, len(done))
 	for i, t := range done {
@@ -298,7 +299,7 @@ func (b *neighbourhood) to(z []float64) []float64 {
 	return u
 }
 
-// apart is the least distance of another point.
+// apart is the least distance of a new point from the others.
 func (b *neighbourhood) apart() float64 { return min(apart, b.radius/1000) }
 
 // around is the region of steps, with most coordinates near the best point. A regression has points

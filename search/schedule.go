@@ -63,11 +63,11 @@ type Event struct {
 // their Turn, and of their index within a study, those behind a Stage once it opens. Results do not
 // depend on when and where a job runs: the journal holds the same lines, up to Line.Seconds, for
 // any number of workers, interruptions and processes. An Asynchronous search depends on the order
-// in which its trials end, which the journal has, and follows it when it is resumed.
+// in which its trials end. The journal has this order, and a resumed search follows it.
 //
 // Other processes may run the same studies on the same folder. Their results are read before every
-// job, and a job that one of them has reserved is left to it (Journal.Claim). At the end
-// each process waits for the others' jobs; those of a process that has died are run again.
+// job, and a job that another process has reserved is left to it (Journal.Claim). At the end each
+// process waits for the others' jobs. Jobs of a process that has died are run again.
 //
 // A trial that fails or panics is recorded with its Failure and the run continues; if no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
@@ -123,7 +123,7 @@ func Run(ctx context.Context, studies []Study, j Journal, o Options) (Summary, e
 type scheduler struct {
 	Options
 	studies []Study
-	journal Journal // which workers use; the agenda is the scheduler's own
+	journal Journal // used by workers too; only the scheduler uses the agenda
 	agenda  *agenda
 	live    map[string]job // the jobs that run, by key
 	ctx     context.Context
@@ -131,10 +131,10 @@ type scheduler struct {
 	began   time.Time
 
 	running  int             // jobs that have not returned a result
-	memory   int64           // of the running jobs
+	memory   int64           // sum over the running jobs
 	short    string          // key of the job that waits for memory
-	reserved int64           // memory that it needs
-	beside   int64           // memory of the running jobs that have overtaken it
+	reserved int64           // memory that this job needs
+	beside   int64           // memory of the running jobs that have overtaken this job
 	overtook map[string]bool // keys of these jobs
 	threads  int             // per running job
 	stop     error           // the reason why no further job starts
@@ -144,8 +144,8 @@ type scheduler struct {
 type result struct {
 	job
 	recorded bool
-	line     *record.Line // of a trial whose place in the order of ending is to be recorded
-	next     []Proposal   // of a job that asks a strategy
+	line     *record.Line // line of a trial whose place in the order is still to be recorded
+	next     []Proposal   // answer of the strategy to a job that asks it
 	err      error
 }
 
@@ -223,7 +223,8 @@ func (s *scheduler) run() {
 	}
 }
 
-// glance is how often a process looks for the results of other processes that it waits for.
+// glance is the interval at which a process looks for results of other processes while it waits for
+// them.
 const glance = 100 * time.Millisecond
 
 // runs reports whether a job runs here.
@@ -251,9 +252,9 @@ func (s *scheduler) begins(j job) {
 }
 
 // next returns the study whose first pending job is to start now; nil if there is none. If memory
-// is short, the first job in order waits, and later ones start only if all that have overtaken it
-// fit beside it, so they never delay it. waits tells that other processes have jobs that this one
-// waits for.
+// is short, the first job in order waits. Later jobs start only if all jobs that have overtaken it
+// leave enough memory for it, so that they never delay it. waits reports that this process waits
+// for jobs of other processes.
 func (s *scheduler) next() (next *tuning, waits bool) {
 	if s.stop == nil {
 		s.stop = s.stopReason()
@@ -375,7 +376,7 @@ func (s *scheduler) finished(r result) {
 		s.beside -= r.memory()
 		delete(s.overtook, r.key)
 	}
-	now := r.job // in the agenda, which may be another than when it began
+	now := r.job // the job in the present agenda, which may be a new one
 	if !r.think {
 		now = s.live[r.key]
 		delete(s.live, r.key)
@@ -386,7 +387,7 @@ func (s *scheduler) finished(r result) {
 		}
 		s.journal.Release(r.key)
 		if of := s.agenda.studies[r.of.place]; r.err == nil && !r.think && slices.Contains(s.agenda.active, of) {
-			r.err = s.agenda.proceed(of) // where it waited for what ran
+			r.err = s.agenda.proceed(of) // the study may have waited for this job
 		}
 		if r.err != nil {
 			s.abort(r.err)

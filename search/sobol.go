@@ -23,9 +23,9 @@ type Sobol struct {
 	Design `yaml:",inline"`
 }
 
-// sobolNumbers has a line for each dimension but the first: a primitive polynomial modulo 2, as the
-// binary digits of a number, and the initial direction numbers m_1, m_2, … up to its degree. They
-// are those of Joe & Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, "new-joe-kuo-6".
+// sobolNumbers has a line for each dimension after the first: a primitive polynomial modulo 2, as
+// the binary digits of a number, and the initial direction numbers m_1, m_2, … up to its degree.
+// They are from Joe & Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, "new-joe-kuo-6".
 //
 //go:embed sobol.txt
 var sobolNumbers string

@@ -15,7 +15,7 @@ type Study struct {
 	// Key is a content hash of everything that determines the study's results, unique in a run.
 	Key           string
 	Configuration int // index into Manifest.Configurations, recorded in the study's lines
-	Index         int // index into Configuration.Studies, likewise
+	Index         int // index into Configuration.Studies, recorded too
 	Space         Space
 	Strategy      Strategy // nil: there is nothing to tune
 	Stop          Stop     // ends the search before the strategy does
@@ -24,8 +24,8 @@ type Study struct {
 	// their ends is then the start of one more trial, which maximises the objective itself.
 	Preliminary bool
 	Stage       *Stage // the stage that starts the study; nil: it starts at once
-	Turn               // when its jobs start; zero: in the order of the studies
-	Shared             // jobs with the same result as those of other studies
+	Turn               // decides when jobs start; zero: in the order of the studies
+	Shared             // identifies jobs with the same result as jobs of other studies
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
@@ -44,15 +44,15 @@ type Study struct {
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
 }
 
-// Shared identifies the jobs of a study whose results other studies of the run have in common, so
-// that nothing is computed twice: a job waits while another study's job with the same result is
+// Shared identifies the jobs of a study that have the same result as jobs of other studies of the
+// run. Nothing is computed twice: a job waits while another study's job with the same result is
 // pending or running.
 type Shared struct {
 	// Tuning is a content hash of everything that determines a trial except its points. Of the
 	// studies with the same hash, one runs the trial at a point, and the others copy the result
 	// unless it failed.
 	Tuning string
-	// Starting is Tuning of the studies whose trials are the preliminary ones of this study.
+	// Starting is the Tuning of the studies whose trials are the preliminary trials of this study.
 	Starting string
 	// Fitting is the corresponding hash for the assessment.
 	Fitting string
@@ -67,22 +67,22 @@ type Shared struct {
 
 // Turn decides when the jobs of a study start. No result depends on it.
 type Turn struct {
-	Ladder *Ladder // nil: it starts in the order of the studies
+	Ladder *Ladder // nil: in the order of the studies
 	Rung   int
-	Cost   float64 // expected time of all jobs; of two studies with the same claim the cheaper one starts
+	Cost   float64 // expected time of all jobs; between equal claims the cheaper study starts
 }
 
-// Ladder compares configurations while a run goes on, so that a run that is interrupted has spent
-// its time on those that may win. A rung has one study of each configuration, all of the same
+// Ladder compares configurations while a run goes on, so that an interrupted run has spent its time
+// on the configurations that may win. A rung has one study of each configuration, all of the same
 // cases, such as a fold of a cross-validation.
 //
-// All configurations get their first rung, the cheapest first. Then the one of rank r takes rung k
-// in the order of k r. So when the best has k rungs, the one of rank r has about k/r. These are the
-// shares of successive rejects, whose probability of missing the best of several arms within a
-// given time is the smallest possible, up to the logarithm of their number (Audibert, Bubeck &
-// Munos 2010, COLT).
+// All configurations get their first rung, the cheapest first. After that, rung k of the
+// configuration of rank r is done in the order of k r: when the best configuration has k rungs, the
+// configuration of rank r has about k/r. Successive rejects allocates rungs in the same way; its
+// probability of missing the best of several arms within a given time is the smallest possible, up
+// to the logarithm of their number (Audibert, Bubeck & Munos 2010, COLT).
 type Ladder struct {
-	Rungs int // that are compared; a configuration's further studies have higher ones
+	Rungs int // number of compared rungs; further studies have higher rungs
 	// Rank returns the rows of fits, the best first. A row has the fits of a configuration by rung;
 	// nil: none yet.
 	Rank func(fits [][]*record.Fit) []int
@@ -92,9 +92,9 @@ type Ladder struct {
 // never on time, so that a resumed run decides the same.
 type Stage struct {
 	After []int // indices of the studies waited for; not empty
-	// Open is called once with the assessments of those studies, which must not be modified; an
-	// assessment is nil if its study was itself dropped. It returns the configurations that
-	// continue. The other studies that wait here never run.
+	// Open is called once with the assessments of the studies of After, which must not be modified.
+	// An assessment is nil if its study was itself dropped. Open returns the configurations that
+	// continue. Studies of other configurations that wait here never run.
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
@@ -149,7 +149,7 @@ func (s *Study) ask(done []record.Trial) []Proposal {
 	return next
 }
 
-// Budget is that of the strategy, at most if the search may stop before.
+// Budget is the strategy's budget, with AtMost if the search may stop before.
 func (s *Study) Budget() Budget {
 	if s.Strategy == nil {
 		return Budget{}

@@ -48,8 +48,8 @@ func Spaces() map[string]search.Space {
 }
 
 // Check runs a strategy to its end on all Spaces that its own Check accepts, on an objective that
-// sometimes fails. It tests that Ask depends on its arguments only, that proposals are inside the
-// bounds and as many as Budget says, and that the arguments are not modified. The strategy must
+// sometimes fails. It tests that Ask depends on its arguments only, that it does not modify them,
+// that proposals are inside the bounds, and that their number agrees with Budget. The strategy must
 // accept all spaces except the one without free hyperparameters.
 func Check(t *testing.T, strategy search.Strategy) {
 	t.Helper()
