@@ -13,21 +13,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Average is a way from the posterior of the latent processes at a new case to its class
-// probabilities, GPML 3.4.2. With one_vs_rest each class has a probability from its own process,
-// and the probabilities are divided by their sum.
+// Average computes the class probabilities of a new case from the posterior of its latent values,
+// GPML 3.4.2. With one_vs_rest each class has a probability from its own process, and the
+// probabilities are divided by their sum.
 type Average interface {
 	// Uses returns an error if the average is not defined for the likelihood. The error names an
 	// average that is.
 	Uses(likelihood.Likelihood) error
-	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. They depend
-	// on this case alone, whatever the other cases are.
+	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. They do not
+	// depend on the other cases of z.
 	Predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
 }
 
 // PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
-// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. The average must suit the
-// likelihood, as its Uses says.
+// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. a.Uses must accept the
+// likelihood.
 func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
@@ -76,9 +76,9 @@ func nameOf(l likelihood.Likelihood) string {
 
 // MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of
 // the logistic function, approximately. Probit needs no approximation, because its average has a
-// closed form. For softmax every class has the κ of its own variance. The error of this has no
-// bound: correlations are ignored, and unlike the average it changes if the same number is added to
-// all f.
+// closed form. For softmax every class has the κ of its own variance. The error of this
+// approximation has no bound: correlations are ignored, and unlike the average it changes if the
+// same number is added to all f.
 type MacKay struct{}
 
 // Uses accepts logit and softmax.

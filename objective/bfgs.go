@@ -16,9 +16,9 @@ import (
 //	sᵀy + 6(f₀ - f₁) + 3(g₀ + g₁)ᵀs,   y = g₁ - g₀
 //
 // (Zhang, Deng and Chen, J. Optim. Theory Appl. 102, 1999) in place of sᵀy, its average over the
-// step, but within a factor of 3 of sᵀy. The line search asks for some decrease and for less than
-// nine tenths of the slope; past the minimum any slope will do. Trial steps are cubic or at most
-// four times the last.
+// step, but within a factor of 3 of sᵀy. The line search ends when the value has decreased
+// sufficiently and the slope is less than nine tenths of the initial one. Beyond the minimum any
+// slope is accepted. Trial steps are cubic or at most four times the last.
 //
 // gonum's BFGS with lineSearch takes 26 % more evaluations (6495 for 5163: Laplace on eight of the
 // bundled sets and EP on five, each with four kernels and four restarts). The best of four restarts
@@ -26,7 +26,7 @@ import (
 // of them higher.
 type quasiNewton struct {
 	threshold  float64       // Settings.GradientThreshold
-	amplitudes []int         // coordinates along which it ends on a plateau
+	amplitudes []int         // coordinates along which a plateau ends the search
 	flat       bool          // it has ended on a plateau
 	inverse    *mat.SymDense // estimate of the inverse Hessian; nil: none yet
 
@@ -37,12 +37,12 @@ type quasiNewton struct {
 }
 
 // stride is the length of the first trial step. Hyperparameters that are logarithms change by a
-// factor of about 4. Later searches begin with steps that have no entry larger than that, or than
-// four times the largest of the last step.
+// factor of about 4. In later searches no entry of the first step exceeds the larger of stride and
+// four times the largest entry of the last step.
 const stride = 1.5
 
-// resolution is the relative difference of two values below which neither is known to be the
-// larger: the tolerance to which approximations are asked to converge.
+// resolution is the relative error of a value: the tolerance to which approximations converge.
+// Values that differ by less cannot be ordered.
 const resolution = 1e-10
 
 // Uses returns an error if the problem has no gradient.
@@ -132,8 +132,8 @@ func (q *quasiNewton) minimise() bool {
 	}
 }
 
-// onPlateau reports that the criterion, with the gradient -g, rises less than plateau with an
-// amplitude along which it is hardly curved.
+// onPlateau reports whether the criterion, with the gradient -g, rises along an amplitude by at
+// most plateau and has almost no curvature there.
 func (q *quasiNewton) onPlateau(g []float64) bool {
 	return slices.ContainsFunc(q.amplitudes, func(i int) bool {
 		return -g[i] > 0 && -g[i] <= plateau && q.inverse.At(i, i) > doubtful
@@ -181,7 +181,7 @@ func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, fo
 		switch {
 		case now >= 0.9*slope:
 			return false, true
-		case now < 0.9*slope: // further
+		case now < 0.9*slope: // t is too short
 			secant := width * slopeLo / (slopeLo - now)
 			lo, atLo, slopeLo = t, at.F, now
 			switch {

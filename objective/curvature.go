@@ -20,15 +20,15 @@ import (
 // without influence on f at θ̂ are fixed.
 type Curvature struct {
 	Inside         []int            // indices of the hyperparameters that are not fixed, among the free ones
-	Hessian        *mat.SymDense    // over those Inside
+	Hessian        *mat.SymDense    // rows and columns in the order of Inside
 	StandardErrors []float64        // √[(-H)⁻¹]_ii; nil if f has no maximum there
 	Correlations   *mat.SymDense    // nil if f has no maximum there
 	Warnings       []approx.Warning // why something is missing or unreliable
 }
 
 const (
-	// curvatureStep is the step in theta of the differences. Their error, some h²/6 of the fourth
-	// derivatives and the gradient's rounding over h, is then about 1e-6 of the curvature.
+	// curvatureStep is the step in theta of the differences. Their error is h²/6 of the fourth
+	// derivatives plus the gradient's rounding error over h: about 1e-6 of the curvature.
 	curvatureStep = 1e-3
 	// gradientRounding is the rounding error of a gradient relative to max(1, |f|).
 	gradientRounding = 1e-8

@@ -22,7 +22,7 @@ type Summary struct {
 	Trials  bool // trials alone are counted, because all studies have a Value
 	Done    int  // run in this call, or copied from another study's job with the same result
 	Skipped int  // number on record before this call
-	Failed  int  // number of failures among Done and Skipped
+	Failed  int  // failures among Done and Skipped
 	// Total is the number of jobs known so far. It is an upper bound if a strategy may converge
 	// before it has used its budget, and it grows when a Stage lets more studies run.
 	Total int
@@ -44,7 +44,8 @@ type Best struct {
 	Value         float64 // has the sign of the objective
 }
 
-// moves reports whether a strategy needs more than the values of the points that it proposes.
+// moves reports whether the points of a strategy's trials differ from its proposals: it climbs from
+// them or samples.
 func moves(s Strategy) bool {
 	_, chains := s.(Sampler)
 	return s != nil && (chains || s.Optimizer() != "")
@@ -143,8 +144,8 @@ func Left(studies []Study, j Journal) (left []Missing, err error) {
 	return left, nil
 }
 
-// agenda tracks, for all studies, the jobs that are on record and those that can run now. It must
-// be used by one goroutine only.
+// agenda tracks, for all studies, the jobs that are on record and the jobs that can run now. It
+// must be used by one goroutine only.
 type agenda struct {
 	journal Journal
 	own     func(study, trial int) bool // Options.Own
@@ -232,7 +233,7 @@ func makeAgenda(studies []Study, j Journal, own func(study, trial int) bool) (*a
 	return a, nil
 }
 
-// dropped reports whether the configuration of a study was dropped by hand.
+// dropped reports whether the user has dropped the configuration of a study.
 func (a *agenda) dropped(s *tuning) bool { return slices.Contains(a.control.Dropped, s.Configuration) }
 
 // begin starts a study that need not wait, or ends it if it was dropped.
@@ -260,7 +261,7 @@ func (a *agenda) start(s *tuning) error {
 	return nil
 }
 
-// enqueue starts the trials of the points that a user has enqueued, before all others.
+// enqueue starts the trials of enqueued points, before all other trials.
 func (a *agenda) enqueue(s *tuning) error {
 	_, samples := s.Strategy.(Sampler)
 	if s.Strategy == nil || samples {
@@ -320,9 +321,8 @@ func (a *agenda) end(s *tuning) error {
 	return nil
 }
 
-// advance asks the strategy for trials until one has to wait for a job that is not on record, or
-// the study is finished. After that, failures that the study has copied from another plan run
-// again.
+// advance asks the strategy for trials until a trial's result is not on record, or the study is
+// finished. After that, failures that the study has copied from another plan run again.
 func (a *agenda) advance(s *tuning) error {
 	if err := a.propose(s); err != nil || len(s.again) == 0 || s.thinking {
 		return err
@@ -332,7 +332,7 @@ func (a *agenda) advance(s *tuning) error {
 	return retry(a.journal, len(s.trials), again)
 }
 
-// propose asks the strategy for trials until one has to wait, or the study is finished.
+// propose is advance without running failures again.
 func (a *agenda) propose(s *tuning) error {
 	for !s.finished() {
 		switch landed, err := a.land(s); {
@@ -367,8 +367,8 @@ func (a *agenda) propose(s *tuning) error {
 	return nil
 }
 
-// land enters the trial of an asynchronous search that ended next, once all trials that can be
-// under way are known. ok is false if none has ended.
+// land enters the next trial, in the order of ending, of an asynchronous search. It does so once
+// all trials are known that can be under way. ok is false if none has ended.
 func (a *agenda) land(s *tuning) (ok bool, err error) {
 	if len(s.flying) == 0 || s.thinking || s.asks() {
 		return false, nil
@@ -407,7 +407,7 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 			return false, err
 		}
 	}
-	if a.jobs[j.key] == nil { // else others may wait for it
+	if a.jobs[j.key] == nil { // else it is in the table, perhaps with followers
 		a.share(j)
 	}
 	s.flying = slices.Delete(s.flying, at, at+1)
@@ -454,7 +454,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 		switch {
 		case found:
 			a.summary.Skipped += j.counts()
-		case equal && j.proposal.Own == 0: // of an enqueued point it is copied in claim
+		case equal && j.proposal.Own == 0: // results of enqueued points are copied in claim
 			line = []record.Line{shared}
 			a.summary.Done += j.counts()
 		case a.own != nil && !a.own(s.place, j.place):
@@ -468,7 +468,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			continue
 		}
 		if j.inOrder() && r == nil {
-			continue // it lands in its turn
+			continue // land enters it in its turn
 		}
 		for _, line := range line {
 			if r != nil && line.Trial != nil {
@@ -487,7 +487,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 	return recorded, nil
 }
 
-// repeated enters that a job is a failed trial that runs again; nil: it is none.
+// repeated records that a job is a failed trial that runs again; nil: it does not.
 func (a *agenda) repeated(j job) *repeat {
 	s := j.of
 	retry, found := a.journal.Retried(j.key)
@@ -516,8 +516,7 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	return nil, false
 }
 
-// result returns the line of a job if another one with the same result is on record, of another
-// study or of this one.
+// result returns a line for j if a job with the same result is on record, of any study.
 func (a *agenda) result(j job) (line record.Line, found bool) {
 	for _, key := range j.tried {
 		if line, found := a.journal.Done(key); found && line.Failure().IsZero() {
@@ -529,7 +528,7 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 		return line, false
 	}
 	line, found = a.journal.Done(l.key)
-	if !found || !line.Failure().IsZero() && l.of != j.of { // the failure names its study
+	if !found || !line.Failure().IsZero() && l.of != j.of { // the text of a failure names its study
 		return line, false
 	}
 	return j.takeOver(line), true
@@ -544,7 +543,7 @@ func (a *agenda) share(j job) {
 	}
 }
 
-// good reports that the job has not failed, as far as is known.
+// good reports whether the job is not known to have failed.
 func (a *agenda) good(l *sharedJob) bool {
 	line, found := a.journal.Done(l.key)
 	return !found || line.Failure().IsZero()
@@ -569,8 +568,8 @@ func (l *sharedJob) serves(j job) bool {
 	return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths)
 }
 
-// release continues the followers of a job that is now on record: with its result, or as jobs of
-// their own.
+// release continues the followers of a job that is now on record. They copy its result, or become
+// pending if they cannot.
 func (a *agenda) release(j job) error {
 	l := a.jobs[j.key]
 	if l == nil {
@@ -653,7 +652,7 @@ func (a *agenda) compare(s *tuning, t record.Trial) {
 // complete.
 func (a *agenda) complete(j job) error {
 	if r := j.of.repeats[j.key]; j.inOrder() && (r == nil || !r.missing) {
-		// it lands, after the jobs with the same result are known to have it
+		// the followers come first, so that land knows their results
 		return errors.Join(a.release(j), a.proceed(j.of))
 	}
 	if err := a.apply(j); err != nil {
@@ -691,7 +690,7 @@ func (a *agenda) record(j job, line record.Line) error {
 	}
 	if j.proposal.Own > 0 {
 		line.Trial.After = len(j.of.trials)
-		if j.of.thinking { // about the next proposals
+		if j.of.thinking { // the proposals under way do not know the point
 			line.Trial.After++
 		}
 		return a.journal.Append(line)
@@ -789,7 +788,7 @@ func (a *agenda) paused(j job) bool {
 	return true
 }
 
-// left reports whether there are jobs of this process that have not started.
+// left reports whether jobs of this process are pending.
 func (a *agenda) left() bool {
 	return slices.ContainsFunc(a.active, func(s *tuning) bool { return len(s.pending) > 0 })
 }

@@ -119,7 +119,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 			short = &reach
 		}
 		if u == nil {
-			break // every point is met
+			break // all points are evaluated
 		}
 		if model != nil {
 			gain = model.gain(u)
@@ -233,8 +233,8 @@ func (in region) fit(rows, values []float64, unit float64, seed uint64) *regress
 	return &regression{in, model, unit, 0}
 }
 
-// belowBest are the distances of values below the best of them; nil if all are -Inf, which is a
-// failure and else counts as the worst.
+// belowBest are the distances of values below the best of them. A failure, -Inf, counts as the
+// worst value; nil if all have failed.
 func belowBest(values []float64) []float64 {
 	best, worst := math.Inf(-1), math.Inf(1)
 	for _, v := range values {
@@ -280,9 +280,9 @@ func (r *regression) gain(u []float64) *float64 {
 	return &expected
 }
 
-// squashed is -log(1 + d/s) of every distance d below the best: values far below the best, which
-// need not be told apart, do not rule the regression. The unit s, unless it is given, is the median
-// of the distances above 0.
+// squashed is -log(1 + d/s) of every distance d below the best: differences between values far
+// below the best become small, so that they do not dominate the regression. The unit s, unless it
+// is given, is the median of the distances above 0.
 func squashed(below []float64, given float64) (values []float64, unit float64) {
 	positive := slices.DeleteFunc(slices.Clone(below), func(d float64) bool { return d == 0 })
 	slices.Sort(positive)
@@ -315,8 +315,7 @@ func expectedGain(mean, sd, unit float64) float64 {
 	return unit * max(0, below(z)-rest)
 }
 
-// apart is the least distance along some axis of the unit cube between two points that are
-// evaluated.
+// apart is the least distance of two evaluated points, along some axis of the unit cube.
 const apart = 1e-5
 
 // mostFirst is the largest default of Initial. In many dimensions a regression learns more from its
@@ -330,10 +329,10 @@ func isNew(u []float64, met [][]float64, apart float64) bool {
 	})
 }
 
-// improve finds the point of the region with the largest expected improvement, apart from the
-// points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
-// from the coordinates of the best point evaluated so far. It is nil if all points are met. reach
-// is the largest mean plus reachSDs standard deviations of all points that were looked at.
+// improve finds the point of the region with the largest expected improvement, excluding the points
+// met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and from the
+// coordinates of the best point evaluated so far. It is nil if all points are met. reach is the
+// largest mean plus reachSDs standard deviations of all points that were looked at.
 func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at []float64, reach float64) {
 	const draws, climbs = 1024, 5
 	candidates := mat.NewDense(draws, r.dim, nil)

@@ -34,7 +34,7 @@ import (
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
 	Population int `yaml:"population" within:"[4,100000]"` // members of a generation; 0 means 4 + ⌊3 ln d⌋
-	Trials     int `yaml:"trials" within:"[4,1000000]"`    // at most; 0 means 300
+	Trials     int `yaml:"trials" within:"[4,1000000]"`    // maximum number; 0 means 300
 	Overlap    `yaml:",inline"`
 }
 
@@ -94,7 +94,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return nil
 }
 
-// learn teaches e the trials of a generation.
+// learn adapts e to the trials of a generation.
 func (f frame) learn(e *evolution, generation [][]float64, trials []record.Trial) {
 	values := make([]float64, len(generation))
 	for i := range values {
@@ -140,7 +140,7 @@ type evolution struct {
 	c                      *mat.SymDense
 	vectors                mat.Dense // C = B D² Bᵀ
 	scales                 []float64 // the diagonal of D
-	margin                 []float64 // least standard deviations; nil: none
+	margin                 []float64 // least standard deviations; 0 or nil: no limit
 }
 
 // newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
@@ -161,7 +161,8 @@ func newEvolution(dim, population int) *evolution {
 	e.cc = (4 + e.mueff/n) / (n + 4 + 2*e.mueff/n)
 	e.c1 = 2 / ((n+1.3)*(n+1.3) + e.mueff)
 	e.cmu = min(1-e.c1, 2*(0.25+e.mueff+1/e.mueff-2)/((n+2)*(n+2)+e.mueff))
-	// (50)-(53): the negative weights sum to the least of what keeps C positive definite
+	// (50)-(53): the sum of the negative weights is the least of three bounds that keep C positive
+	// definite
 	sum := floats.Sum(others)
 	against := sum * sum / floats.Dot(others, others) // μeff⁻
 	least := min(1+e.c1/e.cmu, 1+2*against/(e.mueff+2), (1-e.c1-e.cmu)/(n*e.cmu))

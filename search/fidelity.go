@@ -19,7 +19,7 @@ type Fidelity struct {
 	Eta int    `yaml:"eta" within:"[2,100]"` // ratio of two budgets; 0 means 3
 }
 
-// Shares are the names of the budgets of a model, of which a trial can have a fraction.
+// Shares are the names of the budgets of a model. A trial can have a fraction of such a budget.
 var Shares = []string{"cases", "folds", "inducing"}
 
 // Partial is a Strategy with a Fidelity.
@@ -76,7 +76,8 @@ func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Pro
 	return next
 }
 
-// at is the hyperparameter that is the budget where it is this part of the whole.
+// at is the value, on the theta scale, of the budget hyperparameter at this fraction of the whole
+// budget.
 func (f Fidelity) at(s Space, part float64) float64 {
 	of := s[s.index(f.Of)]
 	return of.Map.Theta(max(of.Hi*part, of.Lo))

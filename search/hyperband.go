@@ -18,7 +18,7 @@ import (
 // win.
 type Hyperband struct {
 	Fidelity `yaml:",inline"`
-	Brackets int `yaml:"brackets" within:"[1,10]"` // at most; 0 means 5, or 3 for one of Shares
+	Brackets int `yaml:"brackets" within:"[1,10]"` // maximum; 0 means 5, or 3 for one of Shares
 }
 
 // rung is a batch of trials with the same fraction of the budget.
@@ -43,7 +43,8 @@ func (h Hyperband) Check(s Space) error {
 	return nil
 }
 
-// brackets are the rungs of each bracket; none without a budget. The first has the smallest one.
+// brackets are the rungs of each bracket; none without a budget. The first bracket begins at the
+// smallest budget.
 func (h Hyperband) brackets(s Space) (all [][]rung) {
 	levels := cmp.Or(h.Brackets, 3)
 	if i := s.index(h.Of); i >= 0 {

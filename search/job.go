@@ -47,7 +47,7 @@ type tuning struct {
 	bounded   int             // batches in a row for which Stop.Regret has held
 	thinking  bool            // a worker asks the strategy
 	paired    bool            // another study proposes the same trials, in step with this one
-	thought   bool            // a worker has asked; the answer is proposed
+	thought   bool            // a worker has asked; proposed has the answer
 	asked     map[string]int  // number of trials by the key of their points
 	keys      map[string]bool // keys of all jobs
 	// ownAt maps the key of the strategy's trial at a point to the ownKeys with this point
@@ -62,7 +62,7 @@ type job struct {
 	key      string
 	shared   string   // equal for jobs, of any study, with the same result; "": shared with none
 	after    string   // key of the twin's job that computes the result; "": none
-	tried    []string // keys of jobs of this study that may have tried its point before
+	tried    []string // keys of jobs of this study at the same point, which may have its result
 	index    int      // index of the trial; for an assessment, of the best trial
 	place    int      // the index in the first batch; Later after it
 	proposal Proposal
@@ -126,7 +126,8 @@ func (s *tuning) asks() bool {
 	return s.waiting == 0 && !s.thinking
 }
 
-// jobs makes the jobs of the next proposals; of none, the assessment once no trial is under way.
+// jobs makes the jobs of the next proposals. Without proposals it makes the assessment, once no
+// trial is under way.
 func (s *tuning) jobs(next []Proposal) (batch []job) {
 	before := len(s.trials)
 	for _, p := range next {
@@ -139,7 +140,8 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		again := kind != "chain" && nth > 0 // the same points as before have the same result
 		of, shared := s.Tuning, kind
 		if kind == "preliminary" {
-			of, shared = s.Starting, "trial" // of the studies that maximise the cheaper objective
+			// Preliminary trials are shared with the studies that maximise the cheaper objective.
+			of, shared = s.Starting, "trial"
 		}
 		switch {
 		case of != "" && again:
@@ -192,8 +194,8 @@ func (s *tuning) history() (trials []record.Trial) {
 	return trials
 }
 
-// missed reports whether the strategy has proposed trials without a point of the user that come
-// after it by the order on record.
+// missed reports whether the strategy has proposed trials without knowing an enqueued point that
+// precedes them in the recorded order.
 func (s *tuning) missed(own record.Trial) bool {
 	asked := len(s.trials)
 	if s.thinking {
@@ -203,8 +205,8 @@ func (s *tuning) missed(own record.Trial) bool {
 	return learns && own.After < asked
 }
 
-// over selects the finished trials from all, in the order of ending, and has the seconds that each
-// took.
+// over selects the finished trials from all, in the order of ending, with the computing time of
+// each.
 func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []float64) {
 	if UnderWay(s.Strategy) == 0 {
 		return slices.Clone(all), s.seconds
@@ -215,8 +217,8 @@ func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []floa
 	return trials, seconds
 }
 
-// known are the trials, and the trials of the points that a user has enqueued, as the strategy
-// knows them: some that run again are failures to it.
+// known are the trials of the strategy and of enqueued points as the strategy knows them: a trial
+// that runs again can still be a failure.
 func (s *tuning) known() (trials, own []record.Trial) {
 	trials, own = slices.Clone(s.trials), slices.Clone(s.own)
 	for _, r := range s.repeats {
@@ -234,13 +236,13 @@ func (s *tuning) known() (trials, own []record.Trial) {
 // postpone lets the search go on without the new result of a trial that runs again, until it has
 // proposed what is on record.
 func (s *tuning) postpone(r *repeat) {
-	if r.missing = true; r.failure.Own == 0 { // a point of the user is not in the batch
+	if r.missing = true; r.failure.Own == 0 { // an enqueued point is not in the batch
 		s.waiting--
 		s.owed++
 	}
 }
 
-// arrived takes back postpone: the new result is on record.
+// arrived undoes postpone: the new result is on record.
 func (s *tuning) arrived(r *repeat) {
 	if r.missing = false; r.failure.Own == 0 {
 		s.waiting++
@@ -325,7 +327,7 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 // all are the trials of the strategy, then the trials of enqueued points.
 func (s *tuning) all() []record.Trial { return slices.Concat(s.trials, s.own) }
 
-// enqueued makes the job of an enqueued point. Its index follows those of all trials that the
+// enqueued makes the job of an enqueued point. Its index follows the indices of all trials that the
 // strategy may propose.
 func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	j := job{of: s, index: s.Budget().Trials + number - 1, place: Later}
@@ -354,7 +356,7 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	return j
 }
 
-// enter makes the job of a point that a user has enqueued one of the search.
+// enter adds the job of an enqueued point to the search.
 func (s *tuning) enter(j job) {
 	trial := s.ofStrategy(j)
 	s.ownAt[trial] = append(s.ownAt[trial], j.key)
@@ -399,8 +401,8 @@ func (s *tuning) assessment() job {
 	return j
 }
 
-// nth returns the part of a trial's key that is not its points: the kind, and how often these
-// points were proposed. The index of the trial is not included, so that the result of the same
+// nth returns the part of a trial's key that is not its points: the kind, and the number of earlier
+// proposals of these points. The index of the trial is not included, so that the result of the same
 // trial in another plan is found; but the seed of a chain depends on the index.
 func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
@@ -480,7 +482,8 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 	switch {
 	case j.of.Value != nil && j.assess:
 		space, theta := j.of.Space, j.theta
-		if i := space.index(FidelityOf(j.of.Strategy).Of); i >= 0 { // the whole budget is its bound
+		// The upper bound is the whole budget.
+		if i := space.index(FidelityOf(j.of.Strategy).Of); i >= 0 {
 			space = slices.Delete(slices.Clone(space), i, i+1)
 			theta = slices.Delete(slices.Clone(theta), i, i+1)
 		}
@@ -540,13 +543,13 @@ func (j job) stamp(line record.Line) record.Line {
 // takeOver copies the line of another study's job with the same result for j.
 func (j job) takeOver(line record.Line) record.Line {
 	line = j.stamp(line)
-	if j.of.Stop.Time == "" { // else the search counts the time that its trials took
+	if j.of.Stop.Time == "" { // else the search counts the computing time of its trials
 		line.Seconds = 0
 	}
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
 	}
-	if j.proposal.Own > 0 { // the strategy knows it as a trial of its own
+	if j.proposal.Own > 0 { // for the strategy it is another trial
 		line.Trial.After = math.MaxInt32
 	}
 	return line

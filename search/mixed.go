@@ -94,8 +94,9 @@ func (s Space) Check() error {
 	return errors.Join(append(errs, s.checkNames())...)
 }
 
-// checkNames returns an error for every name that is empty or there twice, and for every condition
-// that names no discrete hyperparameter before it, or a value that this cannot have.
+// checkNames returns an error for every name that is empty or repeated. It also returns an error
+// for every condition that names no earlier discrete hyperparameter, or a value that this
+// hyperparameter cannot have.
 func (s Space) checkNames() error {
 	var errs []error
 	for j, p := range s {
@@ -124,7 +125,8 @@ func (s Space) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkOrdered returns an error for choices among more than two values, whose order says nothing.
+// checkOrdered returns an error for choices among more than two values, because their order has no
+// meaning.
 func (s Space) checkOrdered() error {
 	var errs []error
 	for _, p := range s {

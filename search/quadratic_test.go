@@ -106,7 +106,7 @@ func TestQuadraticIsAGaussianProcess(t *testing.T) {
 		}
 	}
 	covariance := func(a, b []float64) float64 {
-		slope, bend := widest/q.radius, 0.0 // slope: prior variance of a slope relative to a curvature
+		slope, bend := widest/q.radius, 0.0 // slope: ratio of two prior variances
 		for i := range a {
 			for j := i; j < len(a); j++ {
 				half := 1.0

@@ -7,8 +7,8 @@
 //
 // Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
 // their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
-// run continues. The results are the same for any number of workers, except of an Asynchronous
-// search, whose journal has the order in which its trials ended.
+// run continues. The results are the same for any number of workers, except for an Asynchronous
+// search. Its journal has the order in which its trials ended.
 //
 // The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
 // is tested with package searchtest and registered with Register.
@@ -23,7 +23,7 @@ import (
 )
 
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init. Some may
-// be discrete, and some matter only for certain values of a discrete one that stands before them.
+// be discrete. Some matter only for certain values of an earlier discrete one.
 type Space []param.Spec
 
 // Proposal is one job: theta vectors to evaluate in this order, each with a warm start from the one
@@ -88,7 +88,8 @@ type Guided interface {
 
 // Overlap is the option of a strategy that can be Asynchronous.
 type Overlap struct {
-	// number of trials that are always under way, each proposed when another has ended; 0: batches
+	// number of trials that are always under way. Each is proposed when another has ended; 0:
+	// batches.
 	Asynchronous int `yaml:"asynchronous" within:"[2,1000]"`
 }
 
@@ -128,7 +129,7 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 		lo, hi := p.ThetaBounds()
 		near := 1e-9 * (hi - lo)
 		if p.Map == param.Choice {
-			continue // it has no ends
+			continue // it has no bounds
 		}
 		for _, upper := range []bool{false, true} {
 			if bound := map[bool]float64{false: lo, true: hi}[upper]; math.Abs(theta[j]-bound) <= near {

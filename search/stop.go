@@ -9,10 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Stop declares when a search ends although its strategy would propose more. Whichever criterion
-// holds first ends it; the zero value has none. Criteria are checked before every batch of trials;
-// a strategy that proposes all of its trials at once then runs them one after another. They depend
-// on the trials on record alone, so a search that is resumed ends where it did.
+// Stop declares when a search ends although its strategy would propose more. The first criterion
+// that holds ends it; the zero value has no criterion. Criteria are checked before every batch of
+// trials; a strategy that proposes all of its trials at once then runs them one after another. They
+// depend on the trials on record alone, so a search that is resumed ends where it did.
 type Stop struct {
 	// Improvement is the least improvement worth a trial, in units of the objective: a search
 	// ends when its strategy, a Forecaster, expects less of every proposal.
@@ -26,7 +26,7 @@ type Stop struct {
 	// Patience is the number of trials in a row that may pass without improving the best value by
 	// more than 1e-6.
 	Patience int `yaml:"patience" within:"[1,1000000]"`
-	// Target is a value of the objective that is good enough.
+	// Target is a value of the objective: a search ends when it has one at least as good.
 	Target *float64 `yaml:"target"`
 	// Time bounds the sum of the computing times of the trials.
 	Time Span `yaml:"time"`
@@ -59,8 +59,8 @@ func (s Span) seconds() float64 {
 	return d.Seconds()
 }
 
-// Check returns an error if a strategy cannot end by the criteria, or if the time or the target is
-// none.
+// Check returns an error if the criteria do not apply to the strategy, or if the time or the target
+// is not valid.
 func (s Stop) Check(strategy Strategy) error {
 	if s == (Stop{}) {
 		return nil
@@ -88,11 +88,11 @@ func (s Stop) Check(strategy Strategy) error {
 	return nil
 }
 
-// slight is an improvement that patience does not count.
+// slight is the largest improvement that Patience takes for none.
 const slight = 1e-6
 
-// reached returns the criterion that holds after these trials, with the seconds that each took, as
-// a text; "": none.
+// reached returns a text about the criterion that holds after these trials, whose computing times
+// are seconds; "": none holds.
 func (s Stop) reached(trials []record.Trial, seconds []float64) string {
 	best, since, spent := math.Inf(-1), 0, 0.0
 	for i, t := range trials {
@@ -116,7 +116,8 @@ func (s Stop) reached(trials []record.Trial, seconds []float64) string {
 	return ""
 }
 
-// worthless returns the criterion Improvement, as a text, if it holds for the next proposals.
+// worthless returns a text about the criterion Improvement if it holds for the next proposals, else
+// "".
 func (s Stop) worthless(next []Proposal) string {
 	for _, p := range next {
 		if p.Gain == nil || *p.Gain >= s.Improvement {

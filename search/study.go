@@ -31,9 +31,9 @@ type Study struct {
 	Minimize bool
 	Memory   int64  // upper bound of the bytes that one of its jobs needs
 	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown
-	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is
-	// for strategies that evaluate points as they are, without a local optimiser or chains. An
-	// error, or a value that is not finite, is the failure of that point.
+	// Value is the objective at theta, which is maximised. It replaces Trial and Assess, for
+	// strategies without a local optimiser and chains. An error, or a value that is not finite, is
+	// the failure of that point.
 	Value func(ctx context.Context, theta []float64) (float64, error)
 	// Trial evaluates one proposal. Failures of the computation are recorded in the Trial. An error
 	// is returned for cancellation; any other error is recorded as the Trial's Failure.
@@ -56,9 +56,10 @@ type Shared struct {
 	Starting string
 	// Fitting is the corresponding hash for the assessment.
 	Fitting string
-	// Twin is the Key of another study on the same cases that proposes the same trials. That
-	// study's Trial and Assess also compute and keep the results of this study, which its own Trial
-	// and Assess then return at once. It stands for Tuning and Fitting if these are empty.
+	// Twin is the Key of another study on the same cases that proposes the same trials. The Trial
+	// and Assess of the twin also compute and keep the results of this study. Its own Trial and
+	// Assess then return them at once. Twin is used in place of Tuning and Fitting if these are
+	// empty.
 	Twin string
 	// Paths means that the trials keep the paths of local optimisers. A study without it does not
 	// keep them when it copies such a trial.
@@ -119,10 +120,11 @@ func (s *Study) First() []Proposal {
 	return first
 }
 
-// ask returns what the strategy proposes next, no more than its budget: the points of the user have
-// the numbers after it. After preliminary trials that is one that starts at the best of their ends,
-// or at the initial values if they failed. The start is moved into the box from which starts are
-// drawn: where a hyperparameter has no effect any more, a local optimiser would leave it.
+// ask returns the next proposals of the strategy, up to its budget, because enqueued points have
+// the indices after the budget. After preliminary trials it returns one proposal. It starts at the
+// best of their end points, or at the initial values if they all failed. The start is moved into
+// the box from which starts are drawn: outside, a hyperparameter may have no effect, and a local
+// optimiser would not move it.
 func (s *Study) ask(done []record.Trial) []Proposal {
 	next := s.Strategy.Ask(s.Space, done, s.Seed)
 	left := s.Strategy.Budget(s.Space).Trials - len(done) + owned(done)
@@ -180,7 +182,7 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 		}
 		if err != nil {
 			if len(p.Points) == 1 {
-				return t, err // the whole trial has failed, and can be run again
+				return t, err // an error fails the whole trial, which can run again
 			}
 			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
 		}

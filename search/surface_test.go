@@ -154,7 +154,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 	away := func(theta []float64) float64 { return floats.Distance(theta, centre[:len(theta)], 2) }
 	const n = 400
 	missed := func(d int) float64 {
-		ball := math.Pow(math.Pi, float64(d)/2) / math.Gamma(float64(d)/2+1) // volume of the unit ball
+		ball := math.Pow(math.Pi, float64(d)/2) / math.Gamma(float64(d)/2+1) // of radius 1
 		return -height(math.Pow(math.Pow(side, float64(d))*(1-math.Pow(1e-6, 1./n))/ball, 1/float64(d)))
 	}
 	within := func(short float64) func(int) float64 { return func(int) float64 { return short } }
