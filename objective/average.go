@@ -13,20 +13,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Average is a way from the posterior of the latent processes at a new case to its class
-// probabilities, GPML 3.4.2. With one_vs_rest each class has its own from its own process, and they
-// are divided by their sum.
+// Average computes the class probabilities of a new case from the posterior of its latent values,
+// GPML 3.4.2. With one_vs_rest each class has a probability from its own process, and the
+// probabilities are divided by their sum.
 type Average interface {
-	// Uses says why the average is not defined for a likelihood, and what is.
+	// Uses returns an error if the average is not defined for the likelihood. The error names an
+	// average that is.
 	Uses(likelihood.Likelihood) error
-	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. They depend
-	// on this case alone, whatever the other cases are.
+	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. They do not
+	// depend on the other cases of z.
 	Predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
 }
 
 // PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
-// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. The average must suit the
-// likelihood, as its Uses says.
+// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. a.Uses must accept the
+// likelihood.
 func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
@@ -47,8 +48,8 @@ func (Averaged) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
 
-// MAP is p(y|E[f]), GPML 3.4.2: for two classes the same decisions as the average, but not the same
-// confidence; for more not the same decisions either.
+// MAP is p(y|E[f]), GPML 3.4.2. For two classes it makes the same decisions as the average, with
+// another confidence. For more classes the decisions can differ too.
 type MAP struct{}
 
 // Uses accepts likelihoods of classes.
@@ -58,7 +59,8 @@ func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	p.plugIn(dst, z, func(float64) float64 { return 1 })
 }
 
-// ofClasses says why an average is not defined for a likelihood of numbers.
+// ofClasses returns an error if the likelihood is one for numeric labels, for which an average of
+// class probabilities is not defined.
 func ofClasses(name string, lik likelihood.Likelihood) error {
 	if lik.Domain() == likelihood.Numeric {
 		return fmt.Errorf("%s is an average of class probabilities, and %s is for numeric labels; use "+
@@ -73,9 +75,10 @@ func nameOf(l likelihood.Likelihood) string {
 }
 
 // MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of
-// the logistic function, approximately. Probit needs none, for its average has a closed form. For
-// softmax every class has the κ of its own variance. That is an approximation without a bound: it
-// knows no correlations, and unlike the average it depends on what is common to all f.
+// the logistic function, approximately. Probit needs no approximation, because its average has a
+// closed form. For softmax every class has the κ of its own variance. The error of this
+// approximation has no bound: correlations are ignored, and unlike the average it changes if the
+// same number is added to all f.
 type MacKay struct{}
 
 // Uses accepts logit and softmax.
@@ -109,8 +112,8 @@ func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) f
 	normalise(dst)
 }
 
-// squash returns what adds p(y|f) to sum, over so many classes: softmax of all latent values, or
-// every class against the rest.
+// squash returns a function that adds the class probabilities p(y|f) to sum: the softmax of all
+// latent values, or each class against the rest.
 func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
 	if lik, ok := bound.(likelihood.Multinomial); ok {
 		pi, g := make([]float64, classes), make([]float64, classes)
@@ -151,7 +154,7 @@ func normalise(dst *mat.Dense) {
 		row := dst.RawRowView(i)
 		sum := linalg.Sum(row)
 		for c := range row {
-			if row[c] /= sum; sum == 0 { // every class is ruled out to the last bit: nothing tells them apart
+			if row[c] /= sum; sum == 0 { // all probabilities underflow to 0: take equal ones
 				row[c] = 1 / float64(classes)
 			}
 		}

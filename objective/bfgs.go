@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// quasiNewton is BFGS for functions whose value costs as much as their gradient, and that flatten
-// out: the curvature along a step s is taken where the step ends, from the cubic through both
+// quasiNewton is BFGS for functions that flatten out and whose value costs as much as their
+// gradient. The curvature along a step s is taken where the step ends, from the cubic through both
 // values and both slopes, as
 //
 //	sᵀy + 6(f₀ - f₁) + 3(g₀ + g₁)ᵀs,   y = g₁ - g₀
 //
 // (Zhang, Deng and Chen, J. Optim. Theory Appl. 102, 1999) in place of sᵀy, its average over the
-// step, but within a factor of 3 of that. The line search asks for some decrease and for less than
-// nine tenths of the slope; past the minimum any slope will do. Trial steps are cubic or at most
-// four times the last.
+// step, but within a factor of 3 of sᵀy. The line search ends when the value has decreased
+// sufficiently and the slope is less than nine tenths of the initial one. Beyond the minimum any
+// slope is accepted. Trial steps are cubic or at most four times the last.
 //
 // gonum's BFGS with lineSearch takes 26 % more evaluations (6495 for 5163: Laplace on eight of the
 // bundled sets and EP on five, each with four kernels and four restarts). The best of four restarts
@@ -26,8 +26,8 @@ import (
 // of them higher.
 type quasiNewton struct {
 	threshold  float64       // Settings.GradientThreshold
-	amplitudes []int         // coordinates along which it ends on a plateau
-	flat       bool          // it has ended there
+	amplitudes []int         // coordinates along which a plateau ends the search
+	flat       bool          // it has ended on a plateau
 	inverse    *mat.SymDense // estimate of the inverse Hessian; nil: none yet
 
 	operation chan<- optimize.Task
@@ -37,15 +37,15 @@ type quasiNewton struct {
 }
 
 // stride is the length of the first trial step. Hyperparameters that are logarithms change by a
-// factor of about 4. Later searches begin with steps that have no entry larger than that, or than
-// four times the largest of the last step.
+// factor of about 4. In later searches no entry of the first step exceeds the larger of stride and
+// four times the largest entry of the last step.
 const stride = 1.5
 
-// resolution is the relative difference of two values below which neither is known to be the
-// larger: the tolerance to which approximations are asked to converge.
+// resolution is the relative error of a value: the tolerance to which approximations converge.
+// Values that differ by less cannot be ordered.
 const resolution = 1e-10
 
-// Uses needs a gradient.
+// Uses returns an error if the problem has no gradient.
 func (*quasiNewton) Uses(has optimize.Available) (optimize.Available, error) {
 	if !has.Grad {
 		return optimize.Available{}, optimize.ErrMissingGrad
@@ -53,10 +53,10 @@ func (*quasiNewton) Uses(has optimize.Available) (optimize.Available, error) {
 	return optimize.Available{Grad: true}, nil
 }
 
-// Init works on one task.
+// Init asks for one task: evaluations are sequential.
 func (*quasiNewton) Init(dim, tasks int) int { return 1 }
 
-// Status is asked for where the method ended by itself.
+// Status is called by gonum where the method ended by itself.
 func (q *quasiNewton) Status() (optimize.Status, error) { return optimize.Failure, q.err }
 
 // Run implements optimize.Method.
@@ -70,8 +70,8 @@ func (q *quasiNewton) Run(operation chan<- optimize.Task, result <-chan optimize
 	close(operation)
 }
 
-// ask has the task's location evaluated, or tells that it is where an iteration ends. It returns
-// false at the end.
+// ask requests an evaluation at the task's location, or reports it as the end of an iteration. It
+// returns false when gonum ends the minimisation.
 func (q *quasiNewton) ask(op optimize.Operation) bool {
 	q.task.Op = op
 	q.operation <- q.task
@@ -79,7 +79,7 @@ func (q *quasiNewton) ask(op optimize.Operation) bool {
 	return q.task.Op != optimize.PostIteration
 }
 
-// minimise returns true where it ends by itself, with err.
+// minimise returns true, and sets err, where the method itself ends the minimisation.
 func (q *quasiNewton) minimise() bool {
 	if !q.ask(optimize.FuncEvaluation|optimize.GradEvaluation) || !q.ask(optimize.MajorIteration) {
 		return false
@@ -96,7 +96,7 @@ func (q *quasiNewton) minimise() bool {
 			mat.NewVecDense(n, d).MulVec(h, mat.NewVecDense(n, g))
 			floats.Scale(-1, d)
 		}
-		if h == nil || !(floats.Dot(g, d) < 0) { // what h was made of is too large or too small for it
+		if h == nil || !(floats.Dot(g, d) < 0) { // h has overflowed or underflowed
 			h = nil
 			floats.ScaleTo(d, -stride/floats.Norm(g, 2), g)
 		}
@@ -132,8 +132,8 @@ func (q *quasiNewton) minimise() bool {
 	}
 }
 
-// onPlateau reports that the criterion, with the gradient -g, rises less than plateau with an
-// amplitude along which it is hardly curved.
+// onPlateau reports whether the criterion, with the gradient -g, rises along an amplitude by at
+// most plateau and has almost no curvature there.
 func (q *quasiNewton) onPlateau(g []float64) bool {
 	return slices.ContainsFunc(q.amplitudes, func(i int) bool {
 		return -g[i] > 0 && -g[i] <= plateau && q.inverse.At(i, i) > doubtful
@@ -159,8 +159,8 @@ func learn(h *mat.SymDense, s, y []float64, sy float64) *mat.SymDense {
 	return h
 }
 
-// search moves the task from x along d, where f has this slope. ended: the minimisation was told to
-// end. found: there is progress; else err says why not.
+// search moves the task from x along d, where f has the given slope. ended: gonum ended the
+// minimisation. found: a lower value was found; otherwise q.err is set.
 func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, found bool) {
 	t, lo, hi := 1.0, 0.0, math.Inf(1)
 	atLo, slopeLo := f, slope
@@ -181,7 +181,7 @@ func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, fo
 		switch {
 		case now >= 0.9*slope:
 			return false, true
-		case now < 0.9*slope: // further
+		case now < 0.9*slope: // t is too short
 			secant := width * slopeLo / (slopeLo - now)
 			lo, atLo, slopeLo = t, at.F, now
 			switch {
@@ -192,7 +192,7 @@ func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, fo
 			default:
 				t += 3 * width
 			}
-		default: // not so far: to the minimum of the parabola
+		default: // t is too long: step to the minimum of the parabola
 			hi = t
 			parabola := -slopeLo * width / 2 / (at.F - atLo - slopeLo*width)
 			t = lo + width*min(max(parabola, 0.1), 0.5)

@@ -22,7 +22,7 @@ func chosenAmong(kernels ...kernel.Kernel) Model {
 	return Model{Kernels: []kernel.Kernel{c}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}
 }
 
-// Standard errors are those of the chosen kernel alone, and a choice makes no warning of its own.
+// A choice of kernels has the standard errors of the chosen kernel, and no further warning.
 func TestCurvatureOfAChoice(t *testing.T) {
 	d := ring(40, 2)
 	alone, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}}, LogEvidence{}, d)
@@ -101,7 +101,8 @@ func TestChoiceRefusals(t *testing.T) {
 	}
 }
 
-// The restarts of a climb have each kernel in turn, and end where those of each kernel alone do.
+// The restarts of a climb take the kernels in turn, and end at the same points as the restarts with
+// each kernel alone.
 func TestRestartsOfAChoice(t *testing.T) {
 	kernels := []kernel.Kernel{kernel.Linear{}, kernel.SE{}, kernel.Matern12{}}
 	o, err := New(chosenAmong(kernels...), LogEvidence{}, ring(40, 2))

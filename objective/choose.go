@@ -10,17 +10,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
 
-// Choices keeps the choices for models that differ only in inference, on one training set.
-// Its zero value is ready to be used.
+// Choices keeps the chosen inducing inputs for models that differ only in inference, on one
+// training set. Its zero value is ready to be used.
 type Choices struct {
 	mu  sync.Mutex
 	all map[string]*Choice
 }
 
-// Choose makes the choice of inducing inputs, if o has any: with the hyperparameters where they
-// start, and of the kernels of several classes for the first. Where the method has a tolerance,
-// that comes before the first fit; elsewhere a fit chooses by itself. What kept, unless it is nil,
-// has of an earlier one is taken from there.
+// Choose chooses the inducing inputs, if o has any, at the initial hyperparameters. If every class
+// has a kernel, the first kernel decides. A method with a tolerance needs this call before the
+// first fit; without one, a fit chooses by itself. A choice that kept already holds is reused; kept
+// may be nil.
 func Choose(ctx context.Context, o *Objective, kept *Choices) error {
 	i := o.induction()
 	if i == nil {
@@ -52,8 +52,8 @@ func Choose(ctx context.Context, o *Objective, kept *Choices) error {
 	return nil
 }
 
-// Rechosen is the same objective with as many inducing inputs, chosen at theta, where its option
-// asks for that; otherwise it is o.
+// Rechosen is the same objective with the same number of inducing inputs, chosen at theta, if
+// Inducing.Rechoose is set; otherwise it is o.
 func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, error) {
 	i := o.induction()
 	if i == nil || !i.option.Rechoose {
@@ -68,7 +68,7 @@ func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, e
 	return o.with(&Choice{c, before.Tried}), err
 }
 
-// newChoice makes a choice where the hyperparameters start.
+// newChoice makes a choice at the initial hyperparameters.
 func newChoice(ctx context.Context, o *Objective) (c Choice, err error) {
 	option := o.induction().option
 	if option.Tolerance > 0 {
@@ -82,15 +82,15 @@ func selected(ctx context.Context, o *Objective, theta []float64, m int) (induci
 	return o.induction().selected(ctx, o.model.Kernels[0], o.Layout.kernel(theta, 0), m)
 }
 
-// fewest is the most inducing inputs that the search for enough begins with.
+// fewest is the largest number of inducing inputs with which enough begins its search.
 const fewest = 64
 
-// climbed is how many evaluations a climb may take with every number of inducing inputs. Those of
-// few hyperparameters mostly end before.
+// climbed is the largest number of evaluations of a climb with one number of inducing inputs.
+// Climbs over few hyperparameters mostly end earlier.
 const climbed = 20
 
-// Climbs are the numbers of inducing inputs that a choice of some for n cases tries at most, and
-// how many evaluations it may take with each; none without a tolerance.
+// Climbs returns all numbers of inducing inputs that Choose may try for n cases, and the largest
+// number of evaluations with each of them. Without a tolerance there are none.
 func Climbs(option Inducing, n int) (points []int, evaluations int) {
 	m := option.Points
 	if option.Tolerance == 0 || m >= n {
@@ -105,12 +105,12 @@ func Climbs(option Inducing, n int) (points []int, evaluations int) {
 	return append(points, option.Points), climbed
 }
 
-// enough finds how many inducing inputs are enough. It begins with the most points that there may
-// be, halved until there are at most fewest, and doubles them; each time the hyperparameters climb
-// the log evidence from where they start, if that has a gradient. (At hyperparameters that few
-// inputs have led to, more change little: few make the length scales large, and are then enough.)
-// It ends with m where twice as many change that log evidence by no more than the tolerance, in
-// nats a case; with the most points; or where there are no more.
+// enough finds the smallest sufficient number of inducing inputs. It begins with the maximum,
+// halved until it is at most fewest, and doubles it. For each number a local optimiser climbs the
+// log evidence from the initial hyperparameters, if there is a gradient. (Hyperparameters tuned
+// with fewer inputs are no start: few inputs lead to large length scales, for which few inputs
+// suffice.) It ends with m if 2m inputs change the reached log evidence by at most the tolerance,
+// in nats per case; with the maximum; or if the method finds no more inputs.
 func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 	option, start := o.induction().option, o.Layout.Start()
 	points, _ := Climbs(option, o.data.X.N())
@@ -122,7 +122,7 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 		found, _ := more.Z.Dims()
 		k := len(c.Tried)
 		if k > 0 && found <= c.Tried[k-1].Points {
-			return c, nil // as c.Fewer says
+			return c, nil // the method finds no more inputs; c.Fewer has the reason
 		}
 		value, err := reached(ctx, o, more)
 		if err != nil {
@@ -144,7 +144,8 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 	return c, nil
 }
 
-// reached is the log evidence with these inducing inputs where the hyperparameters have come to.
+// reached is the log evidence with these inducing inputs at the end of a climb over the
+// hyperparameters.
 func reached(ctx context.Context, o *Objective, c inducing.Choice) (float64, error) {
 	own, start := o.with(&Choice{Choice: c}), o.Layout.Start()
 	own.criterion, own.induction().option.TuneInputs = LogEvidence{}, false

@@ -12,14 +12,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Condensed is what predictions need of a fit with m inducing inputs: O(m²) numbers, however many
-// the training cases are.
+// Condensed is a fit with m inducing inputs reduced to the O(m²) numbers that predictions need,
+// whatever the number of training cases.
 type Condensed struct {
 	Z     *mat.Dense // the inducing inputs, m×d
 	State approx.State
 }
 
-// Condense returns what predictions need of p. ok is false where that is the training cases.
+// Condense reduces p to the numbers that predictions need. ok is false where predictions need the
+// training cases.
 func (p *Point) Condense() (c Condensed, ok bool) {
 	i := p.objective.induction()
 	if i == nil {
@@ -29,13 +30,13 @@ func (p *Point) Condense() (c Condensed, ok bool) {
 	return Condensed{i.z.X, s}, ok
 }
 
-// NewCondensed is the objective of a model whose inducing inputs are known and the training
-// cases are not. All it can do is Expand. classes are the labels; none: the targets are numbers.
+// NewCondensed is the objective of a model with the inducing inputs z and without training cases.
+// Only its method Expand may be called. classes are the labels; none: the targets are numbers.
 func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
 	x := &kernel.Inputs{X: z}
 	m = m.On(len(classes))
 	o := &Objective{model: m, structure: &induction{induced: &induced{z: x}}}
-	// where theta starts is no matter
+	// Scaled needs no distances between cases; the initial theta is not used
 	o.data = Data{X: x, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}
 	var err error
 	if o.caps, err = m.Check(len(classes)); err == nil {
@@ -48,7 +49,7 @@ func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
 	return o, err
 }
 
-// Expand is the point that was fitted at theta and condensed to s, for predictions: they are the
+// Expand rebuilds the point that was fitted at theta and condensed to s. Its predictions are the
 // same to the last bit, on the same build. Its evidence is NaN.
 func (o *Objective) Expand(theta []float64, s approx.State) (*Point, error) {
 	l := o.Layout

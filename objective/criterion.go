@@ -6,14 +6,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 )
 
-// Criterion is the scalar that is maximised, in nats: one of the posterior over the latent
+// Criterion is the scalar that is maximised, in nats: a function of the posterior over the latent
 // processes, with or without the log density of the hyperparameters' priors.
 type Criterion interface {
-	// Uses says whether the criterion has a gradient given what an approximation can do, or why it
-	// cannot be computed.
+	// Uses reports whether the criterion has a gradient with an approximation of these
+	// capabilities. The error is the reason why the criterion cannot be computed.
 	Uses(approx.Caps) (gradient bool, err error)
 	Of(approx.Posterior) (approx.Functional, error)
-	// Memory is what its value, or its gradient too, takes beside a fit.
+	// Memory is the memory for the criterion's value, and for its gradient if wanted, in addition
+	// to a fit.
 	Memory(m approx.Memory, gradient bool) approx.Bytes
 	// AddsPrior says whether Layout.LogPrior is added.
 	AddsPrior() bool
@@ -34,7 +35,7 @@ func (LogEvidence) Uses(c approx.Caps) (bool, error) {
 // Of returns the posterior's evidence.
 func (LogEvidence) Of(p approx.Posterior) (approx.Functional, error) { return p.Evidence(), nil }
 
-// Memory is that of the evidence.
+// Memory is 0 for the value, which is part of a fit; a gradient takes m.Evidence.
 func (LogEvidence) Memory(m approx.Memory, gradient bool) approx.Bytes {
 	if !gradient {
 		return approx.Bytes{}
@@ -45,8 +46,8 @@ func (LogEvidence) Memory(m approx.Memory, gradient bool) approx.Bytes {
 // AddsPrior is false.
 func (LogEvidence) AddsPrior() bool { return false }
 
-// LogPosterior is log p(y|X, θ) + log p(θ), the log posterior density of theta but for its
-// constant. A hyperparameter without a prior has a flat one over theta.
+// LogPosterior is log p(y|X, θ) + log p(θ), the log posterior density of theta up to a constant. A
+// hyperparameter without a prior has a flat one over theta.
 type LogPosterior struct{ LogEvidence }
 
 // AddsPrior is true.
@@ -69,7 +70,7 @@ func (LeaveOneOut) Of(p approx.Posterior) (approx.Functional, error) {
 	return p.(approx.LeaveOneOuter).LeaveOneOut()
 }
 
-// Memory is that of the leave-one-out sum, with its adjoint for a gradient.
+// Memory is the memory of the leave-one-out sum, and for a gradient also of its adjoint.
 func (LeaveOneOut) Memory(m approx.Memory, gradient bool) approx.Bytes {
 	if !gradient {
 		return m.LeaveOneOut
@@ -80,7 +81,7 @@ func (LeaveOneOut) Memory(m approx.Memory, gradient bool) approx.Bytes {
 // AddsPrior is false.
 func (LeaveOneOut) AddsPrior() bool { return false }
 
-// LeaveGroupOut is Σ_g log p(y_g|X, y_-g, θ), with cases that are left out group by group, of
+// LeaveGroupOut is Σ_g log p(y_g|X, y_-g, θ): cases are left out group by group. It is for
 // regression by approx.Exact.
 type LeaveGroupOut struct {
 	LeaveOneOut

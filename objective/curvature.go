@@ -15,28 +15,28 @@ import (
 )
 
 // Curvature is Laplace's approximation over the free hyperparameters at a maximum θ̂ of an
-// objective f: with f the log posterior density of theta, or the log evidence under a flat prior,
-// theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f. Hyperparameters that are discrete or at a
-// bound, or on which f does not depend there, are held where they are.
+// objective f, the log posterior density of theta, or the log evidence under a flat prior. Theta is
+// about N(θ̂, (-H)⁻¹), with H the Hessian of f. Hyperparameters that are discrete, at a bound, or
+// without influence on f at θ̂ are fixed.
 type Curvature struct {
-	Inside         []int            // the others: indices into the free hyperparameters
-	Hessian        *mat.SymDense    // over those Inside
+	Inside         []int            // indices of the hyperparameters that are not fixed, among the free ones
+	Hessian        *mat.SymDense    // rows and columns in the order of Inside
 	StandardErrors []float64        // √[(-H)⁻¹]_ii; nil if f has no maximum there
-	Correlations   *mat.SymDense    // nil likewise
-	Warnings       []approx.Warning // why there is none, or what it is worth
+	Correlations   *mat.SymDense    // nil if f has no maximum there
+	Warnings       []approx.Warning // why something is missing or unreliable
 }
 
 const (
-	// curvatureStep is the step in theta of the differences. Their error, some h²/6 of the fourth
-	// derivatives and the gradient's rounding over h, is then about 1e-6 of the curvature.
+	// curvatureStep is the step in theta of the differences. Their error is h²/6 of the fourth
+	// derivatives plus the gradient's rounding error over h: about 1e-6 of the curvature.
 	curvatureStep = 1e-3
 	// gradientRounding is the rounding error of a gradient relative to max(1, |f|).
 	gradientRounding = 1e-8
 )
 
 // Curvature takes the Hessian at the given free hyperparameters by central differences of the
-// gradient: two gradients for each hyperparameter inside its bounds. The error is that of a fit or
-// a gradient; an f without a maximum at the point is not an error.
+// gradient: two gradients for each hyperparameter inside its bounds. The error is from a fit or a
+// gradient that failed; an f without a maximum at the point is not an error.
 func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, error) {
 	run := NewRun(ctx, o)
 	point, err := run.Converged(free)
@@ -107,7 +107,8 @@ func (r *Run) hessianRow(free []float64, i int) ([]float64, error) {
 	return gradient[0], nil
 }
 
-// invert fills what follows from H, given the gradient g at the point and the error of H.
+// invert sets the standard errors, correlations and warnings from H, the gradient at the point and
+// the error of H (noise).
 func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64) {
 	n := len(c.Inside)
 	var eigen mat.EigenSym
@@ -116,7 +117,7 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 			"floating point"))
 		return
 	}
-	values := eigen.Values(nil) // ascending: the last is the least curved
+	values := eigen.Values(nil) // ascending: the last has the least curvature
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	if values[n-1] > -noise {

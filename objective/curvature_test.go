@@ -22,7 +22,7 @@ func curvature(t *testing.T, o *Objective, free []float64) *Curvature {
 	return c
 }
 
-// matches compares standard errors and correlations with those of the given covariance.
+// matches compares standard errors and correlations with the given covariance.
 func (c *Curvature) matches(t *testing.T, covariance mat.Symmetric, tolerance float64) {
 	t.Helper()
 	for a, s := range c.StandardErrors {

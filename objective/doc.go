@@ -4,14 +4,14 @@
 // # What is computed
 //
 // A Model has kernels k(x, x'; θ), a prior mean m(x), a likelihood p(y|f) and a method of
-// approximate inference. On n cases it says
+// approximate inference. For n cases
 //
 //	f ~ N(m, K),  K_ij = k(x_i, x_j; θ),  y_i ~ p(y|f_i)
 //	L(θ) = log p(y|X, θ) = log ∫ p(y|f) N(f; m, K) df
 //
-// with one f for two classes, and one for each class where there are more. An Objective is L, or
+// with one f for two classes, and one for each class if there are more. An Objective is L, or
 // another Criterion of the posterior such as the leave-one-out predictive probability, with its
-// gradient ∂L/∂θ. L is an approximation, that of Model.Inference, unless the likelihood is
+// gradient ∂L/∂θ. L is the approximation of Model.Inference, and exact if the likelihood is
 // Gaussian; the gradient is the exact one of that approximation. Values are in nats and are
 // maximised.
 //
@@ -22,17 +22,17 @@
 //
 // # Hyperparameters
 //
-// θ is one vector of real numbers without bounds, mostly logarithms: those of the kernels in order,
-// then those of the mean, then those of the likelihood (see package param). Layout alone knows that
-// order. "Free" is the part of θ that is not held fixed. The package keeps no current θ: it is
+// θ is one vector of real numbers without bounds, mostly logarithms: the kernels' in order, then
+// the mean's, then the likelihood's (see package param). Layout alone knows that order. The free
+// hyperparameters are the entries of θ that are not fixed. The package keeps no current θ: it is
 // always an argument.
 //
 // # Errors
 //
-// What data or hyperparameters can cause is an error that says at which θ. Arguments of the wrong
-// shape panic. Every call with a context returns soon after that ends; what it was computing goes
-// on in the background until it next looks. The package reads no files, makes no splits and sets
-// nothing of the process.
+// Failures that data or hyperparameters cause are errors with the θ at which they occur. Arguments
+// of the wrong shape panic. Every call with a context returns soon after the context ends. Its
+// computation goes on in the background until it next checks the context. The package reads no
+// files, makes no splits and changes no global state of the process.
 //
 // The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
 package objective

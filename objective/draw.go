@@ -19,16 +19,16 @@ import (
 // Draw is one draw of the latent processes from their prior, at some cases.
 type Draw struct {
 	Latent [][]float64 // [process][case]: one process, or one per class if the likelihood has one for each
-	// Proba is what the likelihood makes of them, [class][case]: p(y = +1|f) alone for two classes,
-	// p(y = c|f) for more, and nil where targets are numbers.
+	// Proba has the class probabilities given the latent values, [class][case]: p(y = +1|f) alone
+	// for two classes, p(y = c|f) for more. It is nil where targets are numbers.
 	Proba [][]float64
 }
 
 // Draw draws from the prior at theta, all of it in the order of LayoutOn(d): f = m + Uᵀz with K =
-// UᵀU, GPML A.2, z standard normal. The model needs no Inference, and of d neither targets nor, for
-// two classes, their names. Draws depend on the arguments alone, each on its own index and not on
-// their number. K without full rank in floating point receives the returned jitter on its diagonal,
-// see linalg.CholeskyJitter; one that has no factor even so is an error.
+// UᵀU, GPML A.2, z standard normal. The model needs no Inference. d needs no targets and, for two
+// classes, no class names. Draws depend on the arguments alone; draw i is the same for any count.
+// If K has no full rank in floating point, the returned jitter is added to its diagonal, see
+// linalg.CholeskyJitter. It is an error if K then still has no factor.
 func (m Model) Draw(
 	ctx context.Context, theta []float64, d Data, count int, seed uint64,
 ) (draws []Draw, jitter float64, err error) {

@@ -21,7 +21,7 @@ func Example() {
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 	for i := range n {
 		width := 1.8 * math.Sin(float64(i))
-		depth := 0.6*width + 0.7*math.Cos(3*float64(i)) // of the first kind
+		depth := 0.6*width + 0.7*math.Cos(3*float64(i)) // depth of the first kind
 		y[i] = -1
 		if i%2 == 1 {
 			depth += 1.2

@@ -17,9 +17,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Where rounding errors dominate central differences in double precision, the log evidence is computed here in
-// 400-bit arithmetic, kernel and likelihood included, and differenced with a step of 2^-90, which leaves an error of
-// about 2^-80.
+// These tests are for gradients whose central differences in double precision consist mainly of
+// rounding error. The log evidence, with kernel and likelihood, is computed here in 400-bit
+// arithmetic. Differences with a step of 2^-90 then have an error of about 2^-80.
 
 const bits = 400
 
@@ -246,7 +246,7 @@ func TestGradientsInExtendedPrecision(t *testing.T) {
 	}
 	kernels := map[string]struct {
 		kernel kernel.Kernel
-		kappa  func(r2 *big.Float) *big.Float // of |x - z|²/l²
+		kappa  func(r2 *big.Float) *big.Float // argument: |x - z|²/l²
 	}{
 		"se": {kernel.SE{}, func(r2 *big.Float) *big.Float { return exp(neg(half(r2))) }},
 		"matern52": {kernel.Matern52{}, func(r2 *big.Float) *big.Float {

@@ -56,7 +56,8 @@ func TestGonumMethodsConverge(t *testing.T) {
 	}
 }
 
-// The derivatives by u are those of the value, and U is the inverse of Theta, except at the edges.
+// The derivatives by u agree with differences of the value, and U is the inverse of Theta, except
+// at the edges.
 func TestBox(t *testing.T) {
 	o := evidence(probit, training(20, 2))
 	box := objective.Box{Lo: []float64{-3, -1}, Hi: []float64{5, 0.5}}

@@ -26,10 +26,10 @@ import (
 type Inducing struct {
 	// Points is m.
 	Points int `yaml:"points" within:"[1,1000000]"`
-	// Select is how the inducing inputs are selected, once per training set and at the initial
-	// hyperparameters.
+	// Select names the method that selects the inducing inputs, once per training set and at the
+	// initial hyperparameters.
 	Select Selection `yaml:"select"`
-	// Correction is the treatment of the variance that Q lacks.
+	// Correction is the treatment of the variance that K has and Q has not, K - Q.
 	Correction approx.Correction `yaml:"correction"`
 	// Tolerance, if not 0, reduces the number of inputs: to the smallest number for which doubling
 	// changes the log evidence by at most this, in nats per case. Points is the maximum.
@@ -98,7 +98,7 @@ func (i *Inducing) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Selection is how inducing inputs are selected: the position of a row of inducing.Table.
+// Selection is a method that selects inducing inputs, as the position of its row in inducing.Table.
 type Selection int
 
 // Names are the names of the selections.
@@ -109,17 +109,17 @@ func (s *Selection) UnmarshalText(text []byte) error {
 	return registry.Choose(s, "selection", text)
 }
 
-// Choice is which inducing inputs a model has on a training set.
+// Choice holds the inducing inputs of a model on a training set.
 type Choice struct {
 	inducing.Choice
-	// Tried are the numbers that were tried, where a tolerance asks for so many as it takes.
+	// Tried has the numbers of inducing inputs that were tried, if the option has a tolerance.
 	Tried []Tried
 }
 
-// Tried is what so many inducing inputs come to.
+// Tried is the log evidence that was reached with a number of inducing inputs.
 type Tried struct {
 	Points      int
-	LogEvidence float64 // nats, where a climb over the hyperparameters has ended
+	LogEvidence float64 // nats, at the end of a climb over the hyperparameters
 }
 
 // induction is the choice of inducing inputs of a training set, made when they are first wanted.
@@ -142,7 +142,7 @@ func (i *induction) selected(ctx context.Context, k kernel.Kernel, theta []float
 	return c, nil
 }
 
-// choose makes the choice for a kernel at theta, unless it is made.
+// choose makes the choice for a kernel at theta, unless one is made already.
 func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64) (*induced, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -170,14 +170,14 @@ func (i *induction) take(c *Choice) {
 	i.choice, i.induced = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }
 
-// Memory implements Structure: the covariances, in whose memory V is made, and the distances that
-// are kept; what threads have of a part each; and of several classes that are fitted together, a
-// factor and two inverses of order C m.
+// Memory implements Structure. It counts the covariances, in whose memory V is made; the distances
+// that are kept; a part of the cases for each thread; and for several classes that are fitted
+// together a factor and two inverses of order C m.
 func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
 	points, n := i.Points, s.Cases
 	wide, vectors, order := s.Kernels, 40, points
 	switch _, apart := m.(approx.OneVsRest); {
-	case apart && s.Kernels == 1: // every class has its V
+	case apart && s.Kernels == 1: // every class has a V
 		wide, vectors = wide+s.Classes, vectors*s.Classes
 	case s.Classes > 2:
 		vectors, order = vectors*s.Classes, order*s.Classes
@@ -189,12 +189,12 @@ func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
 	return 8 * int64(wide*n*points+vectors*n+4*order*order+s.Kernels*points*s.New+parts+n*dim)
 }
 
-// induced is a training set beside its inducing inputs.
+// induced is a training set together with its inducing inputs.
 type induced struct {
 	lowRank
 	z *kernel.Inputs
-	// ofParts are the inducing inputs again for each part of the cases, which keep their distances
-	// from these cases.
+	// ofParts has for each part of the cases a copy of the inducing inputs, which keeps their
+	// distances from these cases.
 	ofParts []*kernel.Inputs
 }
 
@@ -207,8 +207,8 @@ func newInduced(x, z *kernel.Inputs) *induced {
 	return d
 }
 
-// pair are the inducing inputs and the cases of a part. They keep no distances if those are too
-// many.
+// pair returns the inducing inputs and the cases of a part. They keep their distances unless there
+// are more than mostKept.
 func (d *induced) pair(p part) (z, x *kernel.Inputs) {
 	z, x = d.ofParts[p.number], p.x
 	if d.x.N()*d.z.N() > mostKept {
@@ -253,8 +253,8 @@ func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.I
 	}
 }
 
-// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes,
-// which fill fills. An inducing input is on both sides of K_zz.
+// pullbackInputs adds to dst, m×d, the derivative by the inducing inputs, from an adjoint that fill
+// fills. An inducing input is on both sides of K_zz.
 func (d *induced) pullbackInputs(
 	dst *mat.Dense, k kernel.Kernel, theta []float64, fill func(*approx.Cov) error,
 ) error {

@@ -82,8 +82,9 @@ func TestInducingGradients(t *testing.T) {
 	}
 }
 
-// TestInputGradients compares derivatives by given inducing inputs, some of which are cases, with central differences
-// of the log evidence: kernels with noise, sums and products, every method and correction.
+// TestInputGradients compares derivatives by inducing inputs with central differences of the log
+// evidence. Some of the inducing inputs are cases. It covers kernels with noise, sums and products,
+// every method and every correction.
 func TestInputGradients(t *testing.T) {
 	const m, h = 6, 1e-4
 	many, few := sums(2060), sums(400) // more cases than a block has, and fewer
@@ -195,8 +196,9 @@ func sums(n int) objective.Data {
 	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
 }
 
-// TestEnough: the number of inducing inputs is doubled until the log evidence of an optimum improves by less than the
-// tolerance. The recorded values are those of separate optimisations.
+// TestEnough: the number of inducing inputs is doubled until the log evidence of an optimum
+// improves by less than the tolerance. The values in Tried equal the optima of separate
+// optimisations.
 func TestEnough(t *testing.T) {
 	const n = 300
 	data := sums(n)
@@ -257,7 +259,8 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestRechosen: the choice equals that of an objective whose hyperparameters start at the given values.
+// TestRechosen: Rechosen at a theta chooses the same inputs as an objective whose hyperparameters
+// start there.
 func TestRechosen(t *testing.T) {
 	at, data := []float64{0.4, -0.7}, sums(200)
 	z := func(option objective.Inducing, start bool) *mat.Dense {

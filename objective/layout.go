@@ -13,8 +13,8 @@ import (
 // Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are
 // free. The free entries, in this order, are the vector that optimisers move.
 type Layout struct {
-	Specs []param.Spec // all of them, in the order of theta; a fixed one is held at its Init
-	Free  []int        // the positions of the free ones
+	Specs []param.Spec // of all hyperparameters, in the order of theta
+	Free  []int        // positions in theta of the free hyperparameters
 	cut   []int        // kernel j has theta[cut[j]:cut[j+1]]; the mean and the likelihood follow
 }
 
@@ -114,8 +114,8 @@ func (l Layout) LogPrior(grad, theta []float64) float64 {
 	return sum
 }
 
-// checkPriors says which prior is of a hyperparameter that does not always matter: densities of
-// different hyperparameters have no common scale, by which one choice could be better than another.
+// checkPriors returns an error if a hyperparameter that matters for some choices only has a prior:
+// densities of different hyperparameters have no common scale on which choices could be compared.
 func (l Layout) checkPriors() error {
 	for _, s := range l.FreeSpecs() {
 		if s.When != nil && s.Prior != nil {
@@ -148,7 +148,7 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	return nil
 }
 
-// checkFinite says which entry of theta is not.
+// checkFinite returns an error that names an entry of theta that is not finite.
 func (l Layout) checkFinite(theta []float64) error {
 	for j, v := range theta {
 		if !finite(v) {

@@ -13,8 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Value and gradient are, to the last bit, those of the chosen likelihood alone; no other parameter has a
-// gradient. The restarts have each likelihood in turn, and end where those of each alone do.
+// Value and gradient equal, to the last bit, the value and gradient with the chosen likelihood
+// alone. The gradient by parameters of the others is 0. The restarts take the likelihoods in turn,
+// and end at the same points as restarts with each likelihood alone.
 func TestChoiceOfALikelihood(t *testing.T) {
 	ctx, d, epsilon := context.Background(), ring(40, 2), 0.1
 	threshold := likelihood.NoisyThreshold{Epsilon: param.Setting{Init: &epsilon}}

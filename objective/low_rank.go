@@ -13,18 +13,18 @@ import (
 // latent process at inducing inputs.
 type features interface {
 	rows() int // m
-	// gram sets dst, m×m, to the covariance of the features, and columns sets dst to that of the
-	// features with the cases of a part.
+	// gram sets dst, m×m, to the covariance of the features. columns sets dst to the covariances of
+	// the features with the cases of a part.
 	gram(dst *mat.SymDense, k kernel.Kernel, theta []float64)
 	columns(dst *mat.Dense, k kernel.Kernel, theta []float64, p part)
-	// pullGram and pullColumns add to grad the derivatives over theta, for an adjoint g of what
-	// gram and columns set.
+	// pullGram and pullColumns add to grad the derivatives over theta, for an adjoint g of the
+	// covariances that gram and columns set.
 	pullGram(grad []float64, k kernel.Kernel, theta []float64, g *mat.SymDense)
 	pullColumns(grad []float64, k kernel.Kernel, theta []float64, p part, g *mat.Dense)
 }
 
-// lowRank is a structure that features make of a training set: all of it but the covariances with
-// new cases. It works on parts of a few thousand cases; threads share the parts.
+// lowRank implements structure by features, except for the covariances with new cases. It works on
+// parts of a few thousand cases; threads share the parts.
 type lowRank struct {
 	of    features
 	x     *kernel.Inputs
@@ -39,9 +39,9 @@ type part struct {
 }
 
 const (
-	// partSize is how many cases a part has.
+	// partSize is the number of cases of a part.
 	partSize = approx.PartSize
-	// mostKept is how many distances are kept for the next theta, 256 MB of them.
+	// mostKept is the largest number of distances that are kept for the next theta: 256 MB.
 	mostKept = 1 << 25
 )
 
@@ -55,7 +55,7 @@ func newLowRank(of features, x *kernel.Inputs) lowRank {
 	return d
 }
 
-// each runs work for every part.
+// each runs work for every part, in parallel.
 func (d *lowRank) each(work func(p part)) {
 	linalg.Parallel(len(d.parts), func(k int) { work(d.parts[k]) })
 }
@@ -102,7 +102,7 @@ func (d *lowRank) pullback(
 	d.of.pullGram(grad, k, theta, adjoint.K)
 	d.each(func(p part) {
 		noise := adjoint.Noise[p.from:p.to]
-		// as noise is the variance less the smooth one
+		// noise is the whole variance less the smooth one
 		kernel.PullbackDiag(k, grads[p.number], theta, p.x, noise)
 		smooth := floats.SubTo(make([]float64, len(noise)), adjoint.Diag[p.from:p.to], noise)
 		kernel.PullbackSmoothDiag(k, grads[p.number], theta, p.x, smooth)

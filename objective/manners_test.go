@@ -31,8 +31,8 @@ func TestFailedOptimisationsHaveNoValue(t *testing.T) {
 	}
 }
 
-// If all latent values are independent, the evidence is that of guessing and constant: the result has a warning and
-// is no optimum.
+// If all latent values are independent, the evidence is constant and equal to that of equal class
+// probabilities. The result then has a warning and is no optimum.
 func TestAPlateauIsTold(t *testing.T) {
 	for _, c := range []struct {
 		likelihood likelihood.Likelihood

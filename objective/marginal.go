@@ -28,7 +28,7 @@ func Marginals(chains [][][]float64) []Marginal {
 	samples := len(chains[0])
 	out := make([]Marginal, len(chains[0][0]))
 	for i := range out {
-		var halves [][]float64 // a middle sample has no part in them
+		var halves [][]float64 // the middle one of an odd number of samples is left out
 		var all []float64
 		for _, chain := range chains {
 			if len(chain) != samples {
@@ -58,10 +58,11 @@ func moments(x []float64) (mean, variance float64) {
 }
 
 // mixing is R̂ and the effective sample size of m sequences of length n. W is the mean of their
-// variances, B/n the variance of their means, and var⁺ = (1 - 1/n) W + B/n; R̂ = √(var⁺/W).
-// Autocorrelations ρ_t = 1 - V_t/(2 var⁺), with V_t the mean square difference at lag t, (11.7),
-// are summed in pairs as long as these are positive, each taken to be at most the last (Geyer
-// 1992). Anticorrelated samples count for at most log10(mn) each (Vehtari et al. 2021, 3.2).
+// variances, B/n the variance of their means, and var⁺ = (1 - 1/n) W + B/n; R̂ = √(var⁺/W). The
+// autocorrelations are ρ_t = 1 - V_t/(2 var⁺), with V_t the mean square difference at lag t (11.7).
+// They are summed in pairs up to the first pair that is not positive. A pair larger than the one
+// before counts as that one (Geyer 1992). Anticorrelated samples count for at most log10(mn) each
+// (Vehtari et al. 2021, 3.2).
 func mixing(sequences [][]float64) (rHat, ess float64) {
 	m, n := float64(len(sequences)), len(sequences[0])
 	means, within := make([]float64, len(sequences)), 0.0

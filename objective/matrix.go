@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// matrix is the structure of all cases with each other.
+// matrix is the structure that holds the whole covariance matrix of the cases.
 type matrix struct {
 	x     *kernel.Inputs
-	apart bool // the noise of kernels is not in K but beside it
+	apart bool // the kernels' noise is in Cov.Noise, not in K
 }
 
 func (s matrix) room() approx.Cov {
@@ -57,7 +57,8 @@ func (s matrix) pullback(
 		kernel.Pullback(k, grad, theta, s.x, own.K, adjoint.K)
 		return nil
 	}
-	kernel.Pullback(k, grad, theta, s.x, nil, adjoint.K) // as if the noise were in K
+	// As if the noise were in K; the loop below corrects this.
+	kernel.Pullback(k, grad, theta, s.x, nil, adjoint.K)
 	more, less := make([]float64, s.x.N()), make([]float64, s.x.N())
 	for i, v := range adjoint.Noise {
 		more[i] = v - adjoint.K.At(i, i)

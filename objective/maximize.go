@@ -14,7 +14,7 @@ import (
 // Restarts say where a multi-start search begins and how much runs at once.
 type Restarts struct {
 	Count   int    // 0 is 1: the initial values alone
-	Seed    uint64 // of the random starts; the first is always the initial values
+	Seed    uint64 // decides the random starts; the first start is always the initial values
 	Workers int    // restarts run at once, each with its own memory; 0 or less is GOMAXPROCS. No result depends on it
 }
 

@@ -22,8 +22,8 @@ type Model struct {
 	Inference  approx.Approximation
 }
 
-// On is the model for so many classes, 0 for numbers. In place of a kernel.PerClass it has a kernel
-// for each class, also where that is refused with a reason (Check).
+// On is the model for this number of classes; 0: numeric labels. It replaces a kernel.PerClass by
+// one kernel for each class, also where Check then returns an error.
 func (m Model) On(classes int) Model {
 	m.Likelihood = likelihood.On(m.Likelihood, classes)
 	if len(m.Kernels) == 1 {
@@ -60,8 +60,7 @@ func (m Model) TunedBy(a approx.Approximation, classes int) Model {
 	return m
 }
 
-// checkOptions says what is wrong with the options of the kernels and the likelihood, for inputs
-// with dim columns.
+// checkOptions checks the options of the kernels and the likelihood, for inputs with dim columns.
 func (m Model) checkOptions(dim int) error {
 	var errs []error
 	for _, k := range m.Kernels {
@@ -78,8 +77,8 @@ func (m Model) checkOptions(dim int) error {
 	return errors.Join(errs...)
 }
 
-// Check says what the parts can do together on this many classes, or why they cannot and what
-// would. It needs no data.
+// Check returns the capabilities of the parts together with this number of classes. An error says
+// why they do not work together, and what does. It needs no data.
 func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
@@ -100,12 +99,11 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	return approx.Uses(m.Inference, m.Likelihood, classes)
 }
 
-// batch is how many new cases are predicted at once, so that K(X, Z) stays small however many there
-// are.
+// batch is the number of new cases that are predicted at once. It limits the size of K(X, Z).
 const batch = 2048
 
-// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c
-// unless it is nil, and its gradient if wanted.
+// Memory is the memory of a fit of the model in bytes. It includes covariances, the distances that
+// inputs keep, the criterion c unless it is nil, and its gradient if wanted.
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, batch)
@@ -135,11 +133,12 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	return 8*matrices*n*n + own + sum.Kept + max(passing, predicted)
 }
 
-// mostRemembered is how many cases there are at most where a Run remembers covariances: with more a
-// fit takes so long that a covariance that changes only in amplitude gains next to nothing.
+// mostRemembered is the largest number of cases for which a Run remembers covariances. With more
+// cases a fit takes so long that reusing a covariance, when only its amplitude has changed, saves
+// next to nothing.
 const mostRemembered = 2048
 
-// remembered is how many covariances of n cases a Run keeps.
+// remembered is the number of covariances of n cases that a Run keeps.
 func (m Model) remembered(n int) (covariances int) {
 	for _, k := range m.Kernels {
 		if n <= mostRemembered {
@@ -213,24 +212,24 @@ func (m Model) LayoutOn(d Data) Layout {
 }
 
 // Data is a training set. Weights of its cases are in Y.Weight; nil: 1 each. A case of weight 0
-// does not count. Whole numbers are so many equal cases: for methods without weights (approx.Caps)
-// the cases are repeated, and other weights are an error.
+// does not count. A case with a whole number w as its weight is equivalent to w equal cases. For
+// methods without weights (see approx.Caps) the cases are repeated w times, and other weights are
+// an error.
 type Data struct {
 	X            *kernel.Inputs
 	Y            approx.Targets
 	Classes      []string // labels in natural order, for names; nil: the classes are numbered
 	alphabetical bool     // Classes are in the order of their texts
 	// Groups has the group of every case, for learners that hold cases out of their training set:
-	// cases of one group stay together; nil: every case is its own.
+	// cases of one group stay together; nil: every case is a group of its own.
 	Groups []string
-	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts
-	// at √d; otherwise it starts at the median distance between cases.
+	// Scaled reports whether the columns of X are standardised or whitened. Length scales then
+	// start at √d, otherwise at the median distance between cases.
 	Scaled bool
 }
 
-// Check says what is wrong with the data by themselves, with the case: counts that do not match,
-// inputs and targets that are not finite, labels that are none of the classes. A class may have no
-// case.
+// Check returns an error, which names the case, if numbers of cases differ, inputs or targets are
+// not finite, or a label is none of the classes. A class may have no case.
 func (d Data) Check() error {
 	if d.X == nil || d.X.X == nil || d.X.X.IsEmpty() {
 		return errors.New("there are no cases; the inputs must have at least one row and one column")
@@ -274,7 +273,7 @@ func (d Data) Check() error {
 	return d.X.Check(d.X.Dim())
 }
 
-// checkWeights says what is wrong with the weights.
+// checkWeights checks the number of the weights, their values and their sum.
 func (d Data) checkWeights() error {
 	w := d.Y.Weight
 	if w == nil {
@@ -297,7 +296,7 @@ func (d Data) checkWeights() error {
 	return nil
 }
 
-// scale is where length scales and periods start that nobody set.
+// scale is the default start of length scales and periods.
 func (d Data) scale() float64 {
 	s := math.Sqrt(float64(d.X.Dim()))
 	if !d.Scaled {

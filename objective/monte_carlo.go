@@ -70,8 +70,8 @@ func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	normalise(dst)
 }
 
-// covariances are those of the latent values of the cases of z, or nil where the processes are
-// independent.
+// covariances has for each case of z the covariance matrix of its latent values; nil where the
+// processes are independent.
 func (p *Point) covariances(z *kernel.Inputs) []*mat.SymDense {
 	posterior, ok := p.Posterior.(approx.LatentCovariancer)
 	if !ok {

@@ -160,8 +160,8 @@ func TestPredictionsKnowNoNeighbours(t *testing.T) {
 	}
 }
 
-// So it is where sums have several blocks, threads share them, rows of five probabilities begin
-// anywhere in memory, and with every set of instructions.
+// Predictions do not depend on the other new cases either if sums have several blocks that threads
+// share, or if rows of five probabilities are not aligned in memory, with every instruction set.
 func TestPredictionsKnowNoNeighboursOfLargeSets(t *testing.T) {
 	linalg.SetThreads(2)
 	defer linalg.SetThreads(1)

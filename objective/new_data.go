@@ -39,9 +39,10 @@ func NewData[L comparable](x [][]float64, labels []L) (Data, error) {
 	return d, d.Check()
 }
 
-// classify returns the class of every label, and what the classes are called.
+// classify returns the class of every label, and the names of the classes.
 func classify[L comparable](labels []L) (index []int, names []string, err error) {
-	at, first := map[L]int{}, map[string]int{} // by label its class; by text the row that has it first
+	// at maps a label to its class, first the text of a label to the first row with it.
+	at, first := map[L]int{}, map[string]int{}
 	var classes []L
 	for i, label := range labels {
 		if !reflect.ValueOf(&label).Elem().Comparable() {

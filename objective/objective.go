@@ -33,20 +33,21 @@ type Objective struct {
 	needsMean bool   // a hyperparameter of the mean is free
 	needsLik  bool   // a hyperparameter of the likelihood is free
 	structure structure
-	room      *room // that a Run has for its points; nil: every point has its own
+	room      *room // shared by the points of a Run; nil: every point allocates
 }
 
-// room is memory for what points have beside their posterior.
+// room is memory that the points of a Run share: for covariances, adjoints and covariances with new
+// cases.
 type room struct {
-	work    *approx.Work // of the fits; nil: none
+	work    *approx.Work // scratch memory of the fits; nil: none
 	cov     []approx.Cov
 	adjoint approx.Cov
 	cross   [][]float64
 }
 
-// New checks that the parts of the model work together and with the data. Wrong combinations and
-// what Data.Check finds, labels that are not those of the classes among it, are errors. Without a
-// criterion, nil, points are there to predict: their Value is NaN and they have no gradient.
+// New checks that the parts of the model work together and with the data. It returns an error for a
+// wrong combination and for data that Data.Check refuses. If the criterion is nil, points can only
+// predict: their Value is NaN and they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
 	m = m.On(d.Y.Classes)
 	o := &Objective{model: m, criterion: c, data: d}
@@ -107,8 +108,8 @@ func (o *Objective) check() (err error) {
 	return err
 }
 
-// weigh decides what becomes of weights: the method takes them, or the cases are repeated. apart
-// says that copies of a case have noise of their own in the kernel, which K must then not have.
+// weigh handles weights: the method takes them, or the cases are repeated. apart reports that the
+// copies of a case have independent noise from the kernel. K must then not contain that noise.
 func (o *Objective) weigh() (apart bool, err error) {
 	if o.data = o.data.Present(); o.data.Y.Weight == nil {
 		return false, nil
@@ -210,7 +211,8 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 	if err := l.checkFinite(theta); err != nil {
 		return p, err
 	}
-	if err := o.structure.prepare(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil { // of the first class
+	// The first kernel stands for the kernels of all classes.
+	if err := o.structure.prepare(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
 		return p, err
 	}
 	r, s := cmp.Or(o.room, &room{}), o.structure
@@ -222,7 +224,7 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 	}
 	if r.work != nil {
 		r.work.Reset()
-		r.adjoint = approx.Cov{} // which may lie there
+		r.adjoint = approx.Cov{} // its memory may lie in work
 	}
 	p.cov = r.cov
 	var mean []float64
@@ -271,8 +273,8 @@ func (p *Point) evaluate() (err error) {
 // Value is the criterion, in nats.
 func (p *Point) Value() float64 { return p.value }
 
-// Converged says where and why the fit stopped before it converged, an approx.ErrNotConverged,
-// unless its inference takes it as it is.
+// Converged returns an approx.ErrNotConverged, with theta and the reason, if the fit stopped before
+// it converged. It returns nil if the inference method accepts such fits.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
 		return cause.At("objective: at "+p.objective.Layout.describe(p.Theta),
@@ -290,7 +292,7 @@ func (p *Point) Diagnostics() approx.Diagnostics {
 	return d
 }
 
-// Choice is which inducing inputs the fit has; nil where there are none.
+// Choice has the inducing inputs of the fit; nil where there are none.
 func (p *Point) Choice() *Choice {
 	if i := p.objective.induction(); i != nil {
 		return i.choice

@@ -21,17 +21,17 @@ type Settings struct {
 	Method string
 	// GradientThreshold is the size of the gradient at which a point is stationary, relative to
 	// max(1, |value|); 0 is 1e-6, and 1e-5 with Differences. BFGS also ends where the gradient is
-	// at most 3 times that and its model of the criterion promises a gain of at most a thousandth
-	// of it, relative to the same.
+	// at most 3 times as large and its quadratic model of the criterion promises a gain of at most
+	// a thousandth of the threshold, both relative to max(1, |value|).
 	GradientThreshold float64
 	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with
-	// Differences so many times that as a gradient takes.
+	// Differences 500 times the number of fits that a gradient takes.
 	Evaluations int
-	// Gradients is where they come from.
+	// Gradients is the source of the gradients.
 	Gradients Gradients
 }
 
-// Status is how a local optimisation ended.
+// Status is the reason why a local optimisation ended.
 type Status string
 
 const (
@@ -73,14 +73,14 @@ type Step struct {
 	Value float64   // the criterion there, in nats
 }
 
-// reach is how far one round of a local optimisation may go from its start in any coordinate of
-// theta: a factor e^10. A quasi-Newton step along a flattening slope can be any length, and far out
-// lie plateaus (all-constant or diagonal covariances) on which a line search would settle. Shorter
-// reaches were seen to cost more evaluations, not to end higher; without one a start on the crabs
-// data ended 12 nats lower.
+// reach bounds the distance that one round of a local optimisation moves from its start in any
+// coordinate of theta: a factor e^10. A quasi-Newton step along a flattening slope can have any
+// length, and a line search would end on one of the distant plateaus (constant or diagonal
+// covariances). Shorter reaches were seen to cost more evaluations, not to end higher; without one
+// a start on the crabs data ended 12 nats lower.
 const reach = 10
 
-// mostMoved bounds the matrix of bfgs.
+// mostMoved is the largest number of coordinates for the matrix of bfgs.
 const mostMoved = 5000
 
 // Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds,
@@ -88,11 +88,11 @@ const mostMoved = 5000
 // bound.
 //
 // gonum's methods know no bounds. Each round minimises -f(clip(u)), with the gradient zeroed where
-// f rises out of the box; the next round starts at the best point, so that what ended at an edge
-// without need is released. The box of a round is the bounds, but at most 10 to either side of its
-// start. Rounds end when the point is stationary or at its bounds, when a whole round finds nothing
-// better, or at the limit. With no free hyperparameter there is one evaluation. Discrete ones, such
-// as which kernel of a Choice, stay as they are.
+// f rises out of the box. The next round starts at the best point, so that a coordinate that was
+// clipped without need can leave the edge. The box of a round is the bounds, but at most 10 to
+// either side of its start. Rounds end when the point is stationary or at its bounds, when a whole
+// round finds nothing better, or at the limit. With no free hyperparameter there is one evaluation.
+// Discrete ones, such as which kernel of a Choice, stay as they are.
 //
 // The error is one of: an unknown method, or one that needs a gradient that o does not have; a
 // start that cannot be evaluated; the end of ctx. The Optimum holds what was reached, if anything
@@ -232,7 +232,7 @@ func (r round) Record(at *optimize.Location, op optimize.Operation, _ *optimize.
 	return nil
 }
 
-// box is where the next round may go.
+// box returns the bounds of the next round.
 func (c climb) box() (lo, hi []float64) {
 	for i, v := range c.best.free {
 		lo, hi = append(lo, max(c.lo[i], v-reach)), append(hi, min(c.hi[i], v+reach))
@@ -308,8 +308,9 @@ func (c climb) optimum(status Status) Optimum {
 	return m
 }
 
-// guesses says whether a log evidence is that of a constant classifier: of equal probabilities, as
-// where all latent values are independent or 0, or of the shares of the classes.
+// guesses reports whether a log evidence equals the log likelihood of a constant classifier. Its
+// probabilities are equal, as where all latent values are independent or 0, or are the relative
+// frequencies of the classes.
 func (o *Objective) guesses(value float64) bool {
 	_, evidence := o.criterion.(LogEvidence)
 	_, apart := o.model.Inference.(approx.OneVsRest)

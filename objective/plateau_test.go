@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// apart are n cases of classes in the plane that are far from one another.
+// apart makes n cases in the plane, with classes far from each other.
 func apart(n, classes int, seed uint64) Data {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	x, y := mat.NewDense(n, 2, nil), approx.Targets{Classes: classes}
@@ -42,9 +42,9 @@ func undeterminedIn(m Optimum) (n int) {
 	return n
 }
 
-// Where the classes can be separated the evidence rises with the amplitude without end. The estimate
-// is where it gains 0.01 nats for a factor of e, with all other slopes 0, from wherever the climb
-// starts and by whatever method.
+// Where the classes can be separated the evidence rises with the amplitude without end. The climb
+// ends where a factor of e gains 0.01 nats and all other slopes are 0, from every start and with
+// every method.
 func TestAmplitudesOfSeparatedClasses(t *testing.T) {
 	for _, c := range []struct {
 		name    string

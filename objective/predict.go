@@ -48,7 +48,7 @@ func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []f
 	return cross, diag, mean
 }
 
-// priors has those of all kernels.
+// priors returns the results of prior for all kernels.
 func (p *Point) priors(z *kernel.Inputs) (cross []*mat.Dense, diag, mean [][]float64) {
 	for j := range p.objective.model.Kernels {
 		k, d, m := p.prior(z, j)
@@ -58,8 +58,8 @@ func (p *Point) priors(z *kernel.Inputs) (cross []*mat.Dense, diag, mean [][]flo
 }
 
 // Latent sets mean[i] and variance[i] of the latent process of a class (0 where there is one
-// process only) at the i-th case of z, prior mean and the kernel's noise included. A variance that
-// is nil is not wanted, and the mean alone takes n operations a case in place of n².
+// process only) at the i-th case of z, prior mean and the kernel's noise included. If variance is
+// nil, only the mean is computed, which takes n operations a case in place of n².
 func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	if len(mean) != z.N() || variance != nil && len(variance) != z.N() {
 		panic(fmt.Sprintf("objective: len(mean) = %d and len(variance) = %d, want %d", len(mean), len(variance), z.N()))
@@ -77,8 +77,8 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	})
 }
 
-// Latents are the mean and variance of every latent process at the cases of z, as Latent gives
-// them: of as many as likelihood.Processes says.
+// Latents are the mean and variance of every latent process at the cases of z, see Latent. There
+// are likelihood.Processes of them.
 func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
 	for range p.processes() {
 		variances = append(variances, make([]float64, z.N()))
@@ -86,7 +86,7 @@ func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
 	return p.latents(z, variances), variances
 }
 
-// LatentMeans are the means alone.
+// LatentMeans are the means of Latents, without the variances.
 func (p *Point) LatentMeans(z *kernel.Inputs) (means [][]float64) {
 	return p.latents(z, make([][]float64, p.processes()))
 }

@@ -81,7 +81,8 @@ func TestLogPosteriorOfAClassifier(t *testing.T) {
 	}
 }
 
-// A prior moves the optimum from that of the evidence towards its own mode, the further the narrower it is.
+// A prior moves the optimum from the maximum of the evidence towards the prior's mode, further if
+// the prior is narrower.
 func TestTheOptimumMovesWithThePrior(t *testing.T) {
 	const mode = -0.5
 	optimum := func(c Criterion, sd float64) float64 {

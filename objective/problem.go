@@ -28,8 +28,9 @@ func (b Box) Theta(u []float64) []float64 {
 	return theta
 }
 
-// U is where Theta is theta. What is outside the box, or nearer to an edge than a hundredth of its
-// width, is moved to there first: at an edge itself all derivatives by u are 0.
+// U returns the u with Theta(u) = theta. A coordinate of theta outside the box, or nearer to an
+// edge than a hundredth of the width, is first moved to that distance from the edge: at an edge all
+// derivatives by u are 0.
 func (b Box) U(theta []float64) []float64 {
 	u := make([]float64, len(theta))
 	for i, v := range theta {
@@ -39,14 +40,15 @@ func (b Box) U(theta []float64) []float64 {
 	return u
 }
 
-// Problem is what gonum's methods minimise: u ↦ -f(b.Theta(u)), with its gradient. Grad is nil if
-// the objective has none. A failed evaluation is +Inf, from which gonum's bisection steps back,
-// with its cause in Fails. The end of the context stops the minimisation, as do Limit evaluations.
+// Problem is the function u ↦ -f(b.Theta(u)) with its gradient, for gonum's minimisers. Grad is nil
+// if the objective has none. A failed evaluation is +Inf, from which gonum's bisection steps back,
+// with its cause in Fails. The minimisation stops at the end of the context, or after Limit
+// evaluations.
 //
 // Set GradientThreshold of the optimize.Settings to 1e-4 nats or so, which the precision of the
-// fits can reach. At gonum's default of 1e-12 its line searches have nothing left to gain before,
-// and most of its methods call that a failure. A box without an inside, or with an edge that is not
-// finite, panics.
+// fits can reach. With gonum's default of 1e-12 its line searches stop finding lower values before
+// that threshold is met, and most of its methods return that as an error. A box without interior,
+// or with an edge that is not finite, panics.
 func (r *Run) Problem(b Box) optimize.Problem {
 	if len(b.Lo) != len(b.Hi) {
 		panic(fmt.Sprintf("objective: a box of %d lower and %d upper edges", len(b.Lo), len(b.Hi)))

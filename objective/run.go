@@ -19,15 +19,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Gradients is where a local optimisation has its gradients from.
+// Gradients is the source of the gradients of a local optimisation.
 type Gradients int
 
 const (
 	// Exact gradients come from the adjoint of a fit.
 	Exact Gradients = iota
-	// Differences are central ones of values: two more fits for each free hyperparameter, all of
-	// them cold, so that the value is a function of theta alone. They are for criteria without an
-	// exact gradient, and right to about 1e-7 of the value.
+	// Differences are central differences of values: two more fits for each free hyperparameter.
+	// All fits start cold, so that the value is a function of theta alone. Differences are for
+	// criteria without an exact gradient. Their error is about 1e-7 of the value.
 	Differences
 )
 
@@ -47,7 +47,8 @@ func (g Gradients) threshold() float64 {
 	return 1e-6
 }
 
-// Evaluations is how many fits a value with its gradient over so many free hyperparameters takes.
+// Evaluations is the number of fits for a value and its gradient by this number of free
+// hyperparameters.
 func (g Gradients) Evaluations(free int) int {
 	if g == Differences {
 		return 2*free + 1
@@ -55,11 +56,11 @@ func (g Gradients) Evaluations(free int) int {
 	return 1
 }
 
-// Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last
-// one that converged, extrapolated where those before lie on a line with it, unless what a fit
-// comes to would depend on that. It remembers the last point, reuses its memory, turns panics into
-// errors, and keeps every failure. The sequence, from the first evaluation on, determines every
-// value in it. It is not safe for concurrent use.
+// Run is a sequence of evaluations of an Objective. It starts each fit from a state extrapolated
+// from the last fits that converged, unless the result of a fit would depend on its start. It
+// remembers the last point, reuses its memory, turns panics into errors, and keeps every failure.
+// Each value is determined by the sequence of evaluations up to it. It is not safe for concurrent
+// use.
 type Run struct {
 	Evaluations int // fits asked for, failed ones included, repetitions of the last point not
 	Limit       int // evaluations after which a Problem stops; 0: none
@@ -72,30 +73,30 @@ type Run struct {
 	objective *Objective
 	last      []waypoint // the fits that converged, the latest first, at most furthest
 
-	free        []float64 // of the last evaluation
+	free        []float64 // free hyperparameters of the last evaluation
 	point       *Point    // nil: it failed with err
 	err         error
-	unconverged error     // why point is not to be relied on, if so
+	unconverged error     // error of Point.Converged
 	gradient    []float64 // nil: not computed yet, or failed with gradErr
 	gradErr     error
 	best        best
-	tilt        []float64 // taken off a problem's criterion, times the free hyperparameters; nil: 0
+	tilt        []float64 // tiltᵀfree is subtracted from a Problem's criterion; nil: 0
 }
 
-// waypoint is where a fit converged, and its state.
+// waypoint is the free hyperparameters of a fit that converged, and its state.
 type waypoint struct {
 	free  []float64
 	state approx.State
 }
 
-// furthest is how many fits a state is extrapolated from at most: along a row of a grid more gain
-// little.
+// furthest is the largest number of fits from which a state is extrapolated. Along a row of a grid,
+// more fits gain little.
 const furthest = 5
 
-// start is what the fit at free starts from: the polynomial through as many of the last states as
-// lie on a line through free and the latest. The absolute weights of k states must not exceed 2^k
-// in sum, as they do not for equally spaced points: by that much it magnifies the errors of the
-// states.
+// start is the state from which the fit at free starts: the value at free of the polynomial through
+// the last states that lie on a line through free and the latest. The absolute weights of k states
+// must not exceed 2^k in sum, because they magnify the errors of the states; for equally spaced
+// points they do not.
 func (r *Run) start(free []float64) approx.State {
 	if len(r.last) == 0 || r.gradients == Differences || r.objective.caps.Unconverged {
 		return nil
@@ -126,9 +127,9 @@ func (r *Run) start(free []float64) approx.State {
 	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
 }
 
-// beside is what the fit at free starts from where the last ones do not lie on a line with it: with
-// weights w of sum 1 the states at points p_k are linear in theta but for an error of about
-// |p_k - free|² each, so that w_k minimise
+// beside is the state from which the fit at free starts if the last fits do not lie on a line with
+// it: a combination of their states with weights w of sum 1. A state at p_k departs from one that
+// is linear in theta by an error of about bend |p_k - free|². The weights minimise
 //
 //	|Σ_k w_k (p_k - free)|² + bend² Σ_k w_k² |p_k - free|⁴
 func (r *Run) beside(free []float64) approx.State {
@@ -159,7 +160,7 @@ func (r *Run) beside(free []float64) approx.State {
 	return approx.Extrapolate(r.objective.model.Inference, states, w.RawVector().Data)
 }
 
-// bend is how much states bend, as a share of their slope per unit of theta.
+// bend is the second-order error of states relative to their slope, per unit of theta.
 const bend = 0.3
 
 // lagrange are the weights of the values at these positions in the polynomial through them, at 1.
@@ -273,7 +274,7 @@ func (r *Run) Gradient(dst, free []float64) error {
 	return r.gradErr
 }
 
-// failed says how many evaluations failed, and why the first did.
+// failed is a warning with the number of failed evaluations and the error of the first, or none.
 func (r *Run) failed(what string) []approx.Warning {
 	if len(r.Fails) == 0 {
 		return nil
@@ -283,11 +284,11 @@ func (r *Run) failed(what string) []approx.Warning {
 		len(r.Fails), r.Evaluations, what, first)}
 }
 
-// HasGradient says whether there is a Gradient.
+// HasGradient reports whether Gradient can be called.
 func (r *Run) HasGradient() bool { return r.gradients == Differences || r.objective.HasGradient() }
 
-// differenceStep is the step in theta of Differences. Their error is some h²/6 of the third
-// derivative, and what a fit leaves of its value, 1e-10 of it, over h.
+// differenceStep is the step in theta of Differences. Their error is h²/6 of the third derivative,
+// plus the convergence error of a fit, 1e-10 of its value, over h.
 const differenceStep = 0x1p-11
 
 // differences are central differences of the value around the last point.

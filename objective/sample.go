@@ -22,24 +22,24 @@ import (
 // Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The
 // zero value is useful.
 type Chain struct {
-	// Burn is the number of moves before those of the first sample, in which the base adapts; 0 is
-	// 100 for each free hyperparameter.
+	// Burn is the number of moves of the burn-in, in which the base adapts, before the moves of the
+	// first sample; 0 is 100 for each free hyperparameter.
 	Burn    int
-	Samples int // kept; 0 is DefaultSamples
-	Thin    int // moves for each of them; 0 is DefaultThin
+	Samples int // number of samples kept; 0 is DefaultSamples
+	Thin    int // moves for each sample; 0 is DefaultThin
 	Seed    uint64
 }
 
-// What a Chain has where it is 0.
+// Defaults of a Chain.
 const (
 	DefaultSamples = 100
 	DefaultThin    = 2
 )
 
-// Samples are what a Chain keeps.
+// Samples are the samples of a Chain.
 type Samples struct {
 	Theta       [][]float64 // the free hyperparameters
-	Values      []float64   // the objective there: the log posterior density but for its constant, in nats
+	Values      []float64   // log posterior density there, up to a constant, in nats
 	Evaluations int
 	Fails       []error          // evaluations that failed, in order; the density is taken to be 0 there
 	Warnings    []approx.Warning // what a user should know
@@ -52,14 +52,15 @@ const tails = 4
 // bounds and 0 outside. o must be a log posterior density, LogPosterior, with a prior on every free
 // hyperparameter. A start outside the bounds is moved to the nearest one.
 //
-// A move is one of generalised elliptical slice sampling (Nishihara, Murray and Adams 2014). With a
-// base t_ν(μ, Σ), a Student t distribution of ν = 4 degrees of freedom and D dimensions, it draws s
-// from its conditional distribution given theta, (ν + (θ-μ)ᵀΣ⁻¹(θ-μ))/χ²_{ν+D}, and makes an
+// The moves are generalised elliptical slice sampling (Nishihara, Murray and Adams 2014). The base
+// t_ν(μ, Σ) is a Student t distribution of ν = 4 degrees of freedom and D dimensions. A move draws
+// s from its conditional distribution given theta, (ν + (θ-μ)ᵀΣ⁻¹(θ-μ))/χ²_{ν+D}, and then makes an
 // elliptical slice move under N(μ, sΣ) with the residual density exp(o)/t_ν. That leaves the
-// density invariant for any base, has no step size, and needs no gradient. At first μ is the start
+// density invariant for any base, has no step size, and needs no gradient. At first μ is the start,
 // and Σ has the priors' variances, at most the squared widths of the bounds. After 8, 16, 32, …
-// moves of the burn-in, and at its end, they become the moments of the later half of the states so
-// far, Σ with D+1 states' worth of the Σ before; from then on the base is held.
+// moves of the burn-in, and at its end, μ and Σ become the mean and covariance of the later half of
+// the states so far; the previous Σ counts in the new one as D+1 states. After the burn-in the base
+// is fixed.
 //
 // An evaluation that fails, or does not converge, has density 0. The chain depends on o, start and
 // c alone. The error is a start that cannot be evaluated, an objective that is no log posterior, or
@@ -109,14 +110,14 @@ type walk struct {
 	run    *Run
 	rng    *rand.Rand
 	lo, hi []float64
-	err    error // of the last evaluation, if it failed
+	err    error // error of the last evaluation; nil: it succeeded
 
-	mu    []float64         // of the base
-	u     blas64.Triangular // likewise, Σ = UᵀU
+	mu    []float64         // mean of the base
+	u     blas64.Triangular // factor of the base's Σ = UᵀU
 	d, z  []float64         // θ = μ + d, d = Uᵀz
 	value float64           // o at θ
 
-	zeta, nu, nextZ, nextD []float64 // of a move
+	zeta, nu, nextZ, nextD []float64 // vectors of a move
 }
 
 func newWalk(run *Run, specs []param.Spec, start []float64, seed uint64) *walk {
@@ -153,7 +154,7 @@ func (w *walk) logDensity(theta []float64) float64 {
 	return p.Value()
 }
 
-// residual is the log of the residual density but for a constant, where o has this value.
+// residual is the log of the residual density, up to a constant, at a point where o has this value.
 func (w *walk) residual(value float64, z []float64) float64 {
 	return value + float64(tails+len(z))/2*math.Log1p(floats.Dot(z, z)/tails)
 }
@@ -204,8 +205,8 @@ func (w *walk) multiply(dst, z []float64) {
 	}
 }
 
-// adapt gives the base the moments of these states, with D+1 states' worth of the covariance that
-// it has.
+// adapt sets the base to the mean and covariance of these states. The previous covariance counts as
+// D+1 states.
 func (w *walk) adapt(history [][]float64) {
 	n := len(w.mu)
 	mu := make([]float64, n)

@@ -106,13 +106,13 @@ func TestBaseAdaptsToTheLaterHalf(t *testing.T) {
 		if i >= burn && !mat.EqualApprox(mat.NewVecDense(2, s.Theta[i-burn]), mat.NewVecDense(2, theta), 1e-12) {
 			t.Errorf("sample %d is %v, want %v", i-burn, s.Theta[i-burn], theta)
 		}
-		first := map[int]int{8: 4, burn: 5}[i+1] // of the later half
+		first := map[int]int{8: 4, burn: 5}[i+1] // first state of the later half
 		if first == 0 {
 			continue
 		}
 		later, n := states.Slice(first, i+1, 0, 2), float64(i+1-first)
 		var covariance mat.SymDense
-		stat.CovarianceMatrix(&covariance, later, nil) // with the divisor n - 1
+		stat.CovarianceMatrix(&covariance, later, nil) // its divisor is n - 1
 		mu := []float64{stat.Mean(mat.Col(nil, 0, later), nil), stat.Mean(mat.Col(nil, 1, later), nil)}
 		for a := range 2 {
 			for b := range a + 1 {
@@ -217,7 +217,7 @@ func TestSamplesAgainstAGridOfHyperparameters(t *testing.T) {
 	}
 	want, total := make([]float64, len(functions)), 0.0
 	run := NewRun(t.Context(), o)
-	for a := -3.5; a <= 5; a += 0.25 { // at the edges the density is below 1e-4 of its maximum, and it is smooth
+	for a := -3.5; a <= 5; a += 0.25 { // smooth density, below 1e-4 of its maximum at the edges
 		for l := -3.25; l <= 3; l += 0.25 {
 			values, p := at(run, []float64{a, l})
 			weight := math.Exp(p.Value() + 15)

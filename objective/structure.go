@@ -9,21 +9,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Structure is a representation of the prior covariance in place of its matrix, as a file declares
-// it: a row of Structures.
+// Structure declares a representation of the prior covariance in place of its matrix. It is a row
+// of Structures.
 type Structure interface {
 	approx.Structure
-	// Check says what the declaration lacks, and which kernels the structure cannot represent.
+	// Check returns an error if the declaration is incomplete or the structure cannot represent one
+	// of the kernels.
 	Check(kernels []kernel.Kernel) error
 	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
 	Rank(n int) int
-	// Memory is how many bytes a fit takes.
+	// Memory is the memory of a fit in bytes.
 	Memory(m approx.Approximation, s approx.Size, dim int) int64
 	// of is the structure of these cases.
 	of(x *kernel.Inputs) structure
 }
 
-// structureOf is the structure that a method declares for n cases; nil: their matrix.
+// structureOf is the structure that a method declares for n cases; nil: the method uses their
+// matrix.
 func structureOf(m approx.Approximation, n int) Structure {
 	s := approx.StructureOf(m)
 	if s == nil || s.(Structure).Rank(n) >= n {
@@ -32,8 +34,9 @@ func structureOf(m approx.Approximation, n int) Structure {
 	return s.(Structure)
 }
 
-// structure is how the prior covariance of the training cases is held: what an inference method
-// receives, what its adjoint goes back through, and what the covariances with new cases are.
+// structure is a representation of the prior covariance of the training cases. An inference method
+// receives the covariance from it, and its adjoint goes back through it. It also computes the
+// covariances with new cases.
 type structure interface {
 	// prepare makes the choices that the structure needs, once, given a kernel where its
 	// hyperparameters start. It comes before the other methods.

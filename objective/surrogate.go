@@ -23,7 +23,7 @@ type Surrogate struct {
 	point *Point
 	x     *mat.Dense
 	y     []float64 // standardised
-	mean  float64   // of the values
+	mean  float64   // mean of the values
 	sd    float64
 }
 

@@ -23,7 +23,7 @@ import (
 // Frequencies that all functions share would leave the error of one sample of them.
 type Draws struct {
 	of     *Surrogate
-	priors []priorDraw // of the draws
+	priors []priorDraw // one for each draw
 	// values × (1 + draws): (K + σ²I)⁻¹ (y - m - g(X) - ε), with g = ε = 0 in the first column
 	solved *mat.Dense
 }

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The prediction for a value that is left out equals that of a surrogate that has never seen it, at
-// the same hyperparameters.
+// LeftOut predicts each value as a surrogate does that is made without this value, with the same
+// hyperparameters.
 func TestSurrogateLeftOut(t *testing.T) {
 	x, y := surrogateData()
 	s, err := NewSurrogate(x, y, 1)
@@ -45,9 +45,9 @@ func TestSurrogateLeftOut(t *testing.T) {
 	}
 }
 
-// The mean of the functions is the prediction. Their standard deviations are those of the
-// prediction, as far as 400 draws tell: within 4 of their standard errors, 4/√800 = 14 % of normal
-// draws. Sums of few features have longer tails, hence 20 %.
+// The mean of the functions is the prediction. Their standard deviations agree with the
+// prediction's up to the error of 400 draws. For normal draws 4 standard errors are 4/√800 = 14 %.
+// Sums of few features have longer tails, hence 20 %.
 func TestSurrogateDraws(t *testing.T) {
 	x, y := surrogateData()
 	s, err := NewSurrogate(x, y, 1)

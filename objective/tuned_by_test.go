@@ -14,8 +14,8 @@ import (
 )
 
 // Laplace's method tunes multinomial probit by softmax with covariances π²/6 times as large, the
-// variance of a Gumbel variate: its value at an amplitude a is that of softmax at a π/√6, and its
-// gradient is that of softmax. The hyperparameters keep their names.
+// variance of a Gumbel variate: its value and gradient at an amplitude a equal the value and
+// gradient of softmax at a π/√6. The hyperparameters keep their names.
 func TestLaplaceTunesMultinomialProbit(t *testing.T) {
 	d := rings(60, 3)
 	for name, kernels := range map[string][]kernel.Kernel{

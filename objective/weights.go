@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// mostRepeated is how many cases Repeated makes at most.
+// mostRepeated is the largest number of cases that Repeated makes.
 const mostRepeated = 1 << 24
 
-// count is the number of cases, each as many as its weight says.
+// count is the sum of the weights; without weights, the number of cases.
 func (d Data) count() float64 {
 	if d.Y.Weight == nil {
 		return float64(d.X.N())
@@ -21,8 +21,8 @@ func (d Data) count() float64 {
 	return floats.Sum(d.Y.Weight)
 }
 
-// times are the data with case i as many times as times[i] says, and without weights unless they
-// are given.
+// times returns the data with case i repeated times[i] times. The new weights are those given; nil:
+// none.
 func (d Data) times(times []int, weight []float64) Data {
 	n := 0
 	for _, k := range times {

@@ -30,8 +30,8 @@ func (o *Objective) with(c *Choice) *Objective {
 	return &own
 }
 
-// tuned is what a local optimiser moves: the free hyperparameters and, with tune_inputs, the
-// inducing inputs after them, row by row.
+// tuned returns the vector that a local optimiser moves: the free hyperparameters and, with
+// tune_inputs, the inducing inputs after them, row by row.
 func (o *Objective) tuned(ctx context.Context, free []float64) ([]float64, error) {
 	i := o.induction()
 	if i == nil || !i.option.TuneInputs {
@@ -44,8 +44,8 @@ func (o *Objective) tuned(ctx context.Context, free []float64) ([]float64, error
 	return slices.Concat(free, chosen.z.X.RawMatrix().Data), nil
 }
 
-// at is the objective with the inducing inputs of what a local optimiser moves, and the free
-// hyperparameters of that.
+// at splits u, the vector that a local optimiser moves: it returns the objective with the inducing
+// inputs of u, and the free hyperparameters of u.
 func (o *Objective) at(u []float64) (*Objective, []float64) {
 	n := len(o.Layout.Free)
 	if len(u) == n {

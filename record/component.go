@@ -8,7 +8,7 @@ import (
 // Component is a kernel, a likelihood or the like as declared in a file: its text with its meaning.
 // In JSON it is the text only; Manifest.Components has the meaning of each text once.
 type Component struct {
-	Text string // as YAML flow text
+	Text string // YAML flow text
 	Node
 }
 
@@ -86,10 +86,10 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// JSONSchema is that of the text.
+// JSONSchema is the schema of a text.
 func (Component) JSONSchema() map[string]any { return map[string]any{"type": "string"} }
 
-// Label identifies a configuration among those of one data set and one way of tuning.
+// Label identifies a configuration among the configurations of one data set and one way of tuning.
 type Label struct {
 	Preprocess string    `json:"preprocess"` // preprocessing of the inputs
 	Kernel     Component `json:"kernel"`     // as in the file, in one line
@@ -104,7 +104,7 @@ type Label struct {
 // maximum of the penalised log likelihood, and the standard error from the inverse of its Hessian
 // there.
 type Coefficient struct {
-	Class         string `json:"class"`          // whose latent function has it; of two classes the second
+	Class         string `json:"class"`          // class of the latent function; for two classes the second
 	Input         string `json:"input"`          // an input of the model, or bias
 	Value         Number `json:"value"`          // for a preprocessed input
 	StandardError Number `json:"standard_error"` // of value

@@ -9,12 +9,12 @@ import (
 // results would be lost.
 var ErrJournal = errors.New("journal")
 
-// Control sums up the commands that users give to a run. Configurations are numbered as in the
-// plan.
+// Control is the result of all commands that users have given to a run. Configurations are numbered
+// as in the plan.
 type Control struct {
-	Dropped []int      // they do not run, and are not compared; ascending
-	Paused  []int      // none of their jobs starts; ascending
-	First   []int      // their jobs start first, in the reverse order of the commands
+	Dropped []int      // configurations that do not run and are not compared; ascending
+	Paused  []int      // configurations whose jobs do not start; ascending
+	First   []int      // configurations whose jobs start first, the latest command first
 	Own     []Enqueued // points to try, in the order of the commands
 }
 
@@ -23,7 +23,8 @@ type Enqueued struct {
 	Configuration int
 	Number        int
 	Point         map[string]Number
-	// Withdrawn means that it is not to be tried. Its result stays, and its failure goes.
+	// Withdrawn means that the point is not to be evaluated. A result that it has stays on record;
+	// a failure does not count.
 	Withdrawn bool
 }
 

@@ -24,26 +24,29 @@ func Sources() []string {
 type Illustration struct {
 	Key  string `json:"key"`  // content hash of everything that determines it
 	Kind string `json:"kind"` // prior | likelihood | posterior | softmax | cavity
-	// index among the experiment's illustrations, from 0; those of one entry are drawn together
+	// index of the entry among the experiment's illustrations, from 0; the illustrations of one
+	// entry are drawn together
 	Entry  int       `json:"entry"`
 	Kernel Component `json:"kernel,omitzero"` // as YAML flow text; absent: not shown
 	// the prior mean, as YAML flow text; absent: not shown
-	Mean            Component `json:"mean,omitzero"`
-	Likelihood      Component `json:"likelihood,omitzero"`       // as YAML flow text; absent: not shown
-	Hyperparameters []Named   `json:"hyperparameters,omitempty"` // of the parts that are shown, natural units
-	Classes         []string  `json:"classes,omitempty"`         // for a prior with a latent function per class
-	// for a prior: what was added to the diagonal of a covariance that is numerically singular
+	Mean       Component `json:"mean,omitzero"`
+	Likelihood Component `json:"likelihood,omitzero"` // as YAML flow text; absent: not shown
+	// hyperparameters of the parts shown, natural units
+	Hyperparameters []Named `json:"hyperparameters,omitempty"`
+	// classes of a prior with one latent function per class
+	Classes []string `json:"classes,omitempty"`
+	// for a prior: the number added to the diagonal of a covariance that is numerically singular
 	Jitter Number `json:"jitter,omitempty"`
 	// for a likelihood or a posterior: y, one for each latent value
 	Labels []Number `json:"labels,omitempty"`
-	// of equal length. For a prior x, f1, f2, … and p1, p2, …, or f1[class], …; for a likelihood f,
-	// log_likelihood (nats) and its first_derivative, second_derivative and third_derivative; for a
-	// posterior f, prior, likelihood and exact, or f1, f2 and exact over a square lattice, f1
-	// changing fastest, where all but likelihood are densities; for a softmax f1, p1, …, averaged1,
-	// … and eigenvalue1, …; for a cavity precision, mean, variance, cavity_mean and
-	// cavity_variance.
+	// columns of equal length. For a prior x, f1, f2, … and p1, p2, …, or f1[class], …; for a
+	// likelihood f, log_likelihood (nats) and its first_derivative, second_derivative and
+	// third_derivative; for a posterior f, prior, likelihood and exact, or f1, f2 and exact over a
+	// square lattice, f1 changing fastest, where all but likelihood are densities; for a softmax
+	// f1, p1, …, averaged1, … and eigenvalue1, …; for a cavity precision, mean, variance,
+	// cavity_mean and cavity_variance.
 	Columns []Column `json:"columns"`
-	// for a posterior: the prior of its latent values, without log_evidence
+	// for a posterior: the prior of the latent values, without log_evidence
 	Prior *Gaussian `json:"prior,omitempty"`
 	// for a posterior: its exact moments, and its mass before normalisation
 	Exact *Gaussian `json:"exact,omitempty"`
@@ -64,14 +67,14 @@ type Approximated struct {
 	Gaussian   *Gaussian `json:"gaussian,omitempty"` // absent if it failed
 	Converged  bool      `json:"converged"`          // within the method's tolerance
 	Iterations int       `json:"iterations"`         // as counted by the method
-	// after one iteration, after two, …, until it ended or failed; the first 15
+	// the approximation after each of the first 15 iterations
 	Iterates []Gaussian     `json:"iterates,omitempty"`
 	Warnings []cause.Notice `json:"warnings,omitempty"` // of the fit
 	Failure  cause.Notice   `json:"failure,omitzero"`   // why there is no gaussian
-	Cavity   *Cavity        `json:"cavity,omitempty"`   // at which EP failed
+	Cavity   *Cavity        `json:"cavity,omitempty"`   // the cavity at which EP failed
 }
 
-// Cavity is one without a positive variance.
+// Cavity is a cavity distribution without a finite positive variance.
 type Cavity struct {
 	Case      int    `json:"case"`      // from 0
 	Variance  Number `json:"variance"`  // 0 or less, or infinite
@@ -88,9 +91,9 @@ type Column struct {
 type Named struct {
 	Name  string `json:"name"`  // name of the quantity
 	Value Number `json:"value"` // natural units
-	// what the value stands for, if it is one of several without an order
+	// text for the value, if it is one of several without an order
 	Text string `json:"text,omitempty"`
-	// Text in JSON, with the type that the file gave it; empty: it is a text
+	// Text in JSON, with its type in the file; empty: it is a text
 	JSON string `json:"-"`
 }
 

@@ -13,14 +13,15 @@ type Inducing struct {
 	// the training cases that are inducing inputs, as 0-based rows of the data set, in the order of
 	// selection; absent if they are not cases, and for folds
 	Cases []int `json:"cases,omitempty"`
-	// they were tuned with the hyperparameters, starting from the selected ones
+	// the inducing inputs were tuned with the hyperparameters, starting from the selected ones
 	Tuned bool `json:"tuned,omitempty"`
-	// fraction of the prior variance of the training cases, without noise, that they leave
-	// unexplained
+	// fraction of the prior variance of the training cases, without noise, that the inducing inputs
+	// leave unexplained
 	Unexplained Number `json:"unexplained"`
-	// if the number is determined automatically: the numbers that were tried
+	// the numbers of inducing inputs that were tried, if the number is determined automatically
 	Tried []Tried `json:"tried,omitempty"`
-	// if they are selected again after tuning: the log evidence with the previous ones, nats
+	// if inducing inputs are selected again after tuning: the log evidence with the previous ones,
+	// nats
 	Before *Number `json:"before,omitempty"`
 }
 

@@ -14,8 +14,9 @@ import (
 // shorter and faster to read: 1, a colon, and the base64 of the float64s, lowest byte first.
 type Vector []Number
 
-// Matrix is a list of lists in JSON: arrays or, if all have equal length and there are at least 10
-// 000 numbers, a text like that of a Vector of all, with that length before the colon.
+// Matrix is a list of lists in JSON: an array of arrays, or one text if all lists have equal length
+// and there are at least 10 000 numbers. The text is that of a Vector of all the numbers, with the
+// length of a list in place of the 1 before the colon.
 type Matrix [][]Number
 
 // packedFrom is the number of values from which on they are one text; fewer stay readable.

@@ -21,19 +21,19 @@ type Manifest struct {
 	Experiment string `json:"experiment"` // the name in the YAML file
 	// the YAML file, or the gallery's entry, as given when the run began
 	Source   string    `json:"source,omitempty"`
-	Settings []string  `json:"settings,omitempty"` // path=value assignments that changed it
+	Settings []string  `json:"settings,omitempty"` // path=value assignments that changed Source
 	Seed     uint64    `json:"seed"`
 	Key      string    `json:"key"`      // content hash of everything that determines the results
 	KeyForm  int       `json:"key_form"` // version of the content of keys
 	Build    Build     `json:"build"`    // the build that began the run
-	Tune     string    `json:"tune"`     // the section, as YAML flow text
+	Tune     string    `json:"tune"`     // the section tune, as YAML flow text
 	Average  Component `json:"average"`  // empty: averaged
 	Reject   string    `json:"reject"`   // max_probability | gap
 	Curves   []string  `json:"curves"`
 	Formats  []string  `json:"formats"`
 	Figures  []string  `json:"figures,omitempty"` // figures drawn into files; empty: all
 	Print    *Print    `json:"print,omitempty"`   // for figures in files; nil: as on a screen
-	// meanings of the texts that are more than a word
+	// meaning of every component text that is more than a word
 	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	Data           []Described     `json:"data,omitempty"`
@@ -44,11 +44,11 @@ type Manifest struct {
 	Illustrations []Illustration `json:"illustrations,omitempty"`
 	Warnings      []cause.Notice `json:"warnings,omitempty"`
 	Sum           string         `json:"sum,omitempty"` // checksum of the bytes before it
-	// configurations that were dropped by hand, which the control file says
+	// configurations that the user has dropped, from the control file
 	Dropped []int `json:"-"`
 }
 
-// Command is the command of gpc-tune that users run such an experiment with, and what they call it.
+// Command is the command of gpc-tune that runs such an experiment, and the word for the experiment.
 func (m Manifest) Command() string {
 	if slices.ContainsFunc(m.Configurations, func(c Configuration) bool { return c.Program != nil }) {
 		return "search"
@@ -61,48 +61,48 @@ type Print struct {
 	Width    float64 `json:"width,omitempty"`
 	Font     float64 `json:"font,omitempty"`
 	Untitled bool    `json:"untitled,omitempty"`
-	Lines    int     `json:"lines,omitempty"` // that share a panel of curves; 0: four
+	Lines    int     `json:"lines,omitempty"` // curves per panel; 0: four
 }
 
 // IDs are the columns of a file that only identify cases.
 type IDs struct {
 	DataHash string     `json:"data_hash"`      // the data of the configurations to which they belong
-	Test     bool       `json:"test,omitempty"` // for the test file instead of the training file
-	Rows     []int      `json:"rows"`           // of the cases in the file, from 0, ascending
+	Test     bool       `json:"test,omitempty"` // the file is the test file, not the training file
+	Rows     []int      `json:"rows"`           // rows of the cases in the file, from 0, ascending
 	Columns  []IDColumn `json:"columns"`
 }
 
 // Groups has the groups of cases that belong together.
 type Groups struct {
 	DataHash string `json:"data_hash"`      // the data of the configurations to which they belong
-	Test     bool   `json:"test,omitempty"` // of the test file instead of the training file
+	Test     bool   `json:"test,omitempty"` // the file is the test file, not the training file
 	Of       []int  `json:"of"`             // the group of each row of the file; -1: the row is no case
 }
 
-// IDColumn is one of them.
+// IDColumn is a column of IDs.
 type IDColumn struct {
 	Name   string   `json:"name"`
-	Values []string `json:"values"` // of Rows
+	Values []string `json:"values"` // one for each of Rows
 }
 
 // Build identifies the program; bit-identical results are promised for one build on one
 // architecture.
 type Build = build.Build
 
-// Configuration is one cell of the cross product that an experiment declares. Keys hash its JSON,
-// and that of a Contest.
+// Configuration is one cell of the cross product that an experiment declares. Keys of studies are
+// hashes of its JSON and of the Contest's JSON.
 type Configuration struct {
 	Dataset  string   `json:"dataset"`
 	DataHash string   `json:"data_hash"`
 	Cases    int      `json:"cases"` // training cases
 	Inputs   int      `json:"inputs"`
-	Label             // TuneInference is Inference (also if empty), or another
+	Label             // an empty TuneInference means Inference
 	Classes  []string `json:"classes"`           // labels in order; for two classes the second is +1
 	Ordered  bool     `json:"ordered,omitempty"` // the file gives the order of the classes
 	Tune     string   `json:"tune"`
 	// the inference whose objective finds the start of the local optimiser; absent: none
 	StartInference Component `json:"start_inference,omitzero"`
-	// the number of training cases whose objective finds it; 0: all
+	// the number of training cases whose objective finds that start; 0: all
 	StartCases int `json:"start_cases,omitempty"`
 	// the quantity in Point.Value: "log_evidence" (also if empty), another tuning objective, or
 	// "cv_" and a score, with the sign for which more is better; "value" of a Program
@@ -117,7 +117,8 @@ type Configuration struct {
 	Published []Published    `json:"published,omitempty"`
 }
 
-// Methods names the inference method, and those for tuning and for its start if they are others.
+// Methods names the inference method, and the methods for tuning and for the start of tuning if
+// they differ from it.
 func (c Configuration) Methods() string {
 	text := c.Inference.Text
 	if c.TuneInference.Text != text {
@@ -129,8 +130,8 @@ func (c Configuration) Methods() string {
 	return text
 }
 
-// Start names what finds the start of the local optimiser: another inference method, fewer cases,
-// or both; "": nothing does.
+// Start describes the objective that finds the start of the local optimiser: another inference
+// method, fewer cases, or both; "": there is none.
 func (c Configuration) Start() string {
 	text := c.StartInference.Text
 	if c.StartCases == 0 {
@@ -166,14 +167,14 @@ type Costs struct {
 type Contest struct {
 	// the evaluation of the folds, or with WinnerOnly the outer fold that Next holds out
 	Evaluation string `json:"evaluation"`
-	// the criterion, of the predictions of all Folds together; "log_evidence", without Folds, is
-	// that of the study Next
+	// the criterion, computed from the predictions of all Folds together; "log_evidence", without
+	// Folds, is taken from the study Next
 	Score          string          `json:"score"`
 	Race           string          `json:"race,omitempty"`
-	Options        json.RawMessage `json:"options,omitempty"` // of the race
+	Options        json.RawMessage `json:"options,omitempty"` // options of the race
 	Configurations []int           `json:"configurations"`    // indices into Manifest.Configurations
-	Folds          []int           `json:"folds"`             // indices into the Studies of each of them
-	Next           []int           `json:"next"`              // likewise
+	Folds          []int           `json:"folds"`             // indices into their Studies
+	Next           []int           `json:"next"`              // more indices into their Studies
 	// only the winner runs Next: nested cross-validation
 	WinnerOnly bool `json:"winner_only,omitempty"`
 }
@@ -196,24 +197,24 @@ type Figure struct {
 
 // Hyperparameter names one entry of theta.
 type Hyperparameter struct {
-	Name   string `json:"name"`  // natural units: "length_scale"
-	Theta  string `json:"theta"` // "log_length_scale"
+	Name   string `json:"name"`  // name in natural units: "length_scale"
+	Theta  string `json:"theta"` // name on the theta scale: "log_length_scale"
 	Fixed  bool   `json:"fixed,omitempty"`
 	Column string `json:"column,omitempty"` // the input column, if there is one value per column
-	// what the values 0, 1, … stand for, if they have no order
+	// texts for the values 0, 1, …, if they have no order
 	Choices []string `json:"choices,omitempty"`
-	// Choices with the types that the file gave them, if some are no texts
+	// Choices in JSON, with their types in the file, if some are no texts
 	Literals []json.RawMessage `json:"literals,omitempty"`
-	// the other hyperparameter, and its values, with which this one matters; nil: it always does
+	// the condition under which this hyperparameter matters; nil: it always does
 	When *When `json:"when,omitempty"`
-	// of one that is tuned, the least and the largest value, where the search starts, and whether
-	// the values are whole numbers, all in natural units
+	// the least and the largest value of a tuned hyperparameter, natural units
 	Bounds []Number `json:"bounds,omitempty"`
-	Init   Number   `json:"init,omitzero"`
-	Whole  bool     `json:"whole,omitempty"`
-	Budget bool     `json:"budget,omitempty"` // it is the budget of the strategy
-	// its bounds in a search that evaluates points as they are; nil: it is not moved, the search
-	// has a local optimiser, or the manifest is of an earlier version
+	// the start of the search, natural units
+	Init   Number `json:"init,omitzero"`
+	Whole  bool   `json:"whole,omitempty"`  // the values are whole numbers
+	Budget bool   `json:"budget,omitempty"` // it is the budget of the strategy
+	// bounds in a search without a local optimiser; nil: the hyperparameter is not searched, the
+	// search has a local optimiser, or the manifest is of an earlier version
 	Range *Range `json:"range,omitempty"`
 }
 
@@ -222,16 +223,16 @@ type Range struct {
 	Lo   Number `json:"lo"`
 	Hi   Number `json:"hi"`
 	Init Number `json:"init"`           // initial value
-	Even bool   `json:"even,omitempty"` // evenly between Lo and Hi; false: most densely about Init
+	Even bool   `json:"even,omitempty"` // uniform between Lo and Hi; false: densest about Init
 }
 
-// When is the condition that a hyperparameter has one of these values, in natural units.
+// When is the condition that the hyperparameter Name has one of Values, in natural units.
 type When struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"`
 }
 
-// Literal is one of the choices with the type that the file gave it.
+// Literal returns choice i with its type in the file.
 func (h Hyperparameter) Literal(i int) Literal {
 	if i < len(h.Literals) {
 		return Literal{h.Choices[i], string(h.Literals[i])}
@@ -239,10 +240,10 @@ func (h Hyperparameter) Literal(i int) Literal {
 	return Literal{Text: h.Choices[i]}
 }
 
-// Literal is a value that is no number of natural units: one of several choices.
+// Literal is one of several choices without an order, as the user wrote it.
 type Literal struct {
 	Text string
-	JSON string // the same in JSON, which has its type; empty: it is a text
+	JSON string // the value in JSON, with its type; empty: the value is a text
 }
 
 // String is the text.
@@ -261,7 +262,7 @@ func (Literal) JSONSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "number", "boolean", "null"}}
 }
 
-// Shown is the name in reports, with the name of the input in place of its number.
+// Shown is the name for reports: the name of the input stands in place of its number.
 func (h Hyperparameter) Shown() string {
 	if at := strings.LastIndexByte(h.Name, '['); at >= 0 && h.Column != "" {
 		return h.Name[:at+1] + h.Column + "]"
@@ -278,18 +279,19 @@ type Study struct {
 	Evaluation string `json:"evaluation"`
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
-	Train      int    `json:"train"`             // cases
-	Test       int    `json:"test"`              // cases
-	Jobs       int    `json:"jobs,omitempty"`    // all trials, and the fit
+	Train      int    `json:"train"`             // number of training cases
+	Test       int    `json:"test"`              // number of held-out cases
+	Jobs       int    `json:"jobs,omitempty"`    // number of jobs: all trials, and the fit
 	AtMost     bool   `json:"at_most,omitempty"` // the strategy may converge earlier
 }
 
-// Line is one line of the journal: a finished job, with a Trial or a Fit, or the withdrawal of one,
-// with neither.
+// Line is one line of the journal. It has the Trial or the Fit of a finished job, or neither if it
+// withdraws a job.
 type Line struct {
-	Plan string `json:"plan,omitempty"` // Manifest.Key of its run
+	Plan string `json:"plan,omitempty"` // Manifest.Key of the run
 	Key  string `json:"key"`            // identifies the job; equal keys mean equal results
-	// how often the job had been withdrawn to run again; lines of earlier attempts do not count
+	// the number of times that the job was withdrawn to run again; lines of earlier attempts do not
+	// count
 	Attempt int     `json:"attempt,omitempty"`
 	Retry   *Retry  `json:"retry,omitempty"` // in the withdrawal of a failed trial
 	Trial   *Trial  `json:"trial,omitempty"`
@@ -302,10 +304,11 @@ type Line struct {
 // Withdrawn reports whether the line withdraws a job.
 func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Attempt > 0 }
 
-// Retry belongs to a failed trial that runs again, and has what its search knew of the failure.
+// Retry belongs to a failed trial that runs again. It records which later trials were proposed with
+// knowledge of the failure.
 type Retry struct {
-	// Known is the number of trials that were proposed before the trial ran again. They stay as
-	// they are, so the search is asked for them with the failure, and for later ones with the new
+	// Known is the number of trials that were proposed before the trial ran again. These trials are
+	// kept: the strategy is asked for them with the failure, and for later trials with the new
 	// result.
 	Known int `json:"known"`
 	Ended int `json:"ended,omitempty"` // Trial.Ended of the failure
@@ -318,14 +321,15 @@ type Trial struct {
 	Configuration int `json:"configuration"` // index into Manifest.Configurations
 	Study         int `json:"study"`         // index into Configuration.Studies
 	Index         int `json:"index"`         // order of the proposal within the study
-	// natural units, all hyperparameters; local optimisers and chains only
+	// start of a local optimiser or chain: all hyperparameters, natural units; absent otherwise
 	Start []Number `json:"start,omitempty"`
 	// a local optimiser's end point, every point of a row, or a chain's samples
 	Points []Point `json:"points"`
 	// the path of a local optimiser from the start to the end point; on all of the training data
 	// only
 	Path []Step `json:"path,omitempty"`
-	// how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
+	// the reason why a local optimiser ended; "evaluated" for points without one, "sampled" for a
+	// chain
 	Status      string         `json:"status"`
 	Evaluations int            `json:"evaluations"`
 	Warnings    []cause.Notice `json:"warnings,omitempty"`
@@ -333,28 +337,29 @@ type Trial struct {
 	// Asked has the points of a trial that failed before its first result: free hyperparameters on
 	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
-	// Ended is the place of the trial in the order in which those of an asynchronous search ended,
-	// from 1; absent: the search proposed in batches.
+	// Ended is the place of the trial, from 1, in the order in which the trials of an asynchronous
+	// search ended; absent: the search proposed in batches.
 	Ended int `json:"ended,omitempty"`
-	// Preliminary means that the values are those of another objective, whose optimum is only a
-	// start.
+	// Preliminary means that the values are of another objective, whose optimum is only a start.
 	Preliminary bool `json:"preliminary,omitempty"`
-	// Share is what the trial has of the budget, such as a ninth of the cases; absent: all of it.
+	// Share is the fraction of the budget that the trial has, such as a ninth of the cases; absent:
+	// all of it.
 	Share Share `json:"share,omitzero"`
-	// Own is the number, from 1, of the point that a user has enqueued; absent: the strategy has
-	// proposed the trial.
+	// Own is the number, from 1, of the enqueued point; absent: the strategy has proposed the
+	// trial.
 	Own int `json:"own,omitempty"`
-	// After is how many trials the strategy had proposed when an enqueued one ended.
+	// After is, for an enqueued point, the number of trials that the strategy had proposed when
+	// this trial ended.
 	After int `json:"after,omitempty"`
 }
 
-// Share is a part of a budget.
+// Share is a fraction of a budget.
 type Share struct {
 	Of   string  `json:"of"`   // "cases", "folds" or "inducing"
 	Part float64 `json:"part"` // above 0, at most 1
 }
 
-// String is such as "11 % of the cases"; "" for all of them.
+// String is a text such as "11 % of the cases"; "" for the whole budget.
 func (s Share) String() string {
 	if s == (Share{}) {
 		return ""
@@ -366,7 +371,7 @@ func (s Share) String() string {
 	return fmt.Sprintf("%.3g %% of the %s", 100*s.Part, of)
 }
 
-// Some is the share of so many, at least 1.
+// Some is this fraction of a number, rounded, at least 1.
 func (s Share) Some(all int) int {
 	if s == (Share{}) {
 		return all
@@ -386,11 +391,10 @@ func Begun(points [][]float64) Trial {
 	return t
 }
 
-// UnderWay reports that the trial has not ended.
+// UnderWay reports whether the trial has not ended.
 func (t Trial) UnderWay() bool { return t.Status == underWay }
 
-// Theta is the first point on the theta scale; of a trial without points, the first that it was
-// asked for.
+// Theta is the first point on the theta scale. For a trial without points it is the first of Asked.
 func (t Trial) Theta() []float64 {
 	switch {
 	case len(t.Points) > 0:
@@ -429,12 +433,12 @@ type Point struct {
 	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
 	Natural []Number `json:"natural"` // all hyperparameters in natural units
 	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
-	// inducing inputs, preprocessed, if they were tuned too; one per row
+	// preprocessed inducing inputs, one per row, if they were tuned too
 	Inputs Matrix `json:"inputs,omitempty"`
 	// largest absolute entry of the gradient over theta and inputs; NaN if not computed
 	Gradient Number            `json:"gradient"`
-	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
-	// StandardError is the standard error of a sampled Value; 0: it is not sampled.
+	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, if any
+	// StandardError is the standard error of Value; 0: Value does not depend on random draws.
 	StandardError Number       `json:"standard_error,omitempty"`
 	Failure       cause.Notice `json:"failure,omitzero"` // why Value is NaN
 }
@@ -446,9 +450,9 @@ func (p Point) Usable() bool { return p.Failure.IsZero() && p.Value.Finite() }
 type Step struct {
 	Theta []Number `json:"theta"` // free hyperparameters on the theta scale, exact
 	Value Number   `json:"value"` // the tuning objective
-	// of held-out cases, if they are traced
+	// scores on the held-out cases, if they are traced
 	Scores map[string]Number `json:"scores,omitempty"`
-	// of the inference that predicts, if it is traced and another one is tuned
+	// log evidence by the inference that predicts, if it is traced and another inference is tuned
 	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
 
@@ -460,16 +464,16 @@ type Fit struct {
 	Configuration int `json:"configuration"`
 	Study         int `json:"study"`
 	Chosen        int `json:"chosen"` // index of the best trial; -1 if nothing was tuned
-	// how many points that a user has enqueued were among the trials; of two fits of a study the
-	// one with more counts
+	// number of enqueued points among the trials; of two fits of a study the one with the larger
+	// number counts
 	Own         int      `json:"own,omitempty"`
 	Natural     []Number `json:"natural"`
 	LogEvidence Number   `json:"log_evidence"`
 	// mean log p(y_i|y_-i) of the training cases, nats; for the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
-	// for a model with inducing inputs, unless there are at most as many cases
+	// inducing inputs, for a model that has fewer of them than cases
 	Inducing *Inducing `json:"inducing,omitempty"`
-	// evaluations of the climbs of bfgs with which the end of a search was compared
+	// number of evaluations of the climbs of bfgs with which the result of a search was compared
 	Climbed     int   `json:"climbed,omitempty"`
 	Converged   bool  `json:"converged"`
 	Iterations  int   `json:"iterations"`
@@ -477,67 +481,70 @@ type Fit struct {
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int `json:"rows,omitempty"`
 	Labels []int `json:"labels,omitempty"` // their classes
-	// how many cases each of them counts as, where cases have weights
+	// weight of each held-out case; absent: 1 each
 	Weights Vector `json:"weights,omitempty"`
-	// sums of the weights of the training cases of each class, likewise: the baseline
+	// sum of the weights of the training cases of each class, where cases have weights: the
+	// baseline
 	TrainWeights Vector `json:"train_weights,omitempty"`
 	Proba        Matrix `json:"proba,omitempty"` // their class probabilities, one row per case
 	// confidence of the predictions, if it is not a function of the probabilities
 	Confidence Vector `json:"confidence,omitempty"`
 	// parameters of the calibration of class probabilities: of each class, or of the second of two
 	Calibration Matrix `json:"calibration,omitempty"`
-	// probability of the second of two classes from which on it is decided for
+	// least probability of the second of two classes at which the decision is for it
 	Threshold *Number `json:"threshold,omitempty"`
 	// the least and the largest held-out probability among which the threshold was chosen
 	ThresholdRange Vector `json:"threshold_range,omitempty"`
-	// of the held-out cases: one list for two classes, else one per class
+	// latent means of the held-out cases: one list for two classes, else one per class
 	LatentMean     Matrix `json:"latent_mean,omitempty"`
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// p(y = second class|E[f]) of the held-out cases, for two classes
 	MAP Vector `json:"map,omitempty"`
-	// of class probabilities of Laplace's method: what another way to average them changes
+	// effect of another average on the class probabilities of Laplace's method
 	OtherAverage *OtherAverage `json:"other_average,omitempty"`
-	// of the numeric targets of the training part: the baseline
+	// mean and variance of the numeric targets of the training part: the baseline
 	TrainMoments *Moments `json:"train_moments,omitempty"`
 	Targets      Vector   `json:"targets,omitempty"`  // numeric targets of the held-out cases
-	Mean         Vector   `json:"mean,omitempty"`     // predicted for them
-	Variance     Vector   `json:"variance,omitempty"` // predicted for them, noise included
-	// What figures show beside the held-out cases, of the study of all the training data. Under
-	// Markov chains it is of the fit at the sample of largest posterior density.
-	// of the training cases, as LatentMean; for classes only
+	Mean         Vector   `json:"mean,omitempty"`     // predictive means for them
+	Variance     Vector   `json:"variance,omitempty"` // predictive variances, noise included
+	// latent means of the training cases, as in LatentMean, for classes only, in the study of all
+	// the training data. This and the next fields are for figures. With Markov chains they describe
+	// the fit at the sample with the largest posterior density.
 	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
 	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
-	// if there are one or two inputs, and they are numeric
+	// predictions on a lattice, if there are one or two inputs and they are numeric
 	Surface   *Surface   `json:"surface,omitempty"`
 	Curvature *Curvature `json:"curvature,omitempty"` // if standard errors were requested and exist
-	Posterior []Marginal `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
-	// of logistic regression on all of the training data, unless its inputs are whitened
+	// posteriors of the free hyperparameters, from Markov chains
+	Posterior []Marginal `json:"posterior,omitempty"`
+	// weights of logistic regression on all of the training data, unless its inputs are whitened
 	Coefficients []Coefficient  `json:"coefficients,omitempty"`
 	Warnings     []cause.Notice `json:"warnings,omitempty"`
 	Failure      cause.Notice   `json:"failure,omitzero"`
 }
 
-// OtherAverage compares the class probabilities of held-out cases with those by another average.
+// OtherAverage compares the class probabilities of held-out cases with the probabilities by another
+// average.
 type OtherAverage struct {
-	Average string `json:"average"`  // map, or averaged if the probabilities are by map
-	Decided int    `json:"decided"`  // cases whose largest probability is of another class
-	LogLoss Number `json:"log_loss"` // how much larger the mean log loss by that average is, nats
+	Average string `json:"average"`  // the other average: map, or averaged if the fit's is map
+	Decided int    `json:"decided"`  // number of cases whose most probable class is another
+	LogLoss Number `json:"log_loss"` // mean log loss by the other average less the fit's, nats
 }
 
 // Surface has the predictions of a fit on a lattice over the raw inputs, and its training cases.
 // The points of the lattice are in rows along the first input.
 type Surface struct {
-	Names []string `json:"names"` // of the inputs
+	Names []string `json:"names"` // names of the inputs
 	// the coordinates of the lattice along each input, ascending
 	Axes [][]Number `json:"axes"`
-	// of the training cases; NaN for missing values
+	// inputs of the training cases; NaN for missing values
 	Inputs  Matrix `json:"inputs"`
 	Targets Vector `json:"targets,omitempty"` // their numeric targets
-	// at the points: of the second of two classes, else one list per class
+	// probabilities at the points: of the second of two classes, else one list per class
 	Proba          Matrix `json:"proba,omitempty"`
-	Mean           Vector `json:"mean,omitempty"`            // of a numeric target
-	Variance       Vector `json:"variance,omitempty"`        // likewise, noise included
-	LatentMean     Matrix `json:"latent_mean,omitempty"`     // as those of the held-out cases
+	Mean           Vector `json:"mean,omitempty"`            // predictive mean of a numeric target
+	Variance       Vector `json:"variance,omitempty"`        // predictive variance, noise included
+	LatentMean     Matrix `json:"latent_mean,omitempty"`     // latent means, in lists as in Fit
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// the true values of Proba, or in one list of Mean, if they are known
 	Truth Matrix `json:"truth,omitempty"`
@@ -545,7 +552,7 @@ type Surface struct {
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale,
 // the hyperparameters are approximately normal with these standard errors and correlations. Fixed
-// ones and those at a bound are left out.
+// hyperparameters and hyperparameters at a bound are left out.
 type Curvature struct {
 	Names          []string   `json:"names"` // theta names
 	StandardErrors []Number   `json:"standard_errors"`
@@ -558,7 +565,7 @@ type Moments struct {
 	Variance Number `json:"variance"`
 }
 
-// components visits all components that a manifest has.
+// components visits all components of a manifest.
 func (m *Manifest) components() iter.Seq[*Component] {
 	return func(yield func(*Component) bool) {
 		all := []*Component{&m.Average}
@@ -582,7 +589,7 @@ func (m *Manifest) components() iter.Seq[*Component] {
 	}
 }
 
-// List makes the table of components that are more than a word.
+// List sets Components to the table of components that are more than a word.
 func (m *Manifest) List() {
 	m.Components = nil
 	listed := map[string]bool{}

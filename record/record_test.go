@@ -137,8 +137,8 @@ func TestNumbersInJSON(t *testing.T) {
 	}
 }
 
-// Messages name a configuration by what distinguishes it: of methods, those that are not the one
-// that predicts.
+// Messages name a configuration by the properties that distinguish it. Methods for tuning and its
+// start are named if they differ from the method that predicts.
 func TestNamesOfConfigurations(t *testing.T) {
 	of := func(predicts, tunes, starts string) (c record.Configuration) {
 		c.Dataset, c.Tune, c.Kernel, c.Likelihood = "iris", "bfgs", record.Plain("se"), record.Plain("probit")
@@ -166,8 +166,8 @@ func TestNamesOfConfigurations(t *testing.T) {
 	}
 }
 
-// A manifest that went through JSON has texts only; its table gives every component its meaning
-// again, and a parser those that the table lacks, each text once.
+// A manifest read from JSON has texts only. Its table gives components their meaning again. A
+// parser gives the meaning of texts that are not in the table, each once.
 func TestLinkedManifests(t *testing.T) {
 	long := func(text string) record.Component { return record.Plain("se").Within(text) }
 	whole := func() *record.Manifest {

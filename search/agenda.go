@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// ErrMemory marks a study none of whose jobs fits into Options.MemoryLimit.
+// ErrMemory is the error of a study whose jobs do not fit into Options.MemoryLimit.
 var ErrMemory = machine.ErrMemory
 
 // Summary counts jobs: trials and assessments. The assessment of a study with a Value computes
@@ -22,13 +22,13 @@ type Summary struct {
 	Trials  bool // trials alone are counted, because all studies have a Value
 	Done    int  // run in this call, or copied from another study's job with the same result
 	Skipped int  // number on record before this call
-	Failed  int  // number of failures among Done and Skipped
+	Failed  int  // failures among Done and Skipped
 	// Total is the number of jobs known so far. It is an upper bound if a strategy may converge
 	// before it has used its budget, and it grows when a Stage lets more studies run.
 	Total int
 }
 
-// Unit names what is counted, one and many of it: jobs or trials.
+// Unit returns the singular and plural of what Summary counts: jobs or trials.
 func (s Summary) Unit() (one, many string) {
 	if s.Trials {
 		return "trial", "trials"
@@ -44,7 +44,8 @@ type Best struct {
 	Value         float64 // has the sign of the objective
 }
 
-// moves reports whether a strategy needs more than the values of the points that it proposes.
+// moves reports whether the points of a strategy's trials differ from its proposals: it climbs from
+// them or samples.
 func moves(s Strategy) bool {
 	_, chains := s.(Sampler)
 	return s != nil && (chains || s.Optimizer() != "")
@@ -99,8 +100,8 @@ func Check(studies []Study, memoryLimit int64) error {
 	return errors.Join(errs...)
 }
 
-// Recorded counts the jobs of the studies that need not run, because their result, or that of the
-// same job of another plan, is on record. Nothing is written to the folder. j must not be used
+// Recorded counts the jobs of the studies that need not run, because their result is on record, or
+// the result of the same job of another plan. Nothing is written to the folder. j must not be used
 // afterwards.
 func Recorded(studies []Study, j Journal) (int, error) {
 	j.Detach()
@@ -143,8 +144,8 @@ func Left(studies []Study, j Journal) (left []Missing, err error) {
 	return left, nil
 }
 
-// agenda tracks, for all studies, the jobs that are on record and those that can run now. It must
-// be used by one goroutine only.
+// agenda tracks, for all studies, the jobs that are on record and the jobs that can run now. It
+// must be used by one goroutine only.
 type agenda struct {
 	journal Journal
 	own     func(study, trial int) bool // Options.Own
@@ -152,22 +153,22 @@ type agenda struct {
 	studies []*tuning
 	active  []*tuning // started and not finished, in the order of the plan
 	ladders ladders
-	order   []*tuning             // active, in the order of their turns; nil: to be found again
-	gates   [][]*gate             // for each study, the stages that wait for it
-	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by the hashes that they share
+	order   []*tuning             // active in the order of turns; nil: not computed
+	gates   [][]*gate             // for each study, the closed stages that wait for it
+	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by job.shared
 	closed  int                   // stages that have not opened
-	workers bool                  // there are workers to ask strategies
+	workers bool                  // workers ask the strategies
 	runs    func(key string) bool // whether a job runs here; nil: none does
-	revised int                   // Journal.Revised when it was made
-	control record.Control        // by hand
+	revised int                   // Journal.Revised when this agenda was made
+	control record.Control        // the user's commands
 	best    *Best                 // nil: none yet
 	maximum float64               // value of the function that is maximised, at best
-	// stale: another process has tried a point of the user, and a strategy has proposed trials
-	// without it here that, by the order on record, come after it
+	// stale: another process has evaluated an enqueued point, and a strategy has here proposed
+	// trials without knowing it, which come later in the recorded order
 	stale bool
 
 	refreshed time.Time     // when the journal was last read
-	took      time.Duration // lower bound of the time that takes
+	took      time.Duration // lower bound of the time of reading it
 }
 
 // sharedJob is a job and the jobs that wait for its result.
@@ -183,8 +184,9 @@ type gate struct {
 	waiting []*tuning
 }
 
-// newAgenda starts the studies that do not wait for others. It starts them again if failures of
-// another plan are to run again, which it has read as failures.
+// newAgenda starts the studies that do not wait for others. It makes the agenda again if the
+// journal was revised meanwhile: failures of another plan, which were read as failures, then run
+// again.
 func newAgenda(studies []Study, j Journal, own func(study, trial int) bool) (a *agenda, err error) {
 	for again := true; again && err == nil; again = a.revised != j.Revised() {
 		a, err = makeAgenda(studies, j, own)
@@ -231,10 +233,10 @@ func makeAgenda(studies []Study, j Journal, own func(study, trial int) bool) (*a
 	return a, nil
 }
 
-// dropped reports whether the configuration of a study was dropped by hand.
+// dropped reports whether the user has dropped the configuration of a study.
 func (a *agenda) dropped(s *tuning) bool { return slices.Contains(a.control.Dropped, s.Configuration) }
 
-// begin starts a study that waits for no others, unless it was dropped.
+// begin starts a study that need not wait, or ends it if it was dropped.
 func (a *agenda) begin(s *tuning) error {
 	if a.dropped(s) {
 		return a.end(s)
@@ -259,7 +261,7 @@ func (a *agenda) start(s *tuning) error {
 	return nil
 }
 
-// enqueue starts the trials of the points that a user has enqueued, before all others.
+// enqueue starts the trials of enqueued points, before all other trials.
 func (a *agenda) enqueue(s *tuning) error {
 	_, samples := s.Strategy.(Sampler)
 	if s.Strategy == nil || samples {
@@ -319,8 +321,8 @@ func (a *agenda) end(s *tuning) error {
 	return nil
 }
 
-// advance asks the strategy for trials until one has to wait for a job that is not on record, or
-// the study is finished. Then the failures that it has met of another plan run again.
+// advance asks the strategy for trials until a trial's result is not on record, or the study is
+// finished. After that, failures that the study has copied from another plan run again.
 func (a *agenda) advance(s *tuning) error {
 	if err := a.propose(s); err != nil || len(s.again) == 0 || s.thinking {
 		return err
@@ -330,7 +332,7 @@ func (a *agenda) advance(s *tuning) error {
 	return retry(a.journal, len(s.trials), again)
 }
 
-// propose asks the strategy for trials until one has to wait, or the study is finished.
+// propose is advance without running failures again.
 func (a *agenda) propose(s *tuning) error {
 	for !s.finished() {
 		switch landed, err := a.land(s); {
@@ -365,23 +367,23 @@ func (a *agenda) propose(s *tuning) error {
 	return nil
 }
 
-// land enters the trial of an asynchronous search that ended next, once all trials that can be
-// under way are known. ok is false if none has ended.
+// land enters the next trial, in the order of ending, of an asynchronous search. It does so once
+// all trials are known that can be under way. ok is false if none has ended.
 func (a *agenda) land(s *tuning) (ok bool, err error) {
 	if len(s.flying) == 0 || s.thinking || s.asks() {
 		return false, nil
 	}
-	at, rank, copied := -1, 0, false // those on record first, then those with a result to copy
+	at, rank, copied := -1, 0, false // trials on record first, then trials with a result to copy
 	for i, j := range s.flying {
 		line, done := a.journal.Done(j.key)
 		ended := 0
 		switch r := s.repeats[j.key]; {
-		case r != nil: // it has ended, as a failure
+		case r != nil: // it had failed before it runs again
 			done, ended = true, r.Ended
 		case done:
 			ended = line.Trial.Ended
 		case a.runs != nil && a.runs(j.key):
-			continue // its own result is to come
+			continue // it runs here: wait for its result
 		default:
 			var found bool
 			if line, found = a.copied(j); !found {
@@ -405,7 +407,7 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 			return false, err
 		}
 	}
-	if a.jobs[j.key] == nil { // else others may wait for it
+	if a.jobs[j.key] == nil { // else it is in the table, perhaps with followers
 		a.share(j)
 	}
 	s.flying = slices.Delete(s.flying, at, at+1)
@@ -420,9 +422,9 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	return true, a.apply(j)
 }
 
-// adopt records a line that was copied for a job from another plan or study. If it is a failure of
-// another plan that is to run again, it does so once the search has met all that followed from it,
-// and so does the assessment that knew it.
+// adopt records a line that was copied for a job from another plan or study. A failure of another
+// plan may have to run again. It does so once the search has entered everything that followed from
+// the failure, and then the assessment runs again too.
 func (a *agenda) adopt(j job, line record.Line) error {
 	_, again, found := a.journal.Earlier(j.key)
 	if found && again && !line.Failure().IsZero() || j.assess && len(j.of.again) > 0 {
@@ -431,7 +433,8 @@ func (a *agenda) adopt(j job, line record.Line) error {
 	return a.journal.Append(line)
 }
 
-// copied returns the line of a job whose result is that of a job of another plan or study.
+// copied returns a line for j from a job of another plan or study with the same result, if there is
+// one.
 func (a *agenda) copied(j job) (line record.Line, found bool) {
 	if take, found := a.lookUp(j); found && len(take) > 0 {
 		return take[0], true
@@ -439,8 +442,8 @@ func (a *agenda) copied(j job) (line record.Line, found bool) {
 	return a.result(j)
 }
 
-// dispatch distributes the jobs of a batch: to the pending jobs, to those that wait for a job with
-// the same result, or to other processes. It returns the jobs that are on record.
+// dispatch distributes the jobs of a batch: some are pending, some wait for a job with the same
+// result, and some are left to other processes. It returns the jobs that are on record.
 func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 	for _, j := range batch {
 		r := a.repeated(j)
@@ -451,7 +454,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 		switch {
 		case found:
 			a.summary.Skipped += j.counts()
-		case equal && j.proposal.Own == 0: // that of a point of the user is copied once it is reserved
+		case equal && j.proposal.Own == 0: // results of enqueued points are copied in claim
 			line = []record.Line{shared}
 			a.summary.Done += j.counts()
 		case a.own != nil && !a.own(s.place, j.place):
@@ -465,7 +468,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			continue
 		}
 		if j.inOrder() && r == nil {
-			continue // it lands in its turn
+			continue // land enters it in its turn
 		}
 		for _, line := range line {
 			if r != nil && line.Trial != nil {
@@ -484,7 +487,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 	return recorded, nil
 }
 
-// repeated enters that a job is a failed trial that runs again; nil: it is none.
+// repeated records that a job is a failed trial that runs again; nil: it does not.
 func (a *agenda) repeated(j job) *repeat {
 	s := j.of
 	retry, found := a.journal.Retried(j.key)
@@ -513,8 +516,7 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 	return nil, false
 }
 
-// result returns the line of a job if another one with the same result is on record, of another
-// study or of this one.
+// result returns a line for j if a job with the same result is on record, of any study.
 func (a *agenda) result(j job) (line record.Line, found bool) {
 	for _, key := range j.tried {
 		if line, found := a.journal.Done(key); found && line.Failure().IsZero() {
@@ -526,7 +528,7 @@ func (a *agenda) result(j job) (line record.Line, found bool) {
 		return line, false
 	}
 	line, found = a.journal.Done(l.key)
-	if !found || !line.Failure().IsZero() && l.of != j.of { // the failure names its study
+	if !found || !line.Failure().IsZero() && l.of != j.of { // the text of a failure names its study
 		return line, false
 	}
 	return j.takeOver(line), true
@@ -541,7 +543,7 @@ func (a *agenda) share(j job) {
 	}
 }
 
-// good reports that the job has not failed, as far as is known.
+// good reports whether the job is not known to have failed.
 func (a *agenda) good(l *sharedJob) bool {
 	line, found := a.journal.Done(l.key)
 	return !found || line.Failure().IsZero()
@@ -566,8 +568,8 @@ func (l *sharedJob) serves(j job) bool {
 	return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths)
 }
 
-// release continues the followers of a job that is now on record: with its result, or as jobs of
-// their own.
+// release continues the followers of a job that is now on record. They copy its result, or become
+// pending if they cannot.
 func (a *agenda) release(j job) error {
 	l := a.jobs[j.key]
 	if l == nil {
@@ -597,7 +599,8 @@ func (a *agenda) release(j job) error {
 // apply reads a job's line from the journal.
 func (a *agenda) apply(j job) error {
 	line, _ := a.journal.Done(j.key)
-	if line.Trial != nil && line.Trial.Index != j.index { // from a history that does not count any more
+	// The line was recorded with a history that no longer counts.
+	if line.Trial != nil && line.Trial.Index != j.index {
 		line = j.stamp(line)
 		if err := errors.Join(a.journal.Withdraw(j.key), a.journal.Append(line)); err != nil {
 			return err
@@ -608,7 +611,7 @@ func (a *agenda) apply(j job) error {
 	case j.proposal.Own > 0 && line.Trial != nil:
 		j.of.own[j.proposal.Own-1] = *line.Trial
 		j.of.owed--
-		j.of.waiting++ // it is not in the batch
+		j.of.waiting++ // an enqueued point is not in the batch
 		a.stale = a.stale || r == nil && j.of.missed(*line.Trial)
 	case !j.assess && line.Trial != nil:
 		j.of.trials[j.index], j.of.seconds[j.index] = *line.Trial, line.Seconds
@@ -649,7 +652,7 @@ func (a *agenda) compare(s *tuning, t record.Trial) {
 // complete.
 func (a *agenda) complete(j job) error {
 	if r := j.of.repeats[j.key]; j.inOrder() && (r == nil || !r.missing) {
-		// it lands, after the jobs with the same result are known to have it
+		// the followers come first, so that land knows their results
 		return errors.Join(a.release(j), a.proceed(j.of))
 	}
 	if err := a.apply(j); err != nil {
@@ -670,15 +673,16 @@ func (a *agenda) proceed(s *tuning) error {
 	return nil
 }
 
-// answered enters what the strategy of a study proposes next.
+// answered enters the next proposals of a study's strategy.
 func (a *agenda) answered(s *tuning, next []Proposal) error {
 	s.thinking, s.thought, s.proposed = false, true, next
 	return a.proceed(s)
 }
 
-// record writes the line of a finished trial with its place in the order: of an asynchronous
-// search, or of an enqueued point, which the strategy knows from its next proposals on. A trial
-// that ran again has the place of its failure.
+// record writes the line of a finished trial with its place in the order of trials. In an
+// asynchronous search this is Trial.Ended. For an enqueued point it is Trial.After: the strategy
+// knows the point from its next proposals on. A trial that ran again keeps the place of its
+// failure.
 func (a *agenda) record(j job, line record.Line) error {
 	if r := j.of.repeats[j.key]; r != nil {
 		line.Trial.Ended, line.Trial.After = r.Ended, r.After
@@ -686,7 +690,7 @@ func (a *agenda) record(j job, line record.Line) error {
 	}
 	if j.proposal.Own > 0 {
 		line.Trial.After = len(j.of.trials)
-		if j.of.thinking { // about the next proposals
+		if j.of.thinking { // the proposals under way do not know the point
 			line.Trial.After++
 		}
 		return a.journal.Append(line)
@@ -702,9 +706,9 @@ func (a *agenda) skip(j job) error {
 	return a.complete(j)
 }
 
-// next returns the study whose turn it is, with a job to start that fits as its first pending job,
-// after entering jobs that other processes have finished. waits tells that other processes have
-// jobs that this one waits for.
+// next enters jobs that other processes have finished. Then it returns the first study in turn with
+// a job that fits, moved to be its first pending job. waits reports that this process waits for
+// jobs of other processes.
 func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error) {
 	all := a.turns()
 	for i := 0; i < len(all); i++ {
@@ -714,7 +718,8 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 				return nil, true, nil
 			}
 			j := s.pending[k]
-			if a.paused(j) || a.runs != nil && slices.ContainsFunc(j.tried, a.runs) { // it is to be copied
+			// A job with the result that this one copies may be running, so this one waits.
+			if a.paused(j) || a.runs != nil && slices.ContainsFunc(j.tried, a.runs) {
 				continue
 			}
 			if !j.think && !fits(j) {
@@ -742,10 +747,10 @@ func (a *agenda) next(fits func(job) bool) (next *tuning, waits bool, err error)
 	return nil, waits, nil
 }
 
-// outdated reports whether what the strategies were told is not what is on record.
+// outdated reports whether the history that the strategies have been given differs from the record.
 func (a *agenda) outdated() bool { return a.stale || a.revised != a.journal.Revised() }
 
-// turns are the active studies in the order in which their jobs start.
+// turns returns the active studies in the order in which their jobs start.
 func (a *agenda) turns() []*tuning {
 	first := a.control.First
 	switch {
@@ -770,8 +775,8 @@ func (a *agenda) turns() []*tuning {
 	return a.order
 }
 
-// paused reports whether a job is not to start by hand. It starts if others wait for its result
-// that are not paused.
+// paused reports whether the user has paused a job. It starts even so if a job of a study that is
+// not paused waits for its result.
 func (a *agenda) paused(j job) bool {
 	waits := func(of *tuning) bool { return slices.Contains(a.control.Paused, of.Configuration) }
 	if !waits(j.of) {
@@ -783,7 +788,7 @@ func (a *agenda) paused(j job) bool {
 	return true
 }
 
-// left reports whether there are jobs of this process that have not started.
+// left reports whether jobs of this process are pending.
 func (a *agenda) left() bool {
 	return slices.ContainsFunc(a.active, func(s *tuning) bool { return len(s.pending) > 0 })
 }
@@ -798,16 +803,20 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	}
 	ours, err = a.journal.Claim(j.lease())
 	if ours && j.of.whole() && j.of.triedByOthers(a.journal, j.key) {
-		a.stale = true           // it may be none of those pending here, or paused
-		return false, false, err // that comes first
+		// The point on record may be none of the jobs pending here, or paused. It has to be entered
+		// first.
+		a.stale = true
+		return false, false, err
 	}
-	if err == nil && ours && !j.think && len(j.of.own) > 0 { // another may have begun it before it knew of these
+	// A process that did not know the enqueued points may have reserved this job alone.
+	if err == nil && ours && !j.think && len(j.of.own) > 0 {
 		ours, err = a.journal.Claim(j.key)
 	}
 	if err != nil || !ours || j.think {
 		return ours, false, err
 	}
-	if _, done = a.journal.Done(j.key); !done && !j.inOrder() { // by its last holder, meanwhile
+	// The last holder of the job may have recorded it meanwhile.
+	if _, done = a.journal.Done(j.key); !done && !j.inOrder() {
 		if line, copied := a.copied(j); copied {
 			done, err = true, a.journal.Append(line)
 			a.summary.Done, a.summary.Skipped = a.summary.Done+j.counts(), a.summary.Skipped-j.counts()
@@ -819,7 +828,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
-	// what follows may depend on new points, or on lines that have gone
+	// the next proposals may depend on new enqueued points, or on lines that were withdrawn
 	if !done && (!a.journal.Control().SamePoints(a.control) || a.outdated()) {
 		a.returned(j)
 		return false, false, nil
@@ -827,8 +836,8 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 	return !done, done, nil
 }
 
-// returned ends the reservation of a job that has ended. That of an asynchronous search ends with
-// the search.
+// returned ends the reservation of a job that has ended. The reservation of an asynchronous search
+// ends with the search.
 func (a *agenda) returned(j job) {
 	a.journal.Release(j.key)
 	if !j.of.whole() || j.of.finished() {
@@ -872,7 +881,7 @@ func (a *agenda) enterOthers() error {
 	return nil
 }
 
-// strays are the keys of lines of finished studies that belong to none of their jobs.
+// strays are the keys of orphans: lines of finished studies that belong to none of their jobs.
 func (a *agenda) strays() (stray []string) {
 	known := map[studyID]map[string]bool{}
 	for _, s := range a.studies {

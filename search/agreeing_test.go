@@ -307,7 +307,7 @@ func TestPausedPointThatOthersTried(t *testing.T) {
 	}
 }
 
-// A point that is under way is not evaluated beside itself.
+// A point that is under way is not evaluated a second time.
 func TestPointUnderWayIsTriedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var six atomic.Int64

@@ -88,7 +88,7 @@ func TestAsynchronousSearchKeepsWorkersBusy(t *testing.T) {
 	}
 }
 
-// scattered is a study whose trials take random times, and some of which fail.
+// scattered is a study whose trials take random times. Some of the trials fail.
 func scattered(strategy Strategy, wait func()) Study {
 	s := one(1, nil)
 	s.Space, s.Strategy = surfaces["bowl"].space, strategy
@@ -224,8 +224,8 @@ func TestAsynchronousSearchComputesNoPointTwice(t *testing.T) {
 	}
 }
 
-// Memory for eight: a job that needs seven waits for the first, and the small jobs behind it go on,
-// one at a time, because only one fits beside it.
+// Memory is 8. A job that needs 7 waits for the first job. The small jobs behind it go on one at a
+// time, because 7 + 1 fit into memory.
 func TestSmallJobsGoOnBesideALargeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -9,16 +9,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Auto searches in rounds. One begins anew: 50 trials of Bayes, by turns with a regression of the
-// points near the best of them and with a quadratic around it, once there are enough points. A
-// climb follows, with these two, until several trials in a row have not improved the value by 1e-6.
-// Then come at most 8 trials of Bayes along each axis through the best point of all, in that
-// hyperparameter alone, and another climb if they found a better one. Bayes finds a region in few
-// trials, the regression goes along its ridges, the quadratic finds its top, an axis the next top
-// in its direction, and a new beginning another region. A proposal takes as long in a long search
-// as in a short one.
+// Auto searches in rounds. A round begins with 50 trials that use no earlier round. Bayes takes
+// turns with a regression of the points near the best one and, once there are enough points, with a
+// quadratic around it. A climb with the regression and the quadratic follows, until several trials
+// in a row have not improved the value by 1e-6. Then come at most 8 trials of Bayes along each axis
+// through the best point of all rounds, in this hyperparameter alone. If they find a better point,
+// another climb follows. Bayes finds a good region in few trials, the regression follows its
+// ridges, and the quadratic finds its maximum. Trials along an axis find the next maximum in its
+// direction, and a new round finds another region. The time of a proposal does not grow with the
+// length of the search.
 //
-// This is for objectives without a gradient. If there is one, BFGS takes its place: see
+// Auto is for objectives without a gradient. If there is a gradient, BFGS takes its place: see
 // WithGradient.
 type Auto struct {
 	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100; with a gradient, 100 evaluations or 3 climbs
@@ -27,9 +28,9 @@ type Auto struct {
 const (
 	anewTrials = 50
 	axisTrials = 8
-	nearTrials = 60   // of a regression
-	inVain     = 2    // trials for each hyperparameter, and for one more, that end a climb
-	negligible = 1e-7 // a gain that is expected
+	nearTrials = 60   // largest number of points of a regression
+	inVain     = 2    // inVain·(d+1) trials without improvement end a climb
+	negligible = 1e-7 // expected gain below which no trial is worth it
 )
 
 // Check implements Strategy.
@@ -49,9 +50,9 @@ func (Auto) Learns() {}
 // models implements surrogate.
 func (Auto) models() {}
 
-// WithGradient implements Guided: BFGS with as many restarts as take about as many evaluations as
-// Trials; by default at least three, and one from each choice. If Trials are too few for these, it
-// is Auto itself.
+// WithGradient implements Guided: BFGS with as many restarts as Trials evaluations allow. By
+// default there are at least three restarts, and one from each choice. If Trials are too few for
+// that, it is Auto itself.
 func (a Auto) WithGradient(s Space) Strategy {
 	turns := param.Turns(s)
 	climbs := int(math.Round(float64(cmp.Or(a.Trials, 100)) / PerClimb(len(s))))
@@ -91,7 +92,7 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			next, n = s.alongAxes(past, left, seed)
 		case 3:
 			if _, best := s.met(past); best < len(past)-n {
-				next, n = nil, 0 // the axes have found nothing
+				next, n = nil, 0 // no trial along an axis was better
 			} else {
 				next, n = s.climb(past, left, seed)
 			}
@@ -103,9 +104,10 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	}
 }
 
-// anew proposes the next trial of a round that knows nothing but the points of the user. If they
-// are done it proposes none; n were its own. Bayes, the regression and the quadratic take turns.
-// One of the two whose last trial has found nothing better leaves each second turn to Bayes.
+// anew proposes the next of the first trials of a round, which use no earlier round, but the
+// enqueued points own. It returns no proposal if these trials are done; n is their number. Bayes,
+// the regression and the quadratic take turns. If the last trial of the regression or the quadratic
+// found nothing better, every second of its turns goes to Bayes.
 func (a Auto) anew(s Space, own, done []record.Trial, seed uint64, first bool) (next []Proposal, n int) {
 	n = min(anewTrials, len(done))
 	if n == anewTrials {
@@ -137,8 +139,8 @@ func (s Space) improves(known []record.Trial) bool {
 	return best == len(known)-1
 }
 
-// climb proposes the next trial around the best of the past. If they are done it proposes none; n
-// were its own.
+// climb proposes the next trial around the best of the past. It returns no proposal if the climb
+// has ended; n is the number of its trials.
 func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n int) {
 	_, best := s.met(past)
 	if best < 0 {
@@ -196,9 +198,9 @@ func (s Space) near(known []record.Trial, seed uint64) []Proposal {
 }
 
 // step proposes the next trial by the quadratic around the best of the trials known, or Bayes' own
-// if the quadratic expects no gain, and no more than Bayes. With few true it needs not have as many
-// points as terms. The proposals are not nil: where every point is met there is none, and the
-// search ends.
+// if the quadratic expects no gain, and no more than Bayes. If few is true the quadratic can have
+// fewer points than terms. The result is not nil; it is empty, and the search ends, if all points
+// are evaluated.
 func (s Space) step(known []record.Trial, bayes func() []Proposal, few bool) []Proposal {
 	var u []float64
 	var gain float64

@@ -16,21 +16,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Bayes is Bayesian optimisation in the unit cube that param.Spec.Place maps to the space: it
-// evaluates the initial values and points of a scrambled Sobol sequence, then repeatedly the point
-// with the largest expected improvement on the best value under a Gaussian-process regression of
-// all squashed values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is
-// evaluated twice; a search among finitely many ends when it has met them. In the regression a
-// choice has a coordinate for each value, 1 for the one it has and 0 for the others. The points of
-// a batch are found one after another, each assuming that those before it have the value that the
-// regression predicts (the "Kriging believer" of Ginsbourger, Le Riche & Carraro 2010), and so do
-// the trials that are under way in an asynchronous search. A trial that failed counts as
-// the worst value seen.
+// Bayes is Bayesian optimisation in the unit cube that param.Spec.Place maps to the space. It
+// evaluates the initial values and points of a scrambled Sobol sequence. Then it evaluates one
+// after the other the point with the largest expected improvement on the best value. The
+// expectation is under a Gaussian-process regression of all squashed values so far
+// (objective.Surrogate; Jones, Schonlau & Welch 1998). No point is evaluated twice; a search among
+// finitely many points ends when all are evaluated. In the regression a choice has a coordinate for
+// each of its values: 1 for the chosen value and 0 for the others. The points of a batch are found
+// one after another, as if the earlier ones had the value that the regression predicts (the
+// "Kriging believer" of Ginsbourger, Le Riche & Carraro 2010). The same holds for trials under way
+// in an asynchronous search. A failed trial counts as the worst value seen.
 type Bayes struct {
 	Trials int `yaml:"trials" within:"[1,1000]"` // 0 means 40
-	// of these, the number before the regression; 0 means d + 2, at most 6
+	// number of Trials before the first regression; 0 means d + 2, at most 6
 	Initial int `yaml:"initial" within:"[1,1000]"`
-	Batch   int `yaml:"batch" within:"[1,1000]"` // trials per batch after those; 0 means 1
+	Batch   int `yaml:"batch" within:"[1,1000]"` // trials per batch after Initial; 0 means 1
 	Overlap `yaml:",inline"`
 }
 
@@ -86,7 +86,8 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return b.on(s).propose(s, done, seed, s.starts())
 }
 
-// propose is Ask. The first points are so many starts, with the initial values.
+// propose is Ask for more than 0 hyperparameters. The first points of the search are this number of
+// starts, with the initial values.
 func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []Proposal {
 	first, last := len(done)-owned(done), b.Initial
 	var model *regression
@@ -118,7 +119,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 			short = &reach
 		}
 		if u == nil {
-			break // every point is met
+			break // all points are evaluated
 		}
 		if model != nil {
 			gain = model.gain(u)
@@ -128,16 +129,16 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 		}
 		theta := s.place(u)
 		if i < starts && model == nil {
-			theta = param.Start(s, seed, i) // to the last bit
+			theta = param.Start(s, seed, i) // not place(u), which may differ in the last bit
 		}
 		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain, Short: short})
 	}
 	return batch
 }
 
-// starts is how many points at initial values a search begins with: one, or where what matters for
-// some choices only has no bounds, one with every choice. Within the default bounds the few other
-// first points of a choice may all be poor.
+// starts is the number of points at initial values with which a search begins. It is one for every
+// choice if a hyperparameter that matters for some choices only has no bounds from the user: within
+// the default bounds the few other first points of a choice may all be poor. Otherwise it is one.
 func (s Space) starts() int {
 	for _, p := range s {
 		if p.When != nil && !p.Given {
@@ -147,7 +148,7 @@ func (s Space) starts() int {
 	return 1
 }
 
-// owned is the number of trials, at the beginning of a history, of points that a user has enqueued.
+// owned is the number of trials of enqueued points, at the beginning of a history.
 func owned(done []record.Trial) int {
 	if n := slices.IndexFunc(done, func(t record.Trial) bool { return t.Own == 0 }); n >= 0 {
 		return n
@@ -190,17 +191,17 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 type regression struct {
 	region
 	*objective.Surrogate
-	unit float64 // of the squashed values
-	best float64 // of the squashed values: 0, or the best that is believed
+	unit float64 // unit of the squashed values
+	best float64 // best squashed value: 0, or the largest assumed one
 }
 
 // region is a part of the unit cube, with coordinates of its own from 0 to 1.
 type region struct {
 	dim      int
 	point    func(c []float64) []float64 // the point of the unit cube with these coordinates
-	features func(u []float64) []float64 // what a regression has for a point
-	finite   bool                        // all of its points may be met
-	apart    float64                     // the least distance along some axis of two that are evaluated
+	features func(u []float64) []float64 // the regression's inputs for a point
+	finite   bool                        // it has finitely many points
+	apart    float64                     // least distance along some axis of two evaluated points
 }
 
 // everywhere is the region of all points.
@@ -232,8 +233,8 @@ func (in region) fit(rows, values []float64, unit float64, seed uint64) *regress
 	return &regression{in, model, unit, 0}
 }
 
-// belowBest are the distances of values below the best of them; nil if all are -Inf, which is a
-// failure and else counts as the worst.
+// belowBest are the distances of values below the best of them. A failure, -Inf, counts as the
+// worst value; nil if all have failed.
 func belowBest(values []float64) []float64 {
 	best, worst := math.Inf(-1), math.Inf(1)
 	for _, v := range values {
@@ -279,9 +280,9 @@ func (r *regression) gain(u []float64) *float64 {
 	return &expected
 }
 
-// squashed is -log(1 + d/s) of every distance d below the best: values far below the best, which
-// need not be told apart, do not rule the regression. The unit s, unless it is given, is the median
-// of the distances above 0.
+// squashed is -log(1 + d/s) of every distance d below the best: differences between values far
+// below the best become small, so that they do not dominate the regression. The unit s, unless it
+// is given, is the median of the distances above 0.
 func squashed(below []float64, given float64) (values []float64, unit float64) {
 	positive := slices.DeleteFunc(slices.Clone(below), func(d float64) bool { return d == 0 })
 	slices.Sort(positive)
@@ -314,25 +315,24 @@ func expectedGain(mean, sd, unit float64) float64 {
 	return unit * max(0, below(z)-rest)
 }
 
-// apart is the least distance along some axis of the unit cube between two points that are
-// evaluated.
+// apart is the least distance of two evaluated points, along some axis of the unit cube.
 const apart = 1e-5
 
-// mostFirst is the largest default of Initial: in many dimensions more first points tell a
-// regression less than its own proposals do.
+// mostFirst is the largest default of Initial. In many dimensions a regression learns more from its
+// own proposals than from more first points.
 const mostFirst = 6
 
-// isNew reports whether u is so far apart from the points met.
+// isNew reports whether u differs from every point of met by at least apart along some axis.
 func isNew(u []float64, met [][]float64, apart float64) bool {
 	return !slices.ContainsFunc(met, func(m []float64) bool {
 		return m != nil && floats.Distance(u, m, math.Inf(1)) < apart
 	})
 }
 
-// improve finds the point of the region with the largest expected improvement, apart from the
-// points met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and
-// from the coordinates of the best point evaluated so far. It is nil if all points are met. reach
-// is the largest mean plus reachSDs standard deviations of all points that were looked at.
+// improve finds the point of the region with the largest expected improvement, excluding the points
+// met: Nelder-Mead searches start from the best of many points of a Sobol sequence, and from the
+// coordinates of the best point evaluated so far. It is nil if all points are met. reach is the
+// largest mean plus reachSDs standard deviations of all points that were looked at.
 func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at []float64, reach float64) {
 	const draws, climbs = 1024, 5
 	candidates := mat.NewDense(draws, r.dim, nil)
@@ -378,7 +378,8 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at [
 	return at, reach
 }
 
-// reachSDs is how many standard deviations the maximum is above what is predicted, at most.
+// reachSDs is the number of predictive standard deviations above the prediction that the maximum is
+// assumed not to exceed.
 const reachSDs = 4
 
 // descend minimises f from start with a simplex (Nelder & Mead 1965), until 4 (d + 1) iterations

@@ -92,8 +92,8 @@ func TestImproveReachesTheEdge(t *testing.T) {
 	}
 }
 
-// No point is proposed twice, nor one that is as good as the same, on surfaces with their maximum
-// inside, at an edge and in a corner.
+// No point is proposed twice, and no two points are practically equal, on surfaces with their
+// maximum inside, at an edge and in a corner.
 func TestBayesNeverRepeats(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(surfaces)) {
 		if !exhaustive.Tries(2, i+1) {

@@ -19,13 +19,13 @@ import (
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
 // Strategy: A Tutorial" (arXiv:1604.00772), with negative weights of the worse half. It starts at
 // the initial values with a standard deviation of two thirds of param.Spec.Scale. A batch is a
-// generation; each of its members is a trial. It ends after as many whole generations as
-// Trials allow, or when the standard deviations are 1e-5 of Scale or at their margin. A point
-// outside the bounds is evaluated at the nearest point within them (see frame). Failed trials rank
-// last; a generation of failures changes nothing. A discrete hyperparameter is evaluated at the
-// nearest value, and its standard deviation never falls below where a draw leaves a value with
-// probability 1/(dλ), λ the population (the margin of Hamano, Saito, Nomura & Shirakawa 2022, on
-// the standard deviation).
+// generation; each of its members is a trial. It ends when Trials allow no further whole
+// generation, or when the standard deviations are 1e-5 of Scale or at their margin. A point outside
+// the bounds is evaluated at the nearest point within them (see frame). Failed trials rank last; a
+// generation of failures changes nothing. A discrete hyperparameter is evaluated at the nearest
+// value. Its standard deviation is kept so large that a draw changes the value with a probability
+// of at least 1/(dλ), with λ the population (the margin of Hamano, Saito, Nomura & Shirakawa 2022,
+// on the standard deviation).
 //
 // An asynchronous search learns from every Population trials that have ended, in the order in which
 // they ended, whatever distribution each was drawn from.
@@ -34,7 +34,7 @@ import (
 // dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
 	Population int `yaml:"population" within:"[4,100000]"` // members of a generation; 0 means 4 + ⌊3 ln d⌋
-	Trials     int `yaml:"trials" within:"[4,1000000]"`    // at most; 0 means 300
+	Trials     int `yaml:"trials" within:"[4,1000000]"`    // maximum number; 0 means 300
 	Overlap    `yaml:",inline"`
 }
 
@@ -94,7 +94,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return nil
 }
 
-// learn teaches e the trials of a generation.
+// learn adapts e to the trials of a generation.
 func (f frame) learn(e *evolution, generation [][]float64, trials []record.Trial) {
 	values := make([]float64, len(generation))
 	for i := range values {
@@ -110,7 +110,7 @@ func (c CMAES) askOne(f frame, e *evolution, history []record.Trial, seed uint64
 	if len(history) >= c.Trials/n*n {
 		return nil
 	}
-	var drawn [][]float64 // of all trials, by their index
+	var drawn [][]float64 // the drawn points of all trials, by index
 	learned := 0
 	for i := range len(history) + 1 {
 		for ; learned+n <= i-c.Asynchronous+1; learned += n {
@@ -129,8 +129,9 @@ func (c CMAES) askOne(f frame, e *evolution, history []record.Trial, seed uint64
 
 // evolution is the distribution N(m, σ²C) of a generation, named as in the tutorial.
 type evolution struct {
-	population             int
-	weights                []float64 // of the members, best first; the first half are of parents, and sum to 1
+	population int
+	// Weights of the members, best first. The first half belong to the parents and sum to 1.
+	weights                []float64
 	mueff, cs, ds, cc      float64
 	c1, cmu, chi           float64 // chi: E‖N(0, I)‖
 	generation             float64
@@ -139,7 +140,7 @@ type evolution struct {
 	c                      *mat.SymDense
 	vectors                mat.Dense // C = B D² Bᵀ
 	scales                 []float64 // the diagonal of D
-	margin                 []float64 // the least standard deviations; 0: none
+	margin                 []float64 // least standard deviations; 0 or nil: no limit
 }
 
 // newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
@@ -160,7 +161,8 @@ func newEvolution(dim, population int) *evolution {
 	e.cc = (4 + e.mueff/n) / (n + 4 + 2*e.mueff/n)
 	e.c1 = 2 / ((n+1.3)*(n+1.3) + e.mueff)
 	e.cmu = min(1-e.c1, 2*(0.25+e.mueff+1/e.mueff-2)/((n+2)*(n+2)+e.mueff))
-	// (50)-(53): the negative weights sum to the least of what keeps C positive definite
+	// (50)-(53): the sum of the negative weights is the least of three bounds that keep C positive
+	// definite
 	sum := floats.Sum(others)
 	against := sum * sum / floats.Dot(others, others) // μeff⁻
 	least := min(1+e.c1/e.cmu, 1+2*against/(e.mueff+2), (1-e.c1-e.cmu)/(n*e.cmu))
@@ -247,7 +249,7 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 	e.c.ScaleSym(1-e.c1-e.cmu*floats.Sum(e.weights)+e.c1*lost, e.c)
 	e.c.SymRankOne(e.c, e.c1, mat.NewVecDense(n, e.pathC))
 	for i, w := range e.weights {
-		if w < 0 { // (46): as long as a draw is on average
+		if w < 0 { // (46): rescaled to the mean length of a draw
 			length := mat.Norm(e.white(members[i]), 2)
 			w *= float64(n) / max(length*length, 1e-300)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search/searchtest"
 )
 
-// decoders set the options of strategies whose zero value proposes nothing, and vary those of
-// others.
+// decoders set options of strategies: of all whose zero value proposes nothing, and other values
+// for some more.
 var decoders = map[string][]registry.Decode{
 	"grid": {
 		func(v any) error {

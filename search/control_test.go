@@ -107,7 +107,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// A paused configuration stops the run when nothing else is left, and goes on when it is resumed.
+// The run stops when only paused configurations are left. A resumed configuration goes on.
 func TestPause(t *testing.T) {
 	dir := t.TempDir()
 	studies, keys := controlled(func(int, int) {})
@@ -138,8 +138,8 @@ func TestPausedTrialsThatOthersNeed(t *testing.T) {
 	}
 }
 
-// Jobs of a configuration that is to go first start before those of others, also in the middle of a
-// run. Of two the last goes first.
+// Jobs of a configuration that a user puts first start before the jobs of others, also in the
+// middle of a run. Of two such configurations the last one put first starts first.
 func TestFirst(t *testing.T) {
 	dir := t.TempDir()
 	var got []int

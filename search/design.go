@@ -11,16 +11,16 @@ import (
 )
 
 // Design evaluates points that do not depend on values of the objective, all in one batch. They
-// fill the unit cube that param.Spec.Place maps to the space: evenly between the bounds of a
-// hyperparameter if given, else most densely about its initial value. If no hyperparameter is free,
-// one point is evaluated.
+// fill the unit cube that param.Spec.Place maps to the space: uniformly between the bounds of a
+// hyperparameter if these are given, else most densely about its initial value. If no
+// hyperparameter is free, one point is evaluated.
 type Design struct {
 	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }
 
 const (
 	defaultTrials = 64
-	maxTrials     = 1_000_000 // so that a typing mistake (ten axes of twenty points) cannot exhaust memory
+	maxTrials     = 1_000_000 // a mistake (ten axes of twenty points) must not exhaust memory
 )
 
 // Check implements Strategy.

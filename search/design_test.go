@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// The coordinates are those of the unscrambled sequence of scipy.stats.qmc.Sobol (1.11); its n-th
-// point has index n ^ n>>1 here.
+// The coordinates are from the unscrambled sequence of scipy.stats.qmc.Sobol (1.11); its n-th point
+// has index n ^ n>>1 here.
 func TestSobolDirections(t *testing.T) {
 	v := sobolDirections(sobolDimensions)
 	dims := []int{0, 1, 2, 6, 20, 77, 127}

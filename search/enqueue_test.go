@@ -265,7 +265,7 @@ func TestPointsThatWereTried(t *testing.T) {
 		mustRun(t, []Study{hill(strategy, func(x []record.Number) { points = append(points, x) })}, mustOpen(t, ""), Options{Workers: 1})
 		first := journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{
 			seSpace()[0].Name: points[0][0], seSpace()[1].Name: points[0][1]}}
-		for _, at := range []int{0, 7} { // before the run, and after so many trials
+		for _, at := range []int{0, 7} { // number of trials before the point is enqueued
 			dir, tried := t.TempDir(), 0
 			s := hill(strategy, func([]record.Number) {
 				if tried++; tried == at {

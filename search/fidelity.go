@@ -10,15 +10,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Fidelity is the option of a strategy most of whose trials have a part of a budget, such as a
-// number of cases or of epochs. They are preliminary: only one with the whole budget wins.
+// Fidelity is the option of a strategy that gives most trials a fraction of a budget, such as a
+// number of cases or of epochs. These trials are preliminary: only a trial with the whole budget
+// can win.
 type Fidelity struct {
-	// name of the hyperparameter that is the budget, or of one of Shares
+	// name of the hyperparameter that is the budget, or a name in Shares
 	Of  string `yaml:"budget"`
 	Eta int    `yaml:"eta" within:"[2,100]"` // ratio of two budgets; 0 means 3
 }
 
-// Shares are the budgets of a model, of which a trial has a share.
+// Shares are the names of the budgets of a model. A trial can have a fraction of such a budget.
 var Shares = []string{"cases", "folds", "inducing"}
 
 // Partial is a Strategy with a Fidelity.
@@ -29,7 +30,7 @@ type Partial interface {
 
 func (f Fidelity) fidelity() Fidelity { return f }
 
-// FidelityOf is that of a strategy; zero if it has none.
+// FidelityOf is the Fidelity of a strategy; zero if it has none.
 func FidelityOf(s Strategy) Fidelity {
 	if p, is := s.(Partial); is {
 		return p.fidelity()
@@ -54,10 +55,10 @@ func (f Fidelity) check(s Space, method string) error {
 	return nil
 }
 
-// shares reports whether the budget is that of a model, and no hyperparameter.
+// shares reports whether the budget is one of Shares, and no hyperparameter.
 func (f Fidelity) shares(s Space) bool { return slices.Contains(Shares, f.Of) && s.index(f.Of) < 0 }
 
-// propose are trials of points with a part of the budget.
+// propose makes trials of points with a fraction of the budget.
 func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Proposal) {
 	for _, theta := range points {
 		p := Proposal{}
@@ -75,7 +76,8 @@ func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Pro
 	return next
 }
 
-// at is the hyperparameter that is the budget where it is this part of the whole.
+// at is the value, on the theta scale, of the budget hyperparameter at this fraction of the whole
+// budget.
 func (f Fidelity) at(s Space, part float64) float64 {
 	of := s[s.index(f.Of)]
 	return of.Map.Theta(max(of.Hi*part, of.Lo))

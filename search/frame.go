@@ -32,8 +32,8 @@ func (f frame) clip(z []float64) []float64 {
 }
 
 // outside is the squared distance of z from the nearest point within the bounds. Searches subtract
-// it from the value at that point, which alone would be constant further out. So they do not drift
-// away, and the constrained maximum does not move.
+// it from the value at the nearest point within the bounds, because that value alone is constant
+// further out. So they do not drift away, and the constrained maximum does not move.
 func (f frame) outside(z []float64) float64 {
 	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
 	return d * d

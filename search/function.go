@@ -6,10 +6,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Function is an objective that is no model's, with its space and the strategy that searches it.
+// Function is an objective in Go code, not from a model, with its space and the strategy that
+// searches it.
 type Function struct {
-	// Name says which function it is. Results under another name are not used, so change it with
-	// the function.
+	// Name identifies the function. Results under another name are not reused, so change the name
+	// when the function changes.
 	Name     string
 	Space    Space
 	Strategy Strategy // one that evaluates points as they are, such as Bayes
@@ -21,10 +22,10 @@ type Function struct {
 	Value func(ctx context.Context, x []float64) (float64, error)
 }
 
-// Study is the search, under a key that stands for all that the values depend on.
+// Study is the search as a Study. The key must identify everything on which the values depend.
 func (f Function) Study(key string) Study {
 	s := Study{Key: key, Space: f.Space, Strategy: f.Strategy, Stop: f.Stop, Seed: f.Seed, Minimize: f.Minimize}
-	if s.Stop.Target != nil && f.Minimize { // what is maximised has the other sign
+	if s.Stop.Target != nil && f.Minimize { // the maximised value has the other sign
 		target := -*s.Stop.Target
 		s.Stop.Target = &target
 	}

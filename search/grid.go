@@ -179,7 +179,7 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 // find returns the index of the free hyperparameter with this name: its whole path or its last
 // component.
 func (s Space) find(name string) (int, error) {
-	paths := map[string][]string{} // by last component
+	paths := map[string][]string{} // full names by their last component
 	found := -1
 	for i, p := range s {
 		if p.Name == name {

@@ -11,16 +11,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Hyperband evaluates many points at a small budget, such as a number of cases or of epochs, and
-// again the best of them at Eta times the budget, until the best few have all of it (Li et al.
-// 2018, JMLR 18(185), Algorithm 1). Brackets begin at different budgets, in case values at a small
-// one say little. Trials below the whole budget are preliminary: none of them wins.
+// Hyperband evaluates many points at a small budget, such as a number of cases or of epochs. It
+// evaluates the best of them again at Eta times the budget, and so on, until a few have the whole
+// budget (Li et al. 2018, JMLR 18(185), Algorithm 1). Brackets begin at different budgets, in case
+// values at a small budget say little. Trials below the whole budget are preliminary and cannot
+// win.
 type Hyperband struct {
 	Fidelity `yaml:",inline"`
-	Brackets int `yaml:"brackets" within:"[1,10]"` // at most; 0 means 5, or 3 for one of Shares
+	Brackets int `yaml:"brackets" within:"[1,10]"` // maximum; 0 means 5, or 3 for one of Shares
 }
 
-// rung is a batch of so many points with this part of the budget.
+// rung is a batch of trials with the same fraction of the budget.
 type rung struct {
 	points int
 	part   float64
@@ -42,7 +43,8 @@ func (h Hyperband) Check(s Space) error {
 	return nil
 }
 
-// brackets are the rungs of each bracket; none without a budget. The first has the smallest one.
+// brackets are the rungs of each bracket; none without a budget. The first bracket begins at the
+// smallest budget.
 func (h Hyperband) brackets(s Space) (all [][]rung) {
 	levels := cmp.Or(h.Brackets, 3)
 	if i := s.index(h.Of); i >= 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// The brackets for budgets from 1 to 8 and eta 2 are those of the table of the R package
-// mlr3hyperband (its page "Tuner Using the Hyperband Algorithm"); for 1 to 81 and eta 3, with all
-// five brackets, those of Li et al. 2018, Table 1.
+// The brackets for budgets from 1 to 8 and eta 2 are in the table of the R package mlr3hyperband
+// (its page "Tuner Using the Hyperband Algorithm"). For budgets from 1 to 81 and eta 3, all five
+// brackets are in Li et al. 2018, Table 1.
 func TestHyperbandsBrackets(t *testing.T) {
 	for _, c := range []struct {
 		hi   float64
@@ -39,7 +39,7 @@ func TestHyperbandsBrackets(t *testing.T) {
 }
 
 // The winner has the whole budget, although the values of small budgets are greater, and is near
-// the best point. The cost is that of far fewer trials of the whole budget.
+// the best point. The search costs as much as far fewer trials with the whole budget.
 func TestHyperbandFinds(t *testing.T) {
 	s := Study{Key: "n", Strategy: Hyperband{Fidelity: Fidelity{Of: "n", Eta: 2}}, Space: Space{param.Between("x", param.Identity, 0, 1),
 		param.Between("n", param.Whole, 10, 80)}}

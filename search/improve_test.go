@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// TestDescentsEnd: on a flat function an iteration evaluates a reflection, a contraction and the d corners of a
-// shrunken simplex. A descent ends after 4 (d + 1) of them, of which the first is the simplex to start with; on a
-// slope without end, after 50 (d + 1) evaluations.
+// TestDescentsEnd: on a flat function an iteration evaluates a reflection, a contraction and the d
+// corners of a shrunken simplex. A descent ends after 4 (d + 1) iterations, and the initial simplex
+// counts as the first. On a slope without end it ends after 50 (d + 1) evaluations.
 func TestDescentsEnd(t *testing.T) {
 	for d := 1; d <= 3; d++ {
 		for _, c := range []struct {

@@ -26,31 +26,31 @@ const Later = -1
 type tuning struct {
 	*Study
 	place     int             // index into the list of studies
-	closed    bool            // it waits at its Stage
+	closed    bool            // waits at its Stage
 	trials    []record.Trial  // all proposed trials, by index
-	own       []record.Trial  // those of points that a user has enqueued, by number
-	ownKeys   []string        // of their jobs
-	owed      int             // of these, the number that is not on record
-	seconds   []float64       // that each of them took
-	proposed  []Proposal      // of the strategy, not yet made into jobs
+	own       []record.Trial  // trials of enqueued points, by number
+	ownKeys   []string        // keys of the jobs of own
+	owed      int             // number of trials of own that are not on record
+	seconds   []float64       // computing time of each of trials
+	proposed  []Proposal      // the strategy's proposals that are not yet jobs
 	stopped   cause.Notice    // why the search has ended before its strategy did
 	fit       *record.Fit     // the assessment, once it is on record
 	assessing bool            // the current batch is the assessment
 	waiting   int             // jobs of the current batch that are not on record
-	pending   []job           // of the current batch, not yet started
-	away      []job           // of the current batch, run by other processes
+	pending   []job           // jobs of the current batch, not yet started
+	away      []job           // jobs of the current batch, left to other processes
 	expected  int             // total number of trials, as counted in the Summary
 	ended     []int           // indices of the finished trials of an asynchronous search, in order
-	flying    []job           // its trials under way
+	flying    []job           // trials under way of an asynchronous search
 	rank      int             // Ended of the last trial that is on record
-	dry       bool            // its strategy proposes no more until another trial ends
+	dry       bool            // the strategy waits for another trial to end
 	bounded   int             // batches in a row for which Stop.Regret has held
 	thinking  bool            // a worker asks the strategy
 	paired    bool            // another study proposes the same trials, in step with this one
-	thought   bool            // a worker has asked; the answer is proposed
+	thought   bool            // a worker has asked; proposed has the answer
 	asked     map[string]int  // number of trials by the key of their points
-	keys      map[string]bool // of all its jobs
-	// ownKeys by the key that the strategy's trial of the same point has
+	keys      map[string]bool // keys of all jobs
+	// ownAt maps the key of the strategy's trial at a point to the ownKeys with this point
 	ownAt   map[string][]string
 	repeats map[string]*repeat // failed trials that run again, by key
 	again   []record.Line      // failures of another plan that are to run again
@@ -62,22 +62,22 @@ type job struct {
 	key      string
 	shared   string   // equal for jobs, of any study, with the same result; "": shared with none
 	after    string   // key of the twin's job that computes the result; "": none
-	tried    []string // keys of jobs of this study that may have tried its point before
-	index    int      // of the trial; for an assessment, of the best trial
+	tried    []string // keys of jobs of this study at the same point, which may have its result
+	index    int      // index of the trial; for an assessment, of the best trial
 	place    int      // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
-	think    bool           // it asks the strategy, and has no line
-	told     []record.Trial // the history with which it asks
-	refused  error          // why its point is not evaluated
-	theta    []float64      // of the best trial
+	think    bool           // asks the strategy; has no line
+	told     []record.Trial // history with which the strategy is asked
+	refused  error          // why the point is not evaluated
+	theta    []float64      // theta of the best trial
 	noWinner error
 }
 
 func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 
-// inOrder reports whether the job is a trial of an asynchronous search, whose order of ending is
-// recorded.
+// inOrder reports whether the job is a trial of an asynchronous search, for which the order of
+// ending is recorded.
 func (j job) inOrder() bool {
 	return !j.assess && !j.think && j.proposal.Own == 0 && UnderWay(j.of.Strategy) > 0
 }
@@ -98,14 +98,15 @@ func (j job) memory() int64 {
 	return j.of.Memory
 }
 
-// whole reports whether one process runs the search, because what its strategy proposes depends on
-// the order in which trials end.
+// whole reports whether one process has to run the whole search, because the strategy's proposals
+// depend on the order in which trials end.
 func (s *tuning) whole() bool {
 	_, learns := s.Strategy.(Learner)
 	return UnderWay(s.Strategy) > 0 || learns && len(s.own) > 0
 }
 
-// lease is what a process reserves that does the job: the job, or the whole search.
+// lease is the key that a process reserves for this job: the job's key, or a key for the whole
+// search.
 func (j job) lease() string {
 	if j.of.whole() {
 		return jobKey(j.of.Key, "search", 0, nil)
@@ -113,8 +114,8 @@ func (j job) lease() string {
 	return j.key
 }
 
-// asks reports whether the strategy is to be asked next: all trials of its batch have ended, or
-// fewer than it wants are under way.
+// asks reports whether the strategy is to be asked next: all trials of its batch have ended, or in
+// an asynchronous search fewer than Asynchronous.UnderWay are under way.
 func (s *tuning) asks() bool {
 	if s.blocked() {
 		return false
@@ -125,7 +126,8 @@ func (s *tuning) asks() bool {
 	return s.waiting == 0 && !s.thinking
 }
 
-// jobs makes the jobs of the next proposals; of none, the assessment once no trial is under way.
+// jobs makes the jobs of the next proposals. Without proposals it makes the assessment, once no
+// trial is under way.
 func (s *tuning) jobs(next []Proposal) (batch []job) {
 	before := len(s.trials)
 	for _, p := range next {
@@ -138,7 +140,8 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		again := kind != "chain" && nth > 0 // the same points as before have the same result
 		of, shared := s.Tuning, kind
 		if kind == "preliminary" {
-			of, shared = s.Starting, "trial" // of the studies that maximise the cheaper objective
+			// Preliminary trials are shared with the studies that maximise the cheaper objective.
+			of, shared = s.Starting, "trial"
 		}
 		switch {
 		case of != "" && again:
@@ -191,8 +194,8 @@ func (s *tuning) history() (trials []record.Trial) {
 	return trials
 }
 
-// missed reports whether the strategy has proposed trials without a point of the user that come
-// after it by the order on record.
+// missed reports whether the strategy has proposed trials without knowing an enqueued point that
+// precedes them in the recorded order.
 func (s *tuning) missed(own record.Trial) bool {
 	asked := len(s.trials)
 	if s.thinking {
@@ -202,8 +205,8 @@ func (s *tuning) missed(own record.Trial) bool {
 	return learns && own.After < asked
 }
 
-// over selects the finished trials from all, in the order of ending, and has the seconds that each
-// took.
+// over selects the finished trials from all, in the order of ending, with the computing time of
+// each.
 func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []float64) {
 	if UnderWay(s.Strategy) == 0 {
 		return slices.Clone(all), s.seconds
@@ -214,8 +217,8 @@ func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []floa
 	return trials, seconds
 }
 
-// known are the trials, and the trials of the points that a user has enqueued, as the strategy
-// knows them: some that run again are failures to it.
+// known are the trials of the strategy and of enqueued points as the strategy knows them: a trial
+// that runs again can still be a failure.
 func (s *tuning) known() (trials, own []record.Trial) {
 	trials, own = slices.Clone(s.trials), slices.Clone(s.own)
 	for _, r := range s.repeats {
@@ -233,13 +236,13 @@ func (s *tuning) known() (trials, own []record.Trial) {
 // postpone lets the search go on without the new result of a trial that runs again, until it has
 // proposed what is on record.
 func (s *tuning) postpone(r *repeat) {
-	if r.missing = true; r.failure.Own == 0 { // a point of the user is not in the batch
+	if r.missing = true; r.failure.Own == 0 { // an enqueued point is not in the batch
 		s.waiting--
 		s.owed++
 	}
 }
 
-// arrived takes back postpone: the new result is on record.
+// arrived undoes postpone: the new result is on record.
 func (s *tuning) arrived(r *repeat) {
 	if r.missing = false; r.failure.Own == 0 {
 		s.waiting++
@@ -247,7 +250,7 @@ func (s *tuning) arrived(r *repeat) {
 	}
 }
 
-// blocked reports whether the next proposals follow from the missing result of a trial that runs
+// blocked reports whether the next proposals depend on the missing result of a trial that runs
 // again.
 func (s *tuning) blocked() bool {
 	for _, r := range s.repeats {
@@ -321,11 +324,11 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 	return next, false, nil
 }
 
-// all are the trials, and those of the points that a user has enqueued.
+// all are the trials of the strategy, then the trials of enqueued points.
 func (s *tuning) all() []record.Trial { return slices.Concat(s.trials, s.own) }
 
-// enqueued makes the job of a point that a user has enqueued. Its index follows those of all trials
-// that the strategy may propose.
+// enqueued makes the job of an enqueued point. Its index follows the indices of all trials that the
+// strategy may propose.
 func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	j := job{of: s, index: s.Budget().Trials + number - 1, place: Later}
 	theta := s.Space.start()
@@ -353,18 +356,18 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 	return j
 }
 
-// enter makes the job of a point that a user has enqueued one of the search.
+// enter adds the job of an enqueued point to the search.
 func (s *tuning) enter(j job) {
 	trial := s.ofStrategy(j)
 	s.ownAt[trial] = append(s.ownAt[trial], j.key)
 	s.keys[j.key], s.ownKeys = true, append(s.ownKeys, j.key)
 }
 
-// ofStrategy is the key that the first trial of the strategy at the point of a job has.
+// ofStrategy is the key of the strategy's first trial at the point of j.
 func (s *tuning) ofStrategy(j job) string { return jobKey(s.Key, "trial", 0, j.proposal.Points) }
 
-// triedByOthers reports whether a point that a user has enqueued is on record and not entered here,
-// other than that of this job.
+// triedByOthers reports whether an enqueued point is on record and not entered here. The point
+// whose key is but does not count.
 func (s *tuning) triedByOthers(journal Journal, but string) bool {
 	for i, key := range s.ownKeys {
 		if _, done := journal.Done(key); done && s.own[i].Own == 0 && key != but {
@@ -398,8 +401,8 @@ func (s *tuning) assessment() job {
 	return j
 }
 
-// nth returns the part of a trial's key that is not its points: the kind, and how often these
-// points were proposed. The index of the trial is not included, so that the result of the same
+// nth returns the part of a trial's key that is not its points: the kind, and the number of earlier
+// proposals of these points. The index of the trial is not included, so that the result of the same
 // trial in another plan is found; but the seed of a chain depends on the index.
 func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
@@ -479,7 +482,8 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 	switch {
 	case j.of.Value != nil && j.assess:
 		space, theta := j.of.Space, j.theta
-		if i := space.index(FidelityOf(j.of.Strategy).Of); i >= 0 { // the whole budget is its bound
+		// The upper bound is the whole budget.
+		if i := space.index(FidelityOf(j.of.Strategy).Of); i >= 0 {
 			space = slices.Delete(slices.Clone(space), i, i+1)
 			theta = slices.Delete(slices.Clone(theta), i, i+1)
 		}
@@ -513,7 +517,8 @@ func (j job) stamp(line record.Line) record.Line {
 		fit := *line.Fit
 		fit.Configuration, fit.Study, fit.Chosen, fit.Own = j.of.Configuration, j.of.Index, j.index, len(j.of.own)
 		fit.Warnings = slices.DeleteFunc(slices.Clone(fit.Warnings), func(n cause.Notice) bool {
-			return n.Kind == cause.SearchStopped || n.Kind == cause.AnyOrder // of the study that it was copied from
+			// These warnings are about the study from which the fit was copied.
+			return n.Kind == cause.SearchStopped || n.Kind == cause.AnyOrder
 		})
 		if !j.of.stopped.IsZero() {
 			fit.Warnings = append(fit.Warnings, j.of.stopped)
@@ -528,7 +533,7 @@ func (j job) stamp(line record.Line) record.Line {
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
 		trial.Preliminary, trial.Share, trial.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
 		if trial.Own == 0 {
-			trial.After = 0 // of a point of the user, which it was copied from
+			trial.After = 0 // copied from an enqueued point
 		}
 		line.Trial = &trial
 	}
@@ -538,13 +543,13 @@ func (j job) stamp(line record.Line) record.Line {
 // takeOver copies the line of another study's job with the same result for j.
 func (j job) takeOver(line record.Line) record.Line {
 	line = j.stamp(line)
-	if j.of.Stop.Time == "" { // else the search counts the time that its trials took
+	if j.of.Stop.Time == "" { // else the search counts the computing time of its trials
 		line.Seconds = 0
 	}
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
 	}
-	if j.proposal.Own > 0 { // the strategy knows it as a trial of its own
+	if j.proposal.Own > 0 { // for the strategy it is another trial
 		line.Trial.After = math.MaxInt32
 	}
 	return line

@@ -13,7 +13,7 @@ type Journal interface {
 	// Done looks up a finished job.
 	Done(key string) (line record.Line, done bool)
 	// Earlier looks up a job that another plan has finished and this plan has not. again: it is a
-	// failure that runs again, which a timeout is, and after RetryEarlier every failure.
+	// failure that runs again. A timeout always does, and after RetryEarlier every failure.
 	Earlier(key string) (line record.Line, again, found bool)
 	// RetryEarlier makes failed jobs of other plans run again.
 	RetryEarlier()
@@ -28,13 +28,13 @@ type Journal interface {
 	Retry(proposed int, failed ...record.Line) error
 	// Retried looks up a failed trial that runs again, or has run again, of any plan.
 	Retried(key string) (r record.Retry, found bool)
-	// Revised counts how often a line has gone or was replaced.
+	// Revised is the number of times that lines were removed or replaced.
 	Revised() int
-	// Control sums up the commands that have been read.
+	// Control is the result of all commands that have been read.
 	Control() record.Control
 	// Refresh reads lines of other processes and commands, and reports whether there were any.
 	Refresh() (news bool, err error)
-	// Claim reserves a job, or anything else that has a key, for this process until Release. It is
+	// Claim reserves the key of a job, or any other key, for this process until Release. It is
 	// false if another process has reserved it.
 	Claim(key string) (ours bool, err error)
 	// Holds reports whether this process still has a reservation.

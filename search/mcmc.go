@@ -8,14 +8,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, so a
-// trial has many points, the samples. The starts are those of a MultiStart.
+// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, and a
+// trial has many points, the samples. The chains start where MultiStart would.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
 	// Burn is the number of transitions before the first sample; 0 means 100 for each free
 	// hyperparameter.
 	Burn    int `yaml:"burn" within:"[1,1000000]"`
-	Samples int `yaml:"samples" within:"[4,100000]"` // kept by a chain; 0 means 100
+	Samples int `yaml:"samples" within:"[4,100000]"` // samples kept by a chain; 0 means 100
 	Thin    int `yaml:"thin" within:"[1,10000]"`     // transitions per sample; 0 means 2
 }
 

@@ -15,9 +15,9 @@ func (s Space) mixed() bool {
 	return slices.ContainsFunc(s, func(p param.Spec) bool { return p.Map.Discrete() })
 }
 
-// settle moves theta to a point that can be evaluated: a discrete hyperparameter to the nearest of
-// its values, and one whose condition does not hold to its initial value, so that points that the
-// objective cannot tell apart are one point. It returns theta.
+// settle moves theta to a point that can be evaluated, and returns it. A discrete hyperparameter
+// moves to the nearest of its values. A hyperparameter whose condition does not hold moves to its
+// initial value, so that points with the same objective are one point.
 func (s Space) settle(theta []float64) []float64 {
 	for j, p := range s {
 		if p.Map.Discrete() {
@@ -85,8 +85,7 @@ func (s Space) features(u []float64) (x []float64) {
 	return x
 }
 
-// Check returns an error for every hyperparameter that cannot be searched (param.Spec.Check), and
-// those of checkNames.
+// Check returns the errors of param.Spec.Check and of checkNames for all hyperparameters.
 func (s Space) Check() error {
 	var errs []error
 	for _, p := range s {
@@ -95,8 +94,9 @@ func (s Space) Check() error {
 	return errors.Join(append(errs, s.checkNames())...)
 }
 
-// checkNames returns an error for every name that is empty or there twice, and for every condition
-// that names no discrete hyperparameter before it, or a value that this cannot have.
+// checkNames returns an error for every name that is empty or repeated. It also returns an error
+// for every condition that names no earlier discrete hyperparameter, or a value that this
+// hyperparameter cannot have.
 func (s Space) checkNames() error {
 	var errs []error
 	for j, p := range s {
@@ -125,7 +125,8 @@ func (s Space) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkOrdered returns an error for choices among more than two values, whose order says nothing.
+// checkOrdered returns an error for choices among more than two values, because their order has no
+// meaning.
 func (s Space) checkOrdered() error {
 	var errs []error
 	for _, p := range s {

@@ -120,7 +120,7 @@ func TestBayesMeetsEveryPointOnce(t *testing.T) {
 	}
 }
 
-// CMA-ES finds whole numbers far from its start, beside numbers that converge.
+// CMA-ES finds a whole number far from its start together with a real number.
 func TestCMAESKeepsAMargin(t *testing.T) {
 	space := Space{whole("k", 0, 40), bounded("x", param.Identity, 1, -2, 2), choice("on", "no", "yes")}
 	value := func(theta []float64) float64 {

@@ -11,16 +11,16 @@ import (
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of
-// the cases and all of them. The first level has all Trials, as Bayes has; each of the others half
-// as many as the one before, or fewer if it has met every point. A regression in the
-// hyperparameters and the level has the values of all trials so far (Kandasamy et al. 2017, ICML),
-// each as its distance below the best of its level, squashed (see Bayes), in a unit of the level. A
-// level begins with the best point of the one before and with the point whose distance from it was
-// the unit there. The distance between these two is its own unit. So values of levels are
-// comparable, whatever their scales are.
+// the cases and all of them. The first level has Trials trials. Each later level has half as many
+// as the one before, or fewer if no point is left. One regression, with the hyperparameters and the
+// level as inputs, has the values of all trials so far (Kandasamy et al. 2017, ICML). A value
+// enters as its distance below the best value of its level, squashed (see Bayes), in a unit of the
+// level. A level begins with the best point of the level before, and with the point whose distance
+// from the best was the unit there. The distance between the values of these two is the unit of the
+// new level. This makes the values of levels comparable, whatever their scales.
 type MultiFidelity struct {
 	Fidelity `yaml:",inline"`
-	Trials   int `yaml:"trials" within:"[1,1000]"` // of the first level; 0 means 40
+	Trials   int `yaml:"trials" within:"[1,1000]"` // trials of the first level; 0 means 40
 	Levels   int `yaml:"levels" within:"[1,10]"`   // 0 means 2
 }
 
@@ -34,14 +34,15 @@ func (m MultiFidelity) Check(s Space) error {
 	return errors.Join(m.check(s, "multi_fidelity"), checkSobol(s))
 }
 
-// level is a number of trials with this part of the budget, and the hyperparameter that is it.
+// level is a number of trials at one budget: a fraction of the whole and, if the budget is a
+// hyperparameter, its value.
 type level struct {
 	trials       int
 	part, budget float64
 }
 
-// levels are those of a space: of several with the same budget, which its bounds make of them, the
-// last.
+// levels are the levels of a space. If rounding to the bounds or values of the space makes several
+// budgets equal, only the last of these levels stays.
 func (m MultiFidelity) levels(s Space) (all []level) {
 	n := cmp.Or(m.Levels, 2)
 	for l := range n {
@@ -61,7 +62,7 @@ func (m MultiFidelity) levels(s Space) (all []level) {
 	return all
 }
 
-// has reports whether a trial is of this level.
+// has reports whether a trial belongs to this level.
 func (of level) has(t record.Trial, budget int) bool {
 	switch {
 	case budget >= 0:
@@ -80,7 +81,7 @@ func (MultiFidelity) Optimizer() string { return "" }
 
 // Budget implements Strategy.
 func (m MultiFidelity) Budget(s Space) Budget {
-	alone := len(s) == 1 && !m.shares(s) // the budget, so that a level has one point
+	alone := len(s) == 1 && !m.shares(s) // only the budget: a level has one point
 	b := Budget{AtOnce: 1, AtMost: s.mixed() || alone}
 	for _, of := range m.levels(s) {
 		if b.Trials += of.trials; m.shares(s) {
@@ -96,8 +97,8 @@ func (m MultiFidelity) Ask(s Space, done []record.Trial, seed uint64) []Proposal
 		return askOnce(done)
 	}
 	budget := s.index(m.Of)
-	rows, values := []float64{}, []float64{} // of the levels before
-	var starts [][]float64                   // the best and the typical point of the level before
+	rows, values := []float64{}, []float64{} // rows and values of the earlier levels
+	var starts [][]float64                   // best and unit point of the level before
 	var met [][]float64
 	for l, of := range m.levels(s) {
 		n := slices.IndexFunc(done, func(t record.Trial) bool { return !of.has(t, budget) })
@@ -141,7 +142,7 @@ func (m MultiFidelity) initial(s Space, of level, seed uint64) (points [][]float
 	return points
 }
 
-// unmet are proposals of the points that the trials of a level do not have.
+// unmet are proposals of the points that no trial of the level has evaluated.
 func (m MultiFidelity) unmet(s Space, points [][]float64, of level, here []record.Trial) (next []Proposal) {
 	var seen [][]float64
 	for _, t := range here {
@@ -165,7 +166,7 @@ func (m MultiFidelity) features(s Space, l int, u []float64) []float64 {
 	return append(s.features(u), float64(l)/4)
 }
 
-// learn adds the trials of a level to rows and values; unit is that of the level.
+// learn adds the trials of a level to rows and values, and returns the unit of the level.
 func (m MultiFidelity) learn(s Space, l int, here []record.Trial, rows, values []float64) (_, _ []float64,
 	unit float64) {
 	var at, of []float64
@@ -181,15 +182,15 @@ func (m MultiFidelity) learn(s Space, l int, here []record.Trial, rows, values [
 	}
 	if l > 0 && len(of) > 1 {
 		if unit = math.Abs(of[0] - of[1]); !(unit < math.Inf(1)) {
-			unit = 0 // one of them has failed
+			unit = 0 // one of the first two trials has failed
 		}
 	}
 	more, unit := squashed(below, unit)
 	return append(rows, at...), append(values, more...), unit
 }
 
-// extremes are the best point of a level, and the one whose distance below it is nearest to the
-// unit, as far as there are any.
+// extremes are the best point of a level, and the point whose value is below the best by the
+// distance nearest to the unit, as far as there are any.
 func (s Space) extremes(here []record.Trial, unit float64) (points [][]float64) {
 	_, top := s.met(here)
 	if top < 0 {

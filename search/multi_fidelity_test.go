@@ -72,8 +72,8 @@ func TestMultiFidelitysLevels(t *testing.T) {
 	}
 }
 
-// The best of ten trials with all cases is on average less than half as far below the top as that of ten trials of
-// Bayes.
+// The best of ten trials with all cases is closer to the maximum than the best of ten trials of
+// Bayes: on average less than half as far below it.
 func TestMultiFidelityFinds(t *testing.T) {
 	seeds := exhaustive.Of(1, 4)
 	var s Space
@@ -98,7 +98,7 @@ func TestMultiFidelityFinds(t *testing.T) {
 	}
 }
 
-// The unit of values of a level, in which they need not be those of another, matters nowhere.
+// The proposals do not change if the values of each level are multiplied by a number of the level.
 func TestMultiFidelityIsBlindToUnits(t *testing.T) {
 	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
 	plain, _ := atParts(ofCases(12, 3), s, bumps, 5)
@@ -151,8 +151,9 @@ func TestMultiFidelityOfPrograms(t *testing.T) {
 	}
 }
 
-// A level that has met all of its points goes over to the next, so that the whole budget is reached. Levels that the
-// bounds of the budget make equal are one. The unit of a level whose first two trials have failed is that of the others.
+// A level that has evaluated all points is followed by the next level, so that the whole budget is
+// reached. Levels whose budgets the bounds make equal are one level. If the first two trials of a
+// level have failed, its other trials give the unit.
 func TestMultiFidelityReachesTheWholeBudget(t *testing.T) {
 	value := func(theta []float64, part float64) float64 { return part - theta[0] }
 	done, parts := atParts(ofCases(40, 3), Space{choice("kind", "a", "b")}, value, 1)

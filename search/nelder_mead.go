@@ -19,7 +19,7 @@ import (
 // evaluated at the nearest point within them (see frame). A failed trial is worse than all values.
 type NelderMead struct {
 	Restarts int `yaml:"restarts" within:"[1,10000]"` // number of simplices; 0 means 1
-	Trials   int `yaml:"trials" within:"[1,1000000]"` // at most, of all simplices; 0 means 200 for each
+	Trials   int `yaml:"trials" within:"[1,1000000]"` // of all simplices; 0 means 200 for each
 }
 
 // Check implements Strategy.
@@ -95,7 +95,7 @@ type dialogue struct {
 	progress            optimize.FunctionConverge
 }
 
-// begin starts a minimisation in so many dimensions at the origin.
+// begin starts a minimisation in dim dimensions at the origin.
 func begin(dim int) *dialogue {
 	method := &optimize.NelderMead{SimplexSize: 1}
 	method.Init(dim, 1)

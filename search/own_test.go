@@ -12,7 +12,7 @@ import (
 
 // Three owners take turns until nothing is left. They do what one process does, and each job runs
 // once, by its owner, even if the next job of a study depends on the jobs of others. Before each
-// turn, Left lists what the complete run has and the journal lacks.
+// turn, Left lists the jobs of the complete run that are not in the journal.
 func TestOwners(t *testing.T) {
 	for name, studies := range map[string][]Study{
 		"batches": sweep(8, func() {}),

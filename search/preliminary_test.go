@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// preliminary is a study of 3 preliminary trials, the best of which is the second; those that fail
-// says fail. It counts what runs.
+// preliminary is a study of 3 preliminary trials. The second is the best. A trial fails if fail is
+// true for its index. ran counts the trials that run.
 func preliminary(fail func(index int) bool, ran map[bool]int) Study {
 	s := one(3, nil)
 	s.Preliminary, s.Starting, s.Tuning = true, "cheap", "dear"
@@ -27,7 +27,7 @@ func preliminary(fail func(index int) bool, ran map[bool]int) Study {
 		end := slices.Clone(p.Points[0])
 		value := -100.0
 		if p.Preliminary {
-			end[0]++ // where it ends
+			end[0]++ // end point
 			value = -float64((index - 1) * (index - 1))
 		}
 		return record.Trial{Points: []record.Point{{Theta: record.Numbers(end), Value: record.Number(value)}}}, nil

@@ -17,13 +17,13 @@ import (
 //
 //	f(z) - f(0) = gᵀz + zᵀHz/2 + ε(z),   ε(z) ~ N(0, σ²ρ²|z|⁶)
 //
-// with the distance z of a neighbourhood. The entries of H have independent priors N(0, σ²), and
-// those of g N(0, σ² widest/r): the closer one looks, the more the slope counts. The noise ε grows
-// as the remainder of a Taylor series does, so that far points count little. σ has the largest
-// marginal likelihood, and so has ρ of a few values.
+// with the coordinates z of a neighbourhood. The entries of H have independent priors N(0, σ²), and
+// the entries of g N(0, σ² widest/r): in a small neighbourhood the slope matters more. The noise ε
+// grows like the remainder of a Taylor series, so that distant points have little weight. σ
+// maximises the marginal likelihood; ρ does so among a few values.
 type quadratic struct {
 	neighbourhood
-	terms   [][2]int // pairs (i, j) of z_i z_j; those of the linear terms are (i, -1)
+	terms   [][2]int // (i, j) for the term z_i z_j; (i, -1) for the linear term z_i
 	weights []float64
 	root    *mat.TriDense // R of the QR decomposition of the weighted terms: covariance σ²(RᵀR)⁻¹
 	sd      float64       // σ
@@ -32,19 +32,19 @@ type quadratic struct {
 	likelihood float64 // the log marginal likelihood, up to a constant
 }
 
-// neighbourhood has the points around the best one so far that differ from it in hyperparameters
-// that matter there and are not discrete, and in no other. A point at the distance z from it is r
-// Bz away, with a radius r and a basis B. The columns of B have lengths up to 1, with which the
-// objective bends about as much along all of them. Steps have no z_i beyond ±1. After one that is
-// better, r is twice its length if that is more than r, and after one that is not, r shrinks (trust
-// regions; Conn, Scheinberg & Vicente 2009).
+// neighbourhood is a set of points around the best one so far. They differ from it only in
+// hyperparameters that matter there and are not discrete. A point with the coordinates z is r Bz
+// away from the best one, with a radius r and a basis B. The columns of B have lengths up to 1,
+// chosen so that the objective has about the same curvature along all of them. Steps have no z_i
+// beyond ±1. After a step that finds a better point, r is at least twice the length of the step.
+// After any other step r shrinks (trust regions; Conn, Scheinberg & Vicente 2009).
 type neighbourhood struct {
 	Space
-	free    []int     // numbers of the hyperparameters
+	free    []int     // indices of the hyperparameters
 	at      []float64 // the best point
 	radius  float64
 	basis   *mat.Dense // B
-	inverse *mat.Dense // of B
+	inverse *mat.Dense // B⁻¹
 	turned  bool       // B is not diagonal
 }
 
@@ -52,17 +52,17 @@ const (
 	widest    = 0.2   // the largest radius
 	shrink    = 0.7   // the factor by which the radius shrinks
 	narrow    = 0.05  // the least length of a column of a diagonal basis
-	scalings  = 2     // how often a fit gives the lengths for another
-	rotations = 3     // how often a fit gives the directions for another
+	scalings  = 2     // number of fits whose curvatures set new lengths
+	rotations = 3     // number of fits whose curvatures set new directions
 	crossed   = 20    // the largest number of hyperparameters with an H that is not diagonal
 	rounding  = 1e-9  // the rounding error of a value, in units of σ
 	exact     = 1e-12 // the least residual, relative to the largest difference of values
 )
 
-// quadratic fits the model to the points of the neighbourhood, the nearest of them if there are
-// very many. It is nil if there are fewer of them than terms, or with few true, none at all. The
-// basis is the identity if there are fewer. Else it is first scaled and then turned, and the fit
-// with the largest marginal likelihood stays.
+// quadratic fits the model to the points of the neighbourhood, or to the nearest of them if there
+// are very many. It is nil if there are fewer points than terms; if few is true, only if there are
+// none. With fewer points than terms the basis is the identity. Otherwise the basis is first scaled
+// and then rotated, and the fit with the largest marginal likelihood is kept.
 func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	met, best := s.met(done)
 	if best < 0 {
@@ -121,13 +121,13 @@ func (s Space) quadratic(done []record.Trial, few bool) *quadratic {
 	}
 }
 
-// point is one that a quadratic is fitted to.
+// point is a point to which a quadratic is fitted.
 type point struct {
 	z          []float64
 	far, value float64 // |z|, and the value above the best one's
 }
 
-// points are the nearest of the neighbourhood without the best one.
+// points are the nearest points of the neighbourhood, without the best one.
 func (q *quadratic) points(met [][]float64, done []record.Trial, best int) (points []point) {
 	for _, i := range q.nearest(met, done, 3*len(q.terms)+1) {
 		if z := q.from(met[i]); i != best {
@@ -137,8 +137,8 @@ func (q *quadratic) points(met [][]float64, done []record.Trial, best int) (poin
 	return points
 }
 
-// rescale divides column i of the basis by √|H_ii|, with the uncertainty of H_ii added. Of a
-// constant, the basis stays.
+// rescale divides column i of the basis by √|H_ii|, with the uncertainty of H_ii added. If all
+// values are equal, the basis stays.
 func (q *quadratic) rescale() {
 	basis := mat.DenseCopyOf(q.basis)
 	for i := range q.free {
@@ -149,8 +149,8 @@ func (q *quadratic) rescale() {
 	q.span(basis, narrow)
 }
 
-// turn makes the eigenvectors of H, each divided by the square root of its eigenvalue with the
-// uncertainty added, the columns of the basis.
+// turn sets the columns of the basis to the eigenvectors of H. Each is divided by the square root
+// of its eigenvalue, with the uncertainty added.
 func (q *quadratic) turn() {
 	var e mat.EigenSym
 	if !e.Factorize(q.hessian(), true) {
@@ -173,8 +173,8 @@ func lengthen(a *mat.Dense, column int, factor float64) {
 	}
 }
 
-// bend is |vᵀHv| for a direction v of length 1, with the standard deviation of vᵀHv added as if
-// they were at right angles; infinite if that cannot be computed.
+// bend is |vᵀHv| for a direction v of length 1, with the standard deviation of vᵀHv added in
+// quadrature; infinite if that cannot be computed.
 func (q *quadratic) bend(v mat.Vector) float64 {
 	row := mat.NewVecDense(len(q.terms), nil)
 	for m, f := range q.terms {
@@ -204,8 +204,8 @@ func (q *quadratic) hessian() *mat.SymDense {
 	return h
 }
 
-// span takes a basis, relative to the longest column, and with no column below the least length; it
-// returns false if it is none.
+// span sets the basis, scaled so that the longest column has length 1, with columns of at least the
+// least length. It returns false if basis is singular.
 func (b *neighbourhood) span(basis *mat.Dense, least float64) bool {
 	k := len(b.free)
 	lengths := make([]float64, k)
@@ -227,7 +227,8 @@ func (b *neighbourhood) span(basis *mat.Dense, least float64) bool {
 	return true
 }
 
-// radius is that of steps from the best point. It begins anew where a better point is far away.
+// radius is the radius of steps from the best point. It is reset to widest where a better point is
+// far away.
 func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	r, best := widest, -1
 	for i, t := range done {
@@ -240,7 +241,7 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 		default:
 			far := floats.Distance(met[i], met[best], math.Inf(1))
 			if t.Value() <= done[best].Value() {
-				if far <= 1.01*r { // a step of length r, but for rounding
+				if far <= 1.01*r { // a step of length r, up to rounding
 					r *= shrink
 				}
 				continue
@@ -255,8 +256,8 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	return r
 }
 
-// nearest are the trials of the neighbourhood that have not failed, at most so many, the nearest
-// first.
+// nearest are the trials of the neighbourhood that have not failed, the nearest first, at most most
+// of them.
 func (b *neighbourhood) nearest(met [][]float64, done []record.Trial, most int) (trials []int) {
 	far := make([]float64, len(done))
 	for i, t := range done {
@@ -278,7 +279,7 @@ func (b *neighbourhood) shares(u []float64) bool {
 	return true
 }
 
-// from is the distance z of u from the best point.
+// from returns the coordinates z of u.
 func (b *neighbourhood) from(u []float64) []float64 {
 	z := mat.NewVecDense(len(b.free), nil)
 	for i, j := range b.free {
@@ -288,7 +289,7 @@ func (b *neighbourhood) from(u []float64) []float64 {
 	return z.RawVector().Data
 }
 
-// to is the point of the cube nearest to the one at this distance.
+// to returns the point of the cube nearest to the point with the coordinates z.
 func (b *neighbourhood) to(z []float64) []float64 {
 	u, step := slices.Clone(b.at), mat.NewVecDense(len(z), nil)
 	step.MulVec(b.basis, mat.NewVecDense(len(z), z))
@@ -298,11 +299,11 @@ func (b *neighbourhood) to(z []float64) []float64 {
 	return u
 }
 
-// apart is the least distance of another point.
+// apart is the least distance of a new point from all evaluated points.
 func (b *neighbourhood) apart() float64 { return min(apart, b.radius/1000) }
 
-// around is the region of steps, with most coordinates near the best point. A regression has points
-// up to twice as far in its unit cube.
+// around is the region of steps. Its coordinates are dense near the best point. The unit cube of a
+// regression extends to twice the distance of a step.
 func (b *neighbourhood) around() region {
 	return region{len(b.free),
 		func(c []float64) []float64 {
@@ -380,7 +381,7 @@ func (q *quadratic) fit(points []point, rest float64) {
 	}
 }
 
-// gain is the expected improvement at a distance z.
+// gain is the expected improvement at the coordinates z.
 func (q *quadratic) gain(z []float64) float64 {
 	row := mat.NewVecDense(len(q.terms), nil)
 	q.expand(row.RawVector().Data, z)
@@ -392,9 +393,10 @@ func (q *quadratic) gain(z []float64) float64 {
 	return math.Exp(logExpectedImprovement(mean, q.sd*math.Hypot(mat.Norm(row, 2), q.rest*far*far*far)))
 }
 
-// improve returns the point with the largest expected improvement, apart from the points met, and
-// this improvement. Candidates are the tops of the quadratic within the radius and within parts of
-// it, and points in the direction in which the gradient is least known. u is nil if there is none.
+// improve returns the point with the largest expected improvement, excluding the points met, and
+// this improvement. Candidates are the maxima of the quadratic within the radius and within
+// fractions of it, and points in the direction in which the gradient is most uncertain. u is nil if
+// there is none.
 func (q *quadratic) improve(met [][]float64) (u []float64, gain float64) {
 	var candidates [][]float64
 	for _, part := range []float64{1, 0.5, 0.25, 0.1} {
@@ -414,8 +416,8 @@ func (q *quadratic) improve(met [][]float64) (u []float64, gain float64) {
 	return u, gain
 }
 
-// top finds the point with the largest value of the quadratic in a box of this half width, by going
-// along one column of the basis after another. With a diagonal basis the box ends at the cube.
+// top finds the maximum of the quadratic in a box of this half width, by coordinate ascent along
+// the columns of the basis. With a diagonal basis the box is cut at the cube.
 func (q *quadratic) top(half float64) []float64 {
 	k := len(q.free)
 	slope, h := slices.Clone(q.weights[:k]), q.hessian()
@@ -455,8 +457,8 @@ func (q *quadratic) top(half float64) []float64 {
 	return z
 }
 
-// leastKnown is the direction, of length 1, in which the gradient has the largest variance; nil if
-// that cannot be computed.
+// leastKnown is the unit vector along which the gradient has the largest variance; nil if it cannot
+// be computed.
 func (q *quadratic) leastKnown() []float64 {
 	size, k := len(q.terms), len(q.free)
 	var inverse, covariance mat.Dense

@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// around are so many trials of f near the middle of a space, and in its middle.
+// around makes n trials of f: the first in the middle of a space, the others near it.
 func around(s Space, n int, f func(theta []float64) float64) []record.Trial {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var trials []record.Trial
@@ -74,7 +74,7 @@ func TestQuadraticFindsTheTop(t *testing.T) {
 		theta := s.place(u)
 		near := 1e-6
 		if d > crossed {
-			near = 3e-4 // in so many dimensions |z|³ is some hundreds, and ρ at least 1e-4
+			near = 3e-4 // in this many dimensions |z|³ is some hundreds, and ρ at least 1e-4
 		}
 		for j, v := range theta[:d] {
 			if math.Abs(v-at(j)) > near {
@@ -87,8 +87,9 @@ func TestQuadraticFindsTheTop(t *testing.T) {
 	}
 }
 
-// The expected improvement is that under the Gaussian process with the covariance of the docstring, here by a dense
-// matrix, and ρ has the largest marginal likelihood of those that are tried.
+// The expected improvement equals the one under the Gaussian process of the comment on quadratic,
+// here with a dense covariance matrix. ρ has the largest marginal likelihood of all values that are
+// tried.
 func TestQuadraticIsAGaussianProcess(t *testing.T) {
 	s := numbers(2)
 	f := func(theta []float64) float64 {
@@ -105,7 +106,7 @@ func TestQuadraticIsAGaussianProcess(t *testing.T) {
 		}
 	}
 	covariance := func(a, b []float64) float64 {
-		slope, bend := widest/q.radius, 0.0 // the variance of the slope is that of the bend times this
+		slope, bend := widest/q.radius, 0.0 // slope: ratio of two prior variances
 		for i := range a {
 			for j := i; j < len(a); j++ {
 				half := 1.0
@@ -197,8 +198,9 @@ func TestRadius(t *testing.T) {
 	}
 }
 
-// There is no quadratic without a value, a hyperparameter that is not discrete, another point, or, unless few are
-// allowed, as many as terms; and of a constant it expects nothing.
+// There is no quadratic without a value, without a hyperparameter that is not discrete, or without
+// a second point. There is none with fewer points than terms, except if few is true. On a constant
+// its expected improvement is 0.
 func TestQuadraticOfLittle(t *testing.T) {
 	constant := func([]float64) float64 { return 1 }
 	kinds := Space{param.Among("kind", "a", "b")}

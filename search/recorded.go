@@ -5,7 +5,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Boxed is a Strategy that looks in a part of the space.
+// Boxed is a Strategy that searches in a part of the space.
 type Boxed interface {
 	Strategy
 	// Box returns this part of the space. Hyperparameters that the strategy does not move are left
@@ -13,8 +13,8 @@ type Boxed interface {
 	Box(s Space) Space
 }
 
-// Record adds to the hyperparameters their bounds in the search of a strategy that evaluates points
-// as they are. Other strategies leave the points that they propose.
+// Record sets the Range of hyperparameters in the search of a strategy without local optimiser and
+// chains. With these, the trials' points differ from the proposals.
 func Record(all []record.Hyperparameter, by Strategy, s Space) {
 	if by == nil || moves(by) {
 		return
@@ -50,7 +50,7 @@ func recordedSpace(all []record.Hyperparameter) (s Space, of []int) {
 		case h.Whole:
 			p.Map = param.Whole
 		}
-		if h.When != nil && s.index(h.When.Name) >= 0 { // else it always matters here, or never
+		if h.When != nil && s.index(h.When.Name) >= 0 { // else it matters always here, or never
 			p.When = &param.Condition{Name: h.When.Name, Values: h.When.Values}
 		}
 		s, of = append(s, p), append(of, free)

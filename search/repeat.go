@@ -3,25 +3,25 @@ package search
 import "github.com/gpc-tune/gpc-tune/record"
 
 // repeat is a failed trial that runs again. The trials that its search has proposed since the
-// failure stay as they are. So, to propose them again, the strategy is asked with the failure, and
-// for all later ones with the new result.
+// failure are kept. To propose these again, the strategy is asked with the failure, and for all
+// later trials with the new result.
 type repeat struct {
 	record.Retry
-	failure record.Trial // the trial as it was
-	since   int          // number of trials proposed when it had failed
+	failure record.Trial // the failed trial
+	since   int          // number of trials proposed at the time of the failure
 	missing bool         // the search goes on although the new result is not on record
 }
 
-// surrogate is a Strategy that fits a model to the points and the values of its history. Another
-// strategy replays its history, and would propose other points than those on record if a value
-// changed. So a trial stays a failure to it once it has proposed others.
+// surrogate is a Strategy that fits a model to the points and the values of its history. Any other
+// strategy replays its history, and would propose other points than the recorded ones if a value
+// changed. For such a strategy a trial remains a failure once later trials are proposed.
 type surrogate interface {
 	Strategy
 	models()
 }
 
-// fails reports whether the strategy is to know the trial as a failure when it is asked after
-// proposed trials.
+// fails reports whether the strategy is given the trial as a failure when it is asked for the trial
+// of index proposed.
 func (r *repeat) fails(s Strategy, proposed int) bool {
 	_, models := s.(surrogate)
 	return proposed < r.Known || !models && r.since < r.Known

@@ -7,15 +7,15 @@ import (
 )
 
 // Retry withdraws the failed jobs of the studies from the record, and the assessments of their
-// studies, which depend on all trials. Trials stay that a strategy has proposed after a failure. It
-// returns the number of failed jobs. A process that opens the journal afterwards finds these jobs
-// missing. Failures of another plan in the folder run again too.
+// studies, which depend on all trials. Trials that a strategy has proposed after a failure stay on
+// record. It returns the number of failed jobs. A process that opens the journal afterwards finds
+// these jobs missing. Failures of another plan in the folder run again too.
 func Retry(studies []Study, j Journal) (failed int, err error) {
 	j.RetryEarlier()
 	if !slices.ContainsFunc(j.Lines(), func(line record.Line) bool { return !line.Failure().IsZero() }) {
 		return 0, nil
 	}
-	if err := j.Begin(); err != nil { // it takes time, in which others would go on
+	if err := j.Begin(); err != nil { // first, because other processes go on meanwhile
 		return 0, err
 	}
 	elsewhere := j.Elsewhere() // before the lines are read, so that what ends now is in one of both
@@ -57,9 +57,9 @@ func Retry(studies []Study, j Journal) (failed int, err error) {
 	return failed, nil
 }
 
-// retry withdraws assessments and failed trials of a study, whose strategy has proposed that many
-// trials. Assessments come first: if the process is killed in between, too much is missing rather
-// than too little.
+// retry withdraws assessments and failed trials of a study whose strategy has proposed this number
+// of trials. Assessments come first: if the process is killed in between, a job may run without
+// need, but no stale result stays.
 func retry(j Journal, proposed int, lines []record.Line) error {
 	var trials []record.Line
 	for _, line := range lines {

@@ -202,9 +202,9 @@ func kept(t *testing.T, name string, before, after []record.Line) {
 	}
 }
 
-// A retry of a search that is finished runs its failed trials again and nothing else: all others
-// stay on record as they are, whatever the strategy would have proposed had they not failed. Killed
-// after any job, it ends with the same lines.
+// A retry of a finished search runs the failed trials again and no other. All other trials stay on
+// record, even if the strategy would have proposed others without the failures. Killed after any
+// job, the retry ends with the same lines.
 func TestRetryKeepsTrials(t *testing.T) {
 	for name, strategy := range strategiesThatFail {
 		for _, fails := range [][]int64{{0}, {4, 5}, {3, 6, 8}} {
@@ -365,7 +365,7 @@ func TestRetryOfAnUnfinishedSearch(t *testing.T) {
 			}
 			for i := range trials {
 				known := trials
-				if i < stopped { // on record before the retry
+				if i < stopped { // the trial was on record before the retry
 					known = failed
 				}
 				if i < 4 { // the first batch
@@ -380,7 +380,7 @@ func TestRetryOfAnUnfinishedSearch(t *testing.T) {
 	}
 }
 
-// Processes that share a folder, some of which run failed trials again while others search, run each
+// Processes share a folder, and some run failed trials again while others search. They run each
 // trial once and each failed one twice, and agree.
 func TestRetryWhenSharing(t *testing.T) {
 	for name, strategy := range strategiesThatFail {
@@ -416,12 +416,12 @@ func TestRetryWhenSharing(t *testing.T) {
 	}
 }
 
-// Where a search is extended, failures of the earlier plan that run again do so without changing
-// what follows from them on record: those that took too long always, others with a retry.
+// When a search is extended, failures of the earlier plan can run again. Trials that took too long
+// always do, and others with a retry. The later trials on record stay as they are.
 func TestRetryOfAnEarlierPlan(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		late  bool // the failure is that it took too long
+		late  bool // the failed trials took too long
 		retry bool
 		again int64
 	}{{"failed", false, false, 0}, {"failed, retried", false, true, 1}, {"took too long", true, false, 1}, {"took too long, retried", true, true, 1}} {

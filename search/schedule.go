@@ -34,8 +34,8 @@ type Options struct {
 	TrialTimeout time.Duration
 	// Own, if set, reports which jobs this process runs; it leaves the others to other processes.
 	// study is an index into the list of studies. trial is an index into the study's first batch,
-	// or Later for all jobs after that batch. The run ends when no job of its own can run, even if
-	// some wait for jobs of others; see Missing.
+	// or Later for all jobs after that batch. The run ends when none of this process's jobs can
+	// run, even if some wait for jobs of other processes; see Missing.
 	Own func(study, trial int) bool
 	// Drain, once closed, stops the start of further jobs; the running jobs finish. (Cancelling the
 	// context cancels them.)
@@ -44,7 +44,8 @@ type Options struct {
 	// job waits until it returns.
 	Progress func(Event)
 	// Threads, if set, is called with the number of threads that each running job may use, whenever
-	// it changes: one while there are jobs for all workers, then a share of the idle workers too.
+	// it changes: one while there are jobs for all workers, later also a fraction of the idle
+	// workers.
 	Threads func(int)
 }
 
@@ -60,14 +61,15 @@ type Event struct {
 // plan finished in this folder is recorded again with its position in this plan.
 //
 // The jobs of all studies share one pool of workers. They start in the order of the studies, or of
-// their Turn, and of their index within a study, those behind a Stage once it opens. Results do not
-// depend on when and where a job runs: the journal holds the same lines, up to Line.Seconds, for
-// any number of workers, interruptions and processes. An Asynchronous search depends on the order
-// in which its trials end, which the journal has, and follows it when it is resumed.
+// their Turn, and within a study in the order of their index. Studies behind a Stage start once it
+// opens. Results do not depend on when and where a job runs: the journal holds the same lines, up
+// to Line.Seconds, for any number of workers, interruptions and processes. An Asynchronous search
+// depends on the order in which its trials end. The journal has this order, and a resumed search
+// follows it.
 //
 // Other processes may run the same studies on the same folder. Their results are read before every
-// job, and a job that one of them has reserved is left to it (Journal.Claim). At the end
-// each process waits for the others' jobs; those of a process that has died are run again.
+// job, and a job that another process has reserved is left to it (Journal.Claim). At the end each
+// process waits for the others' jobs. Jobs of a process that has died are run again.
 //
 // A trial that fails or panics is recorded with its Failure and the run continues; if no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
@@ -123,7 +125,7 @@ func Run(ctx context.Context, studies []Study, j Journal, o Options) (Summary, e
 type scheduler struct {
 	Options
 	studies []Study
-	journal Journal // which workers use; the agenda is the scheduler's own
+	journal Journal // used by workers too; only the scheduler uses the agenda
 	agenda  *agenda
 	live    map[string]job // the jobs that run, by key
 	ctx     context.Context
@@ -131,12 +133,12 @@ type scheduler struct {
 	began   time.Time
 
 	running  int             // jobs that have not returned a result
-	memory   int64           // of the running jobs
+	memory   int64           // sum over the running jobs
 	short    string          // key of the job that waits for memory
-	reserved int64           // memory that it needs
-	beside   int64           // memory of the running jobs that have overtaken it
+	reserved int64           // memory that this job needs
+	beside   int64           // memory of the running jobs that have overtaken this job
 	overtook map[string]bool // keys of these jobs
-	threads  int             // per running job
+	threads  int             // threads per running job
 	stop     error           // the reason why no further job starts
 }
 
@@ -144,8 +146,8 @@ type scheduler struct {
 type result struct {
 	job
 	recorded bool
-	line     *record.Line // of a trial whose place in the order of ending is to be recorded
-	next     []Proposal   // of a job that asks a strategy
+	line     *record.Line // line of a trial whose place in the order is still to be recorded
+	next     []Proposal   // answer of the strategy to a job that asks it
 	err      error
 }
 
@@ -213,7 +215,7 @@ func (s *scheduler) run() {
 			next.pending = next.pending[1:]
 		case <-again:
 		case r := <-results:
-			if next != nil { // what ended may change who is to do it
+			if next != nil { // the job that has ended may change the next one
 				s.agenda.returned(head)
 			}
 			s.finished(r)
@@ -223,7 +225,8 @@ func (s *scheduler) run() {
 	}
 }
 
-// glance is how often a process looks for the results of other processes that it waits for.
+// glance is the interval at which a process looks for results of other processes while it waits for
+// them.
 const glance = 100 * time.Millisecond
 
 // runs reports whether a job runs here.
@@ -251,9 +254,9 @@ func (s *scheduler) begins(j job) {
 }
 
 // next returns the study whose first pending job is to start now; nil if there is none. If memory
-// is short, the first job in order waits, and later ones start only if all that have overtaken it
-// fit beside it, so they never delay it. waits tells that other processes have jobs that this one
-// waits for.
+// is short, the first job in order waits. Later jobs start only if all jobs that have overtaken it
+// leave enough memory for it, so that they never delay it. waits reports that this process waits
+// for jobs of other processes.
 func (s *scheduler) next() (next *tuning, waits bool) {
 	if s.stop == nil {
 		s.stop = s.stopReason()
@@ -288,9 +291,9 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 	return next, waits
 }
 
-// obey reads the commands given by hand. If other configurations are dropped than before, or points
-// were enqueued or withdrawn, the agenda is made again from the journal, as when the run is
-// resumed; so is one that is outdated.
+// obey reads the user's commands. It makes the agenda again from the journal, as when the run is
+// resumed, if configurations were dropped or points enqueued or withdrawn, or if the agenda is
+// outdated.
 func (s *scheduler) obey() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
@@ -306,10 +309,10 @@ func (s *scheduler) obey() error {
 	return s.remake()
 }
 
-// settle makes the agenda again, at the end, if it is outdated, or if there are lines of finished
-// studies that belong to none of their jobs; again: jobs are left then. Such lines follow from
-// results that do not count any more, and are withdrawn: of another process that did not know yet
-// that failed jobs run again, for example, or of a line that is damaged.
+// settle is called at the end. It makes the agenda again if it is outdated, or if there are
+// orphans, which it withdraws. Orphans are lines of finished studies that belong to none of their
+// jobs. They follow from results that no longer count: a line was damaged, for example, or another
+// process did not yet know that failed jobs run again. again: jobs are left.
 func (s *scheduler) settle() (again bool, err error) {
 	if _, err := s.journal.Refresh(); err != nil { // or the folder has been removed
 		return false, err
@@ -334,7 +337,8 @@ func (s *scheduler) remake() error {
 	a.summary.Done, a.summary.Skipped = a.summary.Done+done, a.summary.Skipped-done
 	a.workers, a.runs, a.refreshed, a.took = true, s.runs, old.refreshed, old.took
 	for key, j := range s.live {
-		if j.of == nil || !a.dropped(j.of) { // else it is recorded in the order of the last agenda that had it
+		// A job of a dropped study is recorded in the order of the last agenda that had it.
+		if j.of == nil || !a.dropped(j.of) {
 			s.live[key] = job{}
 		}
 	}
@@ -375,7 +379,7 @@ func (s *scheduler) finished(r result) {
 		s.beside -= r.memory()
 		delete(s.overtook, r.key)
 	}
-	now := r.job // in the agenda, which may be another than when it began
+	now := r.job // the job in the present agenda, which may be a new one
 	if !r.think {
 		now = s.live[r.key]
 		delete(s.live, r.key)
@@ -386,7 +390,7 @@ func (s *scheduler) finished(r result) {
 		}
 		s.journal.Release(r.key)
 		if of := s.agenda.studies[r.of.place]; r.err == nil && !r.think && slices.Contains(s.agenda.active, of) {
-			r.err = s.agenda.proceed(of) // where it waited for what ran
+			r.err = s.agenda.proceed(of) // the study may have waited for this job
 		}
 		if r.err != nil {
 			s.abort(r.err)
@@ -436,7 +440,7 @@ func (s *scheduler) abort(why error) {
 	s.cancel()
 }
 
-// share reports to Options.Threads how many threads a job may use.
+// share sets the number of threads of a running job, by Options.Threads.
 func (s *scheduler) share(threads int) {
 	if threads != s.threads && s.Threads != nil {
 		s.Threads(threads)

@@ -58,7 +58,8 @@ func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return batch
 }
 
-// synthetic is a study of smooth trials, some of which fail or panic. wait is called in every job.
+// synthetic is a study of a smooth objective. Some of its trials fail or panic. wait is called in
+// every job.
 func synthetic(i int, wait func()) Study {
 	strategies := []Strategy{climb{3}, BFGS{Ascent{MultiStart: MultiStart{Restarts: 6}}}, nil, Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 3}}, "amplitude": {Values: []float64{1, 2}}}}}
 	return Study{
@@ -136,8 +137,8 @@ func TestTotalOfAStrategyThatConverges(t *testing.T) {
 	}
 }
 
-// TestWorkersDoNotMatter: the journal does not depend on the number of workers. The counts are
-// those of 8 studies, two each of 12, 6, 0 and 3 trials.
+// TestWorkersDoNotMatter: the journal does not depend on the number of workers. There are 8
+// studies, two each with 12, 6, 0 and 3 trials.
 func TestWorkersDoNotMatter(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 8, 3, 0} {
@@ -532,8 +533,7 @@ func TestMaxFailures(t *testing.T) {
 	}
 }
 
-// The clock in these tests is that of synctest: no test really waits or depends on the machine's
-// speed.
+// These tests use the clock of synctest: no test really waits or depends on the machine's speed.
 
 func TestTrialTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

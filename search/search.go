@@ -7,8 +7,8 @@
 //
 // Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
 // their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
-// run continues. The results are the same for any number of workers, except of an Asynchronous
-// search, whose journal has the order in which its trials ended.
+// run continues. The results are the same for any number of workers, except for an Asynchronous
+// search. Its journal has the order in which its trials ended.
 //
 // The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
 // is tested with package searchtest and registered with Register.
@@ -23,7 +23,7 @@ import (
 )
 
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init. Some may
-// be discrete, and some matter only for certain values of a discrete one that stands before them.
+// be discrete. Some matter only for certain values of an earlier discrete one.
 type Space []param.Spec
 
 // Proposal is one job: theta vectors to evaluate in this order, each with a warm start from the one
@@ -33,14 +33,15 @@ type Proposal struct {
 	// Gain is the expected improvement on the best value so far, in units of the objective; nil: it
 	// is not known.
 	Gain *float64
-	// Short is a bound of how much better than the best value so far the maximum is, likewise.
+	// Short is a bound of the maximum less the best value so far, in units of the objective; nil:
+	// it is not known.
 	Short *float64
-	// Preliminary proposals are for a cheaper objective: that of a study with a Preliminary search,
-	// or one with a part of the budget.
+	// Preliminary proposals are for a cheaper objective: of a study with Study.Preliminary, or with
+	// a fraction of the budget.
 	Preliminary bool
-	// Share is what the trial has of the budget of a strategy that is Partial; zero: all of it.
+	// Share is the fraction of the budget that a Partial strategy gives the trial; zero: all of it.
 	Share record.Share
-	// Own is the number of the point that a user has enqueued, from 1; 0: the strategy's.
+	// Own is the number of the enqueued point, from 1; 0: the strategy has proposed the point.
 	Own int
 }
 
@@ -65,21 +66,21 @@ type Strategy interface {
 type Asynchronous interface {
 	Strategy
 	// UnderWay is the number of trials that are always under way; 0: the strategy proposes batches.
-	// If it is not 0, the history that Ask is given has the finished trials in the order in which
-	// they ended, and after them those under way (record.Trial.UnderWay), and Ask returns one
-	// proposal, or none until another trial has ended.
+	// If it is not 0, the history for Ask has the finished trials in the order in which they ended,
+	// and after them the trials under way (record.Trial.UnderWay). Ask then returns one proposal,
+	// or none until another trial has ended.
 	UnderWay() int
 }
 
-// Learner is a Strategy that learns from points that a user has enqueued. The history that Ask is
-// given then begins with their trials that have ended (record.Trial.Own).
+// Learner is a Strategy that learns from enqueued points. The history for Ask then begins with the
+// finished trials of these points (record.Trial.Own).
 type Learner interface {
 	Strategy
 	Learns()
 }
 
-// Guided is a Strategy that has another for objectives with a gradient, which may be itself; nil
-// stands for itself too.
+// Guided is a Strategy that names the strategy to use if the objective has a gradient. This may be
+// itself; nil also stands for itself.
 type Guided interface {
 	Strategy
 	WithGradient(s Space) Strategy
@@ -87,7 +88,8 @@ type Guided interface {
 
 // Overlap is the option of a strategy that can be Asynchronous.
 type Overlap struct {
-	// number of trials that are always under way, each proposed when another has ended; 0: batches
+	// number of trials that are always under way. Each is proposed when another has ended; 0:
+	// batches.
 	Asynchronous int `yaml:"asynchronous" within:"[2,1000]"`
 }
 
@@ -127,7 +129,7 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 		lo, hi := p.ThetaBounds()
 		near := 1e-9 * (hi - lo)
 		if p.Map == param.Choice {
-			continue // it has no ends
+			continue // it has no bounds
 		}
 		for _, upper := range []bool{false, true} {
 			if bound := map[bool]float64{false: lo, true: hi}[upper]; math.Abs(theta[j]-bound) <= near {

@@ -16,24 +16,24 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Sensitivity is a global sensitivity analysis: how the variance of an objective f over the space
-// of a search divides among the hyperparameters. f is the Gaussian-process regression of the values
-// of trials that Bayes has (objective.Surrogate), here of the values themselves. The distribution
-// of the hyperparameters is uniform in the unit cube that param.Spec.Place maps to the space.
+// Sensitivity is a global sensitivity analysis: it divides the variance of an objective f over the
+// space of a search among the hyperparameters. f is a Gaussian-process regression of the values of
+// trials, as in Bayes (objective.Surrogate), but without squashing. The distribution of the
+// hyperparameters is uniform in the unit cube that param.Spec.Place maps to the space.
 type Sensitivity struct {
 	Indices []SobolIndices
-	// R2 is the share of variance of the values v_i that the regression predicts without having
-	// seen them: with the prediction p_i from all others, 1 - Σ(v_i - p_i)²/Σ(v_i - v̄)².
+	// R2 is the fraction of the variance of the values v_i that the regression predicts when a
+	// value is left out: with the prediction p_i from all others, 1 - Σ(v_i - p_i)²/Σ(v_i - v̄)².
 	R2       float64
 	Fitted   int // number of values of the regression
 	Measured int // number of values on record
 }
 
-// SobolIndices are shares of the variance of f that a hyperparameter x has (Sobol' 1993; Saltelli
-// et al. 2010). For a conditional one f and its variance are over the part of the space where x
-// matters.
+// SobolIndices are fractions of the variance of f due to a hyperparameter x (Sobol' 1993; Saltelli
+// et al. 2010). If x matters only under a condition, the variance is over the part of the space
+// where x matters.
 type SobolIndices struct {
-	Name  string  // of x
+	Name  string  // name of x
 	First float64 // Var E[f|x] / Var f: due to x alone
 	Total float64 // 1 - Var E[f|all but x] / Var f: due to x and its interactions
 	// root mean squared differences of the indices of functions drawn from the posterior
@@ -43,11 +43,11 @@ type SobolIndices struct {
 const (
 	sensitivityPairs  = 1024 // pairs of points of a Sobol sequence, fewer of more than 8 hyperparameters
 	sensitivityDraws  = 16   // functions from the posterior
-	sensitivityValues = 256  // most values of the regression, evenly among the trials
+	sensitivityValues = 256  // most values of the regression, evenly spaced
 )
 
-// NewSensitivity analyses the trials of a search over these hyperparameters. The error says in
-// words why they tell nothing.
+// NewSensitivity analyses the trials of a search over these hyperparameters. The error is the
+// reason why the trials allow no analysis.
 func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensitivity, error) {
 	s, of := recordedSpace(all)
 	if len(of) < 2 {
@@ -93,7 +93,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 		if out.Indices[j].Name != "" {
 			continue
 		}
-		var alike []int // hyperparameters with the condition of j
+		var alike []int // hyperparameters with the same condition as j
 		for k := range s {
 			if reflect.DeepEqual(s[k].When, s[j].When) {
 				alike = append(alike, k)
@@ -108,7 +108,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 	}
 	for j := range out.Indices {
 		if s[j].When == nil {
-			out.Indices[j].First /= max(1, first) // only the error of the points takes it beyond 1
+			out.Indices[j].First /= max(1, first) // it is above 1 by the sampling error only
 		}
 	}
 	return out, nil
@@ -135,7 +135,7 @@ func (s Space) measured(trials []*record.Trial, of []int) (rows, values []float6
 	return rows, values, failed
 }
 
-// fewer returns at most sensitivityValues of the points and values, evenly among all.
+// fewer returns at most sensitivityValues of the points and values, evenly spaced among all.
 func fewer(points *mat.Dense, values []float64) (x *mat.Dense, y []float64) {
 	n, columns := points.Dims()
 	if n <= sensitivityValues {
@@ -157,8 +157,8 @@ func fewer(points *mat.Dense, values []float64) (x *mat.Dense, y []float64) {
 //	1 - First = ½E(f(a) - f(b'))² / Var f
 //	Total     = ½E(f(a) - f(a'))² / Var f
 //
-// both of the latter also with a and b exchanged. A hyperparameter without influence has exactly 0,
-// and so have all where f varies by no more than the noise, a standard deviation.
+// both of the latter also with a and b exchanged. A hyperparameter without influence has indices of
+// exactly 0. All have indices of 0 if the standard deviation of f is at most noise.
 func (s Space) sobolIndices(all []int, draws *objective.Draws, noise float64) []SobolIndices {
 	d, n := len(s), sensitivityPairs
 	for n*d > 8*sensitivityPairs && n > sensitivityPairs/8 {

@@ -58,11 +58,11 @@ func unitCube(names ...string) (s Space) {
 	return s
 }
 
-// Shares of known functions, from their variances in closed form. Ishigami's function with a = 7 and
-// b = 0.1 has V1 = ½(1 + bπ⁴/5)², V2 = a²/8 and V13 = 8b²π⁸/225 (Ishigami & Homma 1990). In the
-// bowl Var (x - 0.3)² = 17/900 and Var 0.001 y = 1e-6/12. The points of an adaptive search are not
-// uniform, and the shares are those of uniform ones nevertheless. Shares are right within 4 of their
-// errors, or within the tolerance.
+// Fractions of the variance of known functions, whose variances have a closed form. Ishigami's
+// function with a = 7 and b = 0.1 has V1 = ½(1 + bπ⁴/5)², V2 = a²/8 and V13 = 8b²π⁸/225 (Ishigami &
+// Homma 1990). In the bowl Var (x - 0.3)² = 17/900 and Var 0.001 y = 1e-6/12. The points of an
+// adaptive search are not uniform, but the estimates are for uniform points. They are right within
+// 4 of their standard errors, or within the tolerance.
 func TestSensitivityOfKnownFunctions(t *testing.T) {
 	angle := func(u float64) float64 { return math.Pi * (2*u - 1) }
 	sin := func(u float64) float64 { return math.Sin(angle(u)) }
@@ -156,8 +156,9 @@ func TestSensitivityInWords(t *testing.T) {
 	}
 }
 
-// The space on record places points as the space of the search does, and so does that of a grid
-// within its axes. Fixed hyperparameters and those that a grid does not move have none.
+// The space on record places points as the space of the search does. The recorded space of a grid
+// does so within the grid's axes. Fixed hyperparameters and hyperparameters without a grid axis are
+// not in it.
 func TestRecordedSpace(t *testing.T) {
 	s := mixedSpace()
 	s = append(s, param.Spec{Name: "wide", Map: param.Log, Init: 2, Lo: param.DefaultLo, Hi: param.DefaultHi})

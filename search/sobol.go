@@ -23,9 +23,9 @@ type Sobol struct {
 	Design `yaml:",inline"`
 }
 
-// sobolNumbers has a line for each dimension but the first: a primitive polynomial modulo 2, as the
-// binary digits of a number, and the initial direction numbers m_1, m_2, … up to its degree. They
-// are those of Joe & Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, "new-joe-kuo-6".
+// sobolNumbers has a line for each dimension after the first: a primitive polynomial modulo 2, as
+// the binary digits of a number, and the initial direction numbers m_1, m_2, … up to its degree.
+// They are from Joe & Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, "new-joe-kuo-6".
 //
 //go:embed sobol.txt
 var sobolNumbers string
@@ -73,7 +73,7 @@ func sobol(u *mat.Dense, seed uint64) {
 func coin(key, node uint64) uint64 { return rand.NewPCG(key, node).Uint64() }
 
 // sobolDigits returns the first 32 binary digits of a coordinate of the i-th point: the sum modulo
-// 2 of the direction numbers at the ones of i.
+// 2 of the direction numbers at the binary digits of i that are 1.
 func sobolDigits(v *[32]uint32, i int) (x uint32) {
 	for k := uint32(i); k != 0; k &= k - 1 {
 		x ^= v[bits.TrailingZeros32(k)]

@@ -12,8 +12,8 @@ import (
 )
 
 // staged is a race of four configurations over three rounds, each followed by a stage that cuts the
-// worst remaining configuration, and a final study of those left. Configuration c has log evidence
-// values[c][round]. ran is called for each assessment.
+// worst remaining configuration. A final study of the remaining configuration follows.
+// Configuration c has log evidence values[c][round]. ran is called for each assessment.
 func staged(values [4][3]float64, wait func(), ran func(configuration, study int)) []Study {
 	var studies []Study
 	at := func(configuration, round int) int { return 4*configuration + round }

@@ -9,31 +9,31 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Stop declares when a search ends although its strategy would propose more. Whichever criterion
-// holds first ends it; the zero value has none. Criteria are checked before every batch of trials;
-// a strategy that proposes all of its trials at once then runs them one after another. They depend
-// on the trials on record alone, so a search that is resumed ends where it did.
+// Stop declares when a search ends although its strategy would propose more. The first criterion
+// that holds ends it; the zero value has no criterion. Criteria are checked before every batch of
+// trials; a strategy that proposes all of its trials at once then runs them one after another. They
+// depend on the trials on record alone, so a search that is resumed ends where it did.
 type Stop struct {
 	// Improvement is the least improvement worth a trial, in units of the objective: a search
 	// ends when its strategy, a Forecaster, expects less of every proposal.
 	Improvement float64 `yaml:"improvement" within:"[0,inf)"`
-	// Regret is how far below the maximum the best value may remain, in units of the objective: a
-	// search ends when the regression of Bayes has bounded this distance by less before each of the
-	// last 2 (d + 1) batches, d the number of hyperparameters. The bound is what the prediction
-	// anywhere is above the best, with four standard deviations added (as in Makarova et al. 2022,
-	// AutoML).
+	// Regret is the distance of the best value below the maximum that is acceptable, in units of
+	// the objective. A search ends when a bound of this distance by the regression of Bayes was
+	// smaller before each of the last 2 (d + 1) batches, with d the number of hyperparameters. The
+	// bound is the largest prediction plus four standard deviations, less the best value (as in
+	// Makarova et al. 2022, AutoML).
 	Regret float64 `yaml:"regret" within:"[0,inf)"`
 	// Patience is the number of trials in a row that may pass without improving the best value by
 	// more than 1e-6.
 	Patience int `yaml:"patience" within:"[1,1000000]"`
-	// Target is a value of the objective that is good enough.
+	// Target is a value of the objective: a search ends when it has one at least as good.
 	Target *float64 `yaml:"target"`
-	// Time bounds the computing times of the trials, summed.
+	// Time bounds the sum of the computing times of the trials.
 	Time Span `yaml:"time"`
 }
 
-// Forecaster is a Strategy whose proposals say what they are expected to gain, except those that it
-// makes before it has a model of the objective.
+// Forecaster is a Strategy whose proposals have a Gain, except the first ones, before it has a
+// model of the objective.
 type Forecaster interface {
 	Strategy
 	Forecasts()
@@ -59,8 +59,8 @@ func (s Span) seconds() float64 {
 	return d.Seconds()
 }
 
-// Check returns an error if a strategy cannot end by the criteria, or if the time or the target is
-// none.
+// Check returns an error if the criteria do not apply to the strategy, or if the time or the target
+// is not valid.
 func (s Stop) Check(strategy Strategy) error {
 	if s == (Stop{}) {
 		return nil
@@ -88,11 +88,11 @@ func (s Stop) Check(strategy Strategy) error {
 	return nil
 }
 
-// slight is an improvement that patience does not count.
+// slight is the largest improvement that Patience takes for none.
 const slight = 1e-6
 
-// reached returns the criterion that holds after these trials, with the seconds that each took, as
-// a text; "": none.
+// reached returns a text about the criterion that holds after these trials, whose computing times
+// are seconds; "": none holds.
 func (s Stop) reached(trials []record.Trial, seconds []float64) string {
 	best, since, spent := math.Inf(-1), 0, 0.0
 	for i, t := range trials {
@@ -116,7 +116,8 @@ func (s Stop) reached(trials []record.Trial, seconds []float64) string {
 	return ""
 }
 
-// worthless returns the criterion Improvement, as a text, if it holds for the next proposals.
+// worthless returns a text about the criterion Improvement if it holds for the next proposals, else
+// "".
 func (s Stop) worthless(next []Proposal) string {
 	for _, p := range next {
 		if p.Gain == nil || *p.Gain >= s.Improvement {
@@ -126,8 +127,8 @@ func (s Stop) worthless(next []Proposal) string {
 	return fmt.Sprintf("improvement: the next was expected to gain %.2g, less than %g", *next[0].Gain, s.Improvement)
 }
 
-// bounded returns the criterion Regret, as a text, if it holds before these proposals as it did
-// before so many batches in a row, which it counts.
+// bounded counts in batches before how many batches in a row Short was less than Regret. It returns
+// the reason to stop, or "" if they are too few.
 func (s Stop) bounded(next []Proposal, batches *int, space Space) string {
 	if next[0].Short == nil || !(*next[0].Short < s.Regret) {
 		*batches = 0

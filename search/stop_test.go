@@ -296,9 +296,9 @@ func summit(f func(u []float64) float64, d int) (top, sd float64) {
 	return top, sd
 }
 
-// A search that ends by regret is as near to the maximum as it says on at least nine of ten functions drawn from what it
-// expects, and it ends on most of them. The counts in docs/tuning.md are those of -draws 200, in four dimensions of -draws 30,
-// and in batches of four of -draws 100.
+// A search that ends by regret is as near to the maximum as its bound on at least nine of ten
+// functions drawn from its prior, and it ends on most of them. The counts in docs/tuning.md are
+// from -draws 200, in four dimensions from -draws 30, and in batches of four from -draws 100.
 func TestRegretIsBounded(t *testing.T) {
 	draws := cmp.Or(*draws, exhaustive.Of(3, 12))
 	for _, c := range []struct{ d, batch, budget int }{{1, 1, 40}, {2, 1, 80}, {1, 4, 160}, {2, 4, 320}, {4, 1, 150}} {

@@ -375,7 +375,7 @@ func TestWinner(t *testing.T) {
 	}
 }
 
-// The defaults of the table are those that zero values stand for.
+// A strategy from the table proposes as its zero value does.
 func TestDefaultsAreThoseOfZero(t *testing.T) {
 	for _, e := range Table {
 		if e.Name == "grid" { // has no defaults

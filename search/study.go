@@ -15,7 +15,7 @@ type Study struct {
 	// Key is a content hash of everything that determines the study's results, unique in a run.
 	Key           string
 	Configuration int // index into Manifest.Configurations, recorded in the study's lines
-	Index         int // index into Configuration.Studies, likewise
+	Index         int // index into Configuration.Studies, recorded too
 	Space         Space
 	Strategy      Strategy // nil: there is nothing to tune
 	Stop          Stop     // ends the search before the strategy does
@@ -24,16 +24,16 @@ type Study struct {
 	// their ends is then the start of one more trial, which maximises the objective itself.
 	Preliminary bool
 	Stage       *Stage // the stage that starts the study; nil: it starts at once
-	Turn               // when its jobs start; zero: in the order of the studies
-	Shared             // jobs with the same result as those of other studies
+	Turn               // decides when jobs start; zero: in the order of the studies
+	Shared             // identifies jobs with the same result as jobs of other studies
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
 	Memory   int64  // upper bound of the bytes that one of its jobs needs
 	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown
-	// Value is the objective at theta, which is maximised. It stands for Trial and Assess, and is
-	// for strategies that evaluate points as they are, without a local optimiser or chains. An
-	// error, or a value that is not finite, is the failure of that point.
+	// Value is the objective at theta, which is maximised. It replaces Trial and Assess, for
+	// strategies without a local optimiser and chains. An error, or a value that is not finite, is
+	// the failure of that point.
 	Value func(ctx context.Context, theta []float64) (float64, error)
 	// Trial evaluates one proposal. Failures of the computation are recorded in the Trial. An error
 	// is returned for cancellation; any other error is recorded as the Trial's Failure.
@@ -44,21 +44,22 @@ type Study struct {
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
 }
 
-// Shared identifies the jobs of a study whose results other studies of the run have in common, so
-// that nothing is computed twice: a job waits while another study's job with the same result is
+// Shared identifies the jobs of a study that have the same result as jobs of other studies of the
+// run. Nothing is computed twice: a job waits while another study's job with the same result is
 // pending or running.
 type Shared struct {
 	// Tuning is a content hash of everything that determines a trial except its points. Of the
 	// studies with the same hash, one runs the trial at a point, and the others copy the result
 	// unless it failed.
 	Tuning string
-	// Starting is Tuning of the studies whose trials are the preliminary ones of this study.
+	// Starting is the Tuning of the studies whose trials are the preliminary trials of this study.
 	Starting string
 	// Fitting is the corresponding hash for the assessment.
 	Fitting string
-	// Twin is the Key of another study on the same cases that proposes the same trials. That
-	// study's Trial and Assess also compute and keep the results of this study, which its own Trial
-	// and Assess then return at once. It stands for Tuning and Fitting if these are empty.
+	// Twin is the Key of another study on the same cases that proposes the same trials. The Trial
+	// and Assess of the twin also compute and keep the results of this study. Its own Trial and
+	// Assess then return them at once. Twin is used in place of Tuning and Fitting if these are
+	// empty.
 	Twin string
 	// Paths means that the trials keep the paths of local optimisers. A study without it does not
 	// keep them when it copies such a trial.
@@ -67,22 +68,22 @@ type Shared struct {
 
 // Turn decides when the jobs of a study start. No result depends on it.
 type Turn struct {
-	Ladder *Ladder // nil: it starts in the order of the studies
+	Ladder *Ladder // nil: in the order of the studies
 	Rung   int
-	Cost   float64 // expected time of all jobs; of two studies with the same claim the cheaper one starts
+	Cost   float64 // expected time of all jobs; between equal claims the cheaper study starts
 }
 
-// Ladder compares configurations while a run goes on, so that a run that is interrupted has spent
-// its time on those that may win. A rung has one study of each configuration, all of the same
+// Ladder compares configurations while a run goes on, so that an interrupted run has spent its time
+// on the configurations that may win. A rung has one study of each configuration, all of the same
 // cases, such as a fold of a cross-validation.
 //
-// All configurations get their first rung, the cheapest first. Then the one of rank r takes rung k
-// in the order of k r. So when the best has k rungs, the one of rank r has about k/r. These are the
-// shares of successive rejects, whose probability of missing the best of several arms within a
-// given time is the smallest possible, up to the logarithm of their number (Audibert, Bubeck &
-// Munos 2010, COLT).
+// All configurations get their first rung, the cheapest first. After that, rung k of the
+// configuration of rank r is done in the order of k r: when the best configuration has k rungs, the
+// configuration of rank r has about k/r. Successive rejects allocates rungs in the same way; its
+// probability of missing the best of several arms within a given time is the smallest possible, up
+// to the logarithm of their number (Audibert, Bubeck & Munos 2010, COLT).
 type Ladder struct {
-	Rungs int // that are compared; a configuration's further studies have higher ones
+	Rungs int // number of compared rungs; further studies have higher rungs
 	// Rank returns the rows of fits, the best first. A row has the fits of a configuration by rung;
 	// nil: none yet.
 	Rank func(fits [][]*record.Fit) []int
@@ -92,9 +93,9 @@ type Ladder struct {
 // never on time, so that a resumed run decides the same.
 type Stage struct {
 	After []int // indices of the studies waited for; not empty
-	// Open is called once with the assessments of those studies, which must not be modified; an
-	// assessment is nil if its study was itself dropped. It returns the configurations that
-	// continue. The other studies that wait here never run.
+	// Open is called once with the assessments of the studies of After, which must not be modified.
+	// An assessment is nil if its study was itself dropped. Open returns the configurations that
+	// continue. Studies of other configurations that wait here never run.
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
@@ -119,10 +120,11 @@ func (s *Study) First() []Proposal {
 	return first
 }
 
-// ask returns what the strategy proposes next, no more than its budget: the points of the user have
-// the numbers after it. After preliminary trials that is one that starts at the best of their ends,
-// or at the initial values if they failed. The start is moved into the box from which starts are
-// drawn: where a hyperparameter has no effect any more, a local optimiser would leave it.
+// ask returns the next proposals of the strategy, up to its budget, because enqueued points have
+// the indices after the budget. After preliminary trials it returns one proposal. It starts at the
+// best of their end points, or at the initial values if they all failed. The start is moved into
+// the box from which starts are drawn: outside, a hyperparameter may have no effect, and a local
+// optimiser would not move it.
 func (s *Study) ask(done []record.Trial) []Proposal {
 	next := s.Strategy.Ask(s.Space, done, s.Seed)
 	left := s.Strategy.Budget(s.Space).Trials - len(done) + owned(done)
@@ -149,7 +151,7 @@ func (s *Study) ask(done []record.Trial) []Proposal {
 	return next
 }
 
-// Budget is that of the strategy, at most if the search may stop before.
+// Budget is the strategy's budget, with AtMost if the search may stop before.
 func (s *Study) Budget() Budget {
 	if s.Strategy == nil {
 		return Budget{}
@@ -180,7 +182,7 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 		}
 		if err != nil {
 			if len(p.Points) == 1 {
-				return t, err // the whole trial has failed, and can be run again
+				return t, err // an error fails the whole trial, which can run again
 			}
 			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
 		}

@@ -89,8 +89,8 @@ func evaluated(index int, p Proposal, f func([]float64) float64) record.Trial {
 	return t
 }
 
-// adaptive are the strategies that learn from their history; short is how far below the maximum
-// each may end. Those with a regression have one seed.
+// adaptive are the strategies that learn from their history; short is the allowed distance of the
+// result below the maximum. Strategies with a regression have one seed.
 var adaptive = []struct {
 	strategy Strategy
 	seeds    uint64
@@ -161,7 +161,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 	design := func(v *Design) { v.Trials = n }
 	options := map[string]struct {
 		set   func(v any, d int)
-		short func(d int) float64 // of the maximum
+		short func(d int) float64 // allowed distance below the maximum
 	}{
 		"bfgs": {nil, within(1e-12)}, "lbfgs": {nil, within(1e-12)}, "cg": {nil, within(1e-12)}, "gradient_descent": {nil, within(1e-12)},
 		"grid": {func(v any, d int) {
@@ -321,8 +321,9 @@ func TestNothingButFailures(t *testing.T) {
 	}
 }
 
-// The trials of a longer search by auto begin with those of a shorter one, wherever that ended: in the first points, in
-// the trials of Bayes and the quadratic by turns, or in a climb. A hyperparameter that does not matter stays.
+// The trials of a longer search by auto begin with the trials of a shorter one, whether that ended
+// in the first points, while Bayes and the quadratic took turns, or in a climb. A hyperparameter
+// that does not matter stays.
 func TestAutoIsExtended(t *testing.T) {
 	space := Space{param.Among("kind", "a", "b"), bounded("x", param.Identity, 1, -3, 3), bounded("y", param.Identity, 1, -3, 3)}
 	space[2].When = &param.Condition{Name: "kind", Values: []float64{1}}
@@ -343,8 +344,8 @@ func TestAutoIsExtended(t *testing.T) {
 	}
 }
 
-// The first trials of auto, each third one later, and each second turn of a model whose last trial has found nothing
-// better, are those that Bayes proposes.
+// Bayes proposes the first trials of auto, later each third trial, and each second turn of a model
+// whose last trial has not improved the best value.
 func TestAutoTakesTurns(t *testing.T) {
 	space := Space{bounded("x", param.Identity, 1, -4, 5), bounded("y", param.Identity, -3, -4, 5)}
 	const n, seed, begun = 40, 3, 4

@@ -7,15 +7,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// ladder is a Ladder with what is known so far.
+// ladder is a Ladder with the fits so far.
 type ladder struct {
 	*Ladder
-	row  map[int]int // of fits, by configuration
+	row  map[int]int // row in fits of each configuration
 	fits [][]*record.Fit
-	rank []int // of each row, from 1; nil: to be found again
+	rank []int // rank of each row, from 1; nil: not computed
 }
 
-// ladders are those of the studies of a run.
+// ladders has the ladders of the studies of a run.
 type ladders map[*Ladder]*ladder
 
 // enter adds a study to its ladder, if it has one.
@@ -41,7 +41,7 @@ func (all ladders) assessed(s *tuning) {
 	}
 }
 
-// claim is how soon a study on a ladder starts, the least first.
+// claim is the key by which studies on a ladder are ordered: the smallest starts first.
 func (l *ladder) claim(s *tuning) int {
 	if l.rank == nil {
 		l.rank = make([]int, len(l.fits))
@@ -52,8 +52,8 @@ func (l *ladder) claim(s *tuning) int {
 	return s.Rung * l.rank[l.row[s.Configuration]]
 }
 
-// order sorts studies by when their jobs start. A study whose trials others wait for starts with
-// the first of them.
+// order sorts studies by claim, then cost, then place. A study has the smallest claim among itself
+// and the studies that wait for its first pending job.
 func (all ladders) order(active []*tuning, waiting func(*tuning) []job) []*tuning {
 	type turn struct {
 		*tuning

@@ -65,7 +65,8 @@ func (f field) rank(fits [][]*record.Fit) []int {
 	return cv.Ahead(done, f.mean)
 }
 
-// studies are those of the field. The first of each configuration, on all data, decides nothing.
+// studies makes the studies of the field. The first study of each configuration, on all data,
+// decides nothing.
 func (f field) studies(ordered bool) (all []Study) {
 	folds := len(f.scores[0])
 	ladder := &Ladder{Rungs: folds, Rank: f.rank}
@@ -135,8 +136,8 @@ func (f field) equal(k int) bool {
 
 // A run that is stopped after a tenth of its time has the best of eight configurations ahead, or
 // one that is as good within noise, in nine of ten cross-validations. Studies that start in the
-// order of the plan have the first one ahead. The noise is that of the bundled thyroid, ionosphere
-// and crabs data, in standard deviations of the skills.
+// order of the plan have the first one ahead. The noise is as large as in the bundled thyroid,
+// ionosphere and crabs data, in standard deviations of the skills.
 func TestATenthOfTheTime(t *testing.T) {
 	const fields = 100
 	for _, noise := range []float64{0.6, 2, 2.6} {

@@ -10,8 +10,8 @@ import (
 
 // Winner returns the usable point with the largest value among the trials, and the index of its
 // trial. Preliminary and failed trials and values that are not finite are ignored; of equal values
-// the first point of the lowest index is chosen. If no point is usable, the error says so with the
-// first cause.
+// the first point of the lowest index is chosen. If no point is usable, the error has the first
+// cause.
 func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 	return winner(trials, false)
 }

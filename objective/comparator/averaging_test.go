@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Probabilities at the mode are those of scikit-learn's LogisticRegression(fit_intercept=False,
-// C=σ², tol=1e-12) at σ = 1.5, to its seven digits.
+// Probabilities at the mode equal the probabilities of scikit-learn's
+// LogisticRegression(fit_intercept=False, C=σ², tol=1e-12) at σ = 1.5, to its seven digits.
 func TestAtModeIsPenalisedLikelihood(t *testing.T) {
 	x := mat.NewDense(6, 2, []float64{0.5, 1, -1, 0.3, 2, -0.7, -0.4, -1.2, 1.1, 0.8, -1.5, 0.2})
 	z := &kernel.Inputs{X: mat.NewDense(1, 2, []float64{0.7, -0.4})}

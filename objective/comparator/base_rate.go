@@ -74,5 +74,5 @@ func (f frequencies) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 // State is empty.
 func (frequencies) State() approx.State { return nil }
 
-// Summary has nothing but that there is no evidence.
+// Summary has no hyperparameters and no log evidence.
 func (frequencies) Summary() Summary { return Summary{LogEvidence: math.NaN(), Converged: true} }

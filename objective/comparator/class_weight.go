@@ -4,19 +4,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// ClassWeight is how much the cases of each class count.
+// ClassWeight is a choice of weights for the cases of each class.
 type ClassWeight int
 
 const (
 	// Uniform: every case counts once.
 	Uniform ClassWeight = iota
 	// Balanced: a case of a class with n_c of n cases counts as n/(C n_c) cases, with C the number
-	// of classes that have cases. All classes then count alike, and the probabilities are those of
-	// a population in which they are equally frequent.
+	// of classes that have cases. All classes then have the same total weight, and the
+	// probabilities refer to a population in which they are equally frequent.
 	Balanced
 )
 
-// Names are the names of the weights.
+// Names are the names of the choices.
 func (ClassWeight) Names() []string { return []string{"none", "balanced"} }
 
 // UnmarshalText reads one of the names.

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// unequal draws classes of which class 0 has three times as many cases as each other class. repeated is the same data
-// with every case of the other classes three times.
+// unequal draws data in which class 0 has three times as many cases as each other class. In
+// repeated every case of the other classes stands three times.
 func unequal(classes int, seed uint64) (d, repeated objective.Data, index []int) {
 	all := blobs(600, classes, seed)
 	of, counts, _ := counted(all)
@@ -79,8 +79,9 @@ func TestWeightedRegressionIsThatOfRepeatedCases(t *testing.T) {
 					got.gradient, got.w, want.value, want.gradient, want.w)
 			}
 
-			// Balanced weights are these times a factor c, which has the same effect as multiplying σ² by c: log
-			// p(y|w)·c - |w|²/2σ² has its maximum at that of log p(y|w) - |w|²/2cσ².
+			// Balanced weights are these weights times a factor c. That has the same effect as
+			// multiplying σ² by c: log p(y|w)·c - |w|²/2σ² and log p(y|w) - |w|²/2cσ² have the same
+			// maximum.
 			balanced := LogisticRegression{ClassWeight: Balanced}.at(1.7)
 			f := fitted(t, balanced, d).(*weights)
 			c := float64(len(index)) / float64(repeated.X.N())
@@ -103,7 +104,8 @@ func TestWeightedRegressionIsThatOfRepeatedCases(t *testing.T) {
 	}
 }
 
-// A machine with weighted cases, and its sigmoid, equal those with repeated cases.
+// A machine and its sigmoid with weighted cases equal the machine and the sigmoid with repeated
+// cases.
 func TestWeightedSVMIsThatOfRepeatedCases(t *testing.T) {
 	d, repeated, index := unequal(3, 23)
 	c := float64(len(index)) / float64(repeated.X.N())

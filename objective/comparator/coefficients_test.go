@@ -12,9 +12,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestCoefficientsOfTheShuttle: with a prior so wide that it does not matter, coefficients and standard errors are those
-// of maximum likelihood that textbooks give for the O-rings of the space shuttle: 23 flights, the temperature in
-// degrees Fahrenheit, and whether a ring was damaged (Dalal, Fowlkes and Hoadley 1989).
+// TestCoefficientsOfTheShuttle: with a very wide prior, coefficients and standard errors equal the
+// maximum likelihood ones in textbooks for the O-rings of the space shuttle. There are 23 flights
+// with the temperature in degrees Fahrenheit and whether a ring was damaged (Dalal, Fowlkes and
+// Hoadley 1989).
 func TestCoefficientsOfTheShuttle(t *testing.T) {
 	temperature := []float64{66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78, 67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58}
 	damaged := []float64{0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1}
@@ -34,8 +35,9 @@ func TestCoefficientsOfTheShuttle(t *testing.T) {
 	}
 }
 
-// TestCoefficientsAreTheMaximum: the gradient of the penalised log likelihood is 0 at the coefficients, and the standard
-// errors are the roots of the diagonal of the inverse of its Hessian there, by sums over cases without linear algebra.
+// TestCoefficientsAreTheMaximum: the gradient of the penalised log likelihood is 0 at the
+// coefficients. The standard errors are the roots of the diagonal of the inverse Hessian there.
+// Both are computed here by sums over cases.
 func TestCoefficientsAreTheMaximum(t *testing.T) {
 	for _, classes := range []int{2, 3, 5} {
 		for _, bias := range []bool{true, false} {

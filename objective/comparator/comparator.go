@@ -25,16 +25,17 @@ import (
 )
 
 // Comparator is a classifier to compare with. Its options are its exported fields; their zero
-// values are the documented defaults. Its Fit returns a Fitted. Where cases have groups, what it
-// holds out within the training set it holds out group by group.
+// values are the documented defaults. Its Fit returns a Fitted. Where cases have groups, Fit holds
+// out whole groups for its cross-validation within the training set.
 type Comparator interface {
 	objective.Learner
-	// Check says what is wrong with the options.
+	// Check returns an error for options that are out of range or do not go together.
 	Check() error
 	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these
 	// names. Starts that come from the data are left open.
 	Params(dim int, classes []string) []param.Spec
-	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
+	// Memory is the memory, in bytes, of a fit and a prediction after it, with the distances that
+	// the inputs keep.
 	Memory(s approx.Size, dim int) int64
 	// Seconds is about how much processor time a fit takes: a formula whose factors are from fits
 	// timed on one machine, good to about a factor of two.
@@ -46,8 +47,8 @@ type Comparator interface {
 	Restore(d objective.Data, s approx.State) (Fitted, error)
 }
 
-// KernelUser comparators need the model's kernel. What they do with its hyperparameters is said
-// where they are declared.
+// KernelUser comparators need the model's kernel. The comment of each comparator says what it does
+// with the kernel's hyperparameters.
 type KernelUser interface {
 	// With is the comparator with that kernel.
 	With(k kernel.Kernel) Comparator
@@ -70,20 +71,21 @@ func oneKernel(what string, k kernel.Kernel) error {
 type Fitted interface {
 	objective.Fitted
 	Summary() Summary
-	// State is what Restore needs besides the training set and the options.
+	// State is the argument of Restore from which, with the training set and the options, this is
+	// rebuilt.
 	State() approx.State
 }
 
-// Summary is what there is to say of a fit.
+// Summary describes a fit for reports.
 type Summary struct {
 	Natural     []float64 // the hyperparameters of Params, in natural units
 	LogEvidence float64   // nats; NaN for a comparator that has none
-	Iterations  int       // of its optimisation
+	Iterations  int       // of the optimiser
 	Converged   bool
 	Warnings    []approx.Warning
-	// Coefficients of a linear classifier are a row for each class, or one for the second of two,
-	// with an entry for each input, and a last one for the bias if there is one. StandardErrors are
-	// as large. A comparator of another kind has none.
+	// Coefficients of a linear classifier have a row for each class; for two classes there is one
+	// row, for the second. A row has an entry for each input, and a last one for the bias if there
+	// is one. StandardErrors have the same shape. Both are nil for other comparators.
 	Coefficients, StandardErrors [][]float64
 }
 
@@ -107,13 +109,13 @@ type Confident interface {
 	Confidence(dst []float64, z *kernel.Inputs)
 }
 
-// optionless is what comparators without options, and of next to no memory, have in common.
+// optionless implements methods of comparators without options that take next to no memory.
 type optionless struct{}
 
-// Check finds nothing.
+// Check returns nil.
 func (optionless) Check() error { return nil }
 
-// Memory is next to nothing.
+// Memory is taken as 0.
 func (optionless) Memory(approx.Size, int) int64 { return 0 }
 
 // Seconds implements Comparator.
@@ -174,8 +176,8 @@ func weightOf(d objective.Data, i int) float64 {
 	return d.Y.Weight[i]
 }
 
-// counted returns the class 0 … C-1 of every case and the number of cases of every class, which are
-// as many as their weights say. Numeric targets are an error, and what Data.Check finds.
+// counted returns the class 0 … C-1 of every case and for every class the sum of its cases'
+// weights. It returns an error for numeric targets and for data that Data.Check refuses.
 func counted(d objective.Data) (index []int, counts []float64, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, fmt.Errorf("comparator: %w", err)
@@ -227,8 +229,8 @@ func checkShape(dst *mat.Dense, z *kernel.Inputs, classes int) {
 	}
 }
 
-// checkNew panics unless the inputs of new cases have so many columns of finite numbers, and dst is
-// as checkShape wants it.
+// checkNew panics unless new cases have dim columns of finite inputs and dst has the shape that
+// checkShape requires.
 func checkNew(dst *mat.Dense, z *kernel.Inputs, dim, classes int) {
 	checkShape(dst, z, classes)
 	if err := z.Check(dim); err != nil {
@@ -236,11 +238,10 @@ func checkNew(dst *mat.Dense, z *kernel.Inputs, dim, classes int) {
 	}
 }
 
-// block is how many new cases are predicted at once.
+// block is the number of new cases that are predicted at once.
 const block = 2048
 
-// blocks calls predict with parts of the new cases, one after the other, and the rows of dst that
-// are theirs.
+// blocks calls predict for up to block new cases at a time, with their rows of dst.
 func blocks(dst *mat.Dense, z *kernel.Inputs, predict func(dst *mat.Dense, z *kernel.Inputs)) {
 	_, classes := dst.Dims()
 	for from := 0; from < z.N(); from += block {

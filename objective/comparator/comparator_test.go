@@ -201,7 +201,7 @@ func TestGroupsAreHeldOutTogether(t *testing.T) {
 				if together != alone {
 					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
 				}
-			case LogisticRegression: // of one group it holds nothing out, and averages
+			case LogisticRegression: // with one group nothing is held out: it averages
 				twice.Groups = slices.Repeat([]string{"one"}, 120)
 				if s := fitted(t, c, twice).Summary(); s.Natural[1] != 0 {
 					t.Errorf("%d classes: one group: %+v", classes, s)
@@ -373,7 +373,7 @@ func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, info
 	return wrong, information
 }
 
-// The defaults of the table equal those of the zero value.
+// A comparator from the table predicts as its zero value does.
 func TestDefaultsAreThoseOfZero(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		zero := reflect.Zero(reflect.TypeOf(c)).Interface().(Comparator)

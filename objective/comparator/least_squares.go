@@ -43,10 +43,10 @@ func (l LeastSquares) Check() error {
 // With sets the kernel.
 func (l LeastSquares) With(k kernel.Kernel) Comparator { l.kernel = k; return l }
 
-// model is the regression.
+// model is the regression as a Gaussian-process model.
 func (l LeastSquares) model() objective.Model {
 	noise := l.Noise
-	if noise.Bare != nil { // as a kernel's hyperparameter: a start
+	if noise.Bare != nil { // a bare number is a start, as for a kernel's hyperparameter
 		noise.Init, noise.Bare = noise.Bare, nil
 	}
 	if start := 0.1; noise.Init == nil && noise.Fixed == nil {
@@ -79,8 +79,8 @@ func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 // Seconds implements Comparator.
 func (LeastSquares) Seconds(s approx.Size, _ int) float64 { return cubic(s, 1.2e-9) }
 
-// Memory is that of tuning one regression beside the others that are done, a covariance and its
-// factor each.
+// Memory is the memory of tuning one regression while the others, already fitted, keep a covariance
+// and its factor each.
 func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 	others, n := int64(machines(s.Classes)-1), int64(s.Cases)
 	s.Classes = 0
@@ -184,10 +184,10 @@ func members(groups []string) (of [][]int) {
 	return of
 }
 
-// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K +
-// σ²I)⁻¹: y_i - [R y]_i/R_ii and 1/R_ii; or of those of every group given the others, with the
-// block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹. fit is the mean of the latent process
-// at every case given all targets, y - σ²R y.
+// leaveOut returns the mean and variance of every target given all others, GPML (5.12): y_i - [R
+// y]_i/R_ii and 1/R_ii with R = (K + σ²I)⁻¹. With groups they are given the targets of all other
+// groups: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹, with the block R_gg of R. fit is the mean
+// of the latent process at every case given all targets, y - σ²R y.
 func (l LeastSquares) leaveOut(
 	theta []float64, x *kernel.Inputs, y []float64, groups [][]int,
 ) (mean, variance, fit []float64) {

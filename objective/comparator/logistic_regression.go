@@ -34,8 +34,9 @@ import (
 // σ²(1 + x·x'), at a cost of nP² + P³ instead of Cn³. Of more than 2n inputs the weights are tuned
 // in the span of the inputs, of n dimensions.
 //
-// With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. What σ maximises is then no log evidence
-// of the labels, and none is told. The weights of cases, which are so many equal ones, multiply ω.
+// With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. The function that σ maximises is then no
+// log evidence of the labels, and none is reported. Weights of cases multiply ω: a weight w is
+// equivalent to w equal cases.
 type LogisticRegression struct {
 	Amplitude   param.Setting `yaml:"amplitude"`    // σ; free from 1
 	Bias        *bool         `yaml:"bias"`         // nil: true
@@ -60,7 +61,7 @@ func (l LogisticRegression) Params(int, []string) []param.Spec {
 	return []param.Spec{l.Amplitude.Spec("amplitude", param.Log, 1), average}
 }
 
-// columns is how many X̃ has.
+// columns is the number of columns of X̃.
 func (l LogisticRegression) columns(dim int) int {
 	if l.Bias == nil || *l.Bias {
 		return dim + 1
@@ -232,7 +233,7 @@ func (l LogisticRegression) Expand(dim, classes int, s approx.State) (Fitted, er
 
 // regression is the data of a logistic regression.
 type regression struct {
-	dim                int            // of the inputs
+	dim                int            // number of inputs
 	classes, processes int            // C, and 1 for C = 2 or C
 	columns            int            // D, of X̃
 	x                  blas64.General // X̃, n×D; or A
@@ -290,19 +291,19 @@ type weights struct {
 	averaging  Averaging      // Averaged or AtMode
 	w          []float64      // P = D·processes, a process after the other
 	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
-	d3         []float64      // of two classes: ω times the third derivative of log p
+	d3         []float64      // for two classes: ω times the third derivative of log p
 	psi        float64
 	b          blas64.Symmetric  // B, then its factor, then B⁻¹
 	factor     blas64.Triangular // of B
 	value      float64           // L
 	gradient   float64           // dL/d log σ
-	iterations int               // of Newton's method
-	evaluated  int               // values of σ
+	iterations int               // of Newton's method at this σ
+	evaluated  int               // number of values of σ so far
 	warnings   []approx.Warning
 	deviation  approx.AverageDeviation
 }
 
-// at has the weights w, or 0 where they are nil, and nothing that follows from them.
+// at makes the weights w, or 0 if w is nil. Nothing is computed from them yet.
 func (r *regression) at(sigma float64, w []float64) *weights {
 	n, p := r.x.Rows, r.x.Cols*r.processes
 	f := &weights{
@@ -400,7 +401,7 @@ func (f *weights) newton() (step []float64, length float64) {
 }
 
 // mode fits at σ, from the weights of another σ or from 0: Newton's method, with halved steps where
-// Ψ would fall. Its last factor is that of the mode.
+// Ψ would fall. Its factor is the factor of B at the mode.
 func (r *regression) mode(ctx context.Context, sigma float64, start []float64) (*weights, error) {
 	f := r.at(sigma, start)
 	zero := make([]float64, len(f.w))
@@ -508,9 +509,9 @@ func (f *weights) covariances(z blas64.General, visit func(c, d int, covariance 
 	}
 }
 
-// tune follows dL/d log σ uphill from where the amplitude starts, in steps of a factor e, until it
-// changes sign or meets a bound, and then closes in on its zero, by the secant through the ends of
-// the bracket or its middle.
+// tune finds the zero of dL/d log σ. From the start of the amplitude it goes uphill in steps of a
+// factor e, until the derivative changes sign or a bound is met. Then it narrows the bracket by the
+// secant through its ends, or by its middle.
 func (r *regression) tune(ctx context.Context, spec param.Spec) (*weights, error) {
 	evaluated := 0
 	var last []float64

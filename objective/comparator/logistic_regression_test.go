@@ -203,7 +203,7 @@ func TestNarrow(t *testing.T) {
 				if f.narrow == nil {
 					t.Fatal("the inputs are not narrow")
 				}
-				whole := *f.regression // with all weights
+				whole := *f.regression // the same regression with all weights
 				whole.x, whole.narrow = extended(d.X, f.columns), nil
 				w, err := whole.tune(t.Context(), l.Params(dim, nil)[0])
 				if err != nil {

@@ -17,10 +17,10 @@ import (
 // keeps its prior. With G = X̃X̃ᵀ = AAᵀ for A = X̃Qᵀ, an n×r matrix, Q = (AᵀA)⁻¹AᵀX̃ = TᵀX̃.
 type narrow struct{ q blas64.General }
 
-// few reports whether inputs with so many columns are replaced by narrow ones.
+// few reports whether this number of columns is replaced by fewer, the columns of A.
 func few(cases, columns int) bool { return columns > 2*cases }
 
-// narrowed is A and Q, of G = UᵀU or, where that is nearly singular, of G = VΛVᵀ.
+// narrowed returns A and Q, from G = UᵀU or, where G is nearly singular, from G = VΛVᵀ.
 func narrowed(x blas64.General) (a blas64.General, n *narrow) {
 	g := linalg.NewSym(x.Rows)
 	linalg.Syrk(blas.NoTrans, 1, x, 0, g)
@@ -30,7 +30,8 @@ func narrowed(x blas64.General) (a blas64.General, n *narrow) {
 			whole.SetSym(i, j, g.Data[i*g.Stride+j])
 		}
 	}
-	const singular = 1e-5 // of pivots, which are square roots
+	// singular is the least ratio of the smallest pivot to the largest. Pivots are square roots.
+	const singular = 1e-5
 	if u, ok := linalg.Cholesky(g); ok {
 		least, most := math.Inf(1), 0.0
 		for i := range u.N {
@@ -56,14 +57,14 @@ func narrowed(x blas64.General) (a blas64.General, n *narrow) {
 	values := eigen.Values(nil)
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	const zero = 1e-13 // of eigenvalues, beside the largest one
+	const zero = 1e-13 // relative to the largest eigenvalue
 	var kept []int
 	for k, v := range values {
 		if v > zero*floats.Max(values) {
 			kept = append(kept, k)
 		}
 	}
-	columns := max(1, len(kept)) // of inputs that are all 0, a column that meets nothing
+	columns := max(1, len(kept)) // if all inputs are 0, one column of zeros
 	a, t := linalg.NewGeneral(x.Rows, columns), linalg.NewGeneral(x.Rows, columns)
 	for i := range x.Rows {
 		for l, k := range kept {

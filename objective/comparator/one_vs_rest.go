@@ -16,7 +16,7 @@ import (
 // A classifier of two classes is applied to C > 2 by one machine for each class, fitted against all
 // others. Its probabilities are divided by their sum.
 
-// machines is the number of two-class problems that so many classes make.
+// machines is the number of two-class problems for this number of classes.
 func machines(classes int) int {
 	if classes == 2 {
 		return 1
@@ -24,8 +24,8 @@ func machines(classes int) int {
 	return classes
 }
 
-// against codes machine m of so many classes: +1 for its class, which is class 1 of two, and -1 for
-// the others.
+// against returns the labels of machine m: +1 for cases of its class and -1 for the others. For two
+// classes the one machine has class 1.
 func against(index []int, classes, m int) []float64 {
 	if classes == 2 {
 		m = 1

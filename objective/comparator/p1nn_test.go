@@ -92,7 +92,7 @@ func TestP1NNOfTies(t *testing.T) {
 	if math.Abs(pi-want) > 1e-14 {
 		t.Errorf("pi = %v, want %v", pi, want)
 	}
-	// The order of the cases does not matter, nor whether equal ones are written out.
+	// The order of the cases does not matter. A weight is equivalent to repeated cases.
 	for _, same := range []objective.Data{
 		of([]float64{9, 1, 1, 9, 1, 1}, []float64{1, -1, 1, 1, 1, 1}, nil),
 		of([]float64{1, 1, 9}, []float64{1, -1, 1}, []float64{3, 1, 2}),
@@ -106,7 +106,7 @@ func TestP1NNOfTies(t *testing.T) {
 	if p := predicted(fitted(t, P1NN{}, third), &kernel.Inputs{X: mat.NewDense(1, 1, []float64{0.2})}, 2); p.At(0, 0) != 0.5 {
 		t.Errorf("between two cases: %v", mat.Formatted(p))
 	}
-	// Where no vote tells anything, π is that of chance.
+	// Where votes have no information, π is ½, as by chance.
 	blind := of([]float64{0, 0, 0, 0, 0, 0}, []float64{1, 1, 1, -1, -1, -1}, []float64{1, 1, 1, 1, 1, 1})
 	blind.Groups = []string{"a", "b", "c", "a", "b", "c"}
 	if got := fitted(t, P1NN{}, blind).Summary().Natural[0]; got != 0.5 {
@@ -114,8 +114,8 @@ func TestP1NNOfTies(t *testing.T) {
 	}
 }
 
-// TestP1NNOfWeights: of a case that counts twice or more, others are left that equal it and share
-// the vote with other cases of the same inputs.
+// TestP1NNOfWeights: when a case of weight 2 or more is left out, equal cases stay, and vote
+// together with other cases of the same inputs.
 func TestP1NNOfWeights(t *testing.T) {
 	of := func(weight ...float64) float64 {
 		d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 3, 5})},

@@ -13,22 +13,23 @@ import (
 //
 //	maximise Σ_i y_i β_i - ½ Σ_ij β_i K_ij β_j  subject to  Σ_i β_i = 0,  0 ≤ y_i β_i ≤ C_i
 //
-// C_i = 0 leaves a case out: its output is then that of a machine trained on the others.
+// C_i = 0 leaves case i out: its output is then from a machine trained on the others.
 type separator struct {
 	beta       []float64
 	output     []float64 // f_i = Σ_j K_ij β_j + bias at the training cases
 	bias       float64
-	gap        float64 // by how much the optimality conditions are violated
+	gap        float64 // violation of the optimality conditions, see smo
 	converged  bool
 	iterations int
 }
 
-// smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin
-// (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β
-// can fall with which the objective gains most. It stops when max v over the first kind less min v
-// over the second, 0 at the solution, is at most tolerance or the rounding error of v, or after so
-// many iterations. k is the whole of K; upper has the C_i. The outputs of two orders of the cases
-// differ by a few times the tolerance.
+// smo solves the dual problem by sequential minimal optimisation with the working sets of Fan, Chen
+// and Lin (2005). Case i has the largest residual v = y - Kβ among the cases whose β can rise. Case
+// j is the case whose β can fall with which the objective gains most. The gap is max v over the
+// cases whose β can rise less min v over the cases whose β can fall. It is 0 at the solution. smo
+// stops when the gap is at most tolerance or the rounding error of v, or after limit iterations. k
+// is the whole of K; upper has the C_i. For another order of the cases the outputs differ by a few
+// times the tolerance.
 func smo(
 	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
 ) (separator, error) {
@@ -79,10 +80,10 @@ type dual struct {
 	lo, hi      []float64 // bounds of β
 	beta        []float64
 	v           []float64 // the residual y - Kβ
-	top, bottom float64   // max v of those whose β can rise, min v of those whose β can fall
+	top, bottom float64   // max v where β can rise, min v where β can fall
 }
 
-// pair finds the next two cases; -1 where there is none.
+// pair returns the next working set, or -1 if there is none.
 func (d *dual) pair() (i, j int) {
 	i, j = -1, -1
 	top, bottom, v := math.Inf(-1), math.Inf(1), d.v
@@ -151,13 +152,13 @@ func curvature(kii, kjj, kij float64) float64 {
 	return 1e-12
 }
 
-// rounds is after how many iterations a case ascend takes its steps, again and again.
+// rounds is the number of iterations per case between two calls of ascend.
 const rounds = 20
 
-// ascend maximises the objective over the cases strictly between their bounds, all others held:
-// steps of two cases at a time get nowhere where costs are large beside 1/K, as the maximum is a
-// long narrow ridge then. A step goes to the maximum, or to where the first case meets its bound,
-// which takes that case out of the next.
+// ascend maximises the objective over the cases strictly between their bounds, with the others
+// fixed. It is needed where costs are much larger than 1/K: the maximum is then on a long narrow
+// ridge, along which steps of two cases make little progress. A step goes to the maximum, or until
+// the first case meets its bound; that case is left out of the next step.
 func (d *dual) ascend(ctx context.Context) error {
 	for free := d.free(); len(free) > 1; {
 		if err := ctx.Err(); err != nil {

@@ -49,7 +49,7 @@ func TestSMOOnLinearKernels(t *testing.T) {
 						v -= k.Data[i*n+j] * b
 						magnitude += math.Abs(k.Data[i*n+j] * b)
 					}
-					rounding := 1e-12 * magnitude // of this sum, and of the updated residuals
+					rounding := 1e-12 * magnitude // error of v and of updated residuals
 					if b < upper[i]*max(y[i], 0) {
 						top = max(top, v-rounding)
 					}

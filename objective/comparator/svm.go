@@ -24,20 +24,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// SVM is the support vector machine with soft margin, GPML 6.4: f minimises
-// ½|f|² + C Σ_i max(0, 1 - y_i f_i) over the kernel's functions and a constant. Cost C and length
-// scale are those, of a grid, under which stratified cross-validation within the training set, of
-// groups as a whole where there are any, makes the fewest errors; of equals, those that give the
-// held-out labels the larger probability, then the smaller ones. The probabilities are Φ(αf + β),
-// fitted to the outputs of those held-out cases.
+// SVM is the support vector machine with soft margin, GPML 6.4: f minimises ½|f|² + C Σ_i max(0, 1
+// - y_i f_i) over the kernel's functions and a constant. Cost C and length scale are chosen from a
+// grid, by stratified cross-validation within the training set, which keeps groups together. The
+// pair with the fewest errors wins; among equals the pair with the larger probability of the
+// held-out labels, then the smaller values. The probabilities are Φ(αf + β), with α and β fitted to
+// the outputs of the held-out cases.
 //
 // The grid moves the kernel's free length scales, all together; whatever else the kernel has is
-// held where it starts. So an amplitude σ makes the cost Cσ². More than two classes share cost and
-// length scale.
+// held where it starts. So with an amplitude σ the effective cost is Cσ². More than two classes
+// share cost and length scale.
 type SVM struct {
 	// Costs are the C to try; empty: 0.1, 1, 10, 100.
 	Costs []float64 `yaml:"costs" within:"(0,inf)"`
-	// LengthScales are those to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4.
+	// LengthScales are the length scales to try; empty: the kernel's start times ⅛, ¼, ½, 1, 2, 4.
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"`
 	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5, or the number of groups
 	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-10
@@ -162,7 +162,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 		}
 		grid := s.grid(d)
 		var best candidate
-		at := -1 // of the grid
+		at := -1 // index into grid
 		for r, theta := range grid {
 			row, err := t.row(ctx, theta)
 			if err != nil {
@@ -252,17 +252,17 @@ func (s SVM) Restore(d objective.Data, state approx.State) (Fitted, error) {
 	return v, nil
 }
 
-// gridSearch is what the points of one grid share.
+// gridSearch has the data that the points of one grid share.
 type gridSearch struct {
 	SVM
 	x       *kernel.Inputs
 	classes int
 	index   []int
-	y       [][]float64 // of every machine
+	y       [][]float64 // labels ±1 for each machine
 	parts   []cv.Fold
 	k       *mat.SymDense
 	ofClass []float64 // weight of every class
-	weight  []float64 // of every case
+	weight  []float64 // one for each case
 	failed  int       // machines that did not converge
 }
 
@@ -354,14 +354,14 @@ type vectors struct {
 	kernel   kernel.Kernel
 	x        *kernel.Inputs
 	classes  int
-	theta    []float64 // of the kernel
+	theta    []float64 // the kernel's hyperparameters
 	cost     float64
-	beta     [][]float64 // of every machine
+	beta     [][]float64 // a row for each machine
 	bias     []float64
 	sigmoids []sigmoid
 }
 
-// vectors has no machines yet.
+// vectors makes a fit that has no machines yet.
 func (s SVM) vectors(d objective.Data, theta []float64, cost float64) *vectors {
 	v := &vectors{kernel: s.kernel, x: d.X, classes: d.Y.Classes, theta: theta, cost: cost}
 	v.summary.LogEvidence = math.NaN()

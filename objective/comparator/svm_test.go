@@ -526,10 +526,10 @@ func permuted(d objective.Data, rows, columns []int) objective.Data {
 	return out
 }
 
-// The machine hangs neither on the order of the cases nor on that of the columns nor on which class
-// comes first, beyond ten times the tolerance of 1e-10, from costs at which all cases are at their
-// bounds to those at which none is; nor do the fit's probabilities, to 1e-9, where the same cases
-// are held out together.
+// The machine does not depend on the order of the cases, of the columns or of the classes, up to
+// ten times the tolerance of 1e-10. The costs range from all cases at their bounds to none. The
+// probabilities do not depend on the order either, up to 1e-9, if the same cases are held out
+// together.
 func TestSVMKnowsNoOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, seed := range []uint64{1, 2, 3} {

@@ -13,15 +13,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Greedy takes the case with the largest variance given those already chosen,
-// k(x, x) - k(x, Z) K_zz⁻¹ k(Z, x), the first of equals, until there are m or until what is left is
-// rounding. That is a Cholesky factorisation of K(X, X) with pivots on its diagonal; only
-// the m columns of the pivots are computed: O(n m²) time, n m numbers. Noise of the kernel takes no
-// part, as nothing explains it. Cases of equal inputs are never both chosen: the second has no
-// variance left. S. Fine and K. Scheinberg, Efficient SVM training using low-rank kernel
-// representations, JMLR 2, 2001; as a choice of inducing inputs: D. R. Burt, C. E. Rasmussen and
-// M. van der Wilk, Convergence of sparse variational inference in Gaussian processes regression,
-// JMLR 21, 2020, section 4.
+// Greedy chooses one case after the other: the one with the largest variance given the cases
+// already chosen, k(x, x) - k(x, Z) K_zz⁻¹ k(Z, x), and the first among equals. It stops after m
+// cases, or when the largest variance is rounding error. This is a Cholesky factorisation of K(X,
+// X) with diagonal pivoting, of which only the m columns of the pivots are computed: O(n m²) time,
+// n m numbers. The kernel's noise is left out, because inducing inputs cannot explain it. Of cases
+// with equal inputs only one is chosen: the others have no variance left. S. Fine and K.
+// Scheinberg, Efficient SVM training using low-rank kernel representations, JMLR 2, 2001; as a
+// choice of inducing inputs: D. R. Burt, C. E. Rasmussen and M. van der Wilk, Convergence of sparse
+// variational inference in Gaussian processes regression, JMLR 21, 2020, section 4.
 type Greedy struct{}
 
 // Select implements Method. The seed has no effect.
@@ -52,9 +52,9 @@ type pivoted struct {
 	theta []float64
 	m     int // steps at most
 	parts []*kernel.Inputs
-	// for each part Lᵀ, a row for each step
+	// Lᵀ for each part, with a row for each step
 	factors []blas64.General
-	left    []float64 // of each case: variance given those chosen
+	left    []float64 // variance of each case given the chosen cases
 	cases   []int     // chosen
 }
 
@@ -94,16 +94,17 @@ func (g *pivoted) pivot() (at int, variance float64) {
 	return at, g.left[at]
 }
 
-// rounding bounds what rounding alone leaves of a variance that is nothing: with pivots no element
-// of L exceeds the root of the largest variance, so that each of t steps adds to the error of a
-// residual variance no more than a few units in the last place of that times the t products of its
-// sum; the kernel's own are allowed ten such steps.
+// rounding bounds the rounding error of a residual variance that is exactly 0. With pivoting no
+// element of L exceeds the root of the largest variance. So each of t steps adds an error of at
+// most a few units in the last place of the largest variance. The kernel's rounding errors are
+// allowed ten more steps.
 func (g *pivoted) rounding(largest float64) float64 {
 	const epsilon = 0x1p-52
 	return 4 * float64(len(g.cases)+10) * epsilon * largest
 }
 
-// eliminate takes a case as the next pivot: a column of L, and what it leaves.
+// eliminate takes a case as the next pivot: it computes a column of L and the variances that are
+// left.
 func (g *pivoted) eliminate(pivot int, variance float64) {
 	step, root := len(g.cases), math.Sqrt(variance)
 	before := make([]float64, step) // the pivot's row of L
@@ -115,7 +116,8 @@ func (g *pivoted) eliminate(pivot int, variance float64) {
 	inParts(len(g.left), partSize, func(part, i0, i1 int) {
 		of := g.factors[part]
 		column := of.Data[step*of.Stride : step*of.Stride+of.Cols]
-		alone := rows(x, pivot%partSize, pivot%partSize+1) // of each part its own, as Inputs keep what they met last
+		// Each part has its own Inputs for the pivot, because Inputs keep their last distances.
+		alone := rows(x, pivot%partSize, pivot%partSize+1)
 		kernel.Cross(g.k, mat.NewDense(1, of.Cols, column), g.theta, alone, g.parts[part])
 		if of.Rows = step; step > 0 {
 			linalg.Gemv(blas.Trans, -1, of, before, 1, column)

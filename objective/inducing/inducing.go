@@ -29,13 +29,13 @@ type Method interface {
 		seed uint64) (Choice, error)
 }
 
-// Choice is what a method has chosen.
+// Choice holds the inducing inputs that a method has chosen.
 type Choice struct {
 	Z *mat.Dense // a row for each inducing input, in the units of x
-	// Cases are the rows of x that these are, in the order in which they were chosen; nil where
-	// they are none.
+	// Cases are the rows of x that were chosen, in this order; nil if the inducing inputs are not
+	// cases.
 	Cases []int
-	Fewer cause.Notice // why they are fewer than were asked for, if they are
+	Fewer cause.Notice // why there are fewer than were asked for; zero if there are not
 }
 
 // chosen are cases of x.
@@ -59,7 +59,7 @@ func (c Choice) of(m int, why string) Choice {
 // and so the bits.
 const partSize = 2048
 
-// parts is the number of parts of n cases of which no part has more than the given number.
+// parts is the number of parts of at most most cases into which n cases are divided.
 func parts(n, most int) int { return (n + most - 1) / most }
 
 // inParts runs work for the cases from i0 to i1 of every part of n, which threads share.

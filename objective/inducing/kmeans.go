@@ -101,8 +101,8 @@ func newClusters(x *kernel.Inputs, scale []float64) *clusters {
 
 func row(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
 
-// seed draws up to m cases as centres: the first uniformly, every other with a probability in
-// proportion to its squared distance to the nearest of those before.
+// seed draws up to m cases as centres: the first uniformly, each later one with a probability in
+// proportion to its squared distance to the nearest earlier centre.
 func (c *clusters) seed(m int, r *rand.Rand) {
 	n := c.x.Rows
 	nearest := make([]float64, n)
@@ -165,8 +165,8 @@ func (c *clusters) assign() bool {
 	return changes.Load() > 0
 }
 
-// least is the index of the least element of a - b, the first of equals: where a is |z|²/2 and b is
-// x·z, that of the nearest z.
+// least is the index of the least element of a - b, the first among equals. For a = |z|²/2 and b =
+// x·z it is the index of the z nearest to x.
 func least(a, b []float64) (at int) {
 	smallest := math.Inf(1)
 	for k, v := range b {
@@ -179,7 +179,7 @@ func least(a, b []float64) (at int) {
 
 // move takes every centre to the mean of its cases; one without cases stays.
 func (c *clusters) move() {
-	width := c.x.Cols + 1 // the sum of the inputs, and how many they are
+	width := c.x.Cols + 1 // the sums of the inputs, and the number of cases
 	sums := linalg.NewGeneral(parts(c.x.Rows, partSize), c.centres.Rows*width)
 	inParts(c.x.Rows, partSize, func(part, i0, i1 int) {
 		sum := row(sums, part)

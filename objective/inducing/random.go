@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Random draws cases without replacement, and passes over those whose inputs are equal to those of
-// one that it has.
+// Random draws cases without replacement, and passes over a case whose inputs equal the inputs of
+// one already drawn.
 type Random struct{}
 
 // Select implements Method. Kernel and theta have no effect.

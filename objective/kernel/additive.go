@@ -22,7 +22,7 @@ func (a Additive) checkOptions() error {
 	return nil
 }
 
-// over is the sum over groups of columns: those with equal numbers.
+// over is the sum over groups of columns. Columns with equal numbers in group are one group.
 func (a Additive) over(group []int) (s Sum) {
 	at := map[int]int{}
 	for c, g := range group {
@@ -58,7 +58,7 @@ func (a Additive) checkDim(dim int) error {
 	return a.sum(dim).checkDim(dim)
 }
 
-// The methods of Kernel are those of the sum.
+// Additive implements the methods of Kernel by the sum.
 
 func (a Additive) Params(dim int) []param.Spec     { return a.sum(dim).Params(dim) }
 func (a Additive) Memory(n, m, dim int) int64      { return a.sum(dim).Memory(n, m, dim) }

@@ -18,10 +18,10 @@ import (
 // row i is its one element. Code that goes through the rows serves all three. The zero Block is no
 // matrix.
 type Block struct {
-	X, Z *Inputs // the cases of the rows and of the columns; Z is X but for a whole matrix
+	X, Z *Inputs // cases of the rows and columns; Z is X except in a whole matrix
 
 	shape  shape
-	apart  bool // of a diagonal: the two cases of a pair have equal inputs, and are not one case
+	apart  bool // for a diagonal: a pair is two different cases with equal inputs
 	stride int  // the elements from one row of the matrix to the next
 	data   []float64
 }
@@ -87,8 +87,8 @@ func (b Block) Row(i int) []float64 {
 	}
 }
 
-// Weight is how often element j of a row counts in a sum over all pairs: twice where a triangle
-// stands for a symmetric matrix, but for the diagonal, element 0.
+// Weight is the factor of element j of a row in a sum over all pairs: 2 in a triangle, which stands
+// for a symmetric matrix, except for the diagonal element 0; else 1.
 func (b Block) Weight(j int) float64 {
 	if b.shape == upper && j > 0 {
 		return 2
@@ -176,7 +176,7 @@ func (b Block) sums() (rows, cols []float64) {
 	return rows, rows
 }
 
-// outer sets b to alpha·A·Cᵀ; but for a whole matrix C is A.
+// outer sets b to alpha·A·Cᵀ. C is A except in a whole matrix.
 func (b Block) outer(alpha float64, a, c blas64.General) {
 	switch b.shape {
 	case upper:

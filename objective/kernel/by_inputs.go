@@ -9,17 +9,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// inputPuller kernels have derivatives by the inputs. All of Table have, and what is made of them.
+// inputPuller kernels have derivatives by the inputs. All kernels of Table have them, and all
+// combinations of such kernels.
 type inputPuller interface {
 	// pullInputs adds Σ_j G_ij ∂k(x_i, z_j)/∂x_i to row i of dst, n×d, for a whole matrix g of X
-	// against Z, all of whose cases count as different ones.
+	// against Z. Cases of X and Z are different cases, also where their inputs are equal.
 	pullInputs(dst *mat.Dense, theta []float64, g Block)
 }
 
-// PullbackInputs adds Σ_j G_ij ∂k(x_i, z_j)/∂x_i to row i of dst, n×d, for g, n×m, as K(X, Z):
-// where Z does not move with X, the derivative by X of a scalar whose adjoint is G. Where a kernel
-// has a kink, as matern12 between cases with equal inputs, it is the mean of both sides. The error
-// is that k has no such derivative.
+// PullbackInputs adds Σ_j G_ij ∂k(x_i, z_j)/∂x_i to row i of dst, n×d, for g, n×m, as K(X, Z). This
+// is the derivative by X of a scalar whose adjoint is G, where Z does not depend on X. Where a
+// kernel has a kink, as matern12 between cases with equal inputs, it is the mean of the one-sided
+// derivatives. It is an error if k has no derivative by inputs.
 func PullbackInputs(k Kernel, dst *mat.Dense, theta []float64, x, z *Inputs, g *mat.Dense) error {
 	checkLen("theta", len(theta), count(k, x.Dim()))
 	if n, d := dst.Dims(); n != x.N() || d != x.Dim() {

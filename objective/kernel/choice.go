@@ -41,7 +41,7 @@ func (c Choice) chosen(theta []float64, dim int) (k Kernel, own []float64, from 
 	return c[i].Kernel, theta[from:][:count(c[i].Kernel, dim)], from
 }
 
-// Memory implements Kernel: that of the one with most.
+// Memory implements Kernel: the largest among the kernels.
 func (c Choice) Memory(n, m, dim int) (most int64) {
 	for _, p := range c {
 		most = max(most, p.Kernel.Memory(n, m, dim))

@@ -118,7 +118,7 @@ func params(parts []Named, dim int) (all []param.Spec) {
 	return all
 }
 
-// params are those of part i of a combination.
+// params are the hyperparameters of part i of a combination, with their paths.
 func (n Named) params(i, dim int) (all []param.Spec) {
 	for _, s := range n.Kernel.Params(dim) {
 		all = append(all, s.Within(strconv.Itoa(i+1)+"."+n.path("")))
@@ -135,7 +135,7 @@ func split(parts []Named, v []float64, dim int) (own [][]float64) {
 	return own
 }
 
-// memory is that of the kernels one by one.
+// memory is the sum of the kernels' memory.
 func memory(parts []Named, n, m, dim int) (sum int64) {
 	for _, p := range parts {
 		sum += p.Kernel.Memory(n, m, dim)
@@ -146,7 +146,7 @@ func memory(parts []Named, n, m, dim int) (sum int64) {
 // maxParts limits the parts of a sum or a product.
 const maxParts = 1000
 
-// checkCount says what is wrong with the number of kernels of a combination.
+// checkCount returns an error if a combination has no kernels or too many.
 func checkCount(what string, n int) error {
 	switch {
 	case n == 0:
@@ -157,8 +157,8 @@ func checkCount(what string, n int) error {
 	return nil
 }
 
-// checkParts says which of the kernels cannot be used on inputs with dim columns; what is the
-// combination's name.
+// checkParts returns an error for every kernel that cannot be used on inputs with dim columns; what
+// is the combination's name.
 func checkParts(what string, parts []Named, dim int) error {
 	if len(parts) == 0 {
 		return fmt.Errorf("%s: no kernels; give at least one", what)

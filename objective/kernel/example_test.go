@@ -56,7 +56,8 @@ func ExampleSE() {
 	// length_scale 0.5 false
 }
 
-// A kernel defined by the covariance of two cases, that of Brownian motion, with derivatives by differences.
+// The kernel of Brownian motion, given by the covariance of two cases. Derivatives are by
+// differences.
 func ExampleFromFunc() {
 	k := kernel.FromFunc(func(x, z, h []float64) float64 {
 		return h[0] * h[0] * min(x[0], z[0])

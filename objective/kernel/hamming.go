@@ -12,10 +12,11 @@ import (
 //
 //	k(x, x') = σ² exp(-Σ_k δ_k/(2l²))    or, with ARD, l_k in place of l.
 //
-// A large l_k says that column k is of little relevance. It is the squared exponential of inputs
-// that have a column of 0 and 1/√2 for every category, as the exponential of a weighted Hamming
-// distance (Ru et al., Bayesian optimisation over multiple continuous and categorical inputs, 2020,
-// and BoTorch, whose length scales are 2l²). theta is ln σ, ln l (one, or one for every column).
+// A large l_k means that column k is of little relevance. It is the squared exponential kernel on
+// inputs with a column for every category, which is 1/√2 in that category and else 0. The
+// exponential of a weighted Hamming distance is also in Ru et al., Bayesian optimisation over
+// multiple continuous and categorical inputs, 2020, and in BoTorch, whose length scales are 2l².
+// theta is ln σ, ln l (one, or one for every column).
 type Hamming struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`

@@ -78,8 +78,8 @@ func (x *Inputs) N() int { n, _ := x.X.Dims(); return n }
 // Dim is the number of input columns.
 func (x *Inputs) Dim() int { _, d := x.X.Dims(); return d }
 
-// Check says which row holds another number of columns than dim, if the inputs do, or a number that
-// is not finite.
+// Check returns an error if the inputs have another number of columns than dim, or if a number is
+// not finite, with its row and column.
 func (x *Inputs) Check(dim int) error {
 	if d := x.Dim(); d != dim {
 		return fmt.Errorf("the inputs have %d columns, want %d", d, dim)

@@ -16,10 +16,10 @@
 // theta gives NaN: natural values are held within 1e±50, and an entry that still overflows is
 // infinite, which the factorisation that follows reports.
 //
-// A new kernel is a file with a type and its line in Table; one of the distance between cases needs
-// only the function of that distance (see Stationary). Package kerneltest checks it against what
-// this package promises, and a pairwise formula from the literature goes beside the others in
-// reference_test.go.
+// A new kernel is a file with a type and its line in Table. A kernel of the distance between cases
+// needs only the function of that distance (see Stationary). Package kerneltest checks that a
+// kernel keeps the promises of this package. Its formula from the literature, for one pair, belongs
+// into reference_test.go.
 package kernel
 
 import "github.com/gpc-tune/gpc-tune/approx/param"
@@ -35,16 +35,16 @@ type Kernel interface {
 	// there.
 	Fill(dst Block, theta []float64)
 	// Pull adds Σ_ij G_ij ∂K_ij/∂θ_p to grad[p], over all pairs of cases that g stands for. own is
-	// what Fill makes of theta in a block like g, or the zero Block where the caller does not have
-	// it.
+	// a block like g that Fill has set at theta, or the zero Block if the caller has none.
 	Pull(grad, theta []float64, own, g Block)
-	// Memory is how many bytes Gram, Pullback and Cross of n cases with dim columns and of m new
-	// ones take together, beside the matrices that they are given, in Inputs and in passing, but
-	// for what grows with neither n² nor n·m nor n·dim.
+	// Memory is the memory, in bytes, that Gram, Pullback and Cross of n cases with dim columns and
+	// of m new cases take together. It counts memory kept by Inputs and memory in passing, but not
+	// the matrices that these functions are given. Terms of lower order than n², n·m and n·dim are
+	// left out.
 	Memory(n, m, dim int) int64
 }
 
-// words is the memory of so many numbers, in bytes.
+// words is the memory of n numbers, in bytes.
 func words(n int) int64 { return 8 * int64(n) }
 
 // given is own, or k's covariances in a block like g where own is not known.

@@ -528,8 +528,9 @@ func TestFarOutside(t *testing.T) {
 	}
 }
 
-// The median over all pairs is found by brute force, with every row as often as its weight says;
-// of many rows that of the sample is near. The order of the rows does not change a bit.
+// The median over all pairs is found by brute force, with every row repeated by its weight; for
+// many rows the median over the sample is near it. The order of the rows does not change the
+// result, to the last bit.
 func TestMedianDistance(t *testing.T) {
 	brute := func(x mat.Matrix, times []float64) float64 {
 		n, d := x.Dims()
@@ -556,7 +557,7 @@ func TestMedianDistance(t *testing.T) {
 	for i := range 10 {
 		small.X.SetRow(i, small.X.RawRowView(29)) // pairs at distance 0
 	}
-	few := mat.NewDense(3000, 1, nil) // of 50 different rows
+	few := mat.NewDense(3000, 1, nil) // 3000 rows, 50 of them different
 	for i := range 3000 {
 		few.Set(i, 0, math.Round(50*large.X.At(i, 0)/4))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// Linear is the kernel of a linear latent function, k(x, x') = σ² (b + x·x') with b = 1, or 0
-// without the bias [GPML section 4.2.2], or, with ARD, σ² (b + Σ_k x_k x'_k/l_k²). theta is ln σ,
+// Linear is the kernel of a linear latent function, k(x, x') = σ² (b + x·x') with b = 1, or b = 0
+// without the bias [GPML section 4.2.2]. With ARD it is σ² (b + Σ_k x_k x'_k/l_k²). theta is ln σ,
 // then with ARD ln l of every column.
 type Linear struct {
 	ARD         bool          `yaml:"ard"`

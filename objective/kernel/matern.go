@@ -9,8 +9,8 @@ import (
 // The Matérn kernels of half-integer order, r = |x - x'|, a = √(2ν) r/l [GPML 4.16, 4.17]. With ARD
 // r²/l² is Σ_k (x_k - x'_k)²/l_k². theta is ln σ, ln l (one, or one for every column).
 type (
-	// Matern12 has ν = 1/2, k(x, x') = σ² e^-a: the exponential kernel, in one dimension that of
-	// the Ornstein-Uhlenbeck process.
+	// Matern12 has ν = 1/2, k(x, x') = σ² e^-a: the exponential kernel, in one dimension the kernel
+	// of the Ornstein-Uhlenbeck process.
 	Matern12 = Stationary[matern12]
 	// Matern32 has ν = 3/2, k(x, x') = σ² (1 + a) e^-a.
 	Matern32 = Stationary[matern32]

@@ -28,7 +28,7 @@ func Remember(k Kernel) Kernel {
 	return k
 }
 
-// Remembered is how many covariances Remember(k) keeps, each of n² + n·m numbers.
+// Remembered is the number of covariances that Remember(k) keeps, each of n² + n·m numbers.
 func Remembered(k Kernel) (n int) {
 	for _, l := range Leaves(k, 1) {
 		if l, ok := l.Kernel.(leaf); ok && scales(l) {
@@ -51,16 +51,17 @@ func scales(k leaf) bool {
 	return len(settings) > 0 && settings[0].Name == amplitudeName && k.Memory(1, 1, 1) > 0
 }
 
-// memo is a kernel that keeps the last covariances at amplitude 1, once they are wanted again.
+// memo is a kernel that keeps the last covariances at amplitude 1, from the second time that they
+// are wanted.
 type memo struct {
 	leaf
-	last [2]unit // of a whole matrix and of a triangle
+	last [2]unit // the last whole matrix and the last triangle
 }
 
 // unit is a covariance at amplitude 1.
 type unit struct {
-	rest []float64 // theta but for the amplitude
-	of   Block     // its cases; the covariances are there once full says so
+	rest []float64 // theta without the amplitude
+	of   Block     // its cases, and the covariances if full
 	full bool
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Mixed is k on inputs some of whose columns hold categories, by number: hamming sees these, and
-// every other kernel that looks at inputs the numbers, unless active says which columns it sees. It
-// is an error if a kernel has nothing to see, or some column no kernel to see it.
+// Mixed is k for inputs in which some columns hold category numbers. Hamming kernels get these
+// columns, and all other kernels of inputs get the other columns, unless active gives the columns
+// of a kernel. It is an error if a kernel has no columns, or a column belongs to no kernel.
 func Mixed(k Kernel, categories []bool) (Kernel, error) {
 	if !slices.Contains(categories, true) {
 		return k, nil
@@ -31,7 +31,7 @@ func Mixed(k Kernel, categories []bool) (Kernel, error) {
 	return k, nil
 }
 
-// mixed is what Mixed has found.
+// mixed is the state of Mixed while it goes through the kernels.
 type mixed struct {
 	categories     []bool
 	names, numbers []int // columns, from 1

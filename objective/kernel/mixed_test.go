@@ -99,7 +99,7 @@ func TestAdditive(t *testing.T) {
 	}
 }
 
-// Columns of categories that no kernel uses, and those that a kernel would take for numbers, are refused.
+// It is an error if no kernel uses a column of categories, or a kernel would take it for numbers.
 func TestMixedRefuses(t *testing.T) {
 	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}
 	for name, of := range map[string]struct {

@@ -16,8 +16,8 @@ import (
 //	x̃ = (1, x),    Σ = diag(σ₀², l⁻², …, l⁻²)
 //
 // or, with ARD, Σ = diag(σ₀², l₁⁻², …, l_d⁻²): σ₀ (bias_amplitude) is the standard deviation of the
-// units' biases and 1/l that of their input weights. GPML's kernel has σ = 1. theta is ln σ, ln l
-// (one, or one for every column), ln σ₀; σ₀ starts at 1.
+// units' biases, and 1/l the standard deviation of their input weights. GPML's kernel has σ = 1.
+// theta is ln σ, ln l (one, or one for every column), ln σ₀; σ₀ starts at 1.
 type NeuralNetwork struct {
 	ARD           bool          `yaml:"ard"`
 	Amplitude     param.Setting `yaml:"amplitude"`
@@ -48,18 +48,19 @@ func (k NeuralNetwork) units(theta []float64, x *Inputs) units {
 	return units{rows: rows, norms: squaredNorms(rows), bias: variance(theta[last])}
 }
 
-// angle returns N = 2 x̃ᵀΣx̃' and R = √(HH' - N²), H = 1 + 2 x̃ᵀΣx̃, with which asin(N/√(HH')) =
-// atan2(N, R), for row i of a, row j of b, their inner product p and their squared distance d2.
+// angle returns N = 2 x̃ᵀΣx̃' and R = √(HH' - N²) with H = 1 + 2 x̃ᵀΣx̃, so that asin(N/√(HH')) =
+// atan2(N, R). Its arguments are row i of a, row j of b, their inner product p and their squared
+// distance d2.
 //
-// 1 - N²/(HH') is too small to be got by subtraction where the weights are large. With x̃ᵀΣx̃ = σ₀²
-// + |a|² and so on,
+// Where the weights are large, 1 - N²/(HH') is too small to be computed by subtraction. With x̃ᵀΣx̃
+// = σ₀² + |a|² and so on,
 //
 //	HH' - N² = 1 + 2(2σ₀² + |a|² + |b|²) + 4σ₀² d2 + gap,
 //	gap = 4(|a|²|b|² - p²) = d2 (2(|a|² + |b|²) - d2) - (|a|² - |b|²)²
 //
-// whose terms are all positive. The gap's last form rounds by a few u·d2 (|a|² + |b|²): where that
-// is more than about 1e-13 of the whole, because the rows are nearly in line, it is four times the
-// one squared norm times that of what the projection leaves of the other row.
+// All terms of this sum are positive. The last form of the gap has a rounding error of a few u·d2
+// (|a|² + |b|²). If the rows are nearly parallel, this can exceed about 1e-13 of the sum. Then the
+// gap is computed as 4|a|²|b - (p/|a|²)a|², with a the longer row.
 func angle(a, b units, i, j int, p, d2 float64) (n, r float64) {
 	na, nb := a.norms[i], b.norms[j]
 	rest := 1 + 2*(2*a.bias+na+nb) + 4*a.bias*d2

@@ -26,8 +26,8 @@ import (
 // 0.
 const closeness = 1.0 / 64
 
-// pairs is what the distances between the rows of X∘scale and Z∘scale need, for the X and Z of a
-// block: the rows a_i and b_j, centred on X's column means, and their squared norms.
+// pairs holds the rows a_i of X∘scale and b_j of Z∘scale for the X and Z of a block, centred on X's
+// column means, with their squared norms. Distances between the rows are computed from them.
 type pairs struct {
 	x, z   *Inputs
 	scale  []float64
@@ -35,7 +35,7 @@ type pairs struct {
 	na, nb []float64 // |a_i|², |b_j|²
 }
 
-// newPairs is the pairs of cases of a block, column k scaled by scale[k].
+// newPairs makes the pairs of a block, with column k scaled by scale[k].
 func newPairs(of Block, scale []float64) *pairs {
 	p := &pairs{x: of.X, z: of.Z, scale: scale}
 	p.a, p.b = of.sides(func(x *Inputs) blas64.General { return x.scaled(of.X.means(), scale) })
@@ -202,10 +202,11 @@ func products(dst Block) {
 const medianRows = 1000
 
 // MedianDistance is the median Euclidean distance over all pairs of cases that do not coincide, a
-// start for length scales on inputs of unknown scale. A pair counts as the product of the weights
-// of its cases, as if rows were written out; nil: 1 each. Of more than 1000 different rows it takes
-// 1000, those with the smallest hashes of their numbers, so that the order of the rows does not
-// matter. It is 1 if all cases coincide, when no length scale is better than another.
+// start for length scales on inputs of unknown scale. The weight of a pair is the product of the
+// weights of its cases, as if a row of weight w stood there w times; nil: 1 each. If more than 1000
+// rows differ, it uses the 1000 rows with the smallest hashes of their numbers, so that the order
+// of the rows does not matter. It is 1 if all cases coincide, when no length scale is better than
+// another.
 func (x *Inputs) MedianDistance(weight []float64) float64 {
 	if weight != nil {
 		checkLen("weight", len(weight), x.N())

@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Periodic is the kernel of functions that repeat with period p in every input column, GPML (4.31)
-// with its period of 2π stretched to p and, for more than one column, the product over columns:
+// Periodic is the kernel of functions that repeat with period p in every input column. It is GPML
+// (4.31) with the period 2π stretched to p, and for more than one column the product over columns:
 //
 //	k(x, x') = σ² exp(-2 Σ_k sin²(π(x_k - x'_k)/p)/l²)    or, with ARD, l_k in place of l.
 //

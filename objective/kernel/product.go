@@ -17,8 +17,8 @@ func (p Product) path(string) string           { return "" }
 func (p Product) checkDim(dim int) error       { return checkParts("product", p, dim) }
 func (p Product) checkOptions() error          { return checkCount("product", len(p)) }
 
-// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with
-// G.
+// Memory implements Kernel: the factors' memory, their covariances twice, and the product of G with
+// all factors except one.
 func (p Product) Memory(n, m, dim int) int64 {
 	return memory(p, n, m, dim) + words(len(p)*(2*n*n+n*m)+n*n)
 }

@@ -12,22 +12,23 @@ import (
 // positive and on the log scale.
 type Setting struct {
 	Name      string  // natural name without a path: "length_scale"
-	Default   float64 // start in natural units if the user gives none; NaN: from the data
+	Default   float64 // start in natural units if the user gives none; NaN: the data decide
 	PerColumn bool    // one hyperparameter for every input column: "length_scale[1]", …
 	param.Setting
 }
 
-// Check says what is wrong with what the user wrote (see param.Setting).
+// Check checks the setting that the user wrote (see param.Setting).
 func (s Setting) Check() error { return s.Setting.Check(s.Name, param.Log) }
 
-// Configurable kernels list their settings. All of Table are that are not made of others.
+// Configurable kernels list their settings. All kernels of Table are Configurable, except
+// combinations of kernels.
 type Configurable interface {
 	// Settings lists the hyperparameters in the order of theta, an amplitude first.
 	Settings() []Setting
 }
 
-// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings,
-// and options that do not go together.
+// Check returns all errors in a user's declaration of one kernel of Table: values of settings, and
+// options that exclude each other.
 func Check(k Kernel) error {
 	var errs []error
 	if c, ok := k.(Configurable); ok {

@@ -32,7 +32,8 @@ type Profile interface {
 	Kappa(k, s []float64, c, shape float64)
 }
 
-// Weigher is a Profile whose slope, relative to its value, is not that of the squared exponential.
+// Weigher is a Profile whose ratio of slope to value, κ'/κ, differs from the squared exponential's
+// -1/2.
 type Weigher interface {
 	// Weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
 	// number if that is infinite at c·s[j] = 0.
@@ -41,7 +42,7 @@ type Weigher interface {
 
 // Shaped is a Profile with a hyperparameter of its own.
 type Shaped interface {
-	// Setting is that hyperparameter.
+	// Setting declares the hyperparameter.
 	Setting() Setting
 	// PullShape returns Σ_j m_j ∂ln κ/∂ln shape at c·s[j].
 	PullShape(m, s []float64, c, shape float64) float64

@@ -32,7 +32,7 @@ func isWhite(k Kernel) bool {
 	return white
 }
 
-// dense is how many of the terms from the given one on are not white.
+// dense is the number of terms, from the given one on, that are not white noise.
 func (s Sum) dense(from int) (n int) {
 	for _, term := range s[from:] {
 		if !isWhite(term.Kernel) {
@@ -42,8 +42,8 @@ func (s Sum) dense(from int) (n int) {
 	return n
 }
 
-// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of
-// the first.
+// Memory implements Kernel: the terms' memory, and the covariances of one more term, which are
+// added to the first term's.
 func (s Sum) Memory(n, m, dim int) int64 {
 	own := n * n
 	if s.dense(1) > 0 {

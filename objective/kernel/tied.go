@@ -9,8 +9,8 @@ import (
 )
 
 // Tied is a kernel with ARD in which some columns share a length scale, as the indicators of one
-// categorical input do: Group has a number for each column, and those of equal number share. The
-// length scale bears the number of the first of them.
+// categorical input do: Group has a number for each column, and columns with equal numbers share a
+// length scale. The length scale has the name of the first column of its group.
 type Tied struct {
 	Group []int
 	Named
@@ -25,7 +25,7 @@ func Tie(k Kernel, group []int) Kernel {
 	switch c := k.(type) {
 	case Active:
 		if c.checkDim(len(group)) != nil {
-			return k // which is refused
+			return k // CheckDim refuses it
 		}
 		own := make([]int, len(c.Dims))
 		for i, d := range c.Dims {
@@ -50,7 +50,7 @@ func Tie(k Kernel, group []int) Kernel {
 	return t
 }
 
-// group is that of a column; a column beyond those of Group is one of its own.
+// group returns the group of a column. A column beyond the end of Group is a group of its own.
 func (t Tied) group(column int) int {
 	if column < len(t.Group) {
 		return t.Group[column]
@@ -58,8 +58,8 @@ func (t Tied) group(column int) int {
 	return -1 - column
 }
 
-// places says for each hyperparameter of the kernel itself which one of the tied kernel it is, and
-// how many there are of these.
+// places maps each hyperparameter of the kernel itself to its position in theta of the tied kernel.
+// n is the number of hyperparameters of the tied kernel.
 func (t Tied) places(dim int) (places []int, n int) {
 	met := map[string]int{}
 	for _, s := range t.Kernel.Params(dim) {
@@ -78,7 +78,7 @@ func (t Tied) places(dim int) (places []int, n int) {
 	return places, n
 }
 
-// Params lists those of the kernel, of a group the first.
+// Params lists the kernel's hyperparameters, with the first length scale of each group only.
 func (t Tied) Params(dim int) (specs []param.Spec) {
 	places, _ := t.places(dim)
 	for i, s := range t.Kernel.Params(dim) {
@@ -89,7 +89,8 @@ func (t Tied) Params(dim int) (specs []param.Spec) {
 	return specs
 }
 
-// parts is the kernel, with a column for each group: it is for numbers of hyperparameters.
+// parts returns the kernel itself with the number of groups as its number of columns. It serves to
+// count hyperparameters.
 func (t Tied) parts(dim int) ([]Named, int) {
 	groups := map[int]bool{}
 	for c := range dim {
@@ -107,7 +108,7 @@ func (t Tied) checkDim(dim int) error {
 	return CheckDim(t.Kernel, dim)
 }
 
-// Memory implements Kernel: that of the kernel.
+// Memory implements Kernel: the memory of the kernel itself.
 func (t Tied) Memory(n, m, dim int) int64 { return t.Kernel.Memory(n, m, dim) }
 
 // untied is theta of the kernel itself.

@@ -12,12 +12,12 @@ import (
 // inputs that folds hold out, and at none of their labels. What stands in for missing values comes
 // from the same cases. The zero Choice is the default.
 type Choice struct {
-	How         string `yaml:"-"` // where the name alone is written
+	How         string `yaml:"-"` // the method's name, if no cases are given
 	Standardize *Cases `yaml:"standardize"`
 	Whiten      *Cases `yaml:"whiten"`
 }
 
-// Cases are those that a map is fitted on.
+// Cases names the cases on which a map is fitted.
 type Cases int
 
 const (
@@ -25,7 +25,7 @@ const (
 	ofAll                   // all training cases, before they are split
 )
 
-// Names are what the cases are called.
+// Names are the texts that UnmarshalText reads.
 func (Cases) Names() []string { return []string{"training", "all"} }
 
 // UnmarshalText reads a name of cases.
@@ -39,7 +39,7 @@ func (c *Choice) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Check says what is wrong with the choice.
+// Check returns an error if two methods are given, or an unknown one.
 func (c Choice) Check() error {
 	if c.Standardize != nil && c.Whiten != nil {
 		return errors.New("standardize and whiten are both given; keep one")

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Mean is that of x, taken about its first value so that the mean of equal values is that value
-// exactly.
+// Mean is the mean of x. It is computed about x[0], so that the mean of equal values is exactly
+// their value.
 func Mean(x []float64) float64 { return weightedMean(x, nil) }
 
 func weightedMean(x, weight []float64) float64 {
@@ -65,15 +65,15 @@ func deviation(x, weight []float64, mu float64) float64 {
 	return largest * math.Sqrt((squares-sum*sum/n)/n)
 }
 
-// Median is that of x: the middle value, or the mean of the middle two.
+// Median is the median of x: the middle value, or the mean of the middle two.
 func Median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return Mean(x[(n-1)/2 : n/2+1])
 }
 
-// weightedMedian is the value below and above which is at most half of the weight, or the mean of
-// two such values.
+// weightedMedian is the value with at most half of the weight below it and at most half above it,
+// or the mean of two such values.
 func weightedMedian(x, weight []float64) float64 {
 	if weight == nil {
 		return Median(x)

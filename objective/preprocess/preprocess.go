@@ -2,8 +2,9 @@
 // or the median of their column. Then it standardises, z_j = (x_j - mean_j)/sd_j, perhaps after a
 // power of skewed inputs, or whitens, z = S^(-½)(x - mean) with the covariance S of the inputs.
 //
-// The statistics are those of the cases that Fit is given, so that a test part has no part in them;
-// Apply maps any inputs by them. The package knows neither files nor labels.
+// Fit computes the statistics from the cases that it is given, so that no test case has an
+// influence on them. Apply maps any inputs by these statistics. The package knows neither files nor
+// labels.
 package preprocess
 
 import (
@@ -71,10 +72,10 @@ func methodNamed(name string) (method, error) {
 	return e.New(nil)
 }
 
-// InputError is what is wrong with an input.
+// InputError is an error about one input.
 type InputError struct {
 	Input int    // from 0
-	text  string // with a verb for what it is called
+	text  string // format of the message, with one verb for the input's name
 }
 
 // Error calls the input by its number, from 1.
@@ -84,10 +85,10 @@ func (e InputError) Error() string { return e.Of(fmt.Sprintf("input %d", e.Input
 func (e InputError) Of(name string) string { return fmt.Sprintf(e.text, name) }
 
 // Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is none,
-// standardize, power or whiten, missing is error, drop, mean or median; "" is the first of either.
-// Columns that are said to be names of something stay as they are, which whiten does not allow.
-// The errors are of the data, and InputErrors: a missing value under error or drop, an infinite
-// one, or a column without any value.
+// standardize, power or whiten, missing is error, drop, mean or median; "" is the first in each
+// list. Columns marked in names hold category numbers and are not changed; whiten does not allow
+// them. The errors are about the data, and InputErrors: a missing value with error or drop, an
+// infinite value, or a column without any value.
 func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []cause.Notice, error) {
 	return FitWeighted(x, nil, how, missing, names...)
 }
@@ -172,8 +173,7 @@ func (p *Map) impute(x *mat.Dense) {
 	}
 }
 
-// Check says what is wrong with a map of inputs with d columns that comes from outside the
-// program.
+// Check checks a map that was read from outside the program, for inputs with d columns.
 func (p *Map) Check(d int) error {
 	sets, err := methodNamed(p.How)
 	if err != nil {
@@ -309,10 +309,11 @@ func standardize(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error)
 
 // whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the
 // symmetric root (ZCA). The root comes from the singular values of the centred inputs, X−1μᵀ = U S
-// Vᵀ, hence Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ, so that Σ's small eigenvalues keep the digits that
-// forming Σ would lose. W projects out the directions that do not vary, of which n cases leave at
-// most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that
-// the rounding of the inputs could make, 4ε of the largest value in every column.
+// Vᵀ: Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ. Small eigenvalues of Σ so keep digits that forming Σ
+// would lose. W projects out the directions in which the inputs do not vary; n cases vary in at
+// most n-1 directions. A direction counts as constant if its singular value is at most max(n, d)·ε
+// times the largest, or could come from rounding of the inputs, 4ε of the largest value in every
+// column.
 func whiten(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
@@ -336,7 +337,7 @@ func whiten(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error) {
 	s := svd.Values(nil)
 	var rank int
 	for rank = 0; rank < min(len(s), n-1) && s[rank] > float64(max(n, d))*epsilon*s[0]; rank++ {
-		noise := 0.0 // of the coordinate in this direction, over the n cases
+		noise := 0.0 // rounding error of the coordinate in this direction
 		for j, e := range rounding {
 			noise = math.Hypot(noise, v.At(j, rank)*e)
 		}

@@ -169,7 +169,7 @@ func TestStandardizeExtremeScales(t *testing.T) {
 	if p, _ := fit(t, rows([]float64{0}, []float64{5e-324}), "standardize", ""); p.Scale[0] != 1 {
 		t.Errorf("scale %v", p.Scale[0])
 	}
-	// The spread is what counts, also of numbers whose sum is beyond the range.
+	// Only differences between the numbers matter, also where their sum overflows.
 	far := rows([]float64{1.1e308}, []float64{1.2e308}, []float64{1.4e308})
 	p, _ := fit(t, far, "standardize", "")
 	for i, want := range []float64{-4 / math.Sqrt(14), -1 / math.Sqrt(14), 5 / math.Sqrt(14)} {
@@ -419,7 +419,7 @@ func TestChoice(t *testing.T) {
 	part, all := ofTraining, ofAll
 	for _, c := range []struct {
 		choice Choice
-		name   string // as tables show it
+		name   string // name in tables
 		all    bool
 		want   string // part of the error
 	}{

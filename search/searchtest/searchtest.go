@@ -48,8 +48,8 @@ func Spaces() map[string]search.Space {
 }
 
 // Check runs a strategy to its end on all Spaces that its own Check accepts, on an objective that
-// sometimes fails. It tests that Ask depends on its arguments only, that proposals are inside the
-// bounds and as many as Budget says, and that the arguments are not modified. The strategy must
+// sometimes fails. It tests that Ask depends on its arguments only, that it does not modify them,
+// that proposals are inside the bounds, and that their number agrees with Budget. The strategy must
 // accept all spaces except the one without free hyperparameters.
 func Check(t *testing.T, strategy search.Strategy) {
 	t.Helper()
@@ -73,7 +73,7 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 	const seed = 17
 	var history []record.Trial
 	var asked []search.Proposal
-	var batches []int // their sizes
+	var batches []int // sizes of the batches
 	for batch := 0; ; batch++ {
 		if batch == most {
 			t.Fatalf("has not finished after %d batches", most)
@@ -87,7 +87,7 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 		if len(proposals) == 0 {
 			break
 		}
-		if batch < 6 || batch%4 == 0 { // late answers of a model take long
+		if batch < 6 || batch%4 == 0 { // later proposals of a model take long
 			if again := strategy.Ask(space, told, seed); !reflect.DeepEqual(again, proposals) {
 				t.Fatal("the same question has two answers")
 			}
@@ -113,7 +113,7 @@ func conform(t *testing.T, strategy search.Strategy, space search.Space) {
 	}
 }
 
-// checkBudget tests that the sizes of the batches are what the budget says.
+// checkBudget tests that the sizes of the batches agree with the budget.
 func checkBudget(t *testing.T, strategy search.Strategy, space search.Space, batches []int) {
 	n := 0
 	for _, size := range batches {
@@ -136,8 +136,8 @@ func checkBudget(t *testing.T, strategy search.Strategy, space search.Space, bat
 	}
 }
 
-// toldOf is the history that a strategy is given: of an asynchronous one the last trials, one fewer
-// than are always under way, have not ended.
+// toldOf is the history that a strategy is given. For an asynchronous strategy its last UnderWay -
+// 1 trials have not ended.
 func toldOf(strategy search.Strategy, history []record.Trial) []record.Trial {
 	ended := max(0, len(history)-max(0, search.UnderWay(strategy)-1))
 	told := slices.Clone(history[:ended])

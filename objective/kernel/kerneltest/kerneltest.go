@@ -1,11 +1,11 @@
 // Package kerneltest holds the checks that every covariance function must pass: symmetry and
-// positive definiteness, agreement of matrix, rows and diagonal, gradients beside differences,
+// positive definiteness, agreement of matrix, rows and diagonal, gradients against differences,
 // memory, and the same bits for any number of threads. A test of a kernel of your own is
 //
 //	func TestMine(t *testing.T) { kerneltest.Check(t, Mine{}, 3) } // on 3 input columns
 //
-// It knows what package kernel promises and no kernel's formula: a kernel's own tests compare it
-// with an independent one.
+// It tests the promises of package kernel and knows no kernel's formula: a kernel's own tests
+// compare it with an independent formula.
 package kerneltest
 
 import (
@@ -58,7 +58,7 @@ type check struct {
 	x, z   *kernel.Inputs
 }
 
-// thetas is where values and gradients are checked: ordinary and extreme points.
+// thetas are the points at which values and gradients are checked, ordinary and extreme.
 func (c *check) thetas() [][]float64 {
 	var all [][]float64
 	rng := rand.New(rand.NewPCG(1, uint64(len(c.params))))
@@ -267,7 +267,8 @@ func (c *check) byInputs(t *testing.T, theta []float64) {
 	}
 }
 
-// smoothDiag is the variances without noise, which must be those of Cross, as that has none.
+// smoothDiag returns the variances without noise, and checks that they equal the diagonal of Cross,
+// which has no noise.
 func (c *check) smoothDiag(t *testing.T, theta []float64) []float64 {
 	d := nans(c.z.N())
 	kernel.SmoothDiag(c.k, d, theta, c.z)
@@ -393,7 +394,7 @@ func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 // threads.
 func (c *check) threads(t *testing.T) {
 	defer linalg.SetThreads(1)
-	const n = 420 // linalg shares the rows of so many
+	const n = 420 // enough cases that linalg uses several threads
 	c.rng = rand.New(rand.NewPCG(6, uint64(c.dim)))
 	x, z, theta := c.cases(n), c.cases(n+3), make([]float64, len(c.params))
 	g, across := mat.NewSymDense(n, nil), mat.NewDense(n, n+3, nil)
