@@ -35,11 +35,11 @@ func bbob(d, instance int) (all []searched) {
 	return all
 }
 
-// bbobInstance has what an instance draws.
+// bbobInstance holds the random numbers that make one instance of a function.
 type bbobInstance struct {
 	*rand.Rand
 	d    int
-	best []float64  // where the least value is
+	best []float64  // point of the least value
 	q, r *mat.Dense // rotations
 }
 
@@ -410,12 +410,13 @@ const bbobOnly = "bbob"
 
 const bbobInstances = 3
 
-// bbobTable has, for every function and dimension, the medians of what auto finds above the least
-// value within 50 and 100 evaluations for 2 dimensions, and 120 and 250 for 5; and the share of the
-// targets 10², 10^1.8, … 10⁻⁸ that it reaches.
+// bbobTable is the table of auto's results, with a row for every function and dimension. It has the
+// median difference of auto's best value from the least value, after 50 and 100 evaluations in 2
+// dimensions and after 120 and 250 in 5. It also has the fraction of the targets 10², 10^1.8, …
+// 10⁻⁸ that auto reaches.
 func bbobTable() string {
 	dims, after := []int{2, 2, 5, 5}, []int{50, 100, 120, 250}
-	cells := make([][][]float64, len(bbobFunctions)) // by function, column and instance
+	cells := make([][][]float64, len(bbobFunctions)) // indices: function, column, instance
 	free := make(chan bool, runtime.NumCPU())
 	var wait sync.WaitGroup
 	for k := range cells {

@@ -22,8 +22,9 @@ func clock(id int32) float64 {
 	return float64(t.Nano()) / 1e9
 }
 
-// peakNow is the speed of multiply-adds from registers at this moment, in floating-point operations
-// a second of processor time, of so many times what multiplyAdds does; 0 where none is known.
+// peakNow measures the speed of multiply-adds from registers, in floating-point operations per
+// second of processor time. It calls multiplyAdds the given number of times. The speed is 0 where
+// multiplyAdds does nothing.
 func peakNow(times int) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -56,7 +57,7 @@ func peakDuring(f func()) float64 {
 	return <-mean
 }
 
-// besidePeak lets a contender have its turn between two measurements of the peak.
+// besidePeak runs a turn between two measurements of the peak, whose mean it adds to the answer.
 func besidePeak(turn func() answer) answer {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -66,7 +67,7 @@ func besidePeak(turn func() answer) answer {
 	return a
 }
 
-// here is one turn in this process, which begins without garbage.
+// here makes f a turn in this process, which begins without garbage.
 func here(f func() answer) func() answer {
 	return func() answer {
 		debug.FreeOSMemory()
@@ -78,7 +79,7 @@ func here(f func() answer) func() answer {
 	}
 }
 
-// clocked is what f answers, with the times that it took in this process.
+// clocked runs f and adds its processor time and wall-clock time in this process to its answer.
 func clocked(f func() answer) answer {
 	cpu, wall := clock(unix.CLOCK_PROCESS_CPUTIME_ID), time.Now()
 	a := f()

@@ -21,11 +21,12 @@ type set struct {
 	name   string
 	x, z   *mat.Dense
 	y      approx.Targets
-	labels []int // of z
+	labels []int // labels of z
 	theta  [2]float64
 }
 
-// newSet codes the labels of two classes. Without test cases those of training are both.
+// newSet codes the labels of two classes. Without test cases the training cases serve as test cases
+// too.
 func newSet(name string, d *data.Data, theta [2]float64) set {
 	test := cmp.Or(d.Test, d)
 	s := set{name: name, x: d.X, z: test.X, y: approx.Targets{Classes: 2}, labels: test.Labels, theta: theta}

@@ -23,7 +23,7 @@ func axis(lo float64, points, stride int) (v []float64) {
 	return v
 }
 
-// scored is what a contender says of a point of the grid.
+// scored holds the scores of a contender at one point of the grid.
 type scored struct{ evidence, bits, errors float64 }
 
 func naturals(logs []float64) string {
@@ -47,7 +47,7 @@ var comparisons = []comparison{
 		scored{evidence: 1e-7, bits: 1e-6}},
 }
 
-// grid runs gallery:usps_3v5_grid, or every so many points of each axis.
+// grid runs gallery:usps_3v5_grid, with every b.stride-th point of each axis.
 func (b *bench) grid() {
 	b.say("grid")
 	s, ok := b.digits()
@@ -159,8 +159,8 @@ func (b *bench) scoresOf(text string) (ours []scored) {
 	return ours
 }
 
-// share has peers share the points of the grid. Processor time is the sum of theirs, wall-clock
-// time that of all of it.
+// share divides the points of the grid among peers. The answer has the sum of the peers' processor
+// times, and the wall-clock time from the first request to the last answer.
 func (s set) share(points [][]float64, peers []*peer, request string) ([]scored, answer) {
 	answers, errs, started := make([]answer, len(points)), make([]error, len(peers)), time.Now()
 	done := make(chan struct{})

@@ -32,7 +32,7 @@ type answer struct {
 	Evaluations int
 	CPU, Wall   float64 // seconds
 	Peak        float64 // operations a second from registers, just before and after
-	Bytes       float64 // by which the resident set grew at its peak
+	Bytes       float64 // growth of the resident set to its peak
 }
 
 // start runs argv with settings added to the environment, from which whatever steers OpenBLAS is

@@ -13,7 +13,7 @@ import (
 // counts are the numbers of entries by verdict.
 type counts struct {
 	rows, values, reasons, agree, differ, unrun int
-	causes                                      []caused // of those that differ, the most frequent first
+	causes                                      []caused // causes of differing rows, the most frequent first
 	former                                      map[string]int
 }
 

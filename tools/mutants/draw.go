@@ -26,7 +26,7 @@ import (
 // source is a package without its tests.
 type source struct {
 	*packages.Package
-	text map[string]string // by file name
+	text map[string]string // key: file name
 }
 
 // packagesOf lists the packages of the product, without tools, conformance kits and what tests

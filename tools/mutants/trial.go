@@ -195,8 +195,9 @@ func (t *trial) alone(ctx context.Context, one *test) (reached []int, subs []str
 	return reached, subs, err
 }
 
-// judge runs the tests that reach a mutant, up to the first that fails: those of its own package
-// first, the fast ones before the slow ones, in groups that take little time together.
+// judge runs the tests that reach a mutant, up to the first that fails. Tests of the mutant's
+// package come first, and fast tests before slow ones. They run in groups that take little time
+// together.
 func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	tests := slices.Clone(t.reach[m.number])
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })

@@ -48,12 +48,12 @@ type sheet struct {
 	label   string
 	at      int // the column before which the label stands; -1: it is the last one
 	classes []string
-	bias    float64 // of the logit, besides what the columns add
+	bias    float64 // logit without the contributions of the columns
 	apart   bool    // a class is drawn first, and its columns are near or pick
 }
 
-// number is normal; format prints it, with the mean and the standard deviation of the column, and
-// of is its part of the logit.
+// number is normal with this mean and standard deviation, and printed with format. of returns its
+// contribution to the logit.
 func number(name, format string, mean, sd float64, of func(z float64) float64) column {
 	return column{name, func(r *row) string {
 		z := r.NormFloat64()
@@ -62,7 +62,7 @@ func number(name, format string, mean, sd float64, of func(z float64) float64) c
 	}}
 }
 
-// amount is log-normal, in one of several units, which are so many of the first.
+// amount is log-normal, in one of several units. formats has the size of each unit.
 func amount(name string, median float64, of func(z float64) float64, formats map[string]float64) column {
 	var order []string
 	for f := range formats {

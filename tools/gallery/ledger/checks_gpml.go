@@ -33,7 +33,7 @@ func check(name string, of Of, find func(c *reports.Configuration, f *record.Fit
 	}
 }
 
-// fit is that of one configuration to all its training data.
+// fit returns the fit of the one configuration that of selects, to all its training data.
 func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, error) {
 	c, err := r.One(name, of)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, erro
 	return c, c.Studies[0].Fit, nil
 }
 
-// fits are those of several configurations.
+// fits returns the fits of all configurations that of selects.
 func (r Runs) fits(name string, of Of) (fits []*record.Fit, err error) {
 	all, err := r.All(name, of)
 	for k, c := range all {
@@ -77,8 +77,8 @@ func valueOf(values reports.Values, name string) float64 {
 	return math.NaN()
 }
 
-// entropy is that of the held-out labels under the class frequencies of the training cases, GPML
-// (3.76), in bits.
+// entropy is the mean information, in bits, of a held-out label under the class frequencies of the
+// training cases, GPML (3.76).
 func entropy(f *record.Fit) float64 {
 	total, bits := 0, 0.0
 	for _, n := range f.TrainCounts {
@@ -152,7 +152,7 @@ func decideAlike(names ...string) func(Runs) (Found, error) {
 	}
 }
 
-// weights are those of a linear latent mean, from the ends of the lattice of two inputs.
+// weights computes the weights of a latent mean linear in two inputs from the ends of the lattice.
 func weights(_ *reports.Configuration, f *record.Fit) Found {
 	s := f.Surface
 	m, n := s.LatentMean[0], len(s.Axes[0])
@@ -242,7 +242,8 @@ func optimum(l, amplitude float64) func(*reports.Configuration, *record.Fit) Fou
 	}
 }
 
-// chosen are the cost and the length scale of a support vector machine, that of exp(-r²/l²).
+// chosen compares the cost and the length scale l of a support vector machine, with the covariance
+// exp(-r²/l²).
 func chosen(cost, l float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(c *reports.Configuration, _ *record.Fit) Found {
 		at, price := math.Sqrt2*valueOf(c.Hyperparameters, "length_scale"), valueOf(c.Hyperparameters, "cost")
@@ -251,7 +252,7 @@ func chosen(cost, l float64) func(*reports.Configuration, *record.Fit) Found {
 	}
 }
 
-// region is where the latent value is at a place with 95 %.
+// region is the 95 % interval of the latent value at an input.
 func region(at float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(_ *reports.Configuration, f *record.Fit) Found {
 		s := f.Surface
@@ -286,7 +287,7 @@ func falls(_ *reports.Configuration, f *record.Fit) Found {
 		Agrees: top < end && m[end] > m[top] && p[end] < p[top]}
 }
 
-// counts are those of the digits.
+// counts compares the numbers of digits.
 func counts(r Runs) (Found, error) {
 	all, ten, err := r.fit("usps_comparators", Of{Inference: "p1nn"})
 	if err != nil {
@@ -336,7 +337,7 @@ func atEdge(c *reports.Configuration, _ *record.Fit) Found {
 		Agrees: math.Abs(at-most) < 1e-9*most}
 }
 
-// lead is by how much the log evidence of one configuration is above that of another.
+// lead is the log evidence of one configuration minus the log evidence of another.
 func lead(name string, of Of, below string, than Of, published float64) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		a, err := r.One(name, of)
@@ -352,14 +353,15 @@ func lead(name string, of Of, below string, than Of, published float64) func(Run
 	}
 }
 
-// exponential is what the printed lead of EP makes of a factor.
+// exponential is the factor between the evidences of EP and Laplace's method, from the printed
+// difference of their logarithms.
 func exponential(r Runs) (Found, error) {
 	f, err := lead("usps_3v5_averaged", ep, "usps_3v5_averaged", laplace, 9)(r)
 	return Found{Here: fmt.Sprintf("%.0f = exp(9); %s here", math.Exp(9), f.Here),
 		Agrees: f.Agrees && within(math.Exp(9), 8000, 500)}, err
 }
 
-// excess is how far the latent means of the training cases go.
+// excess counts the latent means of training cases beyond ±50, and finds the largest.
 func excess(_ *reports.Configuration, f *record.Fit) Found {
 	most, beyond := 0.0, 0
 	for _, m := range record.Floats(f.TrainLatentMean[0]) {
@@ -521,7 +523,7 @@ func sampledEvidence(r Runs) (Found, error) {
 		len(grids[0]), ep, laplace), Agrees: ep < 2 && laplace > 10}, nil
 }
 
-// sampledRange is that of the lattice which is sampled.
+// sampledRange is the range of the hyperparameters of the lattice with sampled posteriors.
 func sampledRange(r Runs) (Found, error) {
 	c, err := r.One("usps_3v5_sampled", Of{Inference: "sampling"})
 	if err != nil {
@@ -610,7 +612,7 @@ func anyClass(r Runs) (Found, error) {
 	return Found{Here: strings.TrimPrefix(here, "; "), Agrees: is && here != ""}, nil
 }
 
-// ownSite is how far marginal and cavity move while the precision of the site does.
+// ownSite compares how far the marginal and the cavity move while the site's precision changes.
 func ownSite(r Runs) (Found, error) {
 	i := r["gpml_cavity"].Report.Illustrations[0]
 	move := func(names ...string) (most float64) {
@@ -631,8 +633,9 @@ func eigenvalues(s *mat.SymDense) []float64 {
 	return e.Values(nil)
 }
 
-// wellExplained compares the posterior of a latent value with that beside a second one whose label
-// says nothing new, and beside one whose label does.
+// wellExplained compares the posterior mean of a latent value alone with its posterior mean when
+// there is a second case. The label of the second case is well explained in one comparison, and not
+// in the other.
 func wellExplained(r Runs) (Found, error) {
 	i := r["gpml_well_explained"].Report.Illustrations
 	if len(i) != 3 {
@@ -675,7 +678,7 @@ func bounded(r Runs) (Found, error) {
 		f := c.Studies[0].Fit
 		l, variance := valueOf(c.Hyperparameters, "length_scale"), math.Pow(valueOf(c.Hyperparameters, "amplitude"), 2)
 		x, y := record.Floats(f.Surface.Inputs[0]), record.Floats(f.Surface.Inputs[1])
-		root := func(i int) float64 { // of W_i, GPML (3.15)
+		root := func(i int) float64 { // √W_ii, GPML (3.15)
 			p := 1 / (1 + math.Exp(-float64(f.TrainLatentMean[0][i])))
 			return math.Sqrt(p * (1 - p))
 		}

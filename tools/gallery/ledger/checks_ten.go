@@ -32,7 +32,8 @@ func mostEvidence(r Runs) (Found, error) {
 		Agrees: within(l, 2.35, 0.005) && within(amplitude, 2.6, 0.05)}, err
 }
 
-// fewestErrors compares the length scale of the fewest errors with that of the largest evidence.
+// fewestErrors compares the length scale with the fewest errors and the length scale with the
+// largest evidence.
 func fewestErrors(r Runs) (Found, error) {
 	errors, err := bestOf(r, "errors")
 	if err != nil {

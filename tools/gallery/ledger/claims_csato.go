@@ -31,15 +31,17 @@ var csato = append(csatoTable1(),
 	Claim{Row: "5 | ln P(D_m) sum starts at t=1 | misprint", From: "notes_moments", Check: csatoFirstCase},
 )
 
-// csatoPoint is where the way of a descent comes nearest to a pair of printed free energies.
+// csatoPoint is the step of a gradient descent at which two free energies are nearest to a printed
+// pair.
 type csatoPoint struct {
 	step     int
-	energies map[string]float64 // of both theories
-	errors   map[string]float64 // likewise
+	energies map[string]float64 // free energy by theory
+	errors   map[string]float64 // number of errors by theory
 }
 
-// csatoNearest finds that point of the way on which a theory tunes: that of the least of the
-// larger of the two distances. The numbers of errors play no part.
+// csatoNearest finds the point on the descent by which a theory tunes. The distance of a step is
+// the larger of the two differences from the printed free energies. The numbers of errors play no
+// part.
 func csatoNearest(r Runs, tunes string, ensemble, naive float64) (p csatoPoint, err error) {
 	ways := map[string][]record.Step{}
 	for _, predicts := range []string{csatoEnsemble, csatoNaive} {
@@ -180,7 +182,8 @@ func csatoFalls(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoErrorsAlong: the errors along the same way come to stay at those of Table 1.
+// csatoErrorsAlong checks that the number of errors on the same descent reaches the number of Table
+// 1 and stays there.
 func csatoErrorsAlong(r Runs) (f Found, err error) {
 	way, err := csatoWay(r)
 	if err != nil {

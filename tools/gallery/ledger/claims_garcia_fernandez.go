@@ -79,9 +79,10 @@ func rowOf(likelihood, method string) Of {
 // table1Sets are the columns of Table I.
 var table1Sets = []string{"breast_cancer", "crabs", "glass_binary", "ionosphere", "thyroid_binary", "housing"}
 
-// cellOf is the claim of a cell of Table I, or of the average over its data sets. A difference is
-// measured by how much another assignment of the cases to the folds changes the error rate, and by
-// how much it changes the difference from the cell of sequential EP, which has the same folds.
+// cellOf is the claim of a cell of Table I, or of the average over its data sets. The unit of a
+// difference is the standard deviation of the error rate over assignments of the cases to folds.
+// The cell of sequential EP has the same folds. So the difference from that cell is compared too,
+// in units of its own standard deviation.
 func cellOf(row Row) Claim {
 	words := strings.Fields(row.Setting) // NT PEP crabs (n=200)
 	likelihood, method := words[0], words[1]
@@ -140,7 +141,7 @@ type measured struct {
 	error       float64 // the standard deviation of the difference between two assignments to folds
 }
 
-// difference says how far that is from what is published.
+// difference describes the distance of m.here from the published number.
 func (m measured) difference(published float64) string {
 	more := "more"
 	if m.here < published {
@@ -192,8 +193,9 @@ func methodOf(of Of) string {
 	return name
 }
 
-// besideEP says how the difference of a row from that of sequential EP differs, if other folds do
-// not explain it: both have the same folds. "" if they do, or if it is the row of EP.
+// besideEP compares the difference of a row from the row of sequential EP with the published
+// difference. Both rows have the same folds. The answer is "" if other folds explain the
+// discrepancy, or if the row is a row of EP.
 func besideEP(r Runs, row Row, published float64, sets []string) (string, error) {
 	words := strings.Fields(row.Setting)
 	likelihood, method := words[0], words[1]

@@ -33,7 +33,7 @@ var lecture = []Claim{
 	{Row: "Illustration | sampling of targets t_n | -", From: "lecture_targets", Check: lectureTargets},
 }
 
-// illustration is one of those of an experiment.
+// illustration returns an illustration of an experiment, by its index.
 func illustration(r Runs, name string, at int) (i record.Illustration, err error) {
 	all := r[name].Manifest.Illustrations
 	if at >= len(all) {
@@ -101,7 +101,7 @@ func drawn(z []float64) (here string, agrees bool) {
 	return fmt.Sprintf("%.1f for 1 ± %.1f", square, sd), math.Abs(square-1) < 4*sd
 }
 
-// drawnFrom is what there is to say of draws, as whitened and drawn have it.
+// drawnFrom is the finding on whitened draws z (see whitened and drawn).
 func drawnFrom(z []float64) Found {
 	here, agrees := drawn(z)
 	return Found{Here: fmt.Sprintf("%d values, whitened by the kernel: mean square %s", len(z), here), Agrees: agrees,
@@ -136,7 +136,7 @@ func lectureDraws(r Runs) (f Found, err error) {
 		if len(places) != dimensions {
 			return f, fmt.Errorf("%d dimensions, not %d", len(places), dimensions)
 		}
-		z, err := whitened(i, 1, places, fourTerms(1, 0.25, 0, 0)) // of length scale 2
+		z, err := whitened(i, 1, places, fourTerms(1, 0.25, 0, 0)) // length scale 2
 		if err != nil {
 			return f, err
 		}
@@ -181,7 +181,7 @@ func lectureSurfaces(r Runs) (f Found, err error) {
 }
 
 // lectureARD is the order of η = 1/length scale² of the standardised inputs on the way of the
-// restart that begins with equal ones. At its end the last two are 0 but for rounding.
+// restart that begins with equal ones. At its end the last two are 0 within rounding errors.
 func lectureARD(r Runs) (f Found, err error) {
 	c, err := r.One("lecture_ard", Of{Kernel: "{se: {ard: true}}"})
 	if err != nil {
@@ -233,7 +233,7 @@ func lectureSinusoid(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureSquashed: what is shown beside each sample is its logistic function.
+// lectureSquashed checks that the probabilities of each sample are the logistic function of it.
 func lectureSquashed(r Runs) (f Found, err error) {
 	far, count := 0.0, 0
 	for _, i := range r["lecture_squashed"].Manifest.Illustrations {
@@ -274,8 +274,8 @@ func lectureBoundary(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureTargets: of the targets so many are +1 as their probabilities say, within three standard
-// deviations.
+// lectureTargets checks that the number of targets +1 is within three standard deviations of the
+// sum of their probabilities.
 func lectureTargets(r Runs) (f Found, err error) {
 	i, err := illustration(r, "lecture_targets", 0)
 	if err != nil {

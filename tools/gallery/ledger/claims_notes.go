@@ -103,8 +103,9 @@ func notesFirst(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// notesKL integrates KL(p||q) over the places of notes_moments, for the Gaussian q with the moments
-// of p, for those with a mean or a standard deviation a little off, and for Laplace's.
+// notesKL integrates KL(p||q) over the lattice of notes_moments for several Gaussians q. One has
+// the moments of p, others a mean or a standard deviation that is a little off, and one is
+// Laplace's.
 func notesKL(r Runs) (f Found, err error) {
 	i, err := illustration(r, "notes_moments", 0)
 	if err != nil {
@@ -119,7 +120,7 @@ func notesKL(r Runs) (f Found, err error) {
 		return f, err
 	}
 	x, p := i.Column("f"), i.Column("exact")
-	divergence := func(mean, sd float64) (sum float64) { // by the trapezoidal rule: both ends are 0
+	divergence := func(mean, sd float64) (sum float64) { // trapezoidal rule: both ends are 0
 		for k, v := range p {
 			if v > 0 {
 				z := (x[k] - mean) / sd

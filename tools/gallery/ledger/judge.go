@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Verdict is what came of a row.
+// Verdict is the outcome of the comparison of a row.
 type Verdict string
 
 // The verdicts.
@@ -26,21 +26,20 @@ type Entry struct {
 	Here        string
 	Verdict     Verdict
 	Cause       Cause    // of a difference
-	Reason      string   // of a difference, or of there being nothing to compare
-	Experiments []string // of the gallery, that it was read from
-	Kept        string   // what the value was taken from, if not from a run of this time
+	Reason      string   // of Differs and NotApplicable
+	Experiments []string // experiments of the gallery that the value is from
+	Kept        string   // source of the value if not a run of this time
 }
 
-// The sources of what is not of this time.
+// The sources of values that are not from a run of this time.
 const (
 	keptRun     = "kept run"
 	formerValue = "former value"
 	NotRun      = "not run" // there is no value
 )
 
-// Judge finds an entry for every row: from the runs; where an experiment is not among them, from
-// those that were finished before; or else the former entry. A row that has none of them has
-// nothing to compare, and says so.
+// Judge finds an entry for every row from the runs. If an experiment is not among them, it uses the
+// runs finished before, or else the former entry. A row with none of these is NotApplicable.
 func Judge(rows []Row, claims Claims, runs, finished Runs, former []Entry) (entries []Entry, err error) {
 	of, err := claims.match(rows)
 	both := Runs{}

@@ -1,8 +1,8 @@
-// Package ledger sets every published number of the gallery's ledger beside what comes out here.
+// Package ledger compares every published number of the gallery's ledger with the value found here.
 //
-// The ledger (experiments/gallery/ledger.csv) holds facts: what a source prints, and where. A
-// Claim says of a row how its value is had from the runs of the gallery's experiments, or why it
-// cannot be had. Judge compares the two. No value of a run is typed by hand.
+// The ledger (experiments/gallery/ledger.csv) holds facts: what a source prints, and where. A Claim
+// describes how the value of a row is found from the runs of the gallery's experiments, or why it
+// cannot be found. Judge compares the two. No value of a run is typed by hand.
 package ledger
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 )
 
-// columns are those of the ledger.
+// columns are the columns of ledger.csv.
 var columns = []string{"source", "place", "setting", "quantity", "published", "digits", "remark"}
 
 // Row is one published number, or another statement that can be checked.
 type Row struct {
 	Source, Place, Setting, Quantity string
-	Published                        string // as it is printed
-	Digits                           string // how many of it are printed; "exact", "-" and "computed" are no number
+	Published                        string // as printed
+	Digits                           string // number of printed digits, or "exact", "-" or "computed"
 	Remark                           string
 }
 

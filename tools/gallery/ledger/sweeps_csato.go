@@ -86,7 +86,7 @@ type csatoEquations struct {
 	y, alpha []float64
 }
 
-// kernel is that of the hyperparameters of a step: the length scales and the noise.
+// kernel computes e.k for the hyperparameters of a step, which are the length scales and the noise.
 func (e *csatoEquations) kernel(x [][]float64, s record.Step) {
 	n := len(e.y)
 	e.k = make([][]float64, n)
