@@ -15,7 +15,7 @@ import (
 type design struct {
 	n, folds int
 	repeats  int     // repeats of the folds; 0: one
-	share    float64 // of cases in the second class; 0: half. Three classes: a third each
+	share    float64 // fraction of cases in the second class; 0: half. Three classes: a third each
 	classes  int     // 0: two
 	unstrat  bool    // the folds are not stratified
 	group    int     // cases per group, which have one label and similar inputs; 0: no groups

@@ -33,7 +33,7 @@ func check(name string, of Of, find func(c *reports.Configuration, f *record.Fit
 	}
 }
 
-// fit returns the fit of the one configuration that of selects, to all its training data.
+// fit returns the fit of the one matching configuration to all its training data.
 func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, error) {
 	c, err := r.One(name, of)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, erro
 	return c, c.Studies[0].Fit, nil
 }
 
-// fits returns the fits of all configurations that of selects.
+// fits returns the fits of all matching configurations to all their training data.
 func (r Runs) fits(name string, of Of) (fits []*record.Fit, err error) {
 	all, err := r.All(name, of)
 	for k, c := range all {

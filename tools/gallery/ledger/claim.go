@@ -76,7 +76,7 @@ type Run struct {
 // Runs are the runs of experiments, by their names.
 type Runs map[string]*Run
 
-// One returns the configuration of an experiment that of selects; several or none are an error. Its
+// One returns the configuration of an experiment that match of; several or none are an error. Its
 // Studies have the fits (record.Fit) and the predictions of held-out cases, its Grid the points of
 // a lattice with their scores.
 func (r Runs) One(name string, of Of) (*reports.Configuration, error) {
@@ -90,7 +90,7 @@ func (r Runs) One(name string, of Of) (*reports.Configuration, error) {
 	return all[0], nil
 }
 
-// All returns the configurations of an experiment that of selects.
+// All returns the configurations of an experiment that match of.
 func (r Runs) All(name string, of Of) (all []*reports.Configuration, err error) {
 	e, ok := r[name]
 	if !ok {

@@ -25,8 +25,8 @@ type Entry struct {
 	Row
 	Here        string
 	Verdict     Verdict
-	Cause       Cause    // of a difference
-	Reason      string   // of Differs and NotApplicable
+	Cause       Cause    // cause of a difference
+	Reason      string   // reason of Differs and NotApplicable
 	Experiments []string // experiments of the gallery that the value is from
 	Kept        string   // source of the value if not a run of this time
 }
