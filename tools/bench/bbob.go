@@ -58,10 +58,10 @@ func rotation(rng *rand.Rand, d int) *mat.Dense {
 	return &q
 }
 
-// along is the place of axis i among the axes, from 0 to 1.
+// along is i/(d-1), the position of axis i from 0 (first axis) to 1 (last).
 func (b *bbobInstance) along(i int) float64 { return float64(i) / float64(max(1, b.d-1)) }
 
-// from is x less the best point, turned by r.
+// from is x minus the best point, rotated by r.
 func (b *bbobInstance) from(x []float64) []float64 { return turned(b.r, b.shifted(x)) }
 
 func (b *bbobInstance) shifted(x []float64) []float64 {
@@ -132,14 +132,14 @@ func valley(z []float64) float64 {
 	return rosenbrock(z)
 }
 
-// signs sets the best point to a value times random signs.
+// signs replaces every coordinate of the best point by ±value, with its sign.
 func (b *bbobInstance) signs(value float64) {
 	for i, v := range b.best {
 		b.best[i] = math.Copysign(value, v)
 	}
 }
 
-// wide is the factor of Rosenbrock's functions.
+// wide is the scale of the inputs of Rosenbrock's functions, max(1, √d/8).
 func (b *bbobInstance) wide() float64 { return max(1, math.Sqrt(float64(b.d))/8) }
 
 // beyond is the penalty outside of the box.
@@ -147,7 +147,7 @@ func beyond(z []float64) float64 {
 	return sum(z, func(v float64) float64 { return square(max(0, math.Abs(v)-5)) })
 }
 
-// schaffer is f17 and f18, with this condition.
+// schaffer is f17 or f18, which differ in their condition number.
 func (b *bbobInstance) schaffer(condition float64) func([]float64) float64 {
 	return func(x []float64) float64 {
 		z := b.stretched(condition, turned(b.q, b.asymmetric(0.5, b.from(x))))

@@ -35,9 +35,9 @@ func peakNow(times int) float64 {
 	return operations / (clock(unix.CLOCK_THREAD_CPUTIME_ID) - started)
 }
 
-// peakDuring runs f and returns the mean peak of a core meanwhile, as clocks change with what the
-// neighbours on the machine do: multiply-adds from registers for a millisecond or so of processor
-// time, a few times a second.
+// peakDuring runs f and returns the mean peak of a core during the run. The clock rate changes with
+// the load of other cores. So the peak is measured twice a second, by multiply-adds from registers
+// for about a millisecond of processor time.
 func peakDuring(f func()) float64 {
 	done, mean := make(chan struct{}), make(chan float64)
 	go func() {
@@ -98,7 +98,7 @@ func field(path, key string) string {
 	return ""
 }
 
-// resident is a line of /proc/self/status, in bytes; NaN where there is none.
+// resident is a size in /proc/self/status, in bytes; NaN if it is absent.
 func resident(what string) float64 {
 	kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/self/status", what), " kB"), 64)
 	if err != nil {
@@ -107,7 +107,7 @@ func resident(what string) float64 {
 	return 1024 * kib
 }
 
-// number is a word of a file of /proc, counted from 0; 0 where there is none.
+// number is the number at the position word, from 0, in a file of /proc; 0 if it is absent.
 func number(path string, word int) float64 {
 	text, _ := os.ReadFile(path)
 	if f := strings.Fields(string(text)); word < len(f) {
@@ -117,6 +117,7 @@ func number(path string, word int) float64 {
 	return 0
 }
 
-// stolen is the time in seconds, of all cores together, that the host of this virtual machine has
-// given to others: of cpu, user, nice, system, idle, iowait, irq, softirq, steal, in hundredths.
+// stolen is the time that the host of this virtual machine has given to others, in seconds summed
+// over all cores. It is the field steal of /proc/stat: cpu user nice system idle iowait irq softirq
+// steal, in hundredths of a second.
 func stolen() float64 { return number("/proc/stat", 8) / 100 }

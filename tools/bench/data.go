@@ -58,7 +58,7 @@ func model(ard bool, l likelihood.Likelihood, inference approx.Approximation) ob
 	return objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: ard}}, Likelihood: l, Inference: inference}
 }
 
-// objective is the log evidence of a model on the set, with nothing remembered yet.
+// objective is the log evidence of a model on the set, with an empty cache.
 func (s set) objective(m objective.Model) *objective.Objective {
 	return got(objective.New(m, objective.LogEvidence{}, objective.Data{X: &kernel.Inputs{X: s.x}, Y: s.y}))
 }

@@ -75,7 +75,7 @@ func (o operation) turn() answer {
 	return a
 }
 
-// matrices are the operations on matrices of order n, which the peers have too.
+// matrices are the operations on matrices of order n that the peers have as well.
 func (b *bench) matrices(n int) []operation {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	general := func() blas64.General {

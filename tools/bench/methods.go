@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// inferred is a likelihood with a method of inference, and what its column is called.
+// inferred is a likelihood with a method of inference, and the name of its column.
 type inferred struct {
 	name   string
 	lik    likelihood.Likelihood

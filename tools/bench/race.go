@@ -79,7 +79,7 @@ type column struct {
 	cell   func(timing) string
 }
 
-// times writes the table of a race; ratios are to the first.
+// times writes the table of a race, with the ratios of processor times to the first contender.
 func (b *bench) times(all []timing, more ...column) {
 	header := "| | CPU, least | CPU, median | wall, least | wall, median | ratio |"
 	rule := "|---|---:|---:|---:|---:|---:|"

@@ -78,7 +78,7 @@ func started(space search.Space, seed uint64) search.Space {
 	return space
 }
 
-// ours runs a strategy; one that refuses the space runs nothing.
+// ours runs a strategy, unless the strategy refuses the space.
 func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
 	return func(p searched, seed uint64, tell func(float64)) {
 		space := started(p.space, seed)
@@ -218,8 +218,8 @@ func searches(python, keep, out string) {
 	must(os.WriteFile(out, []byte(page), 0o666))
 }
 
-// measuredSearches are the best values after the budgets by problem, searcher, budget and seed; NaN
-// where a search does not go so far.
+// measuredSearches returns best values, with the indices problem, searcher, budget and seed; NaN if
+// the budget exceeds the limit of the search.
 func measuredSearches(all []searched, ways []searcher, own int, keep string) [][][][]record.Number {
 	kept := map[string][][]record.Number{}
 	if text, err := os.ReadFile(keep); err == nil {
@@ -262,7 +262,8 @@ func measuredSearches(all []searched, ways []searcher, own int, keep string) [][
 	return found
 }
 
-// best are the best values of a search after the budgets.
+// best has the best value of a search after each budget; NaN if a budget exceeds the limit of the
+// search.
 func (s searcher) best(p searched, seed uint64) []float64 {
 	var so []float64
 	least := math.Inf(1)
@@ -274,7 +275,7 @@ func (s searcher) best(p searched, seed uint64) []float64 {
 	})
 	at := make([]float64, len(budgets))
 	for i, n := range budgets {
-		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // one that has ended stays where it is
+		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // a search that has ended keeps its value
 			at[i] = so[min(n, len(so))-1]
 		}
 	}
@@ -354,8 +355,9 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	return page.String()
 }
 
-// standing is on how many problems the best of the first few searchers is level with the best from
-// own on, or better, and on how many it is better by more than that.
+// standing compares the best of the first few searchers with the best of the other programs', from
+// index own on. level counts the problems on which it is better or within 5 %, ahead the problems
+// on which it is better by more than 5 %.
 func standing(regrets [][]float64, few, own int) (level, ahead int) {
 	for _, of := range regrets {
 		ours, others := least(of[:few]), least(of[own:])

@@ -118,7 +118,7 @@ func serialShare(part float64, threads int) float64 {
 	return (t*part - 1) / (t - 1)
 }
 
-// threaded is a fit with its gradient, again and again.
+// threaded is a fit with its gradient, to be repeated.
 type threaded struct {
 	run  *objective.Run
 	free []float64
@@ -135,7 +135,7 @@ func (f threaded) fit(threads int) answer {
 	return a
 }
 
-// race lets numbers of threads take turns.
+// race lets fits with different numbers of threads take turns.
 func (f threaded) race(rounds int, counts []int) []timing {
 	f.fit(slices.Max(counts)) // takes the memory
 	var contenders []contender
@@ -147,9 +147,9 @@ func (f threaded) race(rounds int, counts []int) []timing {
 	return race(rounds, contenders...)
 }
 
-// profile runs fits under the profiler and returns the share of their processor time outside of
-// work that threads share, without what they wait; and the share of all other samples that the
-// runtime has, with its garbage collector.
+// profile runs fits under the profiler. serial is the fraction of their samples outside of parallel
+// work, without samples of waiting threads. runtimes is the fraction of all samples in the Go
+// runtime, which includes the garbage collector.
 func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 	path := filepath.Join(b.dir, "profile")
 	file := got(os.Create(path))
@@ -169,7 +169,7 @@ func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 		}
 		count := got(strconv.ParseFloat(fields[0], 64))
 		switch {
-		case strings.Contains(trace, "internal/linalg.(*watch)"): // for the other threads
+		case strings.Contains(trace, "internal/linalg.(*watch)"): // waits for the other threads
 		case strings.Contains(trace, "internal/linalg.(*region).run"):
 			shared += count
 		case strings.Contains(trace, "internal/linalg.(*region).help"): // the same

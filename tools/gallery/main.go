@@ -120,7 +120,7 @@ func (b *book) write() error {
 	entries, err := ledger.Judge(rows, ledger.All, b.runs, b.former, former)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, err) }
-	if b.part { // what others have to say is left out, unless it was there before
+	if b.part { // rows without a value are left out if there was no ledger before
 		entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool {
 			return former == nil && e.Verdict == ledger.NotApplicable
 		})

@@ -54,7 +54,7 @@ func score(name string) cv.Score {
 	return s
 }
 
-// best is the model with the best test information, and that.
+// best is the model with the best test information, and the estimate of it.
 func best(parts [][]cv.Predictions) (k int, of cv.Estimate) {
 	s := score("information_bits")
 	for i, p := range parts {

@@ -165,7 +165,8 @@ func (w *world) fit(m model) fitted {
 	return f
 }
 
-// left has a row of weights for each of the cases in a fold: -C_kk⁻¹ C_k of the others, 0 for them.
+// left has a row of weights for each case of fold k. They are -C_kk⁻¹ C_ko for the other cases o,
+// and 0 for the cases of the fold.
 func left(c *mat.SymDense, in []int) (out [][]float64) {
 	n := c.SymmetricDim()
 	block, rows := mat.NewSymDense(len(in), nil), mat.NewDense(len(in), n, nil)
@@ -250,7 +251,8 @@ func (w *world) truth(x []float64) int {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// predict has the held-out predictions of all models; false: a training part lacks a class.
+// predict returns the held-out predictions of all models. ok is false if a training part lacks a
+// class.
 func (w *world) predict(y []int) (c cv.Contenders, ok bool) {
 	classes := max(2, w.classes)
 	c = cv.Contenders{Groups: w.groups, Ratio: float64(w.folds) / float64(w.folds-1), Seed: w.rng.Uint64()}
@@ -299,8 +301,8 @@ func (w *world) predict(y []int) (c cv.Contenders, ok bool) {
 	return c, true
 }
 
-// probabilities are proportional to frequency times exp(scale f), with f of the labels minus their
-// frequency.
+// probabilities are proportional to frequency times exp(scale f). Here f is the regression of the
+// labels minus their frequency.
 func (m model) probabilities(out, f []float64, sum float64, counts []int) {
 	total := 0
 	for _, n := range counts {
@@ -316,7 +318,7 @@ func (m model) probabilities(out, f []float64, sum float64, counts []int) {
 	floats.Scale(1/floats.Sum(out), out)
 }
 
-// fresh is the score of a model that is fitted to all cases, on other cases.
+// fresh is the score of a model on other cases, after a fit to all cases of the set.
 func (w *world) fresh(m model, y []int, s cv.Score) float64 {
 	const cases = 1000
 	k := mat.NewSymDense(w.n, nil)

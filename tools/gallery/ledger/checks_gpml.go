@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What the claims of GPML 3.7.3 are of.
+// The configurations of the claims of GPML 3.7.3.
 var (
 	laplace = Of{Inference: "laplace"}
 	ep      = Of{Inference: "ep"}
@@ -22,7 +22,7 @@ var (
 	mlr     = Of{Inference: "logistic_regression"}
 )
 
-// check makes a Check of what is found of one configuration of an experiment and its fit.
+// check makes a Check of find, which compares one configuration of an experiment and its fit.
 func check(name string, of Of, find func(c *reports.Configuration, f *record.Fit) Found) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		c, f, err := r.fit(name, of)
@@ -90,7 +90,7 @@ func entropy(f *record.Fit) float64 {
 	return bits / float64(len(f.Labels))
 }
 
-// entropyOf compares the entropy with what is printed.
+// entropyOf compares the entropy with the published one.
 func entropyOf(published, uncertainty float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(_ *reports.Configuration, f *record.Fit) Found {
 		h := entropy(f)
@@ -134,7 +134,7 @@ func unlike(f *record.Fit) (n int) {
 	return n
 }
 
-// decideAlike counts them for all configurations of experiments.
+// decideAlike counts these cases for all configurations of experiments.
 func decideAlike(names ...string) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		cases, others := 0, 0
@@ -233,7 +233,7 @@ func groups(_ *reports.Configuration, f *record.Fit) Found {
 		f.TrainCounts[1] == 30}
 }
 
-// optimum are the two hyperparameters of a squared exponential.
+// optimum compares the two tuned hyperparameters of a squared exponential.
 func optimum(l, amplitude float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(c *reports.Configuration, _ *record.Fit) Found {
 		at, height := valueOf(c.Hyperparameters, "length_scale"), valueOf(c.Hyperparameters, "amplitude")
@@ -272,7 +272,8 @@ func nearest(x []float64, at float64) (k int) {
 	return k
 }
 
-// falls finds where the predictive probability is largest, and what comes after it up to x = 4.
+// falls finds where the predictive probability is largest, and checks that it falls from there to x
+// = 4 while the latent mean rises.
 func falls(_ *reports.Configuration, f *record.Fit) Found {
 	s := f.Surface
 	x, m, p := record.Floats(s.Axes[0]), record.Floats(s.LatentMean[0]), record.Floats(s.Proba[0])
@@ -306,7 +307,7 @@ func counts(r Runs) (Found, error) {
 	return Found{Here: here, Agrees: here == "4649 + 4649 = 9298; 767 = 406 + 361; 773 = 418 + 355"}, nil
 }
 
-// lattice counts the values of two hyperparameters.
+// lattice counts the values of the two hyperparameters on the lattice.
 func lattice(c *reports.Configuration, _ *record.Fit) Found {
 	values := [2]map[float64]bool{{}, {}}
 	for _, p := range c.Grid {
@@ -316,7 +317,7 @@ func lattice(c *reports.Configuration, _ *record.Fit) Found {
 	return Found{Here: here, Agrees: here == "17 x 23" && len(c.Grid) == 17*23}
 }
 
-// corner are the smallest and the largest probability of class 3, which is the book's +1.
+// corner is the range of the probabilities of class 3, which is the book's +1.
 func corner(_ *reports.Configuration, f *record.Fit) Found {
 	lo, hi := 1.0, 0.0
 	for _, p := range f.Proba {
@@ -326,7 +327,7 @@ func corner(_ *reports.Configuration, f *record.Fit) Found {
 		Agrees: len(f.Proba) == 773 && within(lo, 0.48, 0.005) && within(hi, 0.53, 0.005)}
 }
 
-// atEdge says if the largest evidence is at the largest amplitude of the lattice.
+// atEdge checks that the largest evidence is at the largest amplitude of the lattice.
 func atEdge(c *reports.Configuration, _ *record.Fit) Found {
 	most := 0.0
 	for _, p := range c.Grid {
@@ -497,7 +498,7 @@ func flat(r Runs) (Found, error) {
 		Agrees: math.Abs(a-b) < 0.5 && c > 0.7*a && d < 0.5*b}, nil
 }
 
-// weightsOf are the classes and inputs with the bias.
+// weightsOf is the shape of the weights: classes × (inputs + bias).
 func weightsOf(c *reports.Configuration, _ *record.Fit) Found {
 	here := fmt.Sprintf("%d x %d", len(c.Classes), c.Inputs+1)
 	return Found{Here: here, Agrees: here == "10 x 257"}

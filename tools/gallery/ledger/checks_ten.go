@@ -8,7 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What the claims of GPML Figure 3.11 read: the evidence, errors and information over the lattice.
+// The claims of GPML Figure 3.11 read the evidence, the errors and the information over the
+// lattice.
 const tenClasses = "usps_10_full"
 
 // bestOf is the best point of the lattice of ten classes by the log evidence or a score.

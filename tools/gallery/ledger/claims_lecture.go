@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// lecture are the claims of the rows of the lecture on Gaussian processes. It prints pictures. What
-// draws show is checked by the distribution that they are from.
+// lecture are the claims of the rows of the lecture on Gaussian processes. The lecture has pictures
+// only. Pictures of draws are checked by the distribution of the draws.
 var lecture = []Claim{
 	lecturePrior("Covariance function | theta (1,4,0,0) | prior samples", 0, fourTerms(1, 4, 0, 0)),
 	lecturePrior("Covariance function | theta (1,64,0,0) | prior samples", 1, fourTerms(1, 64, 0, 0)),
@@ -50,8 +50,8 @@ func fourTerms(theta0, theta1, theta2, theta3 float64) func(x, z []float64) floa
 	}
 }
 
-// whitened are the draws of an illustration at some of its places, as the standard normal numbers
-// that they are if k is their covariance: with K = L Lᵀ they are L⁻¹f.
+// whitened returns L⁻¹f for the draws f of an illustration at some of its places, with K = L Lᵀ.
+// These numbers are standard normal if k is the covariance of the draws.
 func whitened(i record.Illustration, inputs int, places []int, k func(x, z []float64) float64) ([]float64, error) {
 	at := func(place int) (x []float64) {
 		for _, c := range i.Columns[:inputs] {
@@ -89,9 +89,9 @@ func whitened(i record.Illustration, inputs int, places []int, k func(x, z []flo
 	return out, nil
 }
 
-// drawn says if numbers have the mean square of standard normal ones, 1, within four of its
-// standard deviations. Whitening enlarges rounding errors, so that the second decimal depends on
-// the machine.
+// drawn checks that the mean square of numbers is 1, as of standard normal numbers, within four of
+// its standard deviations. Whitening enlarges rounding errors, so that the second decimal depends
+// on the machine.
 func drawn(z []float64) (here string, agrees bool) {
 	square, n := 0.0, float64(len(z))
 	for _, v := range z {
@@ -108,7 +108,8 @@ func drawnFrom(z []float64) Found {
 		Cause: unexplained, Why: "the draws are not of this covariance"}
 }
 
-// lecturePrior is a row of draws over one input, at five places from one end to the other.
+// lecturePrior is the claim of draws over one input. They are checked at five places from one end
+// to the other.
 func lecturePrior(row string, at int, k func(x, z []float64) float64) Claim {
 	return Claim{Row: row, From: "lecture_prior", Check: func(r Runs) (f Found, err error) {
 		i, err := illustration(r, "lecture_prior", at)
@@ -120,7 +121,8 @@ func lecturePrior(row string, at int, k func(x, z []float64) float64) Claim {
 	}}
 }
 
-// lectureDraws are Gaussians of three dimensions with the covariance of their indices.
+// lectureDraws checks draws of Gaussians in 2, 6 and 25 dimensions, whose covariance is a kernel of
+// the indices.
 func lectureDraws(r Runs) (f Found, err error) {
 	var parts []string
 	f.Agrees = true
@@ -149,7 +151,7 @@ func lectureDraws(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureSurfaces are draws for both η, at nine places of the lattice.
+// lectureSurfaces checks draws for both η, at nine places of the lattice.
 func lectureSurfaces(r Runs) (f Found, err error) {
 	var parts []string
 	f.Agrees = true

@@ -20,7 +20,7 @@ const (
 	NotApplicable Verdict = "not_applicable" // there is nothing to compare; the reason says why
 )
 
-// Entry is a row of the ledger with what came out here.
+// Entry is a row of the ledger with its value here and the verdict.
 type Entry struct {
 	Row
 	Here        string
@@ -48,7 +48,7 @@ func Judge(rows []Row, claims Claims, runs, finished Runs, former []Entry) (entr
 	for _, row := range rows {
 		claim, ok := of[row.String()]
 		if !ok {
-			continue // told
+			continue // match has reported it
 		}
 		entry, fault := claim.judge(row, both)
 		if fault != nil {
@@ -113,7 +113,7 @@ func (c Claim) judge(row Row, runs Runs) (Entry, error) {
 	return e, nil
 }
 
-// figure compares a number of a report with the one that is printed.
+// figure compares a number of a report with the printed number.
 func (c Claim) figure(row Row, runs Runs) (f Found, err error) {
 	published, uncertainty, err := row.Figure()
 	if err != nil {
@@ -140,12 +140,13 @@ func (c Claim) figure(row Row, runs Runs) (f Found, err error) {
 	return Found{Here: shown(here, uncertainty), Agrees: within(here, published, uncertainty)}, nil
 }
 
-// within says if here rounds to what is published.
+// within reports whether here differs from the published number by at most its uncertainty.
 func within(here, published, uncertainty float64) bool {
 	return math.Abs(here-published) <= uncertainty*(1+1e-9)
 }
 
-// shown is x with a digit more than it is compared to; a whole number, as a count is, without.
+// shown is x with one digit more than the published number has. A whole number, such as a count,
+// has no decimals.
 func shown(x, uncertainty float64) string {
 	digits := 6
 	if uncertainty > 0 {

@@ -59,8 +59,8 @@ func read(text string) ([]Row, error) {
 
 var number = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// Figure is the first number of what is published, and half a unit of its last printed digit; an
-// exact one has no uncertainty.
+// Figure is the first published number and its uncertainty, half a unit of its last printed digit.
+// An exact number has uncertainty 0.
 func (r Row) Figure() (value, uncertainty float64, err error) {
 	text := number.FindString(r.Published)
 	value, err = strconv.ParseFloat(text, 64)
@@ -72,7 +72,7 @@ func (r Row) Figure() (value, uncertainty float64, err error) {
 	}
 	_, decimals, fraction := strings.Cut(text, ".")
 	unit := -len(decimals)
-	// of a whole number as many digits count as the ledger says: 8000 with one is 8000 ± 500
+	// Digits says how many digits of a whole number count: 8000 with one digit is 8000 ± 500
 	if n, err := strconv.Atoi(r.Digits); err == nil && !fraction && value != 0 {
 		unit = max(0, int(math.Floor(math.Log10(math.Abs(value))))+1-n)
 	}
