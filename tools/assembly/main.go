@@ -257,7 +257,7 @@ func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 	p.opf("SHRQ $%d, R12", bits.TrailingZeros(uint(unroll)))
 	p.lines("\t// C is wanted at the end: ask for it now, in a long sum a line every other step, " +
 		"so that A and B are not kept waiting")
-	lines := vectors*p.width()/64 + 1 // in a row of C
+	lines := vectors*p.width()/64 + 1 // cache lines of a row of C
 	perLine := 2 * p.mr / unroll      // turns of the loop to ask for one line of every row
 	p.opf("SUBQ $%d, R12", lines*perLine)
 	p.op("JCC", "long")
@@ -661,9 +661,9 @@ func coefficient(d int) string { return fmt.Sprintf("inverse_factorial%d", d) }
 
 func constant(name string) string { return name + "<>(SB)" }
 
-// constants prints the table of exp, each value four times so that an AVX2 instruction can take it
-// from memory, and the masks of a partial AVX2 vector, a window of four on four set and four clear
-// lanes.
+// constants prints the table of exp and the masks of a partial AVX2 vector. Each value of the table
+// stands there four times, so that an AVX2 instruction can take it from memory. A mask is a window
+// of four on four set and four clear lanes.
 func (p *printer) constants() {
 	define := func(name string, values ...uint64) {
 		for i, v := range values {

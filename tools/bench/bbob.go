@@ -35,11 +35,11 @@ func bbob(d, instance int) (all []searched) {
 	return all
 }
 
-// bbobInstance has what an instance draws.
+// bbobInstance holds the random numbers that make one instance of a function.
 type bbobInstance struct {
 	*rand.Rand
 	d    int
-	best []float64  // where the least value is
+	best []float64  // point of the least value
 	q, r *mat.Dense // rotations
 }
 
@@ -58,10 +58,10 @@ func rotation(rng *rand.Rand, d int) *mat.Dense {
 	return &q
 }
 
-// along is the place of axis i among the axes, from 0 to 1.
+// along is i/(d-1), the position of axis i from 0 (first axis) to 1 (last).
 func (b *bbobInstance) along(i int) float64 { return float64(i) / float64(max(1, b.d-1)) }
 
-// from is x less the best point, turned by r.
+// from is x minus the best point, rotated by r.
 func (b *bbobInstance) from(x []float64) []float64 { return turned(b.r, b.shifted(x)) }
 
 func (b *bbobInstance) shifted(x []float64) []float64 {
@@ -132,14 +132,14 @@ func valley(z []float64) float64 {
 	return rosenbrock(z)
 }
 
-// signs sets the best point to a value times random signs.
+// signs replaces every coordinate of the best point by ±value, with its sign.
 func (b *bbobInstance) signs(value float64) {
 	for i, v := range b.best {
 		b.best[i] = math.Copysign(value, v)
 	}
 }
 
-// wide is the factor of Rosenbrock's functions.
+// wide is the scale of the inputs of Rosenbrock's functions, max(1, √d/8).
 func (b *bbobInstance) wide() float64 { return max(1, math.Sqrt(float64(b.d))/8) }
 
 // beyond is the penalty outside of the box.
@@ -147,7 +147,7 @@ func beyond(z []float64) float64 {
 	return sum(z, func(v float64) float64 { return square(max(0, math.Abs(v)-5)) })
 }
 
-// schaffer is f17 and f18, with this condition.
+// schaffer is f17 or f18, which differ in their condition number.
 func (b *bbobInstance) schaffer(condition float64) func([]float64) float64 {
 	return func(x []float64) float64 {
 		z := b.stretched(condition, turned(b.q, b.asymmetric(0.5, b.from(x))))
@@ -410,12 +410,13 @@ const bbobOnly = "bbob"
 
 const bbobInstances = 3
 
-// bbobTable has, for every function and dimension, the medians of what auto finds above the least
-// value within 50 and 100 evaluations for 2 dimensions, and 120 and 250 for 5; and the share of the
-// targets 10², 10^1.8, … 10⁻⁸ that it reaches.
+// bbobTable is the table of auto's results, with a row for every function and dimension. It has the
+// median difference of auto's best value from the least value, after 50 and 100 evaluations in 2
+// dimensions and after 120 and 250 in 5. It also has the fraction of the targets 10², 10^1.8, …
+// 10⁻⁸ that auto reaches.
 func bbobTable() string {
 	dims, after := []int{2, 2, 5, 5}, []int{50, 100, 120, 250}
-	cells := make([][][]float64, len(bbobFunctions)) // by function, column and instance
+	cells := make([][][]float64, len(bbobFunctions)) // indices: function, column, instance
 	free := make(chan bool, runtime.NumCPU())
 	var wait sync.WaitGroup
 	for k := range cells {

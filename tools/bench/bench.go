@@ -19,9 +19,9 @@ import (
 // bench is one run of the program.
 type bench struct {
 	page        bytes.Buffer
-	second      int      // where the sections of the second page begin in page
+	second      int      // offset in page of the second page
 	conclusions []string // the first lines of the page
-	dir         string   // for files that pass between processes
+	dir         string   // folder of the files that pass between processes
 	train, test string   // the digits, if they are there
 	tenTrain    string
 	spamFile    string
@@ -34,7 +34,7 @@ type bench struct {
 	peak        float64 // floating-point operations a second of one core, from registers
 }
 
-// pageText is what the page says, as formats, each after a comment that names it.
+// pageText holds the texts of the page, as formats. A comment before each text names it.
 //
 //go:embed page.md
 var pageText string
@@ -52,13 +52,13 @@ func text(name string, args ...any) string {
 // say writes the text of that name.
 func (b *bench) say(name string, args ...any) { b.page.WriteString(text(name, args...) + "\n\n") }
 
-// conclude puts what a section says in short before all sections.
+// conclude adds the summary of a section to the lines before the first section.
 func (b *bench) conclude(section string, args ...any) {
 	b.conclusions = append(b.conclusions, text(section+", in short", args...))
 }
 
-// publish writes the page and, beside it, a second page with the sections from secondPage on; with
-// out "-", one page to standard output.
+// publish writes the page, and a second page with the sections from b.second on in the same folder.
+// With out "-" it writes all sections as one page to standard output.
 func (b *bench) publish(out string) error {
 	title := text("title", strings.Join(b.conclusions, "\n")) + "\n\n"
 	first, second := b.page.Bytes()[:b.second], b.page.Bytes()[b.second:]
@@ -93,7 +93,7 @@ func twoDigits(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// table writes one; every row has its bars.
+// table writes a table, whose rows already have their bars.
 func (b *bench) table(header, rule string, rows ...string) {
 	fmt.Fprintf(&b.page, "%s\n%s\n%s\n\n", header, rule, strings.Join(rows, "\n"))
 }

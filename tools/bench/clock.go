@@ -22,8 +22,9 @@ func clock(id int32) float64 {
 	return float64(t.Nano()) / 1e9
 }
 
-// peakNow is the speed of multiply-adds from registers at this moment, in floating-point operations
-// a second of processor time, of so many times what multiplyAdds does; 0 where none is known.
+// peakNow measures the speed of multiply-adds from registers, in floating-point operations per
+// second of processor time. It calls multiplyAdds the given number of times. The speed is 0 where
+// multiplyAdds does nothing.
 func peakNow(times int) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -34,9 +35,9 @@ func peakNow(times int) float64 {
 	return operations / (clock(unix.CLOCK_THREAD_CPUTIME_ID) - started)
 }
 
-// peakDuring runs f and returns the mean peak of a core meanwhile, as clocks change with what the
-// neighbours on the machine do: multiply-adds from registers for a millisecond or so of processor
-// time, a few times a second.
+// peakDuring runs f and returns the mean peak of a core during the run. The clock rate changes with
+// the load of other cores. So the peak is measured twice a second, by multiply-adds from registers
+// for about a millisecond of processor time.
 func peakDuring(f func()) float64 {
 	done, mean := make(chan struct{}), make(chan float64)
 	go func() {
@@ -56,7 +57,7 @@ func peakDuring(f func()) float64 {
 	return <-mean
 }
 
-// besidePeak lets a contender have its turn between two measurements of the peak.
+// besidePeak runs a turn between two measurements of the peak, whose mean it adds to the answer.
 func besidePeak(turn func() answer) answer {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -66,7 +67,7 @@ func besidePeak(turn func() answer) answer {
 	return a
 }
 
-// here is one turn in this process, which begins without garbage.
+// here makes f a turn in this process, which begins without garbage.
 func here(f func() answer) func() answer {
 	return func() answer {
 		debug.FreeOSMemory()
@@ -78,7 +79,7 @@ func here(f func() answer) func() answer {
 	}
 }
 
-// clocked is what f answers, with the times that it took in this process.
+// clocked runs f and adds its processor time and wall-clock time in this process to its answer.
 func clocked(f func() answer) answer {
 	cpu, wall := clock(unix.CLOCK_PROCESS_CPUTIME_ID), time.Now()
 	a := f()
@@ -97,7 +98,7 @@ func field(path, key string) string {
 	return ""
 }
 
-// resident is a line of /proc/self/status, in bytes; NaN where there is none.
+// resident is a size in /proc/self/status, in bytes; NaN if it is absent.
 func resident(what string) float64 {
 	kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/self/status", what), " kB"), 64)
 	if err != nil {
@@ -106,7 +107,7 @@ func resident(what string) float64 {
 	return 1024 * kib
 }
 
-// number is a word of a file of /proc, counted from 0; 0 where there is none.
+// number is the number at the position word, from 0, in a file of /proc; 0 if it is absent.
 func number(path string, word int) float64 {
 	text, _ := os.ReadFile(path)
 	if f := strings.Fields(string(text)); word < len(f) {
@@ -116,6 +117,7 @@ func number(path string, word int) float64 {
 	return 0
 }
 
-// stolen is the time in seconds, of all cores together, that the host of this virtual machine has
-// given to others: of cpu, user, nice, system, idle, iowait, irq, softirq, steal, in hundredths.
+// stolen is the time that the host of this virtual machine has given to others, in seconds summed
+// over all cores. It is the field steal of /proc/stat: cpu user nice system idle iowait irq softirq
+// steal, in hundredths of a second.
 func stolen() float64 { return number("/proc/stat", 8) / 100 }

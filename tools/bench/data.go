@@ -21,11 +21,12 @@ type set struct {
 	name   string
 	x, z   *mat.Dense
 	y      approx.Targets
-	labels []int // of z
+	labels []int // labels of z
 	theta  [2]float64
 }
 
-// newSet codes the labels of two classes. Without test cases those of training are both.
+// newSet codes the labels of two classes. Without test cases the training cases serve as test cases
+// too.
 func newSet(name string, d *data.Data, theta [2]float64) set {
 	test := cmp.Or(d.Test, d)
 	s := set{name: name, x: d.X, z: test.X, y: approx.Targets{Classes: 2}, labels: test.Labels, theta: theta}
@@ -57,7 +58,7 @@ func model(ard bool, l likelihood.Likelihood, inference approx.Approximation) ob
 	return objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: ard}}, Likelihood: l, Inference: inference}
 }
 
-// objective is the log evidence of a model on the set, with nothing remembered yet.
+// objective is the log evidence of a model on the set, with an empty cache.
 func (s set) objective(m objective.Model) *objective.Objective {
 	return got(objective.New(m, objective.LogEvidence{}, objective.Data{X: &kernel.Inputs{X: s.x}, Y: s.y}))
 }

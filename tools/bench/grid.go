@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// axis is the logarithms from lo on, a quarter apart, or every stride-th of them.
+// axis has logarithms from lo on in steps of a quarter, or every stride-th of them.
 func axis(lo float64, points, stride int) (v []float64) {
 	for i := 0; i < points; i += stride {
 		v = append(v, lo+float64(i)/4)
@@ -23,7 +23,7 @@ func axis(lo float64, points, stride int) (v []float64) {
 	return v
 }
 
-// scored is what a contender says of a point of the grid.
+// scored holds the scores of a contender at one point of the grid.
 type scored struct{ evidence, bits, errors float64 }
 
 func naturals(logs []float64) string {
@@ -34,7 +34,8 @@ func naturals(logs []float64) string {
 	return list(v)
 }
 
-// comparison is a method on the grid, the peer's operation, and how far the two may differ.
+// comparison is a method on the grid, the peer's operation, and the largest differences allowed
+// between them.
 type comparison struct {
 	title, likelihood, inference, op string
 	tolerance                        scored
@@ -47,7 +48,7 @@ var comparisons = []comparison{
 		scored{evidence: 1e-7, bits: 1e-6}},
 }
 
-// grid runs gallery:usps_3v5_grid, or every so many points of each axis.
+// grid runs gallery:usps_3v5_grid, with every b.stride-th point of each axis.
 func (b *bench) grid() {
 	b.say("grid")
 	s, ok := b.digits()
@@ -82,8 +83,8 @@ evaluate: test
 	b.conclude("grid", span(ratios))
 }
 
-// onGrid compares one method and returns the ratio of wall-clock times. A few points tell which way
-// of running the peer is the fastest, and only that runs all of them.
+// onGrid compares one method and returns the ratio of wall-clock times. A few points decide which
+// way of running the peer is the fastest. Only that way runs all points.
 func (b *bench) onGrid(c comparison, s set, text string, second *peer, points [][]float64) (ratio float64) {
 	ways := []struct {
 		name    string
@@ -97,7 +98,7 @@ func (b *bench) onGrid(c comparison, s set, text string, second *peer, points []
 	request := c.op + " set=" + s.name
 	if c.op == "ep_parallel" {
 		request += fmt.Sprintf(" tolerance=%g", tolerance)
-		ways = ways[:2] // the other takes minutes
+		ways = ways[:2] // the third takes minutes
 	}
 	var ours, theirs []scored
 	share := func(points [][]float64) (all []contender) {
@@ -159,8 +160,8 @@ func (b *bench) scoresOf(text string) (ours []scored) {
 	return ours
 }
 
-// share has peers share the points of the grid. Processor time is the sum of theirs, wall-clock
-// time that of all of it.
+// share divides the points of the grid among peers. The answer has the sum of the peers' processor
+// times, and the wall-clock time from the first request to the last answer.
 func (s set) share(points [][]float64, peers []*peer, request string) ([]scored, answer) {
 	answers, errs, started := make([]answer, len(points)), make([]error, len(peers)), time.Now()
 	done := make(chan struct{})

@@ -18,11 +18,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// sameLoss is by how much the log losses of two tuned fits may differ, relative to the larger of 1
-// and themselves: their inducing inputs differ.
+// sameLoss is the largest difference allowed between the log losses of two tuned fits, relative to
+// max(1, log loss). They differ because the programs select other inducing inputs.
 const sameLoss = 5e-4
 
-// large compares tuned fits with inducing inputs, and tells how fast the products of V are.
+// large compares tuned fits with inducing inputs, and measures the speed of the products of V.
 func (b *bench) large() {
 	b.say("large", tuningThreads)
 	if b.noGPBoost != "" {

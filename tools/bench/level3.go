@@ -33,8 +33,8 @@ func (b *bench) level3() {
 	b.conclude("level3", b.ways[1].name, span(ratios))
 }
 
-// operation is one to compare: its result is in c; only its upper triangle counts if it is
-// a triangle, and prepare is copied to c before.
+// operation is an operation on matrices to compare: prepare is copied to c, then do leaves its
+// result in c. If triangle is set, only the upper triangle of the result counts.
 type operation struct {
 	name     string
 	work     float64
@@ -44,8 +44,8 @@ type operation struct {
 	c        blas64.General
 }
 
-// times is how often an operation runs in a turn, so that what the turn of another left in the
-// caches shows less.
+// times is the number of runs of an operation in a turn. With several runs it matters less what the
+// previous turn left in the caches.
 const times = 4
 
 // turn is one turn of gpc-tune: the answer has the trace and the norm of the result.
@@ -75,7 +75,7 @@ func (o operation) turn() answer {
 	return a
 }
 
-// matrices are the operations on matrices of order n, which the peers have too.
+// matrices are the operations on matrices of order n that the peers have as well.
 func (b *bench) matrices(n int) []operation {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	general := func() blas64.General {
@@ -115,14 +115,14 @@ func (b *bench) matrices(n int) []operation {
 	}
 }
 
-// operation is the row of the table, and how long OpenBLAS takes for each second of gpc-tune.
+// operation measures o. It returns the row of the table, and OpenBLAS's time over gpc-tune's.
 func (b *bench) operation(o operation) (row string, ratio float64) {
 	peer := func(p *peer) contender {
 		return contender{p.name, func() answer {
 			return besidePeak(func() answer { return p.do("level3 op=%s times=%d", o.name, times) })
 		}}
 	}
-	slow := race(2, peer(b.ways[0])) // of a speed that leaves no doubt
+	slow := race(2, peer(b.ways[0])) // two rounds: the difference is large
 	all := race(3*b.rounds, contender{"gpc-tune", o.turn}, peer(b.ways[1]))
 	row = fmt.Sprintf("| %s | %d |", o.name, o.c.Rows)
 	for _, t := range []timing{all[0], slow[0], all[1]} {

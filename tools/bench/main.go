@@ -1,10 +1,11 @@
 //go:build linux
 
-// Bench compares gpc-tune with other programs in one run on one machine: OpenBLAS,
-// scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
-// It checks that the results agree before it compares times, and writes the page
-// docs/performance.md with a second one beside it. A section alone, on standard output:
-// go run ./tools/bench -only threads -o -
+// Bench compares gpc-tune with other programs in one run on one machine: OpenBLAS, scikit-learn and
+// GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy. It checks that the
+// results agree before it compares times, and writes the pages docs/performance.md and
+// docs/performance-methods.md. This prints one section alone:
+//
+//	go run ./tools/bench -only threads -o -
 //
 // Python, scikit-learn, R and kernlab must be there. GPBoost is optional: its Python package
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
@@ -30,7 +31,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// settings is what the command line says of a run.
+// settings are flags of the command line.
 type settings struct{ digits, python, rscript, core, only string }
 
 func main() {

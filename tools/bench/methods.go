@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// inferred is a likelihood with a method of inference, and what its column is called.
+// inferred is a likelihood with a method of inference, and the name of its column.
 type inferred struct {
 	name   string
 	lik    likelihood.Likelihood
@@ -43,7 +43,8 @@ func besideEP(lik likelihood.Likelihood, classes int) (all []inferred) {
 	return all
 }
 
-// excerpt is so many cases drawn from a data set, and points of theta.
+// excerpt describes subsamples of a data set, by their sizes, and the points theta at which they
+// are evaluated.
 type excerpt struct {
 	name   string
 	spec   data.Spec
@@ -87,7 +88,7 @@ func (b *bench) methods() {
 }
 
 // compareMethods writes a table with a row for each excerpt, size and point; the first method is
-// that which others are measured by.
+// the reference of the others.
 func (b *bench) compareMethods(excerpts []excerpt, methods []inferred) {
 	header, rule := "| | n | θ |", "|---|---:|---|"
 	for _, m := range methods {
@@ -112,7 +113,7 @@ func (b *bench) compareMethods(excerpts []excerpt, methods []inferred) {
 	}
 }
 
-// draw is n of the cases.
+// draw returns n cases, drawn at random.
 func (e excerpt) draw(n int) objective.Data {
 	e.spec.Subsample = n
 	d := got(data.Load(e.spec, ".", 1))
@@ -131,10 +132,11 @@ func (e excerpt) draw(n int) objective.Data {
 	return objective.Data{X: &kernel.Inputs{X: d.X}, Y: y}
 }
 
-// longest is what a method may take for one evaluation: some ten times EP's at the largest size.
+// longest is the time limit of one evaluation: some ten times EP's time at the largest size.
 const longest = 20 * time.Second
 
-// methodsAt is a row: the time of the first method, that of the others over it, and iterations.
+// methodsAt returns a row: the time of the first method, the times of the others as multiples of
+// it, and the iterations.
 func (b *bench) methodsAt(row string, d objective.Data, theta []float64, methods []inferred) string {
 	var contenders []contender
 	for _, m := range methods {

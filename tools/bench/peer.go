@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// peer is a program of its own process that answers requests, a line each (see peers.py).
+// peer is a program in another process, which answers each request, a line, with a line (see
+// peers.py).
 type peer struct {
 	name    string
 	process *exec.Cmd
@@ -31,12 +32,12 @@ type answer struct {
 	Out         []float64
 	Evaluations int
 	CPU, Wall   float64 // seconds
-	Peak        float64 // operations a second from registers, just before and after
-	Bytes       float64 // by which the resident set grew at its peak
+	Peak        float64 // peak of the core just before and after, operations a second
+	Bytes       float64 // growth of the resident set to its peak
 }
 
-// start runs argv with settings added to the environment, from which whatever steers OpenBLAS is
-// taken.
+// start runs argv. It removes all variables that control OpenBLAS from the environment and adds
+// settings.
 func start(name string, settings []string, argv ...string) *peer {
 	p := &peer{name: name, process: exec.Command(argv[0], argv[1:]...)}
 	p.process.Stderr = os.Stderr
@@ -70,7 +71,7 @@ func (p *peer) ask(to any, format string, args ...any) error {
 	return nil
 }
 
-// do is ask for an answer, without which the run ends.
+// do asks for an answer and ends the run if there is none.
 func (p *peer) do(format string, args ...any) (a answer) {
 	must(p.ask(&a, format, args...))
 	if a.Error != "" {

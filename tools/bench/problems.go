@@ -26,8 +26,9 @@ type searched struct {
 	space search.Space
 	value func(x []float64) float64
 	least float64
-	// climb follows the gradient as auto does for about so many evaluations, first from this start,
-	// and tells where each climb ended, after how many in all; nil: there is no gradient
+	// climb follows the gradient as auto does, for about the given number of evaluations. The first
+	// climb begins at start. At the end of each climb it calls tell with the number of evaluations
+	// so far and the value reached. climb is nil without a gradient
 	climb func(start []float64, evaluations int, seed uint64, tell func(evaluations int, value float64))
 }
 
@@ -90,7 +91,7 @@ func hartmann(a, p [4][]float64) func([]float64) float64 {
 }
 
 // problems are functions whose least values are known, and minus the log evidence of two bundled
-// sets, whose greatest value is that of ten climbs of bfgs.
+// sets. The best of ten climbs of bfgs gives the greatest log evidence.
 func problems() []searched {
 	number := func(name string, lo, hi float64) param.Spec { return param.Between(name, param.Identity, lo, hi) }
 	return []searched{
@@ -196,8 +197,8 @@ func logs(x []float64) (theta []float64) {
 	return theta
 }
 
-// heldOut is the log loss of the cases of a bundled set, in bits per case, each predicted from the
-// other four fifths by Laplace's method, as a function of a model and its hyperparameters.
+// heldOut returns the log loss of a bundled set by cross-validation with five folds, as a function
+// of a model and its hyperparameters. It is in bits per case. The predictions are Laplace's.
 func heldOut(name string) func(k kernel.Kernel, l likelihood.Likelihood, theta []float64) float64 {
 	const folds = 5
 	set := newSet(name, standardized(data.Spec{Dataset: name}), [2]float64{})
@@ -251,7 +252,8 @@ func heldOutNumbers() searched {
 		func(x []float64) float64 { return loss(kernel.SE{}, likelihood.Probit{}, logs(x)) }, math.NaN(), nil}
 }
 
-// heldOutKinds is that of thyroid_binary over kinds of kernels and likelihoods too.
+// heldOutKinds is the cross-validated log loss of thyroid_binary over the kernel, the likelihood
+// and their hyperparameters.
 func heldOutKinds() searched {
 	loss := heldOut("thyroid_binary")
 	when := func(h param.Spec, kinds ...float64) param.Spec {

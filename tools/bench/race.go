@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// contender is one of those that take turns.
+// contender is a program, method or setting that takes turns with others.
 type contender struct {
 	name string
 	run  func() answer
 }
 
-// timing is what a contender's turns gave.
+// timing holds the answers of all turns of a contender.
 type timing struct {
 	name  string
 	turns []answer
@@ -51,7 +51,7 @@ func (t timing) median(f func(answer) float64) float64 { return middle(t.sorted(
 // middle is the median of sorted values.
 func middle(v []float64) float64 { return (v[len(v)/2] + v[(len(v)-1)/2]) / 2 }
 
-// ratio is the median over the rounds of how long another takes for each second of t.
+// ratio is the median over the rounds of the other's processor time over t's.
 func (t timing) ratio(other timing) float64 {
 	v := make([]float64, len(t.turns))
 	for i, a := range t.turns {
@@ -61,7 +61,7 @@ func (t timing) ratio(other timing) float64 {
 	return middle(v)
 }
 
-// nearest is how long the fastest of others takes for each second of t, by processor time.
+// nearest is the least processor time of the fastest of the others, over t's.
 func (t timing) nearest(others []timing) float64 {
 	best := math.Inf(1)
 	for _, o := range others {
@@ -79,7 +79,7 @@ type column struct {
 	cell   func(timing) string
 }
 
-// times writes the table of a race; ratios are to the first.
+// times writes the table of a race, with the ratios of processor times to the first contender.
 func (b *bench) times(all []timing, more ...column) {
 	header := "| | CPU, least | CPU, median | wall, least | wall, median | ratio |"
 	rule := "|---|---:|---:|---:|---:|---:|"
@@ -99,7 +99,7 @@ func (b *bench) times(all []timing, more ...column) {
 	b.table(header, rule, rows...)
 }
 
-// evaluations is how many each contender took.
+// evaluations is the column of the number of evaluations that each contender took.
 func evaluations(header string) column {
 	return column{header, func(t timing) string { return fmt.Sprint(t.first().Evaluations) }}
 }
@@ -114,8 +114,8 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-// agree is by how much a differs from b relative to max(1, |b|); the run ends where it exceeds the
-// tolerance.
+// agree returns the largest difference between a and b, relative to max(1, |b|). It ends the run if
+// this exceeds the tolerance.
 func agree(what string, a, b []float64, tolerance float64) float64 {
 	if len(a) != len(b) {
 		must(fmt.Errorf("%s: %d numbers and %d", what, len(a), len(b)))

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// jobs is how many jobs that do nothing are scheduled.
+// jobs is the number of scheduled jobs, which do nothing.
 const jobs = 2000
 
 // trivial is a study whose trials do nothing.

@@ -24,21 +24,22 @@ import (
 
 const (
 	most  = 400 // evaluations of a search
-	fewer = 100 // the same of one that takes some 10 ms or more for a proposal
+	fewer = 100 // evaluations of a search with 10 ms or more a proposal
 	seeds = 40
 )
 
 // budgets are the numbers of evaluations after which searches are compared.
 var budgets = []int{20, 40, 100, 400}
 
-// searcher is a way of searching, ours or another's: it tells every value that it has.
+// searcher is a strategy of gpc-tune or another program. run calls tell with the value of every
+// evaluation.
 type searcher struct {
 	name  string
-	limit int // of evaluations
+	limit int // evaluations of a search
 	run   func(p searched, seed uint64, tell func(value float64))
 }
 
-// searchers are ours, and after them those of other programs.
+// searchers returns gpc-tune's searchers, the first own of all, and then the other programs'.
 func searchers(python chan *peer) (all []searcher, own int) {
 	all = []searcher{
 		{"auto", most, ours(search.Auto{Trials: most})},
@@ -77,7 +78,7 @@ func started(space search.Space, seed uint64) search.Space {
 	return space
 }
 
-// ours runs a strategy; one that refuses the space runs nothing.
+// ours runs a strategy, unless the strategy refuses the space.
 func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
 	return func(p searched, seed uint64, tell func(float64)) {
 		space := started(p.space, seed)
@@ -106,8 +107,8 @@ func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
 	}
 }
 
-// gonum runs a method of gonum in the unit cube. Outside of it the value is that of the nearest
-// point, with the squared distance from it added; whole numbers and choices are rounded.
+// gonum runs a method of gonum in the unit cube. Outside of the cube f is the value at the nearest
+// point plus the squared distance to it; whole numbers and choices are rounded.
 func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func(float64)) {
 	return func(p searched, seed uint64, tell func(float64)) {
 		space := started(p.space, seed)
@@ -180,8 +181,8 @@ func asked(method string, evaluations int, free chan *peer) func(searched, uint6
 	}
 }
 
-// searches writes the page of searches beside those of other programs. What those find is kept in a
-// file if one is named, and read from there the next time.
+// searches writes the page that compares gpc-tune's searches with other programs'. If keep names a
+// file, the values that the other programs find are kept there and read by the next run.
 func searches(python, keep, out string) {
 	free := make(chan *peer, runtime.NumCPU())
 	for range cap(free) {
@@ -217,8 +218,8 @@ func searches(python, keep, out string) {
 	must(os.WriteFile(out, []byte(page), 0o666))
 }
 
-// measuredSearches are the best values after the budgets by problem, searcher, budget and seed; NaN
-// where a search does not go so far.
+// measuredSearches returns best values, with the indices problem, searcher, budget and seed; NaN if
+// the budget exceeds the limit of the search.
 func measuredSearches(all []searched, ways []searcher, own int, keep string) [][][][]record.Number {
 	kept := map[string][][]record.Number{}
 	if text, err := os.ReadFile(keep); err == nil {
@@ -261,7 +262,8 @@ func measuredSearches(all []searched, ways []searcher, own int, keep string) [][
 	return found
 }
 
-// best are the best values of a search after the budgets.
+// best has the best value of a search after each budget; NaN if a budget exceeds the limit of the
+// search.
 func (s searcher) best(p searched, seed uint64) []float64 {
 	var so []float64
 	least := math.Inf(1)
@@ -273,7 +275,7 @@ func (s searcher) best(p searched, seed uint64) []float64 {
 	})
 	at := make([]float64, len(budgets))
 	for i, n := range budgets {
-		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // one that has ended stays where it is
+		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // a search that has ended keeps its value
 			at[i] = so[min(n, len(so))-1]
 		}
 	}
@@ -298,11 +300,11 @@ func climbed(p searched) [][]record.Number {
 	return best
 }
 
-// searchPage is the text of the page. Of values it shows by how much their medians over the seeds
-// are above the least.
+// searchPage is the text of the page. It shows the median best value over the seeds, as its
+// difference from the least value of the problem.
 func searchPage(all []searched, ways []searcher, own int, found [][][][]record.Number) string {
 	var page strings.Builder
-	regrets := make([][][]float64, len(budgets)) // by budget, problem and searcher
+	regrets := make([][][]float64, len(budgets)) // indices: budget, problem, searcher
 	for b := range budgets {
 		for i, p := range all {
 			regrets[b] = append(regrets[b], nil)
@@ -353,8 +355,9 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	return page.String()
 }
 
-// standing is on how many problems the best of the first few searchers is level with the best from
-// own on, or better, and on how many it is better by more than that.
+// standing compares the best of the first few searchers with the best of the other programs', from
+// index own on. level counts the problems on which it is better or within 5 %, ahead the problems
+// on which it is better by more than 5 %.
 func standing(regrets [][]float64, few, own int) (level, ahead int) {
 	for _, of := range regrets {
 		ours, others := least(of[:few]), least(of[own:])
@@ -408,10 +411,10 @@ func searchTable(page *strings.Builder, all []searched, ways []searcher, regrets
 	}
 }
 
-// negligible is less than is worth telling.
+// negligible is the difference from the least value below which a value counts as the least.
 const negligible = 1e-6
 
-// short is how many values are above the least that is near enough.
+// short counts the values above least, the largest value that is near enough.
 func short(values []record.Number, least float64) (n int) {
 	for _, v := range values {
 		if !(float64(v) <= least) {

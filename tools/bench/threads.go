@@ -21,11 +21,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// profiledFor is how long fits are profiled, at 100 samples a second of processor time.
+// profiledFor is the time during which fits are profiled, with 100 samples per second of processor
+// time.
 const profiledFor = 5 * time.Second
 
-// threads measures one fit with its gradient on 1, 2, 4 … threads, and what of it runs on one
-// alone.
+// threads measures one fit with its gradient on 1, 2, 4 … threads, and the fraction of it that runs
+// on one thread alone.
 func (b *bench) threads() {
 	b.say("threads")
 	spam, ok := b.spam()
@@ -93,7 +94,8 @@ func (s shares) String() string {
 		amdahl(s.profile, 16), amdahl(s.processor, 16), amdahl(s.profile, 64), amdahl(s.processor, 64))
 }
 
-// shares measures, beside the times on one thread and on more.
+// shares measures the serial shares of a fit. one has its times on one thread, more has its times
+// on several.
 func (b *bench) shares(fit threaded, one, more timing, threads int) (s shares) {
 	s.speedup = one.least(wallOf) / more.least(wallOf)
 	s.profile, s.runtime = b.profile(fit, threads)
@@ -102,27 +104,27 @@ func (b *bench) shares(fit threaded, one, more timing, threads int) (s shares) {
 	return s
 }
 
-// amdahl is by how much so many processors are faster than one, where a share of the time of one
-// is serial.
+// amdahl is the speed-up by several processors, by Amdahl's law. serial is the serial fraction of
+// the time on one processor.
 func amdahl(serial float64, processors int) float64 {
 	serial = max(0, serial)
 	return 1 / (serial + (1-serial)/float64(processors))
 }
 
-// serialShare is the share of one thread's time that is serial, by Amdahl's law, where so many
-// threads need a part of that time.
+// serialShare is the serial fraction of the time on one thread, by Amdahl's law. part is the time
+// on several threads over the time on one.
 func serialShare(part float64, threads int) float64 {
 	t := float64(threads)
 	return (t*part - 1) / (t - 1)
 }
 
-// threaded is a fit with its gradient, again and again.
+// threaded is a fit with its gradient, to be repeated.
 type threaded struct {
 	run  *objective.Run
 	free []float64
 }
 
-// fit is one from a cold start, in the memory of the last one.
+// fit fits from a cold start, in the memory of the previous fit.
 func (f threaded) fit(threads int) answer {
 	linalg.SetThreads(threads)
 	defer linalg.SetThreads(1)
@@ -133,7 +135,7 @@ func (f threaded) fit(threads int) answer {
 	return a
 }
 
-// race lets numbers of threads take turns.
+// race lets fits with different numbers of threads take turns.
 func (f threaded) race(rounds int, counts []int) []timing {
 	f.fit(slices.Max(counts)) // takes the memory
 	var contenders []contender
@@ -145,9 +147,9 @@ func (f threaded) race(rounds int, counts []int) []timing {
 	return race(rounds, contenders...)
 }
 
-// profile runs fits under the profiler and returns the share of their processor time outside of
-// work that threads share, without what they wait; and the share of all other samples that the
-// runtime has, with its garbage collector.
+// profile runs fits under the profiler. serial is the fraction of their samples outside of parallel
+// work, without samples of waiting threads. runtimes is the fraction of all samples in the Go
+// runtime, which includes the garbage collector.
 func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 	path := filepath.Join(b.dir, "profile")
 	file := got(os.Create(path))
@@ -167,7 +169,7 @@ func (b *bench) profile(f threaded, threads int) (serial, runtimes float64) {
 		}
 		count := got(strconv.ParseFloat(fields[0], 64))
 		switch {
-		case strings.Contains(trace, "internal/linalg.(*watch)"): // for the other threads
+		case strings.Contains(trace, "internal/linalg.(*watch)"): // waits for the other threads
 		case strings.Contains(trace, "internal/linalg.(*region).run"):
 			shared += count
 		case strings.Contains(trace, "internal/linalg.(*region).help"): // the same

@@ -20,15 +20,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// tuningThreads is how many each contender has.
+// tuningThreads is the number of threads of each contender.
 const tuningThreads = 2
 
-// patience is the number of seconds from which a fit is left out.
+// patience is the expected time, in seconds, above which a fit is left out.
 const patience = 240
 
-// sameEvidence is by how much a peer's log evidence may differ from gpc-tune's at the same
-// hyperparameters, relative. sameMaximum is that of the maxima: GPBoost ends where a step gains
-// less than 1e-6 of the value, and the steps that it leaves out may come to a few times that.
+// sameEvidence is the largest relative difference of a peer's log evidence from gpc-tune's at the
+// same hyperparameters. sameMaximum is the largest relative difference between the maxima: GPBoost
+// ends where a step gains less than 1e-6 of the value, and the steps that it leaves out may come to
+// a few times that.
 const sameEvidence, sameMaximum = 1e-6, 1e-5
 
 // tune compares tuned fits of one model: the program as a user starts it, and the peers' fits.
@@ -69,19 +70,19 @@ func (b *bench) build() string {
 	return program
 }
 
-// tunedFits are what the fits so far came to.
+// tunedFits holds the results of the fits so far.
 type tunedFits struct {
 	*bench
 	program     string
 	rows        []string
-	ratios      map[string][]float64 // of wall-clock time, by contender
-	last        map[string]float64   // seconds by contender, of the set before
+	ratios      map[string][]float64 // wall-clock time over gpc-tune's, by contender
+	last        map[string]float64   // seconds by contender, on the previous set
 	lastN       int
-	same, short float64 // the largest differences from gpc-tune at one point, and of the maxima
+	same, short float64 // largest differences from gpc-tune: at one point, and between maxima
 }
 
-// add lets the contenders tune on one more set. A fit that by the cube of n, from the set before,
-// would take more than anybody's patience is left out.
+// add lets the contenders tune on one more set. A fit is left out if its expected time exceeds
+// patience: its time on the previous set, scaled by the cube of n.
 func (f *tunedFits) add(s set) {
 	n, d := s.x.Dims()
 	begin := []float64{0, math.Log(float64(d)) / 2}
@@ -192,7 +193,7 @@ func (b *bench) process(program, plan string) answer {
 	}
 	a := answer{Wall: time.Since(started).Seconds()}
 	a.CPU = (fit.ProcessState.UserTime() + fit.ProcessState.SystemTime()).Seconds()
-	a.Bytes = 1024 * float64(fit.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // of the whole process
+	a.Bytes = 1024 * float64(fit.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // peak of the whole process
 	var found struct {
 		Evidence float64 `json:"log_evidence"`
 		Theta    struct {

@@ -13,7 +13,7 @@ import (
 // counts are the numbers of entries by verdict.
 type counts struct {
 	rows, values, reasons, agree, differ, unrun int
-	causes                                      []caused // of those that differ, the most frequent first
+	causes                                      []caused // causes of differing rows, the most frequent first
 	former                                      map[string]int
 }
 
@@ -59,7 +59,8 @@ func count(entries []ledger.Entry) counts {
 	return n
 }
 
-// none is the number of rows with nothing to compare although their experiments have run.
+// none is the number of rows with nothing to compare, without the rows whose experiments have not
+// run.
 func (n counts) none() int { return n.rows - n.agree - n.differ - n.unrun }
 
 // why returns the causes of differences, each with its number of rows.

@@ -2,15 +2,15 @@ package main
 
 // source is a chapter of the page.
 type source struct {
-	name     string // in the ledger; empty: nothing there is from it
+	name     string // Row.Source in the ledger; empty: no row has it
 	title    string
-	exhibits []exhibit // in the order of the source
+	exhibits []exhibit // ordered as in the source
 }
 
 // exhibit is a figure, a table or a passage of a source, with the pictures that reproduce it.
 type exhibit struct {
-	title    string   // in the source
-	places   []string // of its rows in the ledger
+	title    string   // as the source names it
+	places   []string // Row.Place of its rows in the ledger
 	shows    string   // what the pictures show; without pictures, what the rows are about
 	pictures []string // names of files, without .svg: the experiment, a hyphen, the figure
 	also     []string // experiments that neither its pictures nor its rows name

@@ -81,7 +81,7 @@ func results(out *bytes.Buffer, r *ledger.Run) {
 	}
 }
 
-// failing has the number of failures of experiments that are expected to fail, as their files say.
+// failing has the expected number of failures of experiments whose files say that some fits fail.
 var failing = map[string]int{"garcia_fernandez_order": 1} // ten plain updates diverge in a fold
 
 // remarks writes the failures and the warnings. An unexpected number of failures is an error.

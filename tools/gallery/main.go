@@ -64,11 +64,11 @@ type book struct {
 	part bool   // only some experiments were asked for
 	// nothing runs; only finished runs are read
 	finished bool
-	runs     ledger.Runs // of this time
-	former   ledger.Runs // finished before, and not asked for this time
+	runs     ledger.Runs // runs of this call
+	former   ledger.Runs // runs finished before, not asked for in this call
 }
 
-// folder has all files except the overview.
+// folder is the folder of all files except the overview.
 func (b *book) folder() string { return strings.TrimSuffix(b.file, filepath.Ext(b.file)) }
 
 // run runs experiments, and reads the kept runs of the others.
@@ -106,8 +106,8 @@ func (b *book) run(ctx context.Context, names []string, digits, runs string) err
 	return errors.Join(faults...)
 }
 
-// write judges the rows, writes all files, removes those of experiments that no longer exist, and
-// prints the counts.
+// write judges the rows, writes all files and prints the counts. It removes the files of
+// experiments that no longer exist.
 func (b *book) write() error {
 	rows, err := ledger.Rows()
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *book) write() error {
 	entries, err := ledger.Judge(rows, ledger.All, b.runs, b.former, former)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, err) }
-	if b.part { // what others have to say is left out, unless it was there before
+	if b.part { // rows without a value are left out if there was no ledger before
 		entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool {
 			return former == nil && e.Verdict == ledger.NotApplicable
 		})

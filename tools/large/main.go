@@ -1,8 +1,8 @@
 // Large compares covariances of lower rank with the exact one on a data set for which both can be
-// had, and writes docs/large-n.md with its figure: for Laplace's method the log evidence, what is
-// found out about held-out cases, processor time and memory, by the number of inducing inputs, with
-// FITC, with VFE, and with as many as a tolerance asks for. Every number on the page is of these
-// runs; those in the folder are not made again:
+// had, and writes docs/large-n.md with its figure: Laplace's method with FITC and VFE, with given
+// numbers of inducing inputs and with the number that meets a tolerance. The page has the log
+// evidence, the information on held-out cases, processor time and memory. Every number on the page
+// is from these runs. Runs that are already in the folder are not repeated:
 //
 //	go run ./tools/large -cases spam.csv.gz -runs FOLDER
 package main

@@ -99,8 +99,8 @@ func drawn(rows []row) figure.Figure {
 	return f
 }
 
-// beside is what `go run ./tools/bench -only large` measured, and ten is what runs of the digits
-// came to.
+// beside holds the measurements of `go run ./tools/bench -only large`. ten holds the results of
+// runs on the ten digits.
 //
 //go:embed beside.md
 var beside string

@@ -17,23 +17,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What is written for a number that is to be found: the tolerance of auto, and half as many points,
-// so that the page is made in minutes.
+// The limits for runs that find the number of inducing inputs: the tolerance of auto, and half its
+// largest number, so that the page is made in minutes.
 const (
 	most      = 1000
 	tolerance = 0.001
 )
 
-// row is what came of one method.
+// row is the result of one method.
 type row struct {
-	name    string // of the correction; "" exact
-	points  int    // that were asked for; 0: as many as it takes
+	name    string // correction; "": exact covariance
+	points  int    // inducing inputs; 0: the number that meets the tolerance
 	result  reports.Configuration
-	seconds float64 // of processor time
-	memory  int64   // of the largest job, bytes, as planned
+	seconds float64 // processor time
+	memory  int64   // bytes of the largest job, as planned
 }
 
-// compare runs all of them.
+// compare runs all methods.
 func compare(ctx context.Context, file string, points []string, runs string) (rows []row, err error) {
 	add := func(name, option string, points int) {
 		if err != nil {
@@ -65,8 +65,8 @@ func compare(ctx context.Context, file string, points []string, runs string) (ro
 	return rows, err
 }
 
-// run tunes one model on all cases, and on those that are left when a fifth is held out. The
-// seconds are kept beside the run.
+// run tunes one model twice: on all cases, and on four fifths with the last fifth held out. The
+// file seconds in the folder of the run keeps its time.
 func (r *row) run(ctx context.Context, file, inference, dir string) error {
 	path, err := filepath.Abs(file)
 	if err != nil {

@@ -26,11 +26,11 @@ import (
 // source is a package without its tests.
 type source struct {
 	*packages.Package
-	text map[string]string // by file name
+	text map[string]string // key: file name
 }
 
-// packagesOf lists the packages of the product, without tools, conformance kits and what tests
-// share, and all packages with tests.
+// packagesOf lists two groups of packages: product has the packages without tools, conformance kits
+// and helpers of tests, tested has all packages with tests.
 func packagesOf(ctx context.Context) (product, tested []string, err error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedForTest
 	all, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Tests: true}, "./...")
@@ -107,10 +107,11 @@ func (s *source) draw(found []mutant, seed uint64, each, first int) []mutant {
 	return drawn
 }
 
-// with returns the files of the package with mutants, and the file that these need.
+// with returns the files of the package with these mutants, and the file of conditions that mutants
+// need.
 func (s *source) with(mutants ...mutant) map[string]string {
 	all := maps.Clone(s.text)
-	fromLast := func(a, b mutant) int { return b.start - a.start } // so that the offsets before it stay
+	fromLast := func(a, b mutant) int { return b.start - a.start } // last first: earlier offsets stay valid
 	for _, m := range slices.SortedFunc(slices.Values(mutants), fromLast) {
 		text := all[m.path]
 		all[m.path] = text[:m.start] + m.rewrite(m.number, text[m.start:m.end]) + text[m.end:]
@@ -120,12 +121,12 @@ func (s *source) with(mutants ...mutant) map[string]string {
 	return all
 }
 
-// conditions is put into each package with mutants.
+// conditions is the source file added to each package with mutants.
 //
 //go:embed conditions.txt
 var conditions string
 
-// check returns why the package does not compile with such files.
+// check returns the error with which the package with these files fails to compile.
 func (s *source) check(text map[string]string) (failed error) {
 	var files []*ast.File
 	fset := token.NewFileSet()

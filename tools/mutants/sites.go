@@ -17,12 +17,12 @@ const module = "github.com/gpc-tune/gpc-tune/"
 
 // mutant is one change of one place.
 type mutant struct {
-	path   string // of the file
-	file   string // the same from the module's root on
+	path   string // path of the file
+	file   string // path from the module's root
 	line   int
-	text   string // of the line, without the blanks around it
-	change string // what becomes what
-	number int    // which of the mutants compiled into one program it is, from 1
+	text   string // the line, without the blanks around it
+	change string // old and new source
+	number int    // number among the mutants of one program, from 1
 
 	start, end int                               // the bytes of the file that rewrite replaces
 	rewrite    func(number int, s string) string // source for [start, end) that has s and the mutant
@@ -111,7 +111,8 @@ func (f *finder) lineOf(at int) (from, to int) {
 	return from, to
 }
 
-// beside is the text up to so many bytes before and after [from, to), on the same line.
+// beside returns the text of the same line before and after [from, to), at most before and after
+// bytes of it.
 func (f *finder) beside(from, to, before, after int) (string, string) {
 	begin, end := f.lineOf(from)
 	left, right := f.source[max(begin, from-before):from], f.source[min(to, end):min(end, to+after)]

@@ -25,7 +25,7 @@ type result struct {
 	end
 	by      string // the test that detected it
 	reached int    // number of tests that reach it
-	left    int    // those that were not run: there was no time, or another one had detected it
+	left    int    // number of tests not run: time was up, or another one had detected it
 	reason  string // why it is listed as equivalent; "" if not
 }
 
@@ -45,7 +45,7 @@ type count [ends]int
 
 func (c count) killed() int { return c[killed] + c[killedByTime] }
 
-// rate is the fraction of killed mutants among those that are not equivalent.
+// rate is the number of killed mutants over the number of mutants that are not equivalent.
 func (c count) rate() float64 { return float64(c.killed()) / float64(max(1, c.killed()+c[alive])) }
 
 // summary returns the page and the rate of all.

@@ -29,7 +29,7 @@ import (
 const (
 	atOnce   = 2               // test programs that run at the same time
 	memory   = 12 << 20        // KiB of address space that a test program may take; a mutant may ask for all there is
-	together = 2 * time.Second // how long tests may take, without a mutant, that run in one process
+	together = 2 * time.Second // time of the tests, without a mutant, that may share a process
 	apart    = 5 * time.Second // a test that takes longer is run by subtests
 )
 
@@ -51,13 +51,13 @@ func pattern(tests []test) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// joins says whether a test can run in one process with another.
+// joins reports whether two tests can run in the same process.
 func (one test) joins(other test) bool {
 	whole := one.sub == ""
 	return one.folder == other.folder && whole == (other.sub == "") && (whole || one.name == other.name)
 }
 
-// trial has the test programs, which have all mutants.
+// trial has the test programs, into which all mutants are compiled.
 type trial struct {
 	temporary string
 	within    time.Duration  // after it no further test of a mutant begins
@@ -162,8 +162,8 @@ func (t *trial) trace(ctx context.Context, folders []string) error {
 // passed is the line of a subtest that passed.
 var passed = regexp.MustCompile(`(?m)^    --- PASS: [^/]+/(\S+) \(`)
 
-// alone runs one test without a mutant: the numbers of the mutants that it reaches, and its
-// subtests, unless one of these cannot be run alone.
+// alone runs one test without a mutant. It returns the numbers of the mutants that the test
+// reaches, and its subtests if each of them can run alone.
 func (t *trial) alone(ctx context.Context, one *test) (reached []int, subs []string, err error) {
 	file := t.program(one.folder) + "." + one.name + "." + url.PathEscape(one.sub)
 	defer os.Remove(file)
@@ -195,8 +195,9 @@ func (t *trial) alone(ctx context.Context, one *test) (reached []int, subs []str
 	return reached, subs, err
 }
 
-// judge runs the tests that reach a mutant, up to the first that fails: those of its own package
-// first, the fast ones before the slow ones, in groups that take little time together.
+// judge runs the tests that reach a mutant, up to the first that fails. Tests of the mutant's
+// package come first, and fast tests before slow ones. They run in groups that take little time
+// together.
 func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	tests := slices.Clone(t.reach[m.number])
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })

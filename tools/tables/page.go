@@ -13,7 +13,8 @@ const heading = "## Tables with known truth\n"
 // kinds are scikit-learn's classifiers, as peers.py names them.
 var kinds = []string{"logistic regression", "random forest", "boosting", "SVC"}
 
-// beside summarises ratios of log losses to the least of others: on average, and at most.
+// beside summarises the ratios of r.loss to the least log loss of the others by their mean and
+// their maximum.
 func beside(all []result, others func(r result) map[string]float64) string {
 	ratio, worst, better := 0.0, 0.0, 0
 	for _, r := range all {

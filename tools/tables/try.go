@@ -55,7 +55,7 @@ type result struct {
 	label           string // found: right, asked (init does not decide), or wrong
 	answer          string // inference of the best configuration
 	loss, truest    float64
-	peers, informed map[string]float64 // scikit-learn's, of the file and of the inputs of the study
+	peers, informed map[string]float64 // scikit-learn's losses: with the file, with the inputs of the study
 }
 
 // write writes rows of the sheet, with its header, and returns the mean log loss of their true
@@ -78,7 +78,7 @@ func (s sheet) write(path string, rows int, r *rand.Rand, from int) (float64, er
 		var fields []string
 		for _, c := range s.columns {
 			text := c.draw(one)
-			if s.sign == ";" { // with decimal commas
+			if s.sign == ";" { // decimal commas
 				text = decimalPoint.ReplaceAllString(text, "$1,$2")
 			}
 			fields = append(fields, text)
@@ -96,7 +96,7 @@ func (s sheet) write(path string, rows int, r *rand.Rand, from int) (float64, er
 
 var decimalPoint = regexp.MustCompile(`^(\D{0,3}\d+)\.(\d+(?: \D.*)?)$`)
 
-// ordered puts the label where it stands.
+// ordered inserts the label at its column.
 func (s sheet) ordered(fields []string, label string) []string {
 	if s.at < 0 {
 		return append(fields, label)
@@ -104,7 +104,8 @@ func (s sheet) ordered(fields []string, label string) []string {
 	return slices.Insert(fields, s.at, label)
 }
 
-// tried makes the sheet in a folder, and has it learnt from and predicted.
+// tried writes the sheet to a folder, runs the study that init writes for it, and predicts new
+// rows.
 func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, error) {
 	out := result{name: s.name, columns: len(s.columns), classes: len(s.classes), label: "right"}
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -158,7 +159,7 @@ func (c command) tried(s sheet, dir string, rows int, seed uint64) (result, erro
 	return out, err
 }
 
-// coded writes the inputs that the study has of both files, which have no texts.
+// coded writes the numeric inputs that the study makes of both files.
 func coded(s data.Spec, at func(string) string) error {
 	s.Test = at("new.csv")
 	d, err := data.Load(s, "", 1)

@@ -34,7 +34,7 @@ func (r *row) chances() []float64 {
 	return p
 }
 
-// column draws the texts of a column, and adds to the logit of the class what they mean for it.
+// column draws the texts of a column, and adds their contribution to the logit of the class.
 type column struct {
 	name string
 	draw func(r *row) string
@@ -48,12 +48,12 @@ type sheet struct {
 	label   string
 	at      int // the column before which the label stands; -1: it is the last one
 	classes []string
-	bias    float64 // of the logit, besides what the columns add
-	apart   bool    // a class is drawn first, and its columns are near or pick
+	bias    float64 // logit without the contributions of the columns
+	apart   bool    // the class is drawn first, and the columns (near, pick) depend on it
 }
 
-// number is normal; format prints it, with the mean and the standard deviation of the column, and
-// of is its part of the logit.
+// number is normal with this mean and standard deviation, and printed with format. of returns its
+// contribution to the logit.
 func number(name, format string, mean, sd float64, of func(z float64) float64) column {
 	return column{name, func(r *row) string {
 		z := r.NormFloat64()
@@ -62,7 +62,7 @@ func number(name, format string, mean, sd float64, of func(z float64) float64) c
 	}}
 }
 
-// amount is log-normal, in one of several units, which are so many of the first.
+// amount is log-normal, in one of several units. formats has the size of each unit.
 func amount(name string, median float64, of func(z float64) float64, formats map[string]float64) column {
 	var order []string
 	for f := range formats {
@@ -92,7 +92,7 @@ func limited(name string, median, limit float64, unit string, of func(z float64)
 	}}
 }
 
-// choice is one of several texts, each with its part of the logit, weighted so that they matter.
+// choice is one of several texts, each with a contribution to the logit of at most slope.
 func choice(name string, slope float64, texts string) column {
 	all := strings.Split(texts, "|")
 	return column{name, func(r *row) string {
@@ -102,7 +102,7 @@ func choice(name string, slope float64, texts string) column {
 	}}
 }
 
-// scale is one of several texts in their order.
+// scale is one of several ordered texts. Its contribution to the logit is linear in the rank.
 func scale(name string, slope float64, texts string) column {
 	all := strings.Split(texts, "|")
 	return column{name, func(r *row) string {
@@ -205,7 +205,8 @@ func trait(name string, parts ...float64) column {
 	return pick(name, "0|1", all...)
 }
 
-// count is a Poisson variate; the square root of it, standardised, is its part of the logit.
+// count is a Poisson variate. of returns its contribution to the logit from its standardised square
+// root.
 func count(name string, mean float64, of func(z float64) float64) column {
 	return column{name, func(r *row) string {
 		n := 0
@@ -217,7 +218,8 @@ func count(name string, mean float64, of func(z float64) float64) column {
 	}}
 }
 
-// within draws a column once for each group of rows, which have its part of the logit in common.
+// within draws a column once for each group of rows. The rows of a group share its contribution to
+// the logit.
 func within(rows int, c column) column {
 	last, text, part := -1, "", 0.0
 	return column{c.name, func(r *row) string {
@@ -232,7 +234,7 @@ func within(rows int, c column) column {
 	}}
 }
 
-// subject numbers groups of rows. The rows of a group have a part of the logit in common, which no
+// subject numbers groups of rows. The rows of a group share a contribution to the logit that no
 // other column has.
 func subject(name, format string, rows int, sd float64) column {
 	return within(rows, column{name, func(r *row) string {
@@ -252,7 +254,7 @@ func gaps(share float64, token string, c column) column {
 	}}
 }
 
-// Parts of logits.
+// Contributions to logits, as functions of a standardised value.
 func slope(a float64) func(float64) float64 { return func(z float64) float64 { return a * z } }
 func none(float64) float64                  { return 0 }
 func hump(a float64) func(float64) float64  { return func(z float64) float64 { return a * (1 - z*z) } }

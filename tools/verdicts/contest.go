@@ -29,7 +29,7 @@ type contest struct {
 	count    int     // number of models; 0: 20
 	repeats  int     // number of repeats of the folds; 0: one
 	test     int     // number of cases of a test set in place of folds
-	share    float64 // second class in the population, at inputs 0; 0: half
+	share    float64 // fraction of the second class at inputs 0; 0: half
 	group    int     // number of cases of a group, with similar inputs and targets; 0: no groups
 	score    string  // empty: information_bits, or standardized_log_loss of numeric targets
 	numeric  bool    // targets are numbers
@@ -91,7 +91,7 @@ type sample struct {
 	group  []int     // nil: none
 }
 
-// draw draws n cases, or a random order of the cases of a source.
+// draw draws n cases, or returns the cases of source in random order.
 func (d contest) draw(rng *rand.Rand, n int, source *sample) (s sample) {
 	if source != nil {
 		for _, i := range rng.Perm(len(source.x)) {
@@ -280,7 +280,7 @@ func span(a, b int) (all []int) {
 	return all
 }
 
-// outcome is the verdict on a data set, by model, and the scores on other cases.
+// outcome is the verdict on a data set, and the scores of its models on other cases.
 type outcome struct {
 	best          int
 	in            []bool // models in the set
@@ -345,7 +345,7 @@ func (d contest) judge(models []rival, source *sample, rng *rand.Rand) outcome {
 	return o
 }
 
-// value is the score of predictions, with the sign for which more is better.
+// value is the score of predictions, with its sign changed if less is better.
 func (d contest) value(parts ...cv.Predictions) float64 {
 	s := d.by()
 	e, _, err := s.Of(cv.Pool(parts...))
@@ -355,7 +355,7 @@ func (d contest) value(parts ...cv.Predictions) float64 {
 	return map[bool]float64{true: 1, false: -1}[s.Greater] * e.Value
 }
 
-// left are the models that compete to the end.
+// left are the models that compete on all folds.
 func (d contest) left(parts [][]cv.Predictions) []int {
 	all := span(0, len(parts))
 	if !d.race {
@@ -368,7 +368,7 @@ func (d contest) left(parts [][]cv.Predictions) []int {
 	return all[:(len(all)+1)/2]
 }
 
-// matching selects contests by a part of their names.
+// matching is a part of the names of the contests that run.
 var matching = flag.String("match", "", "with -only set: only contests whose names have this in them")
 
 // kept writes a row for every contest: how often the statements hold.

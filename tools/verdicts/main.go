@@ -1,7 +1,7 @@
 // Verdicts measures how often the statements of reports on configurations are wrong: that the best
-// knows something about the labels, that it may be the best, and what its score is worth. The
-// held-out predictions are those of many cheap models of simulated data, for which the truth is
-// known. It writes the section Simulations of docs/answer.md:
+// knows something about the labels, that it may be the best, and what its score is worth. Many
+// cheap models predict held-out cases of simulated data, for which the truth is known. It writes
+// the section Simulations of docs/answer.md:
 //
 //	go run ./tools/verdicts
 package main

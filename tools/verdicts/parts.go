@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// labelled is how many times labels are drawn for the inputs of a world.
+// labelled is the number of draws of labels for the inputs of one world.
 const labelled = 25
 
 // observe measures the verdicts on a data set.
@@ -54,7 +54,7 @@ func score(name string) cv.Score {
 	return s
 }
 
-// best is the model with the best test information, and that.
+// best is the model with the best test information, and the estimate of it.
 func best(parts [][]cv.Predictions) (k int, of cv.Estimate) {
 	s := score("information_bits")
 	for i, p := range parts {
@@ -140,7 +140,7 @@ func skill(out *bytes.Buffer, sets int, seed uint64) {
 	}
 }
 
-// shown is 1 if the best has skill.
+// shown is 1 if the best model is found to have skill, else 0.
 func shown(c cv.Contenders) float64 {
 	if k, of := best(c.Parts); of.Value > 0 && c.Knows(k) {
 		return 1
@@ -148,8 +148,9 @@ func shown(c cv.Contenders) float64 {
 	return 0
 }
 
-// power counts the sets with signal in which skill is found, beside the Mann-Whitney test with the
-// critical value that it needs for 5 % with as many models.
+// power counts the sets with signal in which skill is found, and the sets in which the Mann-Whitney
+// test finds it. The critical value of that test is the one with 5 % false alarms for the same
+// number of models.
 func power(out *bytes.Buffer, sets int, seed uint64) {
 	out.WriteString(powerText)
 	m := []int{1, 5, 20, 60}

@@ -11,17 +11,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// design says how data sets are made, and which models compete.
+// design specifies simulated data sets and the models that compete on them.
 type design struct {
 	n, folds int
-	repeats  int     // of the folds; 0: one
-	share    float64 // of the second class; 0: half. With three classes all are equal
+	repeats  int     // repeats of the folds; 0: one
+	share    float64 // fraction of cases in the second class; 0: half. Three classes: a third each
 	classes  int     // 0: two
 	unstrat  bool    // the folds are not stratified
-	group    int     // cases of a group, which have one label and similar inputs; 0: none
+	group    int     // cases per group, which have one label and similar inputs; 0: no groups
 	models   string  // a key of kinds
 	signal   float64 // coefficient of the log odds on an input; 0: labels are independent of inputs
-	numbers  []int   // of models that compete
+	numbers  []int   // numbers of models that compete
 }
 
 // kinds draw the k-th model.
@@ -52,14 +52,15 @@ const inputs = 20
 
 func some(rng *rand.Rand, n int) []int { return rng.Perm(inputs)[:n] }
 
-// model is a least-squares classifier: Gaussian process regression of the labels, f, from which the
-// log odds of a class are those of its training frequency plus a multiple of f.
+// model is a least-squares classifier. f is the prediction of the labels by Gaussian process
+// regression. The log odds of a class are the log odds of its training frequency plus scale times
+// f.
 type model struct {
 	inputs []int
-	length float64 // of the squared exponential covariance; 0: it is linear
-	noise  float64 // variance
-	scale  float64 // the multiple
-	shrunk float64 // with no inputs: the log odds are this multiple of those of the training frequency
+	length float64 // length scale of the squared exponential covariance; 0: linear covariance
+	noise  float64 // noise variance
+	scale  float64 // factor of f
+	shrunk float64 // without inputs: factor of the log odds of the training frequency
 }
 
 func (m model) covariance(a, b []float64) (k float64) {
@@ -80,14 +81,14 @@ func (m model) covariance(a, b []float64) (k float64) {
 type fitted struct {
 	model
 	weights *mat.Dense // a row for each case and repeat
-	sums    []float64  // of the rows
+	sums    []float64  // sums of the rows
 }
 
 // world has the inputs of a data set, its folds and its models. Labels are drawn again and again.
 type world struct {
 	design
 	x      *mat.Dense
-	tested [][]int // of each repeat: the fold of each case
+	tested [][]int // index: repeat; the fold of each case
 	models []fitted
 	groups []int
 	rng    *rand.Rand
@@ -128,8 +129,8 @@ func newWorld(d design, models int, rng *rand.Rand) *world {
 	return w
 }
 
-// fit uses that the held-out residuals of Gaussian process regression with covariance K and noise
-// are C_kk⁻¹ (C y)_k, C = (K + noise I)⁻¹, in fold k (GPML 5.12 for folds of one case).
+// fit uses the held-out residuals of Gaussian process regression with covariance K. In fold k they
+// are C_kk⁻¹ (C y)_k with C = (K + noise I)⁻¹. For folds of one case this is GPML (5.12).
 func (w *world) fit(m model) fitted {
 	f := fitted{model: m, weights: mat.NewDense(w.n*len(w.tested), w.n, nil), sums: make([]float64, w.n*len(w.tested))}
 	if len(m.inputs) == 0 {
@@ -164,7 +165,8 @@ func (w *world) fit(m model) fitted {
 	return f
 }
 
-// left has a row of weights for each of the cases in a fold: -C_kk⁻¹ C_k of the others, 0 for them.
+// left has a row of weights for each case of fold k. They are -C_kk⁻¹ C_ko for the other cases o,
+// and 0 for the cases of the fold.
 func left(c *mat.SymDense, in []int) (out [][]float64) {
 	n := c.SymmetricDim()
 	block, rows := mat.NewSymDense(len(in), nil), mat.NewDense(len(in), n, nil)
@@ -249,7 +251,8 @@ func (w *world) truth(x []float64) int {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// predict has the held-out predictions of all models; false: a training part lacks a class.
+// predict returns the held-out predictions of all models. ok is false if a training part lacks a
+// class.
 func (w *world) predict(y []int) (c cv.Contenders, ok bool) {
 	classes := max(2, w.classes)
 	c = cv.Contenders{Groups: w.groups, Ratio: float64(w.folds) / float64(w.folds-1), Seed: w.rng.Uint64()}
@@ -298,8 +301,8 @@ func (w *world) predict(y []int) (c cv.Contenders, ok bool) {
 	return c, true
 }
 
-// probabilities are proportional to frequency times exp(scale f), with f of the labels minus their
-// frequency.
+// probabilities are proportional to frequency times exp(scale f). Here f is the regression of the
+// labels minus their frequency.
 func (m model) probabilities(out, f []float64, sum float64, counts []int) {
 	total := 0
 	for _, n := range counts {
@@ -315,7 +318,7 @@ func (m model) probabilities(out, f []float64, sum float64, counts []int) {
 	floats.Scale(1/floats.Sum(out), out)
 }
 
-// fresh is the score of a model that is fitted to all cases, on other cases.
+// fresh is the score of a model on other cases, after a fit to all cases of the set.
 func (w *world) fresh(m model, y []int, s cv.Score) float64 {
 	const cases = 1000
 	k := mat.NewSymDense(w.n, nil)

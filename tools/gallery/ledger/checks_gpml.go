@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What the claims of GPML 3.7.3 are of.
+// The configurations of the claims of GPML 3.7.3.
 var (
 	laplace = Of{Inference: "laplace"}
 	ep      = Of{Inference: "ep"}
@@ -22,7 +22,7 @@ var (
 	mlr     = Of{Inference: "logistic_regression"}
 )
 
-// check makes a Check of what is found of one configuration of an experiment and its fit.
+// check makes a Check of find, which compares one configuration of an experiment and its fit.
 func check(name string, of Of, find func(c *reports.Configuration, f *record.Fit) Found) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		c, f, err := r.fit(name, of)
@@ -33,7 +33,7 @@ func check(name string, of Of, find func(c *reports.Configuration, f *record.Fit
 	}
 }
 
-// fit is that of one configuration to all its training data.
+// fit returns the fit of the one matching configuration to all its training data.
 func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, error) {
 	c, err := r.One(name, of)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r Runs) fit(name string, of Of) (*reports.Configuration, *record.Fit, erro
 	return c, c.Studies[0].Fit, nil
 }
 
-// fits are those of several configurations.
+// fits returns the fits of all matching configurations to all their training data.
 func (r Runs) fits(name string, of Of) (fits []*record.Fit, err error) {
 	all, err := r.All(name, of)
 	for k, c := range all {
@@ -77,8 +77,8 @@ func valueOf(values reports.Values, name string) float64 {
 	return math.NaN()
 }
 
-// entropy is that of the held-out labels under the class frequencies of the training cases, GPML
-// (3.76), in bits.
+// entropy is the mean information, in bits, of a held-out label under the class frequencies of the
+// training cases, GPML (3.76).
 func entropy(f *record.Fit) float64 {
 	total, bits := 0, 0.0
 	for _, n := range f.TrainCounts {
@@ -90,7 +90,7 @@ func entropy(f *record.Fit) float64 {
 	return bits / float64(len(f.Labels))
 }
 
-// entropyOf compares the entropy with what is printed.
+// entropyOf compares the entropy with the published one.
 func entropyOf(published, uncertainty float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(_ *reports.Configuration, f *record.Fit) Found {
 		h := entropy(f)
@@ -134,7 +134,7 @@ func unlike(f *record.Fit) (n int) {
 	return n
 }
 
-// decideAlike counts them for all configurations of experiments.
+// decideAlike counts these cases for all configurations of experiments.
 func decideAlike(names ...string) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		cases, others := 0, 0
@@ -152,7 +152,7 @@ func decideAlike(names ...string) func(Runs) (Found, error) {
 	}
 }
 
-// weights are those of a linear latent mean, from the ends of the lattice of two inputs.
+// weights computes the weights of a latent mean linear in two inputs from the ends of the lattice.
 func weights(_ *reports.Configuration, f *record.Fit) Found {
 	s := f.Surface
 	m, n := s.LatentMean[0], len(s.Axes[0])
@@ -233,7 +233,7 @@ func groups(_ *reports.Configuration, f *record.Fit) Found {
 		f.TrainCounts[1] == 30}
 }
 
-// optimum are the two hyperparameters of a squared exponential.
+// optimum compares the two tuned hyperparameters of a squared exponential.
 func optimum(l, amplitude float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(c *reports.Configuration, _ *record.Fit) Found {
 		at, height := valueOf(c.Hyperparameters, "length_scale"), valueOf(c.Hyperparameters, "amplitude")
@@ -242,7 +242,8 @@ func optimum(l, amplitude float64) func(*reports.Configuration, *record.Fit) Fou
 	}
 }
 
-// chosen are the cost and the length scale of a support vector machine, that of exp(-r²/l²).
+// chosen compares the cost and the length scale l of a support vector machine, with the covariance
+// exp(-r²/l²).
 func chosen(cost, l float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(c *reports.Configuration, _ *record.Fit) Found {
 		at, price := math.Sqrt2*valueOf(c.Hyperparameters, "length_scale"), valueOf(c.Hyperparameters, "cost")
@@ -251,7 +252,7 @@ func chosen(cost, l float64) func(*reports.Configuration, *record.Fit) Found {
 	}
 }
 
-// region is where the latent value is at a place with 95 %.
+// region is the 95 % interval of the latent value at an input.
 func region(at float64) func(*reports.Configuration, *record.Fit) Found {
 	return func(_ *reports.Configuration, f *record.Fit) Found {
 		s := f.Surface
@@ -271,7 +272,8 @@ func nearest(x []float64, at float64) (k int) {
 	return k
 }
 
-// falls finds where the predictive probability is largest, and what comes after it up to x = 4.
+// falls finds where the predictive probability is largest, and checks that it falls from there to x
+// = 4 while the latent mean rises.
 func falls(_ *reports.Configuration, f *record.Fit) Found {
 	s := f.Surface
 	x, m, p := record.Floats(s.Axes[0]), record.Floats(s.LatentMean[0]), record.Floats(s.Proba[0])
@@ -286,7 +288,7 @@ func falls(_ *reports.Configuration, f *record.Fit) Found {
 		Agrees: top < end && m[end] > m[top] && p[end] < p[top]}
 }
 
-// counts are those of the digits.
+// counts compares the numbers of digits.
 func counts(r Runs) (Found, error) {
 	all, ten, err := r.fit("usps_comparators", Of{Inference: "p1nn"})
 	if err != nil {
@@ -305,7 +307,7 @@ func counts(r Runs) (Found, error) {
 	return Found{Here: here, Agrees: here == "4649 + 4649 = 9298; 767 = 406 + 361; 773 = 418 + 355"}, nil
 }
 
-// lattice counts the values of two hyperparameters.
+// lattice counts the values of the two hyperparameters on the lattice.
 func lattice(c *reports.Configuration, _ *record.Fit) Found {
 	values := [2]map[float64]bool{{}, {}}
 	for _, p := range c.Grid {
@@ -315,7 +317,7 @@ func lattice(c *reports.Configuration, _ *record.Fit) Found {
 	return Found{Here: here, Agrees: here == "17 x 23" && len(c.Grid) == 17*23}
 }
 
-// corner are the smallest and the largest probability of class 3, which is the book's +1.
+// corner is the range of the probabilities of class 3, which is the book's +1.
 func corner(_ *reports.Configuration, f *record.Fit) Found {
 	lo, hi := 1.0, 0.0
 	for _, p := range f.Proba {
@@ -325,7 +327,7 @@ func corner(_ *reports.Configuration, f *record.Fit) Found {
 		Agrees: len(f.Proba) == 773 && within(lo, 0.48, 0.005) && within(hi, 0.53, 0.005)}
 }
 
-// atEdge says if the largest evidence is at the largest amplitude of the lattice.
+// atEdge checks that the largest evidence is at the largest amplitude of the lattice.
 func atEdge(c *reports.Configuration, _ *record.Fit) Found {
 	most := 0.0
 	for _, p := range c.Grid {
@@ -336,7 +338,7 @@ func atEdge(c *reports.Configuration, _ *record.Fit) Found {
 		Agrees: math.Abs(at-most) < 1e-9*most}
 }
 
-// lead is by how much the log evidence of one configuration is above that of another.
+// lead is the log evidence of one configuration minus the log evidence of another.
 func lead(name string, of Of, below string, than Of, published float64) func(Runs) (Found, error) {
 	return func(r Runs) (Found, error) {
 		a, err := r.One(name, of)
@@ -352,14 +354,15 @@ func lead(name string, of Of, below string, than Of, published float64) func(Run
 	}
 }
 
-// exponential is what the printed lead of EP makes of a factor.
+// exponential is the factor between the evidences of EP and Laplace's method, from the printed
+// difference of their logarithms.
 func exponential(r Runs) (Found, error) {
 	f, err := lead("usps_3v5_averaged", ep, "usps_3v5_averaged", laplace, 9)(r)
 	return Found{Here: fmt.Sprintf("%.0f = exp(9); %s here", math.Exp(9), f.Here),
 		Agrees: f.Agrees && within(math.Exp(9), 8000, 500)}, err
 }
 
-// excess is how far the latent means of the training cases go.
+// excess counts the latent means of training cases beyond ±50, and finds the largest.
 func excess(_ *reports.Configuration, f *record.Fit) Found {
 	most, beyond := 0.0, 0
 	for _, m := range record.Floats(f.TrainLatentMean[0]) {
@@ -495,7 +498,7 @@ func flat(r Runs) (Found, error) {
 		Agrees: math.Abs(a-b) < 0.5 && c > 0.7*a && d < 0.5*b}, nil
 }
 
-// weightsOf are the classes and inputs with the bias.
+// weightsOf is the shape of the weights: classes × (inputs + bias).
 func weightsOf(c *reports.Configuration, _ *record.Fit) Found {
 	here := fmt.Sprintf("%d x %d", len(c.Classes), c.Inputs+1)
 	return Found{Here: here, Agrees: here == "10 x 257"}
@@ -521,7 +524,7 @@ func sampledEvidence(r Runs) (Found, error) {
 		len(grids[0]), ep, laplace), Agrees: ep < 2 && laplace > 10}, nil
 }
 
-// sampledRange is that of the lattice which is sampled.
+// sampledRange is the range of the hyperparameters of the lattice with sampled posteriors.
 func sampledRange(r Runs) (Found, error) {
 	c, err := r.One("usps_3v5_sampled", Of{Inference: "sampling"})
 	if err != nil {
@@ -610,7 +613,7 @@ func anyClass(r Runs) (Found, error) {
 	return Found{Here: strings.TrimPrefix(here, "; "), Agrees: is && here != ""}, nil
 }
 
-// ownSite is how far marginal and cavity move while the precision of the site does.
+// ownSite compares how far the marginal and the cavity move while the site's precision changes.
 func ownSite(r Runs) (Found, error) {
 	i := r["gpml_cavity"].Report.Illustrations[0]
 	move := func(names ...string) (most float64) {
@@ -631,8 +634,9 @@ func eigenvalues(s *mat.SymDense) []float64 {
 	return e.Values(nil)
 }
 
-// wellExplained compares the posterior of a latent value with that beside a second one whose label
-// says nothing new, and beside one whose label does.
+// wellExplained compares the posterior mean of a latent value alone with its posterior mean when
+// there is a second case. The label of the second case is well explained in one comparison, and not
+// in the other.
 func wellExplained(r Runs) (Found, error) {
 	i := r["gpml_well_explained"].Report.Illustrations
 	if len(i) != 3 {
@@ -675,7 +679,7 @@ func bounded(r Runs) (Found, error) {
 		f := c.Studies[0].Fit
 		l, variance := valueOf(c.Hyperparameters, "length_scale"), math.Pow(valueOf(c.Hyperparameters, "amplitude"), 2)
 		x, y := record.Floats(f.Surface.Inputs[0]), record.Floats(f.Surface.Inputs[1])
-		root := func(i int) float64 { // of W_i, GPML (3.15)
+		root := func(i int) float64 { // √W_ii, GPML (3.15)
 			p := 1 / (1 + math.Exp(-float64(f.TrainLatentMean[0][i])))
 			return math.Sqrt(p * (1 - p))
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What the claims of GPML Figure 3.11 read: the evidence, errors and information over the lattice.
+// The claims of GPML Figure 3.11 read the evidence, the errors and the information over the
+// lattice.
 const tenClasses = "usps_10_full"
 
 // bestOf is the best point of the lattice of ten classes by the log evidence or a score.
@@ -32,7 +33,8 @@ func mostEvidence(r Runs) (Found, error) {
 		Agrees: within(l, 2.35, 0.005) && within(amplitude, 2.6, 0.05)}, err
 }
 
-// fewestErrors compares the length scale of the fewest errors with that of the largest evidence.
+// fewestErrors compares the length scale with the fewest errors and the length scale with the
+// largest evidence.
 func fewestErrors(r Runs) (Found, error) {
 	errors, err := bestOf(r, "errors")
 	if err != nil {

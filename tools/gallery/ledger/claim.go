@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Claim says how the value of a row is had. It has a Figure, a Check, or a sentence in None.
+// Claim describes how the value of a row is found. It has a Figure, a Check, or a sentence in None.
 type Claim struct {
 	Row  string // Row.Key
 	From string // the experiments of the gallery that it reads, with spaces between them
@@ -19,21 +19,21 @@ type Claim struct {
 	// max_probability.
 	Figure string
 	Of     Of
-	As     func(float64) float64 // turns the number into what the source prints; nil: it is that
-	Within float64               // how uncertain what is published is; 0: half a unit of its last digit
+	As     func(float64) float64 // turns the number into the unit of the source; nil: same unit
+	Within float64               // uncertainty of the published number; 0: half a unit of its last digit
 
-	// Check finds what else there is to say, from the runs of From.
+	// Check compares anything other than one number, using the runs of From.
 	Check func(Runs) (Found, error)
 
 	None string // the sentence that says why there is nothing to compare
 
-	// Cause and Why say what makes a row differ, in a few words and in a sentence. Those of Found
-	// come before them.
+	// Cause and Why give the reason for a difference, in a few words and in a sentence. If Found
+	// has a Cause or Why, it is used instead.
 	Cause Cause
 	Why   string
 }
 
-// experiments are those of From.
+// experiments are the names in From.
 func (c Claim) experiments() []string { return strings.Fields(c.From) }
 
 // Of selects a configuration by what it has; what is empty is not asked for. A component is given
@@ -41,32 +41,32 @@ func (c Claim) experiments() []string { return strings.Fields(c.From) }
 type Of struct {
 	Dataset, Preprocess, Kernel, Mean, Likelihood, Inference, TuneInference string
 
-	Evaluation string // that the scores are of; empty: the first
+	Evaluation string // the scores are of this evaluation; empty: the first
 }
 
-// Found is what a Check has found.
+// Found is the result of a Check.
 type Found struct {
-	Here   string // in the form in which the source prints its own
+	Here   string // the value here, in the form that the source prints
 	Agrees bool
-	Cause  Cause  // of a difference; empty: that of the claim
-	Why    string // likewise
+	Cause  Cause  // cause of a difference; empty: Claim.Cause
+	Why    string // reason of a difference; empty: Claim.Why
 }
 
-// Cause is what kind of thing makes a row differ.
+// Cause is a kind of reason for a difference.
 type Cause string
 
 // The causes of differences.
 const (
 	otherCases   Cause = "other cases"       // the source's own are not printed, or were rebuilt
-	otherFolds   Cause = "other folds"       // of cross-validation, which are not printed
-	otherMethod  Cause = "another procedure" // of the source, which is said
+	otherFolds   Cause = "other folds"       // the folds of cross-validation are not printed
+	otherMethod  Cause = "another procedure" // the source used one, named in Why
 	otherOptimum Cause = "another optimum"   // one that is flat, or one of several
 	otherMachine Cause = "another machine"   // times
-	misprint     Cause = "a misprint"        // in the source
+	misprint     Cause = "a misprint"        // the source has it
 	unexplained  Cause = "not explained"
 )
 
-// Run is what came of an experiment.
+// Run holds the results of an experiment.
 type Run struct {
 	*run.Folder // manifest (with illustrations) and journal (with fits and predictions)
 	Report      *reports.Report
@@ -76,9 +76,9 @@ type Run struct {
 // Runs are the runs of experiments, by their names.
 type Runs map[string]*Run
 
-// One is the one configuration of an experiment that has what it says; several or none are an
-// error. Its Studies have the fits (record.Fit) and the predictions of held-out cases, its Grid the
-// points of a lattice with their scores.
+// One returns the configuration of an experiment that match of; several or none are an error. Its
+// Studies have the fits (record.Fit) and the predictions of held-out cases, its Grid the points of
+// a lattice with their scores.
 func (r Runs) One(name string, of Of) (*reports.Configuration, error) {
 	all, err := r.All(name, of)
 	if err == nil && len(all) != 1 {
@@ -90,7 +90,7 @@ func (r Runs) One(name string, of Of) (*reports.Configuration, error) {
 	return all[0], nil
 }
 
-// All are the configurations of an experiment that have what it says.
+// All returns the configurations of an experiment that match of.
 func (r Runs) All(name string, of Of) (all []*reports.Configuration, err error) {
 	e, ok := r[name]
 	if !ok {

@@ -31,15 +31,17 @@ var csato = append(csatoTable1(),
 	Claim{Row: "5 | ln P(D_m) sum starts at t=1 | misprint", From: "notes_moments", Check: csatoFirstCase},
 )
 
-// csatoPoint is where the way of a descent comes nearest to a pair of printed free energies.
+// csatoPoint is the step of a gradient descent at which two free energies are nearest to a printed
+// pair.
 type csatoPoint struct {
 	step     int
-	energies map[string]float64 // of both theories
-	errors   map[string]float64 // likewise
+	energies map[string]float64 // free energy by theory
+	errors   map[string]float64 // number of errors by theory
 }
 
-// csatoNearest finds that point of the way on which a theory tunes: that of the least of the
-// larger of the two distances. The numbers of errors play no part.
+// csatoNearest finds the point on the descent by which a theory tunes. The distance of a step is
+// the larger of the two differences from the printed free energies. The numbers of errors play no
+// part.
 func csatoNearest(r Runs, tunes string, ensemble, naive float64) (p csatoPoint, err error) {
 	ways := map[string][]record.Step{}
 	for _, predicts := range []string{csatoEnsemble, csatoNaive} {
@@ -74,12 +76,13 @@ func csatoNearest(r Runs, tunes string, ensemble, naive float64) (p csatoPoint, 
 	return p, nil
 }
 
-// csatoCells are the printed free energies and errors of either theory, where one of them tunes.
+// csatoCells has the printed free energies and errors of both theories, by the theory that tunes.
 var csatoCells = map[string]struct{ ensemble, naive, ensembleErrors, naiveErrors float64 }{
 	"ensemble": {100.6, 183.2, 72, 70}, "naive": {107.0, 110.9, 62, 62},
 }
 
-// csatoTable1 are its eight cells: who predicts, and whose free energy tuned the hyperparameters.
+// csatoTable1 has the eight cells of Table 1, by the theory that predicts and the theory whose free
+// energy tuned the hyperparameters.
 func csatoTable1() (claims []Claim) {
 	for _, tunes := range []string{"ensemble", "naive"} {
 		cell := csatoCells[tunes]
@@ -115,7 +118,8 @@ func csatoMinimum(r Runs, predicts, tunes string) (*reports.Configuration, error
 	return nil, errors.Join(err, fmt.Errorf("gallery:csato_table1 has no minimum of %s", tunes))
 }
 
-// csatoRange: what others reported of the same cases contains what Laplace's method and EP come to.
+// csatoRange checks that the results of Laplace's method and EP are in the range that others
+// reported for the same cases.
 func csatoRange(r Runs) (f Found, err error) {
 	f.Agrees = true
 	for _, inference := range []string{"laplace", "ep"} {
@@ -144,7 +148,7 @@ func csatoCases(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoOverestimates: by how much the naive free energy is above the ensemble's, which is a bound.
+// csatoOverestimates is the naive free energy minus the ensemble's, which is a bound.
 func csatoOverestimates(r Runs) (f Found, err error) {
 	var above []float64
 	for _, tunes := range []string{csatoEnsemble, csatoNaive} {
@@ -164,7 +168,7 @@ func csatoOverestimates(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoFalls: the free energy falls at every update, to the printed one.
+// csatoFalls checks that the free energy falls at every update, to the printed value.
 func csatoFalls(r Runs) (f Found, err error) {
 	way, err := csatoWay(r)
 	if err != nil {
@@ -180,7 +184,8 @@ func csatoFalls(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoErrorsAlong: the errors along the same way come to stay at those of Table 1.
+// csatoErrorsAlong checks that the number of errors on the same descent reaches the number of Table
+// 1 and stays there.
 func csatoErrorsAlong(r Runs) (f Found, err error) {
 	way, err := csatoWay(r)
 	if err != nil {
@@ -196,8 +201,8 @@ func csatoErrorsAlong(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoSweeps: held-out errors after as many cases as there are, and after three times as many,
-// differ by less than the standard error of the first.
+// csatoSweeps checks that the held-out error rates after one sweep and after three sweeps differ by
+// less than the standard error of the first.
 func csatoSweeps(r Runs) (f Found, err error) {
 	f.Agrees = true
 	for _, set := range []struct {
@@ -222,8 +227,8 @@ func csatoSweeps(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// csatoFirstCase: with one case the log evidence of the online method is the exact one, which it
-// would not be, were the sum of the log probabilities to start at the second.
+// csatoFirstCase checks that with one case the log evidence of the online method is exact. So the
+// sum of the log probabilities starts at the first case, not at the second.
 func csatoFirstCase(r Runs) (f Found, err error) {
 	online, exact, err := momentsOf(r, "online")
 	if err != nil {

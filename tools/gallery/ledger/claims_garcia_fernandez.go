@@ -64,7 +64,7 @@ func garciaFernandez() (claims []Claim) {
 	)
 }
 
-// rowOf is the model of a row of Table I by its two words there, as in "NT PEP".
+// rowOf is the model of a row of Table I, from the two words of the row, such as "NT PEP".
 func rowOf(likelihood, method string) Of {
 	of := Of{Likelihood: map[string]string{"Prob": "probit", "Log": "logit", "NT": "noisy_threshold"}[likelihood],
 		Inference: "laplace"}
@@ -79,9 +79,10 @@ func rowOf(likelihood, method string) Of {
 // table1Sets are the columns of Table I.
 var table1Sets = []string{"breast_cancer", "crabs", "glass_binary", "ionosphere", "thyroid_binary", "housing"}
 
-// cellOf is the claim of a cell of Table I, or of the average over its data sets. A difference is
-// measured by how much another assignment of the cases to the folds changes the error rate, and by
-// how much it changes the difference from the cell of sequential EP, which has the same folds.
+// cellOf is the claim of a cell of Table I, or of the average over its data sets. The unit of a
+// difference is the standard deviation of the error rate over assignments of the cases to folds.
+// The cell of sequential EP has the same folds. So the difference from that cell is compared too,
+// in units of its own standard deviation.
 func cellOf(row Row) Claim {
 	words := strings.Fields(row.Setting) // NT PEP crabs (n=200)
 	likelihood, method := words[0], words[1]
@@ -130,7 +131,7 @@ func cellOf(row Row) Claim {
 	return claim
 }
 
-// negativeSites is why parallel EP with the noisy threshold does not fail here as it does there.
+// negativeSites says why parallel EP with the noisy threshold fails in the paper and not here.
 const negativeSites = "negative sites with a small variance fail there, see " +
 	"gallery:garcia_fernandez_negative; floored here"
 
@@ -140,7 +141,7 @@ type measured struct {
 	error       float64 // the standard deviation of the difference between two assignments to folds
 }
 
-// difference says how far that is from what is published.
+// difference describes the distance of m.here from the published number.
 func (m measured) difference(published float64) string {
 	more := "more"
 	if m.here < published {
@@ -151,8 +152,8 @@ func (m measured) difference(published float64) string {
 		d*m.cases, more, m.cases, d/m.error)
 }
 
-// measure takes the mean over the folds of their error rates, as Table I does, and the mean over
-// all assignments to folds that there are: ten, but one with the noisy threshold.
+// measure takes the mean of the error rates over the folds, as Table I does, and over all
+// assignments to folds. There are ten assignments, and one with the noisy threshold.
 func measure(r Runs, of Of, sets []string) (m measured, err error) {
 	variance := 0.0
 	for _, of.Dataset = range sets {
@@ -171,8 +172,9 @@ func measure(r Runs, of Of, sets []string) (m measured, err error) {
 	return m, nil
 }
 
-// rates are the mean error rates of all assignments to folds of a model of Table I, and the number
-// of cases. Repeated fits go on until they converge, and methods have one schedule.
+// rates returns the mean error rate of a model of Table I for every assignment to folds, and the
+// number of cases. Models with several assignments are fitted until they converge, with one
+// schedule per method.
 func (r Runs) rates(of Of) (rates []float64, cases float64, err error) {
 	from := posteriorsPaper
 	if of.Likelihood != "noisy_threshold" {
@@ -186,14 +188,15 @@ func (r Runs) rates(of Of) (rates []float64, cases float64, err error) {
 	return rates, float64(c.Cases), err
 }
 
-// methodOf is the name of the inference method alone.
+// methodOf is the name of the inference method, without its options.
 func methodOf(of Of) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(of.Inference, "{"), ":")
 	return name
 }
 
-// besideEP says how the difference of a row from that of sequential EP differs, if other folds do
-// not explain it: both have the same folds. "" if they do, or if it is the row of EP.
+// besideEP compares the difference of a row from the row of sequential EP with the published
+// difference. Both rows have the same folds. The answer is "" if other folds explain the
+// discrepancy, or if the row is a row of EP.
 func besideEP(r Runs, row Row, published float64, sets []string) (string, error) {
 	words := strings.Fields(row.Setting)
 	likelihood, method := words[0], words[1]
@@ -234,8 +237,8 @@ func besideEP(r Runs, row Row, published float64, sets []string) (string, error)
 		here, all = here+cases*mean, all+cases
 		variance += cases * cases * v * (1 + 1/float64(len(apart)))
 	}
-	// Two numbers of three decimals have this variance of their difference. A case that is nearly
-	// decided otherwise is worth half an error.
+	// Two numbers of three decimals have this variance of their difference. A case on the decision
+	// boundary counts as half an error.
 	rounding := 2*0.001*0.001/12 + 0.25/(all*all)
 	here, there = here/all, published-there
 	if sd := math.Sqrt(variance/(all*all) + rounding); math.Abs(here-there) > 2*sd {
@@ -245,7 +248,7 @@ func besideEP(r Runs, row Row, published float64, sets []string) (string, error)
 	return "", nil
 }
 
-// foldedErrors are the means over the folds of their error rates, one for each repeat.
+// foldedErrors returns the mean of the error rates over the folds, for each repeat.
 func foldedErrors(c *reports.Configuration) (means []float64, err error) {
 	var folds []float64
 	for _, f := range c.Folds {
@@ -303,7 +306,7 @@ func highErrors(r Runs) (Found, error) {
 	return Found{Here: fmt.Sprintf("%d of %d", high, len(table1Sets)), Agrees: high == 4}, nil
 }
 
-// timeOf is the claim of a time of the probit rows on the crabs: here of one fold.
+// timeOf is the claim of a time in the probit rows on the crabs. The time here is of one fold.
 func timeOf(row Row) Claim {
 	words := strings.Fields(row.Setting)
 	of := rowOf("Prob", words[len(words)-1])
@@ -356,8 +359,8 @@ func sizeOf(row Row) Claim {
 		Why: "the data set has other columns or cases in the source that it was taken from"}
 }
 
-// mended compares quadrature of order 10 and 32 in ten plain updates of parallel EP on the cancer
-// data, tuned by the evidence that these have.
+// mended compares quadrature of order 10 and 32 on the cancer data. The fits are ten plain updates
+// of parallel EP, tuned by the evidence after these updates.
 func mended(r Runs) (Found, error) {
 	var rates []float64
 	for _, order := range []string{"10", "32"} {
@@ -411,7 +414,7 @@ func negativeCavity(entry int, inference, published string, iteration int) func(
 	}
 }
 
-// sameFixedPoint compares what sequential and parallel updates of PL come to.
+// sameFixedPoint compares the fixed points of sequential and parallel updates of PL.
 func sameFixedPoint(r Runs) (Found, error) {
 	furthest := 0.0
 	for entry := range 2 {

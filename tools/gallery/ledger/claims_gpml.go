@@ -145,7 +145,7 @@ var gpml = []Claim{
 // topLeft is the kernel of the point that the text names, (log l, log σ_f) = (1.6, 5.6).
 const topLeft = "{se: {amplitude: 270.42640742615254, length_scale: 4.953032424395115}}"
 
-// tunedSVM is the one whose cost and length scale are found by five folds.
+// tunedSVM is the support vector machine whose cost and length scale are chosen by five folds.
 const tunedSVM = "{svm: {length_scales: [1.7677669529663689, 3.5355339059327378, 7.0710678118654755, " +
 	"14.142135623730951]}}"
 

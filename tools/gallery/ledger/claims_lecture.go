@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// lecture are the claims of the rows of the lecture on Gaussian processes. It prints pictures. What
-// draws show is checked by the distribution that they are from.
+// lecture are the claims of the rows of the lecture on Gaussian processes. The lecture has pictures
+// only. Pictures of draws are checked by the distribution of the draws.
 var lecture = []Claim{
 	lecturePrior("Covariance function | theta (1,4,0,0) | prior samples", 0, fourTerms(1, 4, 0, 0)),
 	lecturePrior("Covariance function | theta (1,64,0,0) | prior samples", 1, fourTerms(1, 64, 0, 0)),
@@ -33,7 +33,7 @@ var lecture = []Claim{
 	{Row: "Illustration | sampling of targets t_n | -", From: "lecture_targets", Check: lectureTargets},
 }
 
-// illustration is one of those of an experiment.
+// illustration returns an illustration of an experiment, by its index.
 func illustration(r Runs, name string, at int) (i record.Illustration, err error) {
 	all := r[name].Manifest.Illustrations
 	if at >= len(all) {
@@ -50,8 +50,8 @@ func fourTerms(theta0, theta1, theta2, theta3 float64) func(x, z []float64) floa
 	}
 }
 
-// whitened are the draws of an illustration at some of its places, as the standard normal numbers
-// that they are if k is their covariance: with K = L Lᵀ they are L⁻¹f.
+// whitened returns L⁻¹f for the draws f of an illustration at some of its places, with K = L Lᵀ.
+// These numbers are standard normal if k is the covariance of the draws.
 func whitened(i record.Illustration, inputs int, places []int, k func(x, z []float64) float64) ([]float64, error) {
 	at := func(place int) (x []float64) {
 		for _, c := range i.Columns[:inputs] {
@@ -89,9 +89,9 @@ func whitened(i record.Illustration, inputs int, places []int, k func(x, z []flo
 	return out, nil
 }
 
-// drawn says if numbers have the mean square of standard normal ones, 1, within four of its
-// standard deviations. Whitening enlarges rounding errors, so that the second decimal depends on
-// the machine.
+// drawn checks that the mean square of numbers is 1, as of standard normal numbers, within four of
+// its standard deviations. Whitening enlarges rounding errors, so that the second decimal depends
+// on the machine.
 func drawn(z []float64) (here string, agrees bool) {
 	square, n := 0.0, float64(len(z))
 	for _, v := range z {
@@ -101,14 +101,15 @@ func drawn(z []float64) (here string, agrees bool) {
 	return fmt.Sprintf("%.1f for 1 ± %.1f", square, sd), math.Abs(square-1) < 4*sd
 }
 
-// drawnFrom is what there is to say of draws, as whitened and drawn have it.
+// drawnFrom is the finding on whitened draws z (see whitened and drawn).
 func drawnFrom(z []float64) Found {
 	here, agrees := drawn(z)
 	return Found{Here: fmt.Sprintf("%d values, whitened by the kernel: mean square %s", len(z), here), Agrees: agrees,
 		Cause: unexplained, Why: "the draws are not of this covariance"}
 }
 
-// lecturePrior is a row of draws over one input, at five places from one end to the other.
+// lecturePrior is the claim of draws over one input. They are checked at five places from one end
+// to the other.
 func lecturePrior(row string, at int, k func(x, z []float64) float64) Claim {
 	return Claim{Row: row, From: "lecture_prior", Check: func(r Runs) (f Found, err error) {
 		i, err := illustration(r, "lecture_prior", at)
@@ -120,7 +121,8 @@ func lecturePrior(row string, at int, k func(x, z []float64) float64) Claim {
 	}}
 }
 
-// lectureDraws are Gaussians of three dimensions with the covariance of their indices.
+// lectureDraws checks draws of Gaussians in 2, 6 and 25 dimensions, whose covariance is a kernel of
+// the indices.
 func lectureDraws(r Runs) (f Found, err error) {
 	var parts []string
 	f.Agrees = true
@@ -136,7 +138,7 @@ func lectureDraws(r Runs) (f Found, err error) {
 		if len(places) != dimensions {
 			return f, fmt.Errorf("%d dimensions, not %d", len(places), dimensions)
 		}
-		z, err := whitened(i, 1, places, fourTerms(1, 0.25, 0, 0)) // of length scale 2
+		z, err := whitened(i, 1, places, fourTerms(1, 0.25, 0, 0)) // length scale 2
 		if err != nil {
 			return f, err
 		}
@@ -149,7 +151,7 @@ func lectureDraws(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureSurfaces are draws for both η, at nine places of the lattice.
+// lectureSurfaces checks draws for both η, at nine places of the lattice.
 func lectureSurfaces(r Runs) (f Found, err error) {
 	var parts []string
 	f.Agrees = true
@@ -181,7 +183,7 @@ func lectureSurfaces(r Runs) (f Found, err error) {
 }
 
 // lectureARD is the order of η = 1/length scale² of the standardised inputs on the way of the
-// restart that begins with equal ones. At its end the last two are 0 but for rounding.
+// restart that begins with equal ones. At its end the last two are 0 within rounding errors.
 func lectureARD(r Runs) (f Found, err error) {
 	c, err := r.One("lecture_ard", Of{Kernel: "{se: {ard: true}}"})
 	if err != nil {
@@ -233,7 +235,7 @@ func lectureSinusoid(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureSquashed: what is shown beside each sample is its logistic function.
+// lectureSquashed checks that the probabilities of each sample are the logistic function of it.
 func lectureSquashed(r Runs) (f Found, err error) {
 	far, count := 0.0, 0
 	for _, i := range r["lecture_squashed"].Manifest.Illustrations {
@@ -274,8 +276,8 @@ func lectureBoundary(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// lectureTargets: of the targets so many are +1 as their probabilities say, within three standard
-// deviations.
+// lectureTargets checks that the number of targets +1 is within three standard deviations of the
+// sum of their probabilities.
 func lectureTargets(r Runs) (f Found, err error) {
 	i, err := illustration(r, "lecture_targets", 0)
 	if err != nil {

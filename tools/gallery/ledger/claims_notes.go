@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// notes are the claims of the rows of the notes on EP and ADF, which is online here.
+// notes are the claims of the rows of the notes on EP and ADF, which is the method online here.
 var notes = []Claim{
 	{Row: "ADF | order dependence | different evidence per order", From: "notes_adf", Check: notesOrder},
 	{Row: "EP | revisiting removes the order | -", From: "notes_order", Check: notesRevisit},
@@ -17,7 +17,8 @@ var notes = []Claim{
 	{Row: "ADF | first step exact for one datum | -", From: "notes_moments", Check: notesFirst},
 }
 
-// notesOrder is the spread of the log evidence over ten orders, and EP's.
+// notesOrder compares the range of ADF's log evidence over ten orders of the cases with EP's log
+// evidence.
 func notesOrder(r Runs) (f Found, err error) {
 	var values []float64
 	ep := math.NaN()
@@ -47,7 +48,8 @@ func approximated(i record.Illustration, inference string) (*record.Gaussian, er
 	return nil, fmt.Errorf("no Gaussian of %s", inference)
 }
 
-// notesRevisit: the same two cases in either order have one log evidence by EP and two by ADF.
+// notesRevisit checks that EP has the same log evidence for both orders of two cases, and ADF two
+// different ones.
 func notesRevisit(r Runs) (f Found, err error) {
 	apart := map[string]float64{}
 	for _, inference := range []string{"online", "ep"} {
@@ -85,7 +87,7 @@ func momentsOf(r Runs, inference string) (its, exact *record.Gaussian, err error
 	return its, i.Exact, err
 }
 
-// notesFirst: for one case ADF has the exact mean, variance and log evidence.
+// notesFirst checks that for one case ADF has the exact mean, variance and log evidence.
 func notesFirst(r Runs) (f Found, err error) {
 	its, exact, err := momentsOf(r, "online")
 	if err != nil {
@@ -103,8 +105,9 @@ func notesFirst(r Runs) (f Found, err error) {
 	return f, nil
 }
 
-// notesKL integrates KL(p||q) over the places of notes_moments, for the Gaussian q with the moments
-// of p, for those with a mean or a standard deviation a little off, and for Laplace's.
+// notesKL integrates KL(p||q) over the lattice of notes_moments for several Gaussians q. One has
+// the moments of p, others a mean or a standard deviation that is a little off, and one is
+// Laplace's.
 func notesKL(r Runs) (f Found, err error) {
 	i, err := illustration(r, "notes_moments", 0)
 	if err != nil {
@@ -119,7 +122,7 @@ func notesKL(r Runs) (f Found, err error) {
 		return f, err
 	}
 	x, p := i.Column("f"), i.Column("exact")
-	divergence := func(mean, sd float64) (sum float64) { // by the trapezoidal rule: both ends are 0
+	divergence := func(mean, sd float64) (sum float64) { // trapezoidal rule: both ends are 0
 		for k, v := range p {
 			if v > 0 {
 				z := (x[k] - mean) / sd

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Verdict is what came of a row.
+// Verdict is the outcome of the comparison of a row.
 type Verdict string
 
 // The verdicts.
@@ -20,27 +20,26 @@ const (
 	NotApplicable Verdict = "not_applicable" // there is nothing to compare; the reason says why
 )
 
-// Entry is a row of the ledger with what came out here.
+// Entry is a row of the ledger with its value here and the verdict.
 type Entry struct {
 	Row
 	Here        string
 	Verdict     Verdict
-	Cause       Cause    // of a difference
-	Reason      string   // of a difference, or of there being nothing to compare
-	Experiments []string // of the gallery, that it was read from
-	Kept        string   // what the value was taken from, if not from a run of this time
+	Cause       Cause    // cause of a difference
+	Reason      string   // reason of Differs and NotApplicable
+	Experiments []string // experiments of the gallery that the value is from
+	Kept        string   // source of the value if not a run of this time
 }
 
-// The sources of what is not of this time.
+// The sources of values that are not from a run of this time.
 const (
 	keptRun     = "kept run"
 	formerValue = "former value"
 	NotRun      = "not run" // there is no value
 )
 
-// Judge finds an entry for every row: from the runs; where an experiment is not among them, from
-// those that were finished before; or else the former entry. A row that has none of them has
-// nothing to compare, and says so.
+// Judge finds an entry for every row from the runs. If an experiment is not among them, it uses the
+// runs finished before, or else the former entry. A row with none of these is NotApplicable.
 func Judge(rows []Row, claims Claims, runs, finished Runs, former []Entry) (entries []Entry, err error) {
 	of, err := claims.match(rows)
 	both := Runs{}
@@ -49,7 +48,7 @@ func Judge(rows []Row, claims Claims, runs, finished Runs, former []Entry) (entr
 	for _, row := range rows {
 		claim, ok := of[row.String()]
 		if !ok {
-			continue // told
+			continue // match has reported it
 		}
 		entry, fault := claim.judge(row, both)
 		if fault != nil {
@@ -114,7 +113,7 @@ func (c Claim) judge(row Row, runs Runs) (Entry, error) {
 	return e, nil
 }
 
-// figure compares a number of a report with the one that is printed.
+// figure compares a number of a report with the printed number.
 func (c Claim) figure(row Row, runs Runs) (f Found, err error) {
 	published, uncertainty, err := row.Figure()
 	if err != nil {
@@ -141,12 +140,13 @@ func (c Claim) figure(row Row, runs Runs) (f Found, err error) {
 	return Found{Here: shown(here, uncertainty), Agrees: within(here, published, uncertainty)}, nil
 }
 
-// within says if here rounds to what is published.
+// within reports whether here differs from the published number by at most its uncertainty.
 func within(here, published, uncertainty float64) bool {
 	return math.Abs(here-published) <= uncertainty*(1+1e-9)
 }
 
-// shown is x with a digit more than it is compared to; a whole number, as a count is, without.
+// shown is x with one digit more than the published number has. A whole number, such as a count,
+// has no decimals.
 func shown(x, uncertainty float64) string {
 	digits := 6
 	if uncertainty > 0 {

@@ -8,11 +8,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 )
 
-// Claims are those of each source, by its name.
+// Claims maps the name of a source to its claims.
 type Claims map[string][]Claim
 
-// match finds the claim of every row. A row without a claim, two claims of a row, a claim of no
-// row, and one that does not say what it needs to are errors.
+// match finds the claim of every row. These are errors: a row without a claim, a row with two
+// claims, a claim without a row, and a claim that check rejects.
 func (c Claims) match(rows []Row) (of map[string]Claim, err error) {
 	fault := func(format string, a ...any) { err = errors.Join(err, fmt.Errorf(format, a...)) }
 	known := map[string]bool{}
@@ -46,7 +46,7 @@ func (c Claims) match(rows []Row) (of map[string]Claim, err error) {
 	return of, err
 }
 
-// check says what is wrong with a claim.
+// check returns the error in a claim, if it has one.
 func (c Claim) check() error {
 	ways := 0
 	for _, is := range []bool{c.Figure != "", c.Check != nil, c.None != ""} {

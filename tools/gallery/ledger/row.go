@@ -1,8 +1,8 @@
-// Package ledger sets every published number of the gallery's ledger beside what comes out here.
+// Package ledger compares every published number of the gallery's ledger with the value found here.
 //
-// The ledger (experiments/gallery/ledger.csv) holds facts: what a source prints, and where. A
-// Claim says of a row how its value is had from the runs of the gallery's experiments, or why it
-// cannot be had. Judge compares the two. No value of a run is typed by hand.
+// The ledger (experiments/gallery/ledger.csv) holds facts: what a source prints, and where. A Claim
+// describes how the value of a row is found from the runs of the gallery's experiments, or why it
+// cannot be found. Judge compares the two. No value of a run is typed by hand.
 package ledger
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 )
 
-// columns are those of the ledger.
+// columns are the columns of ledger.csv.
 var columns = []string{"source", "place", "setting", "quantity", "published", "digits", "remark"}
 
 // Row is one published number, or another statement that can be checked.
 type Row struct {
 	Source, Place, Setting, Quantity string
-	Published                        string // as it is printed
-	Digits                           string // how many of it are printed; "exact", "-" and "computed" are no number
+	Published                        string // as printed
+	Digits                           string // number of printed digits, or "exact", "-" or "computed"
 	Remark                           string
 }
 
@@ -59,8 +59,8 @@ func read(text string) ([]Row, error) {
 
 var number = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// Figure is the first number of what is published, and half a unit of its last printed digit; an
-// exact one has no uncertainty.
+// Figure is the first published number and its uncertainty, half a unit of its last printed digit.
+// An exact number has uncertainty 0.
 func (r Row) Figure() (value, uncertainty float64, err error) {
 	text := number.FindString(r.Published)
 	value, err = strconv.ParseFloat(text, 64)
@@ -72,7 +72,7 @@ func (r Row) Figure() (value, uncertainty float64, err error) {
 	}
 	_, decimals, fraction := strings.Cut(text, ".")
 	unit := -len(decimals)
-	// of a whole number as many digits count as the ledger says: 8000 with one is 8000 ± 500
+	// Digits says how many digits of a whole number count: 8000 with one digit is 8000 ± 500
 	if n, err := strconv.Atoi(r.Digits); err == nil && !fraction && value != 0 {
 		unit = max(0, int(math.Floor(math.Log10(math.Abs(value))))+1-n)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// csatoMethods are the two theories, as they are called here.
+// csatoEnsemble and csatoNaive are the names of the two theories here.
 const csatoEnsemble, csatoNaive = "ensemble_mean_field", "naive_mean_field"
 
-// csatoWay is the way of the naive theory from equal length scales.
+// csatoWay is the path of the descent by the naive theory from equal length scales.
 func csatoWay(r Runs) ([]record.Step, error) {
 	c, err := r.One("csato_figure1", Of{Inference: csatoNaive})
 	if err != nil {
@@ -26,8 +26,9 @@ func csatoWay(r Runs) ([]record.Step, error) {
 	return way, nil
 }
 
-// csatoIterations counts how often one has to go through equation (9), case by case, after every
-// update of the hyperparameters on the way of gallery:csato_figure1, from the α of the last.
+// csatoIterations counts the passes through equation (9), case by case, that every update of the
+// hyperparameters in gallery:csato_figure1 needs. The passes start from the α of the previous
+// update.
 func csatoIterations(r Runs) (f Found, err error) {
 	way, err := csatoWay(r)
 	if err != nil {
@@ -86,7 +87,7 @@ type csatoEquations struct {
 	y, alpha []float64
 }
 
-// kernel is that of the hyperparameters of a step: the length scales and the noise.
+// kernel computes e.k for the hyperparameters of a step, which are the length scales and the noise.
 func (e *csatoEquations) kernel(x [][]float64, s record.Step) {
 	n := len(e.y)
 	e.k = make([][]float64, n)
@@ -104,8 +105,8 @@ func (e *csatoEquations) kernel(x [][]float64, s record.Step) {
 	}
 }
 
-// solve goes through the equations until no α changes by more than the tolerance, and returns the
-// largest change of every time.
+// solve passes through the equations until no α changes by more than the tolerance. It returns the
+// largest change of every pass.
 func (e *csatoEquations) solve(tolerance float64) (changes []float64) {
 	const most = 10_000
 	for range most {
