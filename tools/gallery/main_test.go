@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/tools/gallery/ledger"
 )
 
-// short are the experiments that take at most a second.
+// short lists experiments that take at most a second.
 var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "gpml_fig34", "garcia_fernandez_pair", "lecture_prior", "lecture_squashed"}
 
 // reported runs an experiment of the gallery.

@@ -29,8 +29,8 @@ type source struct {
 	text map[string]string // key: file name
 }
 
-// packagesOf lists two groups of packages: product has the packages without tools, conformance kits
-// and helpers of tests, tested has all packages with tests.
+// packagesOf lists two groups of packages. product has the packages without tools, conformance kits
+// and helpers of tests. tested has the packages with tests of the product.
 func packagesOf(ctx context.Context) (product, tested []string, err error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedForTest
 	all, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Tests: true}, "./...")

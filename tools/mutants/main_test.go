@@ -138,7 +138,8 @@ func TestDrawSurvivesEdits(t *testing.T) {
 	}
 }
 
-// The product is what users get; its tests are everywhere.
+// The product has no tools, no helpers of tests and no conformance kits. Tests of the tools are not
+// run.
 func TestPackages(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	product, tested, err := packagesOf(t.Context())

@@ -22,9 +22,10 @@ func folded(dataset, inference string, cases int, rates ...float64) reports.Conf
 	return c
 }
 
-// A cell is the mean of its folds' error rates over the assignments to folds. Its error is that of
-// the difference from one more assignment; its variance is the variance between repeats, averaged
-// over the repeated methods. Data sets are weighted by their cases.
+// A cell is the mean over folds of the error rates, averaged over the assignments to folds. Its
+// error is the standard deviation of the difference from one more assignment. The variance is the
+// variance between repeats, averaged over the methods that were repeated. Data sets are weighted by
+// their cases.
 func TestMeasureByFolds(t *testing.T) {
 	run := func(configurations ...reports.Configuration) *Run {
 		return &Run{Report: &reports.Report{Configurations: configurations}}
@@ -55,7 +56,8 @@ func TestMeasureByFolds(t *testing.T) {
 	}
 }
 
-// The difference from EP is compared with that of the same folds.
+// The difference from EP is compared with the published difference. Both methods have the same
+// folds.
 func TestDifferenceFromEP(t *testing.T) {
 	rows, err := Rows()
 	if err != nil {
@@ -70,7 +72,7 @@ func TestDifferenceFromEP(t *testing.T) {
 		t.Fatalf("no row of %s", setting)
 		return Row{}
 	}
-	const cell = "Prob PPL thyroid_binary (n=215)" // 0.071, and 0.062 with EP
+	const cell = "Prob PPL thyroid_binary (n=215)" // published: 0.071, and 0.062 with EP
 	for _, c := range []struct {
 		pl   []float64
 		says bool

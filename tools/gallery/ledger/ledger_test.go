@@ -96,7 +96,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%#v, %v", got, err)
 	}
 
-	// rows that are not run come from a finished run or an earlier ledger
+	// rows whose experiment is not run come from a finished run or an earlier ledger
 	want[0].Kept, want[1].Kept = keptRun, keptRun
 	want[3].Here, want[3].Verdict, want[3].Reason = "1.0", Agrees, ""
 	former := []Entry{want[3]}
@@ -126,7 +126,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A claim belongs to one row and has one kind; a row has one claim.
+// A claim belongs to one row and has one of Figure, Check and None. A row has one claim.
 func TestMatch(t *testing.T) {
 	rows := []Row{{Source: "A", Place: "1"}, {Source: "A", Place: "2"}}
 	one := Claim{Row: "1 |  | ", None: "a proof"}
