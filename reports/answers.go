@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// decide makes the answer for every data set, in the order of the configurations, and adds what is
-// known so far of those without.
+// decide returns the answer for every data set, in the order of the configurations. For a data set
+// with an unfinished run it adds to r.SoFar instead.
 func (r *Report) decide() (out []Answer) {
 	out = []Answer{}
 	done := make([]bool, len(r.Configurations))
@@ -145,8 +145,8 @@ func (r *Report) keep(configuration int) string {
 	return terminal.CommandLine(append(args, "-m", "model.json")...)
 }
 
-// Ranked are the configurations, those of a data set together, best first. Those that did not
-// compete come last, in the order of the file.
+// Ranked returns the indices of the configurations, grouped by data set, best first. In each group
+// the configurations that did not compete come last, in the order of the file.
 func (r *Report) Ranked() []int {
 	out := make([]int, len(r.Configurations))
 	first, place := map[string]int{}, make([]int, len(out))

@@ -27,7 +27,7 @@ type CheckRow struct {
 	Mean       record.Component `json:"mean"`
 	Likelihood record.Component `json:"likelihood"`
 	Inference  record.Component `json:"inference"`
-	// Theta has all hyperparameters, including fixed ones.
+	// Theta lists every hyperparameter, including fixed ones.
 	Theta         Values `json:"theta"`
 	LogEvidence   Number `json:"log_evidence"`   // nats
 	StandardError Number `json:"standard_error"` // of a sampled log evidence, nats

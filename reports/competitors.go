@@ -67,7 +67,7 @@ func (r *Report) contest(group []int) (c contested) {
 
 // competitors are the configurations scored on all folds, best first.
 func (r *Report) competitors(group []int, of contested) (out []competitor) {
-	var folds []*Study // of the first
+	var folds []*Study // folds of the first competitor; the others must have the same
 	for _, k := range group {
 		c := &r.Configurations[k]
 		if of.score == nil {

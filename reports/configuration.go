@@ -13,9 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Figure returns a number by its name in results. Scores are those of an evaluation, or of the
-// first; with the prefix best_ those of the best point of a grid, once all its points are
-// evaluated. NaN: there is none.
+// Figure returns a number by its name in results. Scores are taken from the evaluation of this
+// name, or from the first one if it is empty. With the prefix best_ they are taken from the best
+// point of a grid, once all its points are evaluated. NaN: there is none.
 func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
@@ -55,9 +55,9 @@ func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 
 // Configuration is the result for one cell of the experiment's cross product. Hyperparameters,
 // LogEvidence, Restarts and Grid belong to the study of all the training data; Scores and Curves
-// are those of the first of the Evaluations, which is the test set if there is one. With Markov
-// chains, Hyperparameters and LogEvidence are those of the sample with the largest posterior
-// density, and scores are those of predictions averaged over all samples.
+// belong to the first of the Evaluations, which is the test set if there is one. With Markov
+// chains, Hyperparameters and LogEvidence belong to the sample with the largest posterior density,
+// and scores to predictions averaged over all samples.
 type Configuration struct {
 	Dataset string `json:"dataset"` // its name, or the file
 	Cases   int    `json:"cases"`   // number of training cases
@@ -70,34 +70,37 @@ type Configuration struct {
 	// cross-validation, with its sign changed if less is better; value of a program, with its own
 	// sign
 	Objective string `json:"objective"`
-	// the objective, if it is that of no model
+	// the program that computes the objective; absent: a model does
 	Program *record.Program `json:"program,omitempty"`
 	Status  Status          `json:"status"` // of the fit to all of the training data
-	// jobs not on record: fits, and trials known to have been proposed
+	// number of jobs not on record: fits, and trials known to have been proposed
 	Missing int `json:"missing"`
-	// of the fit to all of the training data, natural units
+	// hyperparameters of the fit to all of the training data, natural units
 	Hyperparameters Values `json:"hyperparameters"`
-	// of the fit to all of the training data, nats; null: there is none
+	// log evidence of the fit to all of the training data, nats; null: there is none
 	LogEvidence Number `json:"log_evidence"`
 	// false if the fit to all of the training data had not converged and was used nevertheless
 	Converged *bool `json:"converged,omitempty"`
-	// of the training cases, if the inference provides it
+	// leave-one-out score of the training cases, if the inference provides it
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
 	// inducing inputs of the fit to all of the training data
 	Inducing *record.Inducing `json:"inducing,omitempty"`
-	// of hyperparameters on the theta scale, from the curvature of the tuning objective
+	// standard errors of hyperparameters on the theta scale, from the curvature of the tuning
+	// objective
 	StandardErrors Values `json:"standard_errors,omitempty"`
-	// of the errors of hyperparameters on the theta scale, in the order of standard_errors
+	// correlations of the errors of hyperparameters on the theta scale, in the order of
+	// standard_errors
 	Correlations [][]Number `json:"correlations,omitempty"`
-	// of the free hyperparameters, from Markov chains
+	// posterior of the free hyperparameters, from Markov chains
 	Posterior []record.Marginal `json:"posterior,omitempty"`
-	// of logistic regression on all of the training data, unless its inputs are whitened
+	// coefficients of logistic regression on all of the training data, unless its inputs are
+	// whitened
 	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
-	// on all of the training data; local optimisers and chains only
+	// restarts on all of the training data; local optimisers and chains only
 	Restarts    []Restart    `json:"restarts"`
 	Scores      Scores       `json:"scores"`      // of the first of the evaluations
 	Evaluations []Evaluation `json:"evaluations"` // every evaluation
-	// every training set except all of the training data
+	// fits to every training set except all of the training data
 	Folds []Fold `json:"folds"`
 	// points evaluated as proposed: grids, random and adaptive search
 	Grid      []GridPoint          `json:"grid"`
@@ -108,7 +111,7 @@ type Configuration struct {
 	Failures  []Failure            `json:"failures"`            // what could not be computed
 	nested    bool                 // it represents nested cross-validation
 	Record    record.Configuration `json:"-"` // as declared
-	// the recorded results of each study: the first is that of all the training data
+	// the recorded results of each study: the first study is of all the training data
 	Studies []Study `json:"-"`
 }
 
@@ -155,7 +158,7 @@ type PublishedFigures []PublishedFigure
 type PublishedFigure struct {
 	Name      string `json:"-"`
 	Published Number `json:"published"`
-	// of the published figure; by default half a unit of its last digit
+	// uncertainty of the published figure; by default half a unit of its last digit
 	Uncertainty Number   `json:"uncertainty,omitempty"`
 	Here        Number   `json:"here"`
 	Partial     *Partial `json:"partial,omitempty"` // of Here
@@ -208,7 +211,8 @@ type GridPoint struct {
 	LogEvidence   *Number `json:"log_evidence,omitempty"`
 	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
 	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
-	// of the held-out cases of the first of the evaluations, over its folds, and their number n
+	// scores of the held-out cases of the first of the evaluations, over its folds, and their
+	// number n
 	Scores Values `json:"scores"`
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
@@ -241,7 +245,7 @@ type Evaluation struct {
 	// these
 	Scored int    `json:"scored"`
 	Status Status `json:"status"` // the worst status of a fold
-	// of the predictions of all folds together; with "partial" of some of them
+	// scores of the predictions of all folds together; with "partial", of some folds
 	Scores    Scores  `json:"scores"`
 	Confusion [][]int `json:"confusion"` // number of cases of class i decided to be class j
 	// decisions with the least expected cost, if the experiment has costs
@@ -297,7 +301,7 @@ type Failure struct {
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
 type Scores struct {
 	N       int
-	Weight  float64 // of the predictions: as many cases as they count as
+	Weight  float64 // sum of the weights of the predictions
 	Results []cv.Result
 	Partial *Partial // nil: all planned folds, or a single one
 }

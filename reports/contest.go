@@ -9,8 +9,8 @@ import (
 )
 
 // Nested is the result of nested cross-validation: in every outer training set the configurations
-// competed, and the winner was scored on the cases that the outer fold holds out. The scores of the
-// Evaluation are those of the selection procedure, not of one configuration.
+// competed, and the winner was scored on the cases that the outer fold holds out. The Evaluation
+// scores the selection procedure, not one configuration.
 type Nested struct {
 	Dataset        string `json:"dataset"`        // its name, or the file
 	Configurations []int  `json:"configurations"` // indices of those that competed
@@ -19,16 +19,17 @@ type Nested struct {
 	Score string `json:"score"`
 	Race  string `json:"race,omitempty"` // the rule that eliminated configurations within the inner folds
 	Evaluation
-	Fits       int                  `json:"fits"`        // inner training sets of all configurations
-	FitsSaved  int                  `json:"fits_saved"`  // inner training sets that the race avoided
-	OuterFolds []OuterFold          `json:"outer_folds"` // the contests, one per outer fold
-	inner      []int                // for every configuration, the studies that decide
-	studies    []Study              // of the winners, on the outer folds
-	record     record.Configuration // the first that competed
+	Fits       int         `json:"fits"`        // inner training sets of all configurations
+	FitsSaved  int         `json:"fits_saved"`  // inner training sets that the race avoided
+	OuterFolds []OuterFold `json:"outer_folds"` // the contests, one per outer fold
+	// inner folds: indices of studies, the same in every configuration
+	inner   []int
+	studies []Study              // studies of the winners on the outer folds
+	record  record.Configuration // the first that competed
 }
 
-// OuterFold is one contest of Nested. Hyperparameters, LogEvidence and Scores are those of the
-// winner on the outer fold.
+// OuterFold is one contest of Nested. Hyperparameters, LogEvidence and Scores belong to the winner
+// on the outer fold.
 type OuterFold struct {
 	Repeat int    `json:"repeat"` // index of the repeat, from 0
 	Fold   int    `json:"fold"`   // index of the fold, from 0
@@ -37,10 +38,10 @@ type OuterFold struct {
 	Status Status `json:"status"` // done, failed or missing
 	// index of the winning configuration; null: not known yet, or all have failed
 	Winner *int `json:"winner"`
-	// of the winner, natural units, tuned on all of the training cases
+	// hyperparameters of the winner, natural units, tuned on all of the training cases
 	Hyperparameters Values `json:"hyperparameters"`
 	LogEvidence     Number `json:"log_evidence"` // of the winner, nats; null: there is none
-	// of the winner, as in the folds of a configuration
+	// threshold of the winner, as in the folds of a configuration
 	Threshold *Number    `json:"threshold,omitempty"`
 	Scores    Scores     `json:"scores"` // of the winner, on the held-out cases
 	Inner     []Standing `json:"inner"`  // standings of the configurations
@@ -66,7 +67,7 @@ type CutOff struct {
 	Better        *int       `json:"better"`        // index of the best configuration then; null: this one failed
 	P             Number     `json:"p"`             // p value, if the rule is a test; else null
 	Reason        string     `json:"reason"`        // the reason in words
-	kind          cause.Kind // of the failure, if it failed
+	kind          cause.Kind // kind of the failure, if the configuration failed
 }
 
 // Race is a race of the configurations over the folds of an evaluation. The survivors continue with

@@ -57,8 +57,8 @@ func (b *builder) held() (out []*Study) {
 	return out
 }
 
-// scoresAt combines the scores of one point over folds, each of which must have evaluated exactly
-// this point as the given point of the given trial. Journals keep scores of a point, not its
+// scoresAt combines the scores of one point over folds. Each fold must have evaluated exactly this
+// point, as the given point of the given trial. Journals keep scores of a point, not its
 // predictions, so pooling is not possible: a count adds up, other scores are averaged with the
 // numbers of held-out cases as weights. For means over cases this is the pooled score; for auc, ece
 // and rmse it is a definition. There are none if a fold evaluated another point, as adaptive search

@@ -38,7 +38,7 @@ func (r *Report) ShortNames() map[string]string {
 // the settings in which they differ, to four digits, or if that does not suffice the whole text.
 func ShortNames(all []record.Component) map[string]string {
 	short := map[string]string{}
-	alike := map[string][]record.Component{} // by short name
+	alike := map[string][]record.Component{} // components by short name
 	for _, c := range all {
 		if _, met := short[c.Text]; !met {
 			short[c.Text] = ShortName(c)
@@ -49,7 +49,7 @@ func ShortNames(all []record.Component) map[string]string {
 		if len(group) == 1 {
 			continue
 		}
-		values := map[string][]string{} // by setting, of the components that have it
+		values := map[string][]string{} // texts of each setting, in the components that have it
 		for _, c := range group {
 			met := map[string]string{}
 			namer{met: met}.component(c.Node, "")

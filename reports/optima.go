@@ -8,7 +8,7 @@ import (
 // Optima summarises the restarts of a local optimiser; a log evidence may have several maxima.
 type Optima struct {
 	Restarts int
-	Failed   int // without a finite value
+	Failed   int // restarts without a finite value
 	Distinct int // number of optima; values that differ by at most SameOptimum count as equal
 	AtBest   int // number of restarts that reached the best optimum
 	Lo, Hi   float64
@@ -32,7 +32,8 @@ func (c Configuration) Starts() (out []Restart) {
 	return out
 }
 
-// Optima counts the distinct optima that the restarts reached, those with the choices of the best.
+// Optima counts the distinct optima that the restarts reached. Only restarts with the same choices
+// as the best one count.
 func (c Configuration) Optima() Optima {
 	restarts, highest := slices.Clone(c.Starts()), math.Inf(-1)
 	var best Values

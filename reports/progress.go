@@ -8,9 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Progress is the state of a run. Known jobs are those that are certain to exist or expected. Times
-// are sums of the wall times of jobs, in seconds, as for a single worker, because the journal does
-// not record the number of workers.
+// Progress is the state of a run. A job is known if it is certain to exist or expected. Times are
+// sums of the wall times of jobs, in seconds, as for a single worker, because the journal does not
+// record the number of workers.
 type Progress struct {
 	Schema     string `json:"schema"` // "gpc-tune/status/1"
 	Experiment string `json:"experiment"`
@@ -30,7 +30,7 @@ type Progress struct {
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // if the run was submitted to an engine
 	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
-	// command that runs the failed jobs again, set likewise
+	// command that runs the failed jobs again, set by Folder.Progress too
 	Retry string `json:"retry,omitempty"`
 }
 
@@ -50,7 +50,7 @@ func (p *Progress) Units() (one, many string) {
 	return "job", "jobs"
 }
 
-// Queue is what an engine reports about the blocks of a run. It may be wrong: the journal
+// Queue is the report of an engine about the blocks of a run. It may be wrong: the journal
 // determines what is done.
 type Queue struct {
 	Engine  string `json:"engine"`
@@ -91,8 +91,8 @@ func (t tally) plus(u tally) tally {
 // mean is the time of a job.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
-// takes is the expected time of the remaining jobs, from the mean of those done, or without any
-// from another mean.
+// takes is the expected time of the remaining jobs. It assumes the mean time of the jobs done, or
+// the given mean if none is done.
 func (t tally) takes(mean float64) float64 {
 	switch {
 	case t.left == 0:

@@ -29,7 +29,7 @@ type Trial struct {
 	Failure  string      `json:"failure,omitempty"`
 }
 
-// TrialPoint is an evaluated point. Its Scores are those of the held-out cases of the trial's
+// TrialPoint is an evaluated point. Its Scores are computed from the held-out cases of the trial's
 // study.
 type TrialPoint struct {
 	Hyperparameters Values `json:"hyperparameters"`

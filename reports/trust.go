@@ -255,7 +255,7 @@ func miscalibration(c Configuration, surplus float64) string {
 }
 
 // ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.
-// number is that of the configuration.
+// number is the index of the configuration.
 func (c Configuration) ended(number int) (out []Notice) {
 	for i := range c.Studies {
 		s := &c.Studies[i]

@@ -23,9 +23,9 @@ const shortestBar = 12
 type progress struct {
 	w         io.Writer
 	width     func() int // the number of columns of the terminal, now; nil: w is no terminal
-	last      time.Time  // of the last line
+	last      time.Time  // time of the last line
 	shown     int        // columns of the line on the terminal
-	objective string     // of all configurations; empty: their values are not comparable
+	objective string     // objective of all configurations; empty: their values are not comparable
 }
 
 // of takes the name of the objective from the configurations, if all have the same objective and

@@ -22,7 +22,7 @@ type Notice struct {
 	Cases int    `json:"cases,omitempty"` // number of cases it concerns, if it counts them
 }
 
-// IsZero says that there is none.
+// IsZero reports whether there is no notice.
 func (n Notice) IsZero() bool { return n == Notice{} }
 
 // String is the notice in one line, with its place.
@@ -62,7 +62,8 @@ func Texts(notices []Notice) []string {
 }
 
 // Kind is the kind of a warning or of a failure, as the journal and results.json have it. The zero
-// value is that of a warning without a row here, as of a component that another program registers.
+// value is the kind of a warning without a row here, such as a warning of a component that another
+// program registers.
 type Kind string
 
 // New makes a notice of this kind.

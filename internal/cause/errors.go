@@ -14,8 +14,8 @@ func (p placed) Unwrap() error { return p.err }
 // At adds to an error where it happened.
 func At(place string, err error) error { return placed{place, err} }
 
-// Failed is the notice of an error. Its kind is that of the outermost error that has one: a Notice,
-// or another error with a method Cause; else it is Failure.
+// Failed is the notice of an error. Its kind is the kind of the outermost error that has one: a
+// Notice, or another error with a method Cause; else it is Failure.
 func Failed(err error) Notice {
 	switch of := err.(type) {
 	case placed:

@@ -20,11 +20,11 @@ func (Kind) JSONSchema() map[string]any {
 	return map[string]any{"enum": slices.Sorted(maps.Keys(rows))}
 }
 
-// row is what reports say of a kind.
+// row is the text of reports about a kind.
 type row struct {
 	cause   string // in words
 	meaning string // consequence for the results
-	note    bool   // for information only; nothing is wrong
+	note    bool   // information: nothing is wrong
 }
 
 // Explanation returns the words of reports for a kind: its cause in words, the consequence for the

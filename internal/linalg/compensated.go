@@ -7,15 +7,15 @@ import (
 )
 
 // SymvCompensated computes y ← y + A x for symmetric A as if in twice the working precision,
-// rounded once at the end: the error is that of y itself and, at most, 2⁻¹⁰⁰ n² Σ_j |A_ij||x_j|
-// (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005, algorithm 5.3). It takes some four
-// times as long as Symv.
+// rounded once at the end. The error is the rounding error of y plus at most 2⁻¹⁰⁰ n² Σ_j
+// |A_ij||x_j| (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005, algorithm 5.3). It takes
+// some four times as long as Symv.
 func SymvCompensated(a blas64.Symmetric, x, y []float64) {
 	checkSymmetric("SymvCompensated", a)
 	checkVector("SymvCompensated", "x", x, a.N)
 	checkVector("SymvCompensated", "y", y, a.N)
 	n := a.N
-	parts := 1 // as many for any number of threads, each with its own sums
+	parts := 1 // number of parts, each with sums of its own; the same for any number of threads
 	if n >= leastRows {
 		parts = min(16, n/128)
 	}

@@ -1,7 +1,7 @@
 package linalg
 
-// AllFinite says that no number is infinite or NaN. It is fast where that is so: 0·v is 0 for a
-// finite v and NaN for any other.
+// AllFinite reports whether no number is infinite or NaN. It is fast if so: 0·v is 0 for a finite v
+// and NaN for any other.
 func AllFinite(x []float64) bool {
 	var a, b, c, d float64
 	for ; len(x) >= 4; x = x[4:] {

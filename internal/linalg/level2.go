@@ -50,11 +50,11 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 	}
 }
 
-// symv computes y ← y + α A x, or what rows i0 to i1 of the upper triangle contribute to it, for a
-// symmetric A and each of m vectors, at strides ldx and ldy. It takes eight rows of A at a time:
-// the diagonal tile, filled in, and then the entries to its right, each of which serves twice while
-// it is at hand, and in chunks that stay so for all vectors. (A step of a whole vector keeps every
-// load of y on the bounds of an earlier store.)
+// symv computes y ← y + α A x for a symmetric A and each of m vectors, at strides ldx and ldy. It
+// adds only the contribution of rows i0 to i1 of the upper triangle. It takes eight rows of A at a
+// time: the diagonal tile, filled in, and then the entries to its right. Each of these is used
+// twice once it is loaded. Chunks of them stay in the cache for all vectors. (A step of a whole
+// vector keeps every load of y on the bounds of an earlier store.)
 func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
 	const step, chunk = 8, 256
 	s := active
@@ -100,13 +100,13 @@ func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	symvParts(alpha, a, x, y)
 }
 
-// symvRowsAtOnce is how many rows a part of symvRows has, on average.
+// symvRowsAtOnce is the average number of rows in a part of symvRows.
 const symvRowsAtOnce = 192
 
 func symvParts(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
 	parts := n / symvRowsAtOnce
-	row := func(p int) int { // the first of part p: of the triangle, p/parts lie above
+	row := func(p int) int { // first row of part p: p/parts of the triangle are above it
 		return int(float64(n)*(1-math.Sqrt(1-float64(p)/float64(parts)))) / 24 * 24
 	}
 	ws := packPool.Get().(*packs)
@@ -177,8 +177,8 @@ func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
 	}
 }
 
-// wordy is how many multiplications of a product of matrices take as long as one of a product with
-// a vector, which waits for memory.
+// wordy is the cost of a multiplication in a product with a vector, which waits for memory. The
+// unit is a multiplication in a product of matrices.
 const wordy = 16
 
 // shareOut runs work on parts of 0 … count; every item takes depth multiplications. The
@@ -224,8 +224,8 @@ const atOnce = 192 // unknowns of a block
 
 func (s *substitution) blocks() int { return (s.n + atOnce - 1) / atOnce }
 
-// block is where the unknowns are that are solved for as number k: with U itself, the last are
-// first.
+// block is the range of the unknowns that are solved for as number k. With U itself the last
+// unknowns are solved for first.
 func (s *substitution) block(k int) (from, to int) {
 	if !s.trans {
 		k = s.blocks() - 1 - k
@@ -234,7 +234,7 @@ func (s *substitution) block(k int) (from, to int) {
 }
 
 func (s substitution) runParallel() {
-	var solved atomic.Int32 // so many blocks are
+	var solved atomic.Int32 // number of blocks that are solved for
 	Parallel(s.blocks(), func(k int) {
 		ws := packPool.Get().(*packs)
 		s.begin(ws, k)

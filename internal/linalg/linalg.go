@@ -52,7 +52,7 @@ func LogDet(u blas64.Triangular) float64 {
 }
 
 // SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is
-// n×n, B is n×m. The bits of a column of X do not depend on the other columns, nor on their number.
+// n×n, B is n×m. The bits of a column of X do not depend on the other columns or on their number.
 func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	checkTriangular("SolveTri", u)
 	checkGeneral("SolveTri", b)
@@ -115,8 +115,8 @@ func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c bla
 	syrk("Syrk", t, alpha, a, nil, beta, c)
 }
 
-// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or
-// α Aᵀ diag(d) A + β C (blas.Trans), an update of any rank with weights of either sign.
+// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or α Aᵀ diag(d) A
+// + β C (blas.Trans). This is an update of any rank with weights of either sign.
 func SyrkDiag(t blas.Transpose, alpha float64, a blas64.General, d []float64, beta float64, c blas64.Symmetric) {
 	_, k, _ := factor("SyrkDiag", t, a)
 	checkVector("SyrkDiag", "d", d, k)
@@ -183,7 +183,7 @@ func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64,
 }
 
 // Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it
-// (blas.Upper), to those of A on the other side. B may be A.
+// (blas.Upper), to the entries of A on the other side. B may be A.
 func Reflect(to blas.Uplo, b, a blas64.General) {
 	checkGeneral("Reflect", a)
 	checkGeneral("Reflect", b)

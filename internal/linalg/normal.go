@@ -8,9 +8,9 @@ const (
 )
 
 // LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, with an error below
-// 2e-15 |log Φ(z)| + 2e-18, so that Φ(z) is right to its last places. That is all that
-// TruncatedNormal gives but for |log Φ(z)| < 1e-3, in a fraction of the time where |z| ≤ 9: there
-// it sums the Taylor series about the nearest of logNormNodes.
+// 2e-15 |log Φ(z)| + 2e-18, so that Φ(z) is right to its last places. Only for |log Φ(z)| < 1e-3 is
+// TruncatedNormal more accurate. For |z| ≤ 9, LogNormCDF takes a fraction of its time: there it
+// sums the Taylor series about the nearest of logNormNodes.
 func LogNormCDF(z float64) float64 {
 	switch {
 	case z > logNormReach:
@@ -125,7 +125,7 @@ func truncated(z float64) Truncated {
 func describe(z, logMass, r float64) Truncated {
 	mean := z + r
 	variance := 1 - r*mean
-	third := r*mean*mean - r*variance // in this order, for z² may overflow where r is 0
+	third := r*mean*mean - r*variance // this order, because z² may overflow where r is 0
 	return Truncated{logMass, r, mean, variance, third}
 }
 
@@ -177,8 +177,8 @@ func ratio(k int, t float64) float64 {
 // Each octave of 2 ≤ t < ratioReach has 16 parts, which the upper bits of t tell.
 const ratioShift, ratioOctaves, ratioReach = 48, 6, 128
 
-// ratioNodes are the Taylor coefficients of a₃ about the middle of each part, of which a part
-// reaches no further than 1/32 of t.
+// ratioNodes are the Taylor coefficients of a₃ about the middle of each part of t. A part reaches
+// no further than 1/32 of t.
 var ratioNodes = func() (nodes [16 * ratioOctaves][12]float64) {
 	for i := range nodes {
 		part := math.Float64bits(2)>>ratioShift + uint64(i)

@@ -9,17 +9,17 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// threads is how many goroutines one operation may use.
+// threads is the number of goroutines that one operation may use.
 var threads atomic.Int32
 
 // parallelWork is the number of multiplications from which an operation is shared: some 0.02 ms.
 const parallelWork = 1 << 20
 
-// shared says whether threads share an operation of so many multiplications.
+// shared reports whether threads share an operation of this number of multiplications.
 func shared(multiplications int) bool { return threads.Load() > 1 && multiplications >= parallelWork }
 
-// perThread is into how many parts for each thread an operation is cut, so that none waits long for
-// the last.
+// perThread is the number of parts of an operation for each thread. It is above 1, so that no
+// thread waits long for the last.
 const perThread = 8
 
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the
@@ -71,7 +71,7 @@ func (r *region) run() {
 // second, and to wake a sleeping thread takes longer than many of them.
 var (
 	watching atomic.Int32            // helpers that watch, less the regions that are offered
-	offers   = make(chan *region, 1) // taken by those that watch
+	offers   = make(chan *region, 1) // taken by helpers that watch
 )
 
 // call brings a helper to the region, one that watches or else a new one.
@@ -112,7 +112,8 @@ type watch struct {
 	looks int
 }
 
-// watchFor is how long. With 0.2 ms, EP of 767 cases took a tenth longer; with 1 ms, no less.
+// watchFor is the duration of a watch. With 0.2 ms, EP of 767 cases took a tenth longer; with 1 ms,
+// no less.
 const watchFor = 500 * time.Microsecond
 
 func newWatch() watch { return watch{began: time.Now()} }

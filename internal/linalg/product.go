@@ -22,7 +22,7 @@ func even(n, limit int) int {
 	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
 }
 
-// form says which entries of an operand exist.
+// form is the pattern of the stored entries of an operand.
 type form int
 
 const (
@@ -161,13 +161,13 @@ func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 		return
 	}
 	mr, nr := active.tile()
-	packed, from := p.packed, 0 // from the panel of column from on
+	packed, from := p.packed, 0 // packed panels, the first one for column from
 	if packed == nil {
 		ws.b = grow(ws.b, (j1-jc+nr-1)/nr*nr*kc)
 		p.b.pack(ws.b, jc, j1, pc, kc, nr)
 		packed, from = ws.b, jc
 	}
-	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
+	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as panels of A
 	mc := even(i1-i0, rowBlock)
 	for ic := i0; ic < i1; ic += mc {
 		end := min(i1, ic+mc)
@@ -186,8 +186,8 @@ func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 	}
 }
 
-// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from
-// the packed operands, A in panels of w rows, a multiple of a tile's.
+// tiles adds steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed
+// operands. A is packed in panels of w rows, a multiple of a tile's.
 func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, jc, jEnd, pc, kc int) {
 	s := active
 	mr, nr := s.tile()
@@ -200,7 +200,7 @@ func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, j
 			if p.upper && i >= j+nr {
 				break
 			}
-			first := 0 // where this tile's sum begins: entries before it are zeros of a triangular operand
+			first := 0 // first step of this tile's sum; before it a triangle has zeros
 			if p.a.form == triangular {
 				first = i
 			}
@@ -270,7 +270,7 @@ func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
 	if r < w {
 		clear(dst[:k*w])
 	}
-	left := 0 // columns left of the block's diagonal; those of a triangle are not asked for
+	left := 0 // columns left of the block's diagonal; not needed of a triangle
 	if x.form != dense {
 		left = min(max(i-p0, 0), k)
 	}

@@ -34,7 +34,7 @@ func Available() (bytes int64, ok bool) {
 // libraries, a thread that starts reserves a stack and an arena for malloc, 136 MiB for a moment.
 const threads = 256 << 20
 
-// available is Available with so many idle bytes of the address space.
+// available is Available, given the number of idle bytes that this process has reserved.
 func available(root fs.FS, idle int64) (least int64, ok bool) {
 	note := func(v int64) {
 		if v = max(v, 0); !ok || v < least {
@@ -64,8 +64,8 @@ func available(root fs.FS, idle int64) (least int64, ok bool) {
 		default:
 			continue
 		}
-		// A group is subject to the limits of those above it. In a container the path may be that
-		// of the host, and only the root is visible.
+		// A group is subject to the limits of all groups above it. In a container the path may be a
+		// path of the host, and only the root is visible.
 		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
 			dir := path.Join(base, group)
 			most, ok1 := number(root, path.Join(dir, limit))

@@ -42,8 +42,9 @@ const Slack = 25
 // the garbage collector.
 const overhead = 8 << 20
 
-// Footprint is the memory of work that has so many bytes in use, with what a garbage collector
-// leaves uncollected that starts at this percentage of what is in use (GOGC).
+// Footprint is the memory, in bytes, of work that has this number of bytes in use. It includes
+// garbage that is not collected yet: the collector starts when garbage is this percentage of the
+// bytes in use (GOGC).
 func Footprint(bytes int64, percent int) int64 {
 	return overhead + int64(float64(bytes)*float64(100+percent)/100)
 }

@@ -29,7 +29,7 @@ func Try(f func()) error {
 		return nil
 	}
 	for {
-		inner, ok := p.Value.(*panics.Recovered) // from a goroutine that f waited for
+		inner, ok := p.Value.(*panics.Recovered) // panic of a goroutine that f waited for
 		if !ok {
 			break
 		}

@@ -1,4 +1,4 @@
-// Package random has what several rooms draw random numbers with: derived seeds, and a transition
+// Package random draws random numbers for several packages: from derived seeds, and by a transition
 // of elliptical slice sampling.
 package random
 

@@ -29,7 +29,7 @@ type Entry[I any] struct {
 	NeedsOptions bool // it has no default: New(nil) is an example
 
 	version    int  // less than 2: the first version
-	registered bool // by another program
+	registered bool // registered by another program
 }
 
 // At returns the entry with a version of what the component computes; the default is 1. It is
@@ -143,7 +143,7 @@ type Made[I any] interface {
 	With(options any) I
 }
 
-// origin is what tells components apart: the type of v or, of Made components, their Origin.
+// origin identifies a component: the type of v or, for Made components, their Origin.
 func origin(v any) any {
 	if of, made := v.(interface{ Origin() any }); made {
 		return of.Origin()
@@ -295,9 +295,10 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Options visits the fields of a component with yaml names, including those of inlined structs. A
+// Options visits the fields of a component with yaml names, including fields of inlined structs. A
 // component that is no struct has none. A field of a type whose table is Inlined has an option for
-// each row: a new value, which is the field's if that is of the row, and which Store puts there.
+// each row. The value of an option is new; it equals the field's value if that is of the row. Store
+// puts it into the field.
 func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
 	if v.Kind() != reflect.Struct {
 		return

@@ -29,7 +29,7 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems are all mistakes of a text, in order. A nil Problems is no error.
+// Problems lists the mistakes of a text, in order. A nil Problems is no error.
 type Problems []Problem
 
 // ErrMistakes matches all Problems in errors.Is.
@@ -64,14 +64,14 @@ type collected struct {
 	found    int // number of problems, including repeated ones
 	problems []Problem
 	places   map[instance]bool
-	alike    map[string]int // by the format of the message
+	alike    map[string]int // number of problems by the format of their message
 }
 
 // instance is the position of a mistake of a kind.
 type instance struct {
 	Place
 	kind    string
-	message string // of those that are reported
+	message string // message of a mistake that is reported
 }
 
 // NewFindings makes an empty collection for a text; file names it.

@@ -1,7 +1,7 @@
 // Package figure draws pictures that are plain data: a Figure has panels, a panel has two axes and
 // layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it.
-// Coordinates are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN,
-// is left out. The same figure gives the same bytes.
+// Coordinates are in the units of the data; an axis may be logarithmic. What cannot be drawn, such
+// as NaN, is left out. The same figure gives the same bytes.
 //
 // The package does not import reports.
 package figure
@@ -34,7 +34,7 @@ type Panel struct {
 	Layers []Layer `json:"layers"`
 }
 
-// Axis is one of the two axes. If Lo = Hi, its range is that of the layers.
+// Axis is one of the two axes. If Lo = Hi, its range covers the layers.
 type Axis struct {
 	Label string  `json:"label"` // with the unit: "test information (bits)"
 	Lo    float64 `json:"lo"`
@@ -45,11 +45,11 @@ type Axis struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// Layer is what a panel draws: one of the types of this package, one file each. Coordinates that
-// are not finite, or beyond 1e150, are left out.
+// Layer is drawn in a panel. It is one of the types of this package, one file each. Coordinates
+// that are not finite, or beyond 1e150, are left out.
 type Layer interface {
-	label() string                    // in the legend; none if empty
+	label() string                    // name in the legend; empty: no entry
 	extent() (x, y span)              // the range that the axes must cover
-	draw(p *pane, l look)             // in the data area
-	sample(p *pane, at point, l look) // in the legend, around a point
+	draw(p *pane, l look)             // draws the layer in the data area
+	sample(p *pane, at point, l look) // draws its sample in the legend around a point
 }

@@ -12,7 +12,7 @@ import (
 type frame struct {
 	Panel
 	pane
-	width, height vg.Length // of the data area
+	width, height vg.Length // size of the data area
 	title         []string
 	xLabel        []string
 	yLabel        []string
@@ -62,7 +62,7 @@ func (a Axis) shown(spans []span) span {
 	return union(spans)
 }
 
-// ticks are those of the axis over a range.
+// ticks returns the places and labels of at most most ticks of the axis over a range.
 func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
 	if a.Log {
 		return s.logTicks(most)

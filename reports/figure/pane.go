@@ -13,7 +13,7 @@ type pane struct {
 	x, y   span
 	down   bool      // y grows downwards
 	least  vg.Length // minimum size of text
-	busy   []point   // points that labels avoid; those of marks come first
+	busy   []point   // points that labels avoid; marks come first
 	points []point   // points that labels should not cover
 	marked point     // radii of marks; zero: markRadius
 }

@@ -61,13 +61,13 @@ type svgCanvas struct {
 	over                    bool // the stroke was first and the fill covers half of it
 }
 
-// state is what Push keeps.
+// state is saved by Push and restored by Pop.
 type state struct {
 	colour color.NRGBA
 	width  float64
 	dashes string
 	offset float64
-	groups int // that Pop ends
+	groups int // number of groups that Pop ends
 }
 
 func (c *svgCanvas) Size() (w, h vg.Length) { return c.width, c.height }

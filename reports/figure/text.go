@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// Text widths are those of Liberation Sans, which equal those of Arial and Helvetica.
+// Text widths are measured in Liberation Sans; Arial and Helvetica have the same widths.
 var (
 	regular = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansregular.TTF) })
 	bold    = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansbold.TTF) })

@@ -16,7 +16,7 @@ import (
 
 // Format is a way to write a Report.
 type Format struct {
-	Name   string // as in YAML files and flags
+	Name   string // name in YAML files and flags
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
 	Always bool   // written after every run; otherwise where the experiment's report.formats names it
@@ -28,7 +28,7 @@ type Format struct {
 
 // File is a file of a format.
 type File struct {
-	Name  string // in the folder of the run
+	Name  string // name in the folder of the run
 	Write func(w io.Writer) error
 }
 

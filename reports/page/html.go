@@ -29,7 +29,7 @@ var pageScript string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// Bounds of the page, so that a browser opens that of a large run at once.
+// Bounds on what is unfolded, so that a browser opens the page of a large run at once.
 const (
 	longestOpen = 20 // rows of a table that is not folded
 	mostOpen    = 3  // configurations that are not folded
@@ -45,7 +45,7 @@ const (
 		"shows all pairs."
 )
 
-// page is what report.html shows.
+// page is the content of report.html.
 type page struct {
 	document
 	Style       template.CSS
@@ -58,13 +58,14 @@ type page struct {
 	FiguresLeft int // left out
 }
 
-// Open says that the configurations are not folded.
+// Open reports whether the configurations are unfolded.
 func (p page) Open() bool { return len(p.Details) <= mostOpen }
 
-// Folded says that it is shown on demand.
+// Folded reports whether the table is shown on demand only.
 func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOpen }
 
-// Link says that a cell of the first column is the number of a configuration that is on the page.
+// Link reports whether a cell of the first column is the number of a configuration that is on the
+// page.
 func (s sheet) Link(column int, cell table.Cell) bool {
 	x, numeric := cell.Number()
 	return column == 0 && numeric && slices.Contains(s.Linked, int(x))
@@ -73,8 +74,8 @@ func (s sheet) Link(column int, cell table.Cell) bool {
 // Standing is the class of a row.
 func (s sheet) Standing(row []table.Cell) table.Mark { return table.MarkOf(row) }
 
-// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of
-// some folds alone.
+// Class returns the CSS classes of a cell: n for a column of numbers, aligned to the right, and
+// partial for a score over only some of the folds.
 func (s sheet) Class(column int, cell table.Cell) string {
 	var classes []string
 	if s.Columns[column].Right {
@@ -86,9 +87,9 @@ func (s sheet) Class(column int, cell table.Cell) string {
 	return strings.Join(classes, " ")
 }
 
-// HTML writes report.html, a page that needs nothing else and loads nothing: what is missing,
-// failed or doubtful, the summary, published figures beside those of the run, contests, the
-// figures, comparisons, every configuration, and where all of it comes from.
+// HTML writes report.html, a single file that loads nothing: missing results, failures and
+// warnings, the summary, published figures, contests, the figures, comparisons, every
+// configuration, and the origin of the results.
 func HTML(w io.Writer, r *reports.Report) error {
 	return newPage(r, pageScript).write(w)
 }
@@ -159,5 +160,5 @@ func leading(r *reports.Report, of []int) bool {
 var liveScript string
 
 // LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well:
-// nothing is loaded but from where the page comes from, and no scripts run but those of the page.
+// the page loads from its own origin only, and runs only its own scripts.
 var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"

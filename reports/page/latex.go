@@ -159,7 +159,7 @@ func (w *latex) part(in, heading string, s sheet) {
 	fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
 }
 
-// caption is that of a table with this heading.
+// caption returns the caption of a table with this heading.
 func (s sheet) caption(heading string) string {
 	if len(s.Caption) > 0 {
 		heading += ": " + strings.Join(s.Caption, ", ")
@@ -170,7 +170,7 @@ func (s sheet) caption(heading string) string {
 	return heading
 }
 
-// label is that of a table; every one differs.
+// label returns a unique label for a table.
 func (w *latex) label(in, heading string) string {
 	label := w.prefix
 	for _, part := range []string{in, heading} {

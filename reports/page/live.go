@@ -12,9 +12,9 @@ type fileSet struct {
 	Names   []string
 }
 
-// Live is how far a run is, for a page that is open while it goes on.
+// Live is the progress of a run, for a page that is open while the run goes on.
 type Live struct {
-	Version string            `json:"version"` // of what is on record, and of its report
+	Version string            `json:"version"` // version of the record and of its report
 	Title   string            `json:"title"`   // the experiment, or the folder as long as it has none
 	Class   string            `json:"class"`   // calm, warn or bad
 	Text    []string          `json:"text"`    // for people; empty if the run is finished

@@ -4,5 +4,5 @@
 // The documents have the same content, laid out once; a format adds only how a heading, a list or a
 // table is written. HTML has the figures too, and a page that follows a run while it goes on.
 //
-// A document of an unfinished run says what is missing. The only errors are those of the writer.
+// A document of an unfinished run says what is missing. All errors come from the writer.
 package page

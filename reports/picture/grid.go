@@ -10,10 +10,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
-// the tuning objective and the test information as contours over their natural logarithms, and the
-// errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data.
-// Local optimisers of the same objective leave their paths on its contours.
+// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters,
+// as in GPML Figures 3.7 and 3.8: the tuning objective and the test information as contours over
+// the natural logarithms of the hyperparameters, and the errors as numbers. The levels are the same
+// for all configurations on the same data. Local optimisers of the same objective leave their paths
+// on its contours.
 func gridPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
@@ -39,8 +40,8 @@ func gridPictures(r shown) []figure.Figure {
 	})
 }
 
-// panels are those of the tuning objective, with paths over it, of the test information and of the
-// errors, as far as points have them.
+// panels shows the tuning objective, with paths over it, the test information and the errors. A
+// panel is left out if no point has its value.
 func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, paths []figure.Layer) (
 	out []figure.Panel) {
 	contours := func(z [][]float64, values [][]float64) figure.Layer {
@@ -72,7 +73,7 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 		if !known {
 			continue
 		}
-		values := make([][]float64, len(alike)) // that the levels are for
+		values := make([][]float64, len(alike)) // values that the levels are for
 		for k, other := range alike {
 			for _, p := range other.Grid {
 				if v, ok := of.value(p); ok && figure.Drawable(v) {
@@ -93,15 +94,15 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 	return out
 }
 
-// shownErrors is how the errors at the points of a grid are told.
+// shownErrors is the format of the errors at the points of a grid.
 type shownErrors struct {
 	title  string
 	digits int
 	unit   float64 // errors
 }
 
-// errorsOf is that of a configuration: a number of cases, or of a thousand cases or more a
-// percentage, as in GPML Figure 3.11.
+// errorsOf is the format for a configuration: the number of wrong cases or, from a thousand
+// held-out cases on, their percentage, as in GPML Figure 3.11.
 func errorsOf(c reports.Configuration) shownErrors {
 	for _, p := range c.Grid {
 		if n, known := p.Scores.Get("n"); known && n >= 1000 {
@@ -111,7 +112,8 @@ func errorsOf(c reports.Configuration) shownErrors {
 	return shownErrors{"errors (cases)", 0, 1}
 }
 
-// commonLevels are those of the values of several grids, up to the peak of each.
+// commonLevels are the levels of contours for the values of several grids. They include the highest
+// level of each grid.
 func commonLevels(values [][]float64) []float64 {
 	levels := figure.Levels(slices.Concat(values...))
 	for _, of := range values {
@@ -165,7 +167,7 @@ func (l lattice) bests(c reports.Configuration, by string, digits int, unit floa
 // coordinate is one of the two hyperparameters of a lattice.
 type coordinate struct {
 	label  string
-	values []float64 // as drawn, ascending: natural logarithms, unless some are not positive
+	values []float64 // ascending, as drawn: natural logarithms if all values are positive
 }
 
 func (c coordinate) same(as coordinate) bool {
@@ -271,8 +273,8 @@ func (l lattice) find(point int) (i, j int) {
 	return -1, -1
 }
 
-// values are those of the points in rows, upwards; NaN where there is none. known says that there
-// is one.
+// values returns the values of the points in rows, upwards; NaN: the point has none. known is false
+// if no point has a value.
 func (l lattice) values(grid []reports.GridPoint, value func(reports.GridPoint) (float64, bool)) (
 	z [][]float64, known bool) {
 	for j := range l.up.values {

@@ -26,7 +26,7 @@ func optionPictures(r shown) (out []figure.Figure) {
 		func(c *reports.Configuration) *record.Component { return &c.Kernel },
 	} {
 		var paths []string
-		values := map[string][]string{} // of every path, different ones
+		values := map[string][]string{} // distinct values of every path
 		met := map[string]bool{}
 		for _, c := range r.Configurations {
 			of := *section(&c)
@@ -55,7 +55,7 @@ func optionPictures(r shown) (out []figure.Figure) {
 	return out
 }
 
-// optionPicture is that of one option.
+// optionPicture plots the scores against one option.
 func optionPicture(r shown, section func(c *reports.Configuration) *record.Component,
 	path string) figure.Figure {
 	name, label := optionLabel(path)
@@ -144,7 +144,7 @@ func seenOnce(n float64, p figure.Panel) figure.Line {
 	return figure.Line{Name: "every training case seen once", X: []float64{n, n}, Y: []float64{lo, hi}, Dashed: true}
 }
 
-// nominal says that the numbers of an option have no order: seeds.
+// nominal reports whether the numbers of an option have no order, as seeds.
 func nominal(path string) bool { return strings.HasSuffix(path, "seed") }
 
 // scattered is a panel with points in place of lines over an option and without their intervals,
@@ -320,7 +320,7 @@ type optionSeries struct {
 	x              []float64 // ascending
 }
 
-// seriesOf are those of every data set.
+// seriesOf returns the series of every data set.
 func seriesOf(r shown, section func(c *reports.Configuration) *record.Component, path string) (
 	sets [][]optionSeries) {
 	for i, c := range r.Configurations {

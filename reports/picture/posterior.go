@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of
-// the inference methods, as in GPML Figure 3.4, or level lines of that of two with the way of each
-// method over them.
+// posteriors show the posterior of one latent value with the prior, the likelihood and the
+// Gaussians of the inference methods, as in GPML Figure 3.4. For two latent values they show level
+// lines of the posterior, and over them the steps of each method.
 func posteriors(r shown) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
@@ -167,8 +167,8 @@ func where(i record.Illustration, density figure.Contours, top float64) (left, r
 	return left, right, low, high
 }
 
-// ellipse is where a density is e^-4.5 of its largest value: at three standard deviations. Without
-// a name it is faint.
+// ellipse is the line on which a density is e^-4.5 of its largest value: at three standard
+// deviations. Without a name it is faint.
 func ellipse(name string, g record.Gaussian) figure.Line {
 	l := figure.Line{Name: name, Faint: name == ""}
 	c := g.Covariance

@@ -10,7 +10,7 @@ import (
 
 // ranked is a curve over the thresholds on the probability of the second of two classes.
 type ranked struct {
-	kind, title  string // of the figures
+	kind, title  string // kind and title of the figures
 	score, short string // the area under the curve, and what the figures call it
 	of           func(cv.Predictions) (cv.Series, bool)
 	x, y         func(classes []string) string // what the axes show
@@ -18,7 +18,7 @@ type ranked struct {
 }
 
 // draw shows, for every data set and evaluation with two classes, the curves of the configurations
-// and that of guessing.
+// and the curve of guessing.
 func (c ranked) draw(r shown) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, g := range groupsOf(r) {

@@ -7,9 +7,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the
-// same objective, how it grew over the iterations of the restart that was chosen and, where that is
-// traced, beside it the errors in held-out cases.
+// tracesPicture shows the objective over the iterations of the chosen restart, for all
+// configurations on the same data that a local optimiser tuned to the same objective. If the errors
+// in held-out cases are traced, another panel shows them.
 func tracesPicture(r shown) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {

@@ -14,10 +14,10 @@ import (
 // MostAnswered is the maximum number of lines of an answer in a text.
 const MostAnswered = 6
 
-// Answered is the answer in words: the conclusion, reasons to doubt it, the command that keeps the
-// best, and then the best configuration, its score, the margin over the next, the set of those that
-// may be the best, and the comparison with the base rate. With several data sets each has one fact,
-// at most this many.
+// Answered is the answer in words: the conclusion, reasons to doubt it, and the command that keeps
+// the best. Then follow the best configuration, its score, the margin over the next, the set of
+// configurations that may be the best, and the comparison with the base rate. With several data
+// sets each of at most most has one fact.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {
@@ -61,7 +61,7 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 	return out
 }
 
-// soFar is what an unfinished run has found for a data set.
+// soFar describes the results so far of an unfinished run for a data set.
 func soFar(r *reports.Report, s reports.SoFar) []Fact {
 	of := reports.Answer{By: s.By, Evaluation: s.Evaluation, Score: s.Score, Low: reports.Number(math.NaN())}
 	best := modelName(r, s.Configuration) + "; " + scoreText(of, "")
@@ -130,7 +130,7 @@ func answered(r *reports.Report, a reports.Answer) []Fact {
 	return out
 }
 
-// conclusion is what to do with the best, in a sentence.
+// conclusion is one sentence about what to do with the best.
 func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind) {
 	base, what := baseline(r, a)
 	best := fmt.Sprintf("#%d", a.Configuration)
@@ -243,8 +243,8 @@ func briefName(r *reports.Report, i int) string {
 	return kernel + " with " + inference
 }
 
-// nothingBetter says that no configuration predicts better than the base rate, which may be the
-// best itself.
+// nothingBetter is the sentence that no configuration predicts better than the base rate. The best
+// may be the base rate itself.
 func nothingBetter(r *reports.Report, a reports.Answer, best, base string) string {
 	if r.Configurations[a.Configuration].Inference.Name() == a.Skill.Against {
 		return fmt.Sprintf("no configuration predicts better than #%d, %s alone", a.Configuration, base)
@@ -360,8 +360,9 @@ func longScore(a reports.Answer) string {
 	return text
 }
 
-// correctedText is the score corrected for its selection, beside that of nested cross-validation if
-// there is one. Its bootstrap may come out a little above the score.
+// correctedText is the score corrected for its selection. With nested cross-validation it is the
+// score on the inner folds, before and after the correction. The bootstrap may come out a little
+// above the score.
 func correctedText(a reports.Answer) string {
 	of := selecting(a)
 	if n := a.Nested; n != nil {

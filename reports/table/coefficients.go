@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// coefficients has those of logistic regression, of preprocessed inputs.
+// coefficients is the table of the coefficients of logistic regression, of preprocessed inputs.
 func coefficients(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("class", "input", "coefficient", "standard error")}
 	for _, w := range c.Coefficients {

@@ -184,8 +184,8 @@ func decisions(c reports.Configuration) (out []Table) {
 	return out
 }
 
-// decisionsOf are the numbers of decisions, with costs those of least expected cost: rows of true
-// classes, and the names of their columns.
+// decisionsOf counts decisions: rows of true classes, and the names of their columns. With costs
+// the decisions have the least expected cost.
 func decisionsOf(c reports.Configuration, e reports.Evaluation) (names []string, rows [][]int) {
 	if d := e.Decisions; d != nil {
 		return append(slices.Clone(c.Classes), record.Rejected), d.Table

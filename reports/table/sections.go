@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Writer is what shows the tables of a report, one bit each.
+// Writer is a set of outputs that show the tables of a report, one bit each.
 type Writer int
 
 // The writers: the text of a report, gpc-tune show, documents, the paper, and exports.
@@ -27,14 +27,14 @@ type Section struct {
 	Chapter string // heading of a chapter that begins with it in documents; empty: no new one
 	Results bool   // an answer to the question of the run, which stands before warnings
 	File    string // the file that has all rows; empty: results.json
-	Left    Writer // leave it out
+	Left    Writer // writers that leave it out
 	Run     func(*reports.Report) []Table
 	Each    func(reports.Configuration) []Table
-	Data    func(*reports.Report) Table // for exports, instead of Run and Each
+	Data    func(*reports.Report) Table // table for exports, instead of Run and Each
 }
 
-// Sections are all tables of a report, in the order of all that write them. A row shows up in all
-// of them except those in Left.
+// Sections lists the tables of a report, in the order of all writers. Every writer shows a section,
+// except the writers in its Left.
 var Sections = []Section{
 	{Name: "configurations", Doc: "hyperparameters, log evidence and scores, a row for all the training data, and " +
 		"one for every evaluation, pooled", Data: configurationRows},

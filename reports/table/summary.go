@@ -117,7 +117,8 @@ func deciding(r *reports.Report) (names []string) {
 	return names
 }
 
-// standing is the rank of a row: best, in the set of those that may be the best, or its status.
+// standing is the rank of a row: the best, or in the set that may be the best. If the row is not
+// complete, its status follows.
 func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evaluation) Cell {
 	of, lacks, out := a.Of(i), state(c, e), Cell{}
 	if a != nil && a.Nested == nil && a.Evaluation != e.Name {
@@ -217,7 +218,7 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 	return out
 }
 
-// state is what a row lacks.
+// state tells why a row is not complete or not converged; empty if it is both.
 func state(c reports.Configuration, e reports.Evaluation) string {
 	switch {
 	case c.Status == reports.Dropped:

@@ -21,7 +21,7 @@ const Widest = 16
 
 // Table is ready to be laid out for people, or to be written for programs.
 type Table struct {
-	Name    string   // of its section, for a table without a title
+	Name    string   // name of its section, for a table without a title
 	Lead    string   // a paragraph above, with Notes; there may be no rows
 	Notes   []string // remarks on Lead
 	Title   string
@@ -38,12 +38,12 @@ type Column struct {
 	Right bool   // numbers: aligned to the right
 	Keep  bool   // never lifted into the caption of a text
 	Stays bool   // never lifted on a page
-	Ranks bool   // where not all rows have room, those with the best numbers here are shown
+	Ranks bool   // if not all rows fit, the rows with the best numbers here are shown
 	Doc   string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither
 	Greater int
 	gaps    bool // an empty cell does not count as a different value
-	data    bool // for programs only
+	data    bool // written for programs only
 	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
 }
 
@@ -226,8 +226,8 @@ func (t Table) column(name string) int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// BesideIDs is the name of a column beside id columns, with underscores appended until it differs
-// from them.
+// BesideIDs is the name of a column in a table with id columns. Underscores are appended until it
+// differs from them.
 func BesideIDs(ids []string, name string) string {
 	for slices.Contains(ids, name) {
 		name += "_"

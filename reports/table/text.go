@@ -279,8 +279,8 @@ func Restarts(c reports.Configuration) string {
 	return text
 }
 
-// otherwise says why the log evidence of the final fit is another number than the one that tuning
-// reached; "" if it is not, or if something else was tuned.
+// otherwise explains why the log evidence of the final fit is another number than the one that
+// tuning reached. It is empty if both are the same, or if another objective was tuned.
 func otherwise(c reports.Configuration, tuned float64) string {
 	final := float64(c.LogEvidence)
 	if c.Hybrid() || c.Objective != "log_evidence" || c.LogEvidence.None() ||
