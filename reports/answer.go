@@ -46,8 +46,8 @@ type Answer struct {
 	// cross-validation on the inner folds; null: no other configuration competed
 	Margin Number `json:"margin"`
 	P      Number `json:"p"` // p value of next among rivals; null: there is no test
-	// the most that using the best can cost, at 95 %, in units of the score: the true score of the
-	// truly best minus its own. null: no other configuration competed, or bounds are not known
+	// upper 95 % bound of the loss from using the best, in units of the score: the true score of
+	// the truly best minus its own. null: no other configuration competed, or bounds are not known
 	AtMost Number `json:"at_most"`
 	// indices of the configurations that may be the best, the best first: the truly best is one of
 	// them with 95 %; by log evidence: all within 1 nat of the best
@@ -57,9 +57,8 @@ type Answer struct {
 	// skill of the best, or with nested cross-validation of the selection procedure; null: not
 	// known
 	Skill *Skill `json:"skill"`
-	// what calibrating the predictions further would gain, tried on the held-out ones; null: not
-	// tried, as for numeric targets, or for predictions without skill, without errors or calibrated
-	// already
+	// gain from calibrating the held-out predictions further; null: not tried, as for numeric
+	// targets, or for predictions without skill, without errors or calibrated already
 	Recalibrated *Recalibrated `json:"recalibrated"`
 	Rivals       []Rival       `json:"rivals"` // all other configurations that competed, best first
 	Trust        []Trust       `json:"trust"`  // reasons to doubt the answer; empty: none found
@@ -80,16 +79,16 @@ type Choice struct {
 }
 
 // Skill compares the best with the base rate: the class frequencies of the training data, or the
-// mean and variance of its targets. Choosing among all that competed is paid for.
+// mean and variance of its targets. It is corrected for the choice among all that competed.
 type Skill struct {
 	Against    string `json:"against"`    // base_rate
 	By         string `json:"by"`         // the score for which the base rate has the value 0, or log_evidence
-	Difference Number `json:"difference"` // of the scores; positive is better
+	Difference Number `json:"difference"` // difference of the scores; positive is better
 	// lower 95 % bound of the true difference, after correction for the choice of the best; null:
 	// there is none
 	AtLeast Number `json:"at_least"`
-	// the predictions know something about the labels, by a permutation test at 5 % with the
-	// largest statistic of all that competed; by log evidence: by more than 1 nat
+	// whether the predictions are better than chance, by a permutation test at 5 % with the largest
+	// statistic of all that competed; by log evidence: by more than 1 nat
 	Known  bool `json:"known"`
 	Better bool `json:"better"` // known, and difference is above 0
 }

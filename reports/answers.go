@@ -46,7 +46,8 @@ func (r *Report) AnswerOf(configuration int) *Answer {
 	return nil
 }
 
-// answer finds the best of configurations with the same data; false: none is scored on all folds.
+// answer finds the best of configurations with the same data. ok is false if none is scored on all
+// folds.
 func (r *Report) answer(group []int) (a Answer, ok bool) {
 	of := r.contest(group)
 	all := r.competitors(group, of)
@@ -100,7 +101,8 @@ func (r *Report) describe(a *Answer, c Configuration) {
 	}
 }
 
-// nested sets the score of the selection procedure on the outer folds; false: there is none yet.
+// nested sets the score of the selection procedure on the outer folds. It returns false if there is
+// none yet.
 func (a *Answer) nested(n *Nested) bool {
 	a.Nested = &Choice{Folds: len(n.OuterFolds), By: n.Score, Score: a.Score}
 	for _, f := range n.OuterFolds {
@@ -124,8 +126,8 @@ func (a *Answer) nested(n *Nested) bool {
 	return true
 }
 
-// keep is the command that writes a configuration to a model file. The components of a program
-// other than gpc-tune may be its own: then it is a call from there.
+// keep is the command that writes a configuration to a model file. Another program than gpc-tune
+// may have components that gpc-tune lacks; keep then returns a call for that program.
 func (r *Report) keep(configuration int) string {
 	if r.Manifest.Build.Program != "" {
 		of := ""

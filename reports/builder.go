@@ -50,7 +50,7 @@ func (b *builder) evaluations() []Evaluation {
 	return out
 }
 
-// pool makes an Evaluation from its studies; nil is a missing one.
+// pool makes an Evaluation from its studies; a nil study is missing.
 func (b *builder) pool(name string, studies []*Study) Evaluation {
 	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
 	var parts []cv.Predictions

@@ -99,7 +99,7 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 	return out
 }
 
-// pool concatenates the predictions of all folds, which each must have.
+// pool concatenates the predictions of the folds. Every fold must have predictions.
 func pool(folds []*Study) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range folds {
@@ -120,7 +120,7 @@ func (c *Configuration) competes(of contested) (out []*Study) {
 	return out
 }
 
-// better is a score or a difference, with its sign changed if less is better.
+// better changes the sign of a score, or of a difference of scores, if less is better.
 func (of contested) better(v float64) float64 {
 	if of.score != nil && !of.score.Greater {
 		return -v

@@ -126,12 +126,12 @@ func marked(f *record.Fit) *bool {
 // LeaveOneOut is the score of the training cases, each predicted from all the others at the same
 // hyperparameters, computed from the cavities of the one fit.
 type LeaveOneOut struct {
-	// mean of log p(y_i|y_-i) over the training cases, nats; with one_vs_rest of the sum over
-	// classes
+	// mean of log p(y_i|y_-i) over the training cases, nats; with one_vs_rest the mean of the sum
+	// over classes
 	LogProbability Number `json:"log_probability"`
 }
 
-// LeftOneOut is NaN if there is none.
+// LeftOneOut is the leave-one-out log probability; NaN if there is none.
 func (c Configuration) LeftOneOut() Number {
 	if c.LeaveOneOut == nil {
 		return Number(math.NaN())
@@ -164,8 +164,8 @@ type PublishedFigure struct {
 	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
-// Texts are the published figure with the digits of its source, and with one more digit the value
-// of this run and its difference from the published figure; empty if there is none.
+// Texts returns the published figure with the digits of its source. The value of this run, and its
+// difference from the published figure, have one digit more; they are empty if there is no value.
 func (f PublishedFigure) Texts() (published, here, difference string) {
 	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
 	_, after, _ := strings.Cut(value, ".")
@@ -190,7 +190,8 @@ type Restart struct {
 	Trial int    `json:"trial"` // its number, from 0
 	Start Values `json:"start"` // initial hyperparameters, natural units
 	End   Values `json:"end"`   // final hyperparameters, natural units
-	Value Number `json:"value"` // of the tuning objective at the end, nats if it is a log density
+	// value of the tuning objective at the end, nats if it is a log density
+	Value Number `json:"value"`
 	// largest absolute entry of the objective's gradient over theta at the end; null for a chain
 	Gradient    Number `json:"gradient"`
 	Status      string `json:"status"`           // how it ended
@@ -208,20 +209,22 @@ type Restart struct {
 type GridPoint struct {
 	Point Values `json:"point"` // hyperparameters, natural units
 	// nats, if the log evidence is tuned; otherwise see value
-	LogEvidence   *Number `json:"log_evidence,omitempty"`
-	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
+	LogEvidence *Number `json:"log_evidence,omitempty"`
+	// value of the tuning objective, if that is not the log evidence
+	Value         *Number `json:"value,omitempty"`
 	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
 	// scores of the held-out cases of the first of the evaluations, over its folds, and their
 	// number n
 	Scores Values `json:"scores"`
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
-	// it has less than the whole budget, and cannot be the best
-	Preliminary bool   `json:"preliminary,omitempty"`
-	Share       string `json:"share,omitempty"` // of the budget of a model, such as "11 % of the cases"
+	// the point was evaluated with a part of the budget, and cannot be the best
+	Preliminary bool `json:"preliminary,omitempty"`
+	// part of a model's budget, such as "11 % of the cases"
+	Share string `json:"share,omitempty"`
 }
 
-// Objective is the tuning objective.
+// Objective is the value of the tuning objective.
 func (p GridPoint) Objective() float64 {
 	if p.Value != nil {
 		return float64(*p.Value)
@@ -236,8 +239,8 @@ type Best struct {
 	Point int    `json:"point"` // index into grid, from 0
 }
 
-// Evaluation is one way of holding out cases, with all its folds pooled. Cases are the unit, and
-// every fold has the baseline of its own training part.
+// Evaluation is one way of holding out cases, with all its folds pooled. The cases of all folds
+// count equally. The baseline of a fold is computed from its training part.
 type Evaluation struct {
 	Name  string `json:"name"`  // the splitter, or test
 	Folds int    `json:"folds"` // planned number of folds
@@ -262,7 +265,7 @@ type Decisions struct {
 	// mean cost per case when deciding for the class with the largest probability
 	Likeliest Number `json:"largest_probability_loss"`
 	Rejected  int    `json:"rejected"` // rejected cases
-	// number of cases of class i decided to be class j; the last column counts rejections
+	// [i][j]: number of cases of class i decided to be class j; the last column counts rejections
 	Table [][]int `json:"table"`
 }
 
@@ -277,8 +280,8 @@ type Fold struct {
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
 	LogEvidence     Number `json:"log_evidence"`        // of its training cases, nats; null: there is none
 	Converged       *bool  `json:"converged,omitempty"` // false if the fit had not converged and was used nevertheless
-	// probability of the second of two classes from which on it is decided for, if it was chosen on
-	// folds of its training cases
+	// decision threshold on the probability of the second of two classes, if it was chosen on folds
+	// of the training cases
 	Threshold *Number `json:"threshold,omitempty"`
 	Scores    Scores  `json:"scores"` // of its held-out cases
 }
@@ -295,7 +298,7 @@ type Failure struct {
 	Kind    cause.Kind `json:"kind"`    // the kind of reason
 	Message string     `json:"message"` // the reason
 	text    string     // the message without its place
-	job     bool       // a job has failed, not one point of several
+	job     bool       // whether a whole job failed, not only one of its points
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
@@ -432,7 +435,7 @@ func (c Configuration) Named(values Values) Values {
 	return out
 }
 
-// behind are the hyperparameters that have these values.
+// behind returns the hyperparameters that these values belong to.
 func (c Configuration) behind(values Values) (all []record.Hyperparameter) {
 	for _, v := range values {
 		i := slices.IndexFunc(c.Record.Hyperparameters, func(h record.Hyperparameter) bool { return h.Name == v.Name })

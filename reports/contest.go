@@ -13,7 +13,7 @@ import (
 // scores the selection procedure, not one configuration.
 type Nested struct {
 	Dataset        string `json:"dataset"`        // its name, or the file
-	Configurations []int  `json:"configurations"` // indices of those that competed
+	Configurations []int  `json:"configurations"` // indices of the configurations that competed
 	Outer          string `json:"outer"`          // the splitter of the outer folds
 	// the criterion of selection, on the predictions of all inner folds; or log_evidence
 	Score string `json:"score"`
@@ -25,7 +25,7 @@ type Nested struct {
 	// inner folds: indices of studies, the same in every configuration
 	inner   []int
 	studies []Study              // studies of the winners on the outer folds
-	record  record.Configuration // the first that competed
+	record  record.Configuration // the first configuration that competed
 }
 
 // OuterFold is one contest of Nested. Hyperparameters, LogEvidence and Scores belong to the winner
@@ -52,10 +52,10 @@ type OuterFold struct {
 type Standing struct {
 	Configuration int `json:"configuration"` // its index
 	Folds         int `json:"folds"`         // number of folds in its score
-	// the score that decides, of the predictions of these folds together
+	// value of the score that decides, of the predictions of these folds together
 	Value Number     `json:"value"`
 	CI95  *[2]Number `json:"ci95"` // 95 % interval of value; null: there is none
-	// if value is over some of the folds of the contest; absent: over all
+	// folds that value is over, if some are lacking; absent: over all folds of the contest
 	Partial *Partial `json:"partial,omitempty"`
 	Planned int      `json:"-"` // folds of the contest
 }

@@ -84,7 +84,7 @@ func ShortName(c record.Component) string { return namer{}.component(c.Node, "")
 type namer struct {
 	shown map[string]bool   // the settings to show, by path
 	met   map[string]string // collects the text of every setting; nil: not needed
-	// inside an option; an option that is only a number is shown
+	// whether the component is inside an option; there an option that is only a number is shown
 	inside bool
 }
 
@@ -164,8 +164,8 @@ func setting(n record.Node) bool {
 	})
 }
 
-// Part is the name of a part of the configuration; "" for the parts of a model that a comparator
-// lacks.
+// Part is the name of a part of the configuration; it is "" for a part of a model that a comparator
+// does not have.
 func (c Configuration) Part(name string) string {
 	if c.Likelihood.Text == "none" && name == "none" {
 		return ""

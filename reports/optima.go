@@ -19,7 +19,8 @@ type Optima struct {
 // log evidence, in nats.
 const SameOptimum = 1e-3
 
-// Starts are the restarts; if their optima are only starts, without the one that starts there.
+// Starts returns the restarts. If another inference method tunes from their best optimum, its
+// restart is left out.
 func (c Configuration) Starts() (out []Restart) {
 	for _, r := range c.Restarts {
 		if r.Preliminary != "" {
@@ -68,7 +69,7 @@ func (c Configuration) Optima() Optima {
 	return o
 }
 
-// choices are the values that are choices.
+// choices returns the values that are choices, not numbers.
 func choices(v Values) (all Values) {
 	for _, n := range v {
 		if n.Text != "" {

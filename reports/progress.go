@@ -42,7 +42,7 @@ func Unit(m record.Manifest) (one, many string) {
 	return "job", "jobs"
 }
 
-// Units names what the progress counts, one and many of it.
+// Units names the unit of the progress, in singular and plural.
 func (p *Progress) Units() (one, many string) {
 	if p.Unit == "trials" {
 		return "trial", "trials"
@@ -78,7 +78,7 @@ type ConfigurationProgress struct {
 	FirstFailure string `json:"first_failure,omitempty"`
 }
 
-// tally counts jobs of one kind, trials or fits.
+// tally counts jobs of one kind, trials or fits, and their seconds.
 type tally struct {
 	done, left int
 	seconds    float64
@@ -88,7 +88,7 @@ func (t tally) plus(u tally) tally {
 	return tally{t.done + u.done, t.left + u.left, t.seconds + u.seconds}
 }
 
-// mean is the time of a job.
+// mean is the mean time of the jobs done, in seconds.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
 // takes is the expected time of the remaining jobs. It assumes the mean time of the jobs done, or
@@ -105,8 +105,8 @@ func (t tally) takes(mean float64) float64 {
 
 // BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A
 // remaining job is expected to take the mean of its kind, trial or fit, in its configuration, or if
-// there is none yet the mean of all jobs. A configuration without a finished job has no time left
-// of its own.
+// there is none yet the mean of all jobs. Left of a configuration is NaN until one of its jobs is
+// done.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	studies, _, err := arrange(m, lines)
 	if err != nil {

@@ -121,10 +121,10 @@ const (
 	Cut     Status = "cut"     // a race has eliminated the configuration before
 	Dropped Status = "dropped" // the configuration was dropped by hand
 	Failed  Status = "failed"  // its final fit is a failure
-	Missing Status = "missing" // its final fit is not on record, because the run was interrupted; the worst status
+	Missing Status = "missing" // its final fit is not on record; the worst status
 )
 
-// worse returns the worse of two.
+// worse returns the worse of two states.
 func worse(a, b Status) Status {
 	order := []Status{Done, Cut, Dropped, Failed, Missing}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]

@@ -68,7 +68,7 @@ func different(folds []*Study) int {
 	return len(cases)
 }
 
-// contenders have the predictions of competitors.
+// contenders collects the predictions of competitors for their comparison.
 func (r *Report) contenders(all []competitor) cv.Contenders {
 	out := cv.Contenders{Seed: r.Manifest.Seed}
 	for _, c := range all {

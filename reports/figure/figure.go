@@ -9,15 +9,15 @@ package figure
 // Figure is one picture: panels in rows, with a common legend. Layers with the same Name have the
 // same look, and one entry in the legend.
 type Figure struct {
-	Name    string   `json:"name"` // of the file: lower-case letters, digits, hyphens
+	Name    string   `json:"name"` // name of the file: lower-case letters, digits, hyphens
 	Kind    string   `json:"-"`    // the kind of picture
 	Of      []int    `json:"-"`    // indices of the configurations shown, unless all are
 	Title   string   `json:"title"`
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // number of panels side by side
 	Panels  []Panel  `json:"panels"`
-	// The numbers of the looks of some names, so that they look the same in all figures; others get
-	// the next ones.
+	// Index of the look of each name that must look the same in all figures; other names get the
+	// next looks.
 	Looks map[string]int `json:"-"`
 	Print Print          `json:"-"`
 	// why it could not be drawn; then it has no panels, and is a box with this text
@@ -36,7 +36,7 @@ type Panel struct {
 
 // Axis is one of the two axes. If Lo = Hi, its range covers the layers.
 type Axis struct {
-	Label string  `json:"label"` // with the unit: "test information (bits)"
+	Label string  `json:"label"` // text with the unit: "test information (bits)"
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
 	// The coordinates are natural logarithms of the numbers on the axis.

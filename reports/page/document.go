@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Bounds of a document, which is for reading. Where something is left out it says so, and which
-// file has all of it.
+// Bounds of a document, which is for reading. If rows or texts are left out, the document says so
+// and names the file that has them all.
 const (
 	longestSummary = 2000 // rows
 	longestTable   = 200  // rows of any other table
@@ -26,7 +26,7 @@ const (
 type document struct {
 	Experiment  string
 	Answer      []table.Fact
-	Alerts      []alert   // what is missing
+	Alerts      []alert   // missing results
 	Results     []chapter // tables of the results
 	Causes      []alert   // failures and warnings by their causes
 	Chapters    []chapter // all other tables of the run
@@ -56,7 +56,7 @@ type alert struct {
 type item struct {
 	Configuration int
 	Text          string
-	Details       alert // what it sums up
+	Details       alert // the texts that the item sums up
 }
 
 // Left counts the items that are left out.
@@ -84,7 +84,7 @@ type sheet struct {
 	Name    string // name of its section
 	Remarks alert
 	table.Table
-	All    int   // rows, with those left out
+	All    int   // number of rows, including the rows left out
 	Linked []int // configurations with details in the document; the first column has their numbers
 	Note   string
 }
@@ -195,7 +195,7 @@ func provenance(r *reports.Report) []table.Fact {
 	return slices.DeleteFunc(facts, func(f table.Fact) bool { return f.Text == "" })
 }
 
-// detailed are the configurations that a document has details of, the best first.
+// detailed lists the configurations that a document describes one by one, the best first.
 func detailed(r *reports.Report) []int {
 	all := r.Ranked()
 	return all[:min(len(all), mostDetailed)]
@@ -256,8 +256,8 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 	return s
 }
 
-// rank is by what a cell is sorted, the sign changed if less is better; what is no number is below
-// all.
+// rank is the number by which a cell is sorted, with the sign changed if less is better. A cell
+// that is no number is below all others.
 func rank(c table.Cell, less bool) float64 {
 	switch x, ok := c.Number(); {
 	case !ok:
@@ -285,7 +285,7 @@ type prose interface {
 	paragraph(text string)
 	items(texts []string)
 	facts([]table.Fact)
-	table(in string, s sheet) // in: the number of the configuration that it belongs to, if it does to one
+	table(in string, s sheet) // in: the number of its configuration; empty: it has none
 }
 
 // write writes the document.

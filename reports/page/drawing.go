@@ -21,7 +21,7 @@ type drawing struct {
 	Heading string
 	Notes   []string
 	Panels  []template.HTML
-	Pairs   bool // two panels belong side by side, and then come the next two
+	Pairs   bool // panels belong side by side in pairs
 	Keys    []key
 	Failure string // why it could not be drawn
 	of      []int

@@ -19,10 +19,11 @@ type Format struct {
 	Name   string // name in YAML files and flags
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
-	Always bool   // written after every run; otherwise where the experiment's report.formats names it
+	Always bool   // written after every run; else if the experiment's report.formats names it
 	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *reports.Report) error
-	// writes the file of one figure, in formats with a file per figure; * in File is its name
+	// Draw writes the file of one figure, in formats with a file per figure; the * in File stands
+	// for its name
 	Draw func(w io.Writer, figures ...figure.Figure) error
 }
 

@@ -50,7 +50,7 @@ type page struct {
 	document
 	Style       template.CSS
 	Scripts     []template.JS
-	Policy      string // content security: nothing is loaded, and no script runs but Scripts
+	Policy      string // content security policy: nothing is loaded, and only Scripts run
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet

@@ -21,8 +21,8 @@ type Live struct {
 	Status  *reports.Progress `json:"status"`  // null: nothing is on record yet
 }
 
-// NewLive makes the Live of a run with this progress, nil as long as there is none. Trouble is why
-// there is nothing new, or nothing at all.
+// NewLive makes the Live of a run with this progress, nil as long as there is none. trouble is the
+// reason why there is nothing new, or no report at all; empty: there is none.
 func NewLive(version, dir string, p *reports.Progress, trouble string) Live {
 	l := Live{Version: version, Title: dir, Class: "calm", Text: []string{}, Status: p}
 	if p != nil {

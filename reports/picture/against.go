@@ -42,7 +42,7 @@ func againstPictures(r shown) (out []figure.Figure) {
 			reports.Spaced(by), unit)}}
 		in := figure.Intervals{Name: "in the set: may be the best", Horizontal: true}
 		apart := figure.Intervals{Name: "not in the set", Horizontal: true}
-		drawn, left := 0, 0 // and how many in the set are not
+		drawn, left := 0, 0 // left: number of configurations in the set that are not drawn
 		add := func(k int, inSet bool, d, lo, hi float64) {
 			to := &apart
 			if inSet {

@@ -65,7 +65,7 @@ func border(out *figure.Line, triangle [3]corner, first, second int) {
 	if len(ends) != 2 {
 		return
 	}
-	from, to := 0.0, 1.0 // the share of the way on which all others are behind
+	from, to := 0.0, 1.0 // fractions of the way between which all other classes are less probable
 	for k := range ends[0].p {
 		if k == first || k == second {
 			continue

@@ -87,8 +87,8 @@ func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 	return f
 }
 
-// curveRows are the members whose curves share panels, with their names: all, or in every row the
-// best one and, best first, as many of the others as can be told apart.
+// curveRows divides the members, with their names, into rows whose curves share panels: one row of
+// all, or several with the best one in each. The others follow best first.
 func curveRows(r shown, group []Member, names []string) (rows [][]Member, named [][]string) {
 	most := r.mostCurves()
 	if len(group) <= most {
@@ -151,14 +151,14 @@ func linesExtent(p figure.Panel) (left, right, low, high float64) {
 }
 
 // curvePanel draws the curves of a kind of all members that have one, banded with their pointwise
-// intervals: bands, or bars where points are few. Bands grow without end as cases become few, and
-// may leave the panel where less than a quarter of them is left.
+// intervals: bands, or bars where points are few. Bands become very wide where cases are few. They
+// may leave the panel where less than a quarter of the cases is left.
 func curvePanel(kind cv.Curve, group []Member, names []string, banded bool) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer
 	ends := []float64{math.Inf(1), math.Inf(-1)}
-	var y []float64 // that the panel has to show
+	var y []float64 // values that the panel has to show
 	for i, m := range group {
 		for _, c := range m.Curves {
 			if c.Name != kind.Name {

@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// decisions show what is predicted over the inputs, where these are one or two and numeric, with
-// the training cases and, where it is known, what is true. Configurations of two classes, or of
-// numbers over one input, on the same data share a figure: over one input its panels, over two they
-// have one each.
+// decisions show the predictions over one or two numeric inputs, with the training cases and, if it
+// is known, the truth. Configurations on the same data share a figure if they are of two classes,
+// or of numbers over one input. Over one input they share its panels, over two inputs each has a
+// panel.
 func decisions(r shown) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
-		inputs, classes, size int // 3 classes are three or more
+		inputs, classes, size int // classes: 3 stands for three or more
 	}{{1, 0, mostTold}, {1, 2, mostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
 		out = append(out, groupFigures(r, func(c reports.Configuration) string {
 			if c.Status != reports.Done || min(len(c.Classes), 3) != kind.classes {
@@ -95,7 +95,7 @@ func (v view) proba(class int) []float64 {
 	return record.Floats(v.Proba[min(class, len(v.Proba)-1)])
 }
 
-// panel has the axes.
+// panel returns an empty panel with the axes of the view.
 func (v view) panel(title, label string) figure.Panel {
 	axis := func(j int) figure.Axis {
 		a := v.axes[j]

@@ -32,7 +32,7 @@ func fitted(r shown, name, title string, of func(c reports.Configuration, fit *r
 	})
 }
 
-// sampled is a note on what figures show of Markov chains.
+// sampled is a note that a figure shows one sample of Markov chains.
 func sampled(what string, fit *record.Fit) []string {
 	if len(fit.Posterior) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func gridPictures(r shown) []figure.Figure {
 		}
 		n := NameMembers(short, m)
 		scores := ""
-		for _, p := range c.Grid { // which have the same, if any
+		for _, p := range c.Grid { // the points have the same number of cases, if any
 			if n, known := p.Scores.Get("n"); known {
 				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
 			}
@@ -138,8 +138,8 @@ func (l lattice) alike(r shown, c reports.Configuration) (out []reports.Configur
 	return out
 }
 
-// bests mark the points that are best by the objective and by the value of a panel, if that is
-// another one, and say what the best value is, in that unit.
+// bests marks the point that is best by the objective and, if the panel shows another value, the
+// point that is best by that. It also returns the best value as text, in the unit of the panel.
 func (l lattice) bests(c reports.Configuration, by string, digits int, unit float64) (value string,
 	marks []figure.Layer) {
 	chosen, best := -1, -1
@@ -180,10 +180,10 @@ type lattice struct {
 	point      [][]int // [i][j]: index into Grid of the point at across.values[i], up.values[j]; -1 if there is none
 }
 
-// latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two
-// numbers and fill at least half of what these span, which random points do not. across is the one
-// that changes more slowly. Points that differ in a choice, or in a hyperparameter that matters for
-// some of them only, have none.
+// latticeOf finds the lattice of the points that have a value. They must differ in exactly two
+// hyperparameters and fill at least half of the lattice, which random points do not. across is the
+// one that changes more slowly. Points that differ in a choice, or in a hyperparameter that matters
+// for some of them only, have none.
 func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	var at []int
 	for i, p := range grid {
@@ -263,7 +263,7 @@ func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c c
 	return c, len(distinct) == 1 || !choice
 }
 
-// find is the place of a point in the lattice.
+// find returns the place of a point in the lattice.
 func (l lattice) find(point int) (i, j int) {
 	for i := range l.point {
 		if j := slices.Index(l.point[i], point); j >= 0 {

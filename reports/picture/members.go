@@ -136,12 +136,13 @@ func estimate(e cv.Estimate, digits int) string {
 		figure.Number(e.Hi, digits))
 }
 
-// written is a number within a figure, as decimals has it, with a true minus sign.
+// written is a number with this number of decimals and a true minus sign.
 func written(x float64, digits int) string {
 	return strings.ReplaceAll(reports.Decimals(x, digits), "-", "−")
 }
 
-// groupsOf puts evaluations by the same name of the same data set together, in order of appearance.
+// groupsOf groups the evaluations that have the same name and the same data set, in order of
+// appearance.
 func groupsOf(r shown) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
@@ -170,7 +171,7 @@ func cases(group []Member) string {
 // most is the maximum number of members of a picture: more looks cannot be told apart.
 const most = 20
 
-// remarks joins what is not empty.
+// remarks joins the texts that are not empty; nil: all are empty.
 func remarks(all ...string) []string {
 	text := strings.Join(slices.DeleteFunc(all, func(n string) bool { return n == "" }), "; ")
 	if text == "" {
@@ -179,7 +180,7 @@ func remarks(all ...string) []string {
 	return []string{text}
 }
 
-// chosenPath is the way of the restart that was chosen.
+// chosenPath returns the steps of the chosen restart.
 func chosenPath(c reports.Configuration) []record.Step {
 	for _, t := range pathsOf(c) {
 		if c.Studies[0].Chose(t) {
@@ -189,7 +190,7 @@ func chosenPath(c reports.Configuration) []record.Step {
 	return nil
 }
 
-// pooledOf are the predictions of the evaluation.
+// pooledOf returns the predictions of all folds of the evaluation.
 func pooledOf(m Member) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range m.Configuration.Studies {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// pathsPicture shows the ways of local optimisers over two hyperparameters.
+// pathsPicture shows the paths of local optimisers over two hyperparameters.
 func pathsPicture(r shown) []figure.Figure {
 	flat := func(c reports.Configuration) bool {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that
-// a report has nothing for returns none.
+// pictureTable lists the kinds of pictures, one file each. A kind returns no figures if the report
+// has no data for it.
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
@@ -57,7 +57,7 @@ var pictureTable = []struct {
 	{"cavity", "illustrate: marginal and cavity over the precision of a site", cavities},
 }
 
-// List lists them.
+// List returns the kinds of pictures and their documentation.
 func List() (out []struct{ Name, Doc string }) {
 	for _, p := range pictureTable {
 		out = append(out, struct{ Name, Doc string }{p.Name, p.Doc})
@@ -120,8 +120,8 @@ func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
 	return out, lacking
 }
 
-// Warn adds a warning to a complete report for every figure that the experiment asks for and that
-// no data are for.
+// Warn adds a warning to a complete report for every figure that the experiment asks for but has no
+// data for.
 func Warn(r *reports.Report) {
 	if len(r.Manifest.Figures) == 0 || r.Missing > 0 {
 		return
@@ -176,7 +176,7 @@ func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.F
 // number.
 func Named(r *reports.Report, name string) (figure.Figure, error) { return find(r, All(r), name) }
 
-// find does so among all.
+// find is Named, given the figures of All.
 func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, error) {
 	var names []string
 	for _, f := range all {

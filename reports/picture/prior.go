@@ -46,8 +46,8 @@ func Samples(all ...record.Illustration) figure.Figure {
 	return f
 }
 
-// samples are the panels of one illustration, and the number of draws where some of them are left
-// out.
+// samples returns the panels of one illustration. If some draws are left out, it also returns the
+// number of draws.
 func samples(i record.Illustration, title string) (panels []figure.Panel, more int) {
 	x := record.Floats(i.Columns[0].Values)
 	order := make([]int, len(x))

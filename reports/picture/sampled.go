@@ -8,10 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// sampledPictures set what other methods find over a grid of two hyperparameters against what
-// sampling finds, as in GPML Figure 3.12: the differences of the tuning objective, with the 95 %
-// intervals of what is sampled, and of the test information, along the hyperparameter with more
-// values, a line for each value of the other. Methods have panels side by side.
+// sampledPictures compare other methods with sampling over a grid of two hyperparameters, as in
+// GPML Figure 3.12. They show the differences of the tuning objective, with the 95 % intervals of
+// the sampled one, and of the test information. The differences are along the hyperparameter with
+// more values, with a line for each value of the other. Methods have panels side by side.
 func sampledPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
@@ -41,7 +41,8 @@ func sampledPictures(r shown) []figure.Figure {
 	})
 }
 
-// gridRivals are the configurations with a grid that differ from one in nothing but the inference.
+// gridRivals returns the configurations with a grid that differ from the reference in the inference
+// only.
 func gridRivals(r shown, reference int) (out []Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
@@ -54,7 +55,7 @@ func gridRivals(r shown, reference int) (out []Member) {
 	return out
 }
 
-// step is every which value has a line, where there are many.
+// step: if there are many values, only every step-th has a line.
 func (c coordinate) step() int { return (len(c.values)-1)/mostTold + 1 }
 
 // compared is a value of grid points whose differences are drawn, with intervals if it is sampled.

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// visit is a point that a search evaluated: hyperparameters and what is maximised.
+// visit is a point that a search evaluated: its hyperparameters and the tuning objective.
 type visit struct {
 	at    reports.Values
 	value float64

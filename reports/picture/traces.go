@@ -44,8 +44,8 @@ func tracesPicture(r shown) []figure.Figure {
 	})
 }
 
-// tracedErrors are the errors in held-out cases along the way of a configuration, if they are
-// traced: of classes how many are wrong, of numbers the root mean square.
+// tracedErrors are the errors in held-out cases over the iterations of a configuration, if they are
+// traced: for classes the number of wrong cases, for numbers the root mean square.
 func tracedErrors(c reports.Configuration) (l figure.Line, score string) {
 	if score = "errors"; len(c.Classes) == 0 {
 		score = "rmse"

@@ -164,7 +164,7 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 	return text, kind
 }
 
-// gainText is the score of the best, and how much better than guessing it is at least.
+// gainText is the score of the best, and the lower bound of its advantage over guessing.
 func gainText(a reports.Answer) string {
 	score := ""
 	if a.Cases > 0 {
@@ -184,7 +184,8 @@ func gainText(a reports.Answer) string {
 		shown(s.By).unit))
 }
 
-// choiceText says of how many the best is one, and what using it can cost.
+// choiceText is the number of configurations that may be the best, and the most that using the best
+// can cost.
 func choiceText(a reports.Answer) string {
 	by, n := selecting(a).By, len(a.Set)
 	switch {
@@ -252,7 +253,7 @@ func nothingBetter(r *reports.Report, a reports.Answer, best, base string) strin
 	return "even " + best + " predicts no better than " + base
 }
 
-// baseline names what predicts without inputs, and what is predicted.
+// baseline names the baseline that predicts without inputs, and the predicted quantity.
 func baseline(r *reports.Report, a reports.Answer) (base, what string) {
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
 		return "the mean and variance of the targets", "targets"
@@ -449,7 +450,7 @@ func setText(a reports.Answer) string {
 	return text
 }
 
-// verdict says whether a configuration may be the best.
+// verdict is the text on whether a configuration may be the best.
 func verdict(in bool) string {
 	if in {
 		return reports.InSet

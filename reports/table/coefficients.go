@@ -21,7 +21,7 @@ func coefficients(c reports.Configuration) []Table {
 	return []Table{t}
 }
 
-// forSecond names the class whose coefficients are told if there are two.
+// forSecond names the class that the coefficients are for, if there are two classes.
 func forSecond(c reports.Configuration) string {
 	if len(c.Classes) != 2 {
 		return ""

@@ -39,7 +39,7 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
 
-// also marks a fit that had not converged.
+// also is a remark on a fit that had not converged; empty if it had.
 func also(converged *bool) string {
 	if converged == nil {
 		return ""
@@ -47,7 +47,7 @@ func also(converged *bool) string {
 	return " (not converged)"
 }
 
-// inputs are hyperparameters named by input.
+// hyperparameters is the table of the hyperparameters, named by input.
 func hyperparameters(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "value")}
 	for _, h := range c.ByInput(c.Hyperparameters) {

@@ -140,8 +140,8 @@ func (p *pivot) cell(e reports.Evaluation) Cell {
 	return decimals(s.Value, digits).over(e.Scores.Partial)
 }
 
-// relative are the times of rows as ratios to the smallest, NaN if a data set is missing; nil if
-// that is not measurable.
+// relative returns the times of rows as ratios to the smallest; NaN if a data set is missing. It is
+// nil if the smallest time is too short to be measured.
 func relative(rows []pivotRow, datasets []string) (ratios []float64) {
 	least := math.Inf(1)
 	for _, row := range rows {
