@@ -154,8 +154,8 @@ func TestAbsent(t *testing.T) {
 }
 
 // There is no answer before all configurations are scored on all folds. Until then they are
-// compared on the folds that both have: #1 has the first two, on which its true classes have 3/4
-// and 7/8, and those of #0 1/2. #2 has failed.
+// compared on the folds that both have: #1 has the first two. There the true classes have the
+// probabilities 3/4 and 7/8 by #1, and 1/2 by #0. #2 has failed.
 func TestSoFar(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)
@@ -258,8 +258,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// A single restart that found the best optimum is a reason to doubt it, unless there was no other
-// restart, the next optimum is within 1 nat of it, or the restarts are Markov chains.
+// A best optimum that only one restart found is a reason to doubt it. There is no doubt if there
+// was no other restart, if the next optimum is within 1 nat, or for Markov chains.
 func TestTrustInRestarts(t *testing.T) {
 	for _, test := range []struct {
 		ends   []record.Number
@@ -291,8 +291,8 @@ func TestTrustInRestarts(t *testing.T) {
 	}
 }
 
-// Nested cross-validation is compared with that of another run, and its configurations with those of
-// the other run. The log evidence of #0 is that of the best sample of Markov chains.
+// Nested cross-validation of two runs is compared, and so are the configurations of both runs. The
+// log evidence of #0 belongs to the best sample of Markov chains.
 func TestCompareNested(t *testing.T) {
 	r := built(t)(reporttest.Rivals())
 	c, err := reports.Compare(r, r)

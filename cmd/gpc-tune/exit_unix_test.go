@@ -171,7 +171,7 @@ func TestReadOnlyFolders(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // to allow its removal
+	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // allows the removal of the folder
 		if d.IsDir() {
 			os.Chmod(path, 0o755)
 		}
@@ -195,7 +195,7 @@ func TestCrashIsNoUsageError(t *testing.T) {
 	t.Setenv(heldIn, dir)
 	p := start(t, dir, "run", "waits.yaml", "-o", "run")
 	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
-	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // on which the runtime ends like on any fatal error
+	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // the runtime ends as on any fatal error
 		t.Fatal(err)
 	}
 	<-p.ended

@@ -21,7 +21,7 @@ import (
 func TestFlagsOfRuns(t *testing.T) {
 	for _, c := range []struct {
 		args string
-		want runs.Options // of these only the fields below are compared
+		want runs.Options // only the fields below are compared
 		bad  string
 	}{
 		{"", runs.Options{}, ""}, {"--resume", runs.Options{Resume: true}, ""}, {"--extend", runs.Options{Extend: true}, ""},
@@ -88,7 +88,7 @@ func TestEndsOfRuns(t *testing.T) {
 		again   string
 		s       search.Summary
 		err     error
-		message string // of the error
+		message string // message of the error
 		shown   string
 	}{
 		{"", search.Summary{Total: 5, Done: 5}, nil, "", "results: d\n"},

@@ -105,7 +105,7 @@ func (p *process) until(t testing.TB, what string, done func() bool) {
 	})
 }
 
-// finishing is what a command says at the first signal if it has jobs to finish.
+// finishing is the message of a command at the first signal, if it has jobs to finish.
 const finishing = "finishing what is under way"
 
 // says waits until the output of the process has a text n times.

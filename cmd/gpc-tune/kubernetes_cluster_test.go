@@ -37,7 +37,7 @@ var controlPlane = flag.String("controlplane", "", "the program of testdata/kube
 type kubernetesCluster struct {
 	t       testing.TB
 	folder  string
-	server  string // of the API
+	server  string // address of the API
 	program string // what pods run: this test, under the name of the program
 	http    http.Client
 	daemons map[string]*exec.Cmd
@@ -307,16 +307,16 @@ type kubernetesNode struct {
 	stopped  chan struct{}
 
 	mu        sync.Mutex
-	processes map[string]*podProcess // by the UID of the pod
+	processes map[string]*podProcess // processes by the UID of their pod
 }
 
 // podProcess is the container of a pod.
 type podProcess struct {
-	pod     pod // as last seen
+	pod     pod // the pod as last seen
 	command *exec.Cmd
 	told    bool      // its end was reported
 	asked   time.Time // when it was told to end
-	evicted bool      // by the node, for lack of resources
+	evicted bool      // the node evicted it, because it is short of resources
 	over    chan struct{}
 }
 
@@ -713,8 +713,8 @@ func (r *kubernetesRun) ended() (codes map[int]int, disrupted map[string]int) {
 	return codes, disrupted
 }
 
-// report logs the counts of a finished run, and fails if its bytes differ from those of a run in
-// one process.
+// report logs the counts of a finished run, and fails if its bytes differ from the bytes of a run
+// in one process.
 func (r *kubernetesRun) report(of int) {
 	r.t.Helper()
 	codes, disrupted := r.ended()
@@ -806,11 +806,11 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 		t.Errorf("nobody answers: %s", out)
 	}
 	c.startAPI()
-	for _, p := range pods[1:3] { // as kubectl drain does
+	for _, p := range pods[1:3] { // evicts as kubectl drain does
 		r.must(http.MethodPost, p.path()+"/eviction", map[string]any{"apiVersion": "policy/v1", "kind": "Eviction",
 			"metadata": map[string]any{"name": p.Metadata.Name, "namespace": p.Metadata.Namespace}})
 	}
-	n, process := r.process(&pods[3]) // as a node does when memory is short
+	n, process := r.process(&pods[3]) // evicts as a node does when memory is short
 	n.mu.Lock()
 	process.evicted = true
 	n.mu.Unlock()
@@ -985,8 +985,8 @@ func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	r.report(r.known())
 }
 
-// Two nodes become unreachable: the processes of one die with it, those of the other continue
-// beside their replacements.
+// Two nodes become unreachable. The processes of one die with it. The processes of the other
+// continue together with their replacements.
 func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 	dead, cut := c.addNode("dead", 2), c.addNode("cut", 2)
 	for _, n := range c.nodes[:2] {

@@ -18,7 +18,7 @@ type printedBlock struct {
 	commands     []string
 }
 
-// printed are all such blocks. The commands run in one folder.
+// printed lists all printed blocks of the pages. The commands run in one folder.
 var printed = []printedBlock{
 	{"README.md", "predicts: ", []string{"init study.yaml --data experiments/data/sets/pima_train.csv", "run study.yaml"}},
 	{"docs/tuning.md", "best so far on ", []string{"report runs/begun"}},
@@ -156,8 +156,8 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// messages are the messages in docs/troubleshooting.md, each with the commands of which the last one
-// prints it.
+// messages are the messages in docs/troubleshooting.md, each with commands. The last command prints
+// the message.
 var messages = map[string][]string{
 	"unknown key, unknown kernel, …":                            {"validate bad.yaml"},
 	`column "a" has no value`:                                   {"validate table.yaml"},

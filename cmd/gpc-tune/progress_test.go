@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// screenOf is what a terminal with a number of columns shows after a text with carriage returns. It
-// fails if the text reaches the last column.
+// screenOf is the screen of a terminal with this number of columns, after a text with carriage
+// returns. It fails if the text reaches the last column.
 func screenOf(t *testing.T, text string, columns int) string {
 	t.Helper()
 	row := []rune(strings.Repeat(" ", columns))

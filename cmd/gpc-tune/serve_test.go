@@ -25,7 +25,7 @@ func TestServeBesideARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, url := &http.Client{Jar: jar}, served.url // as a browser: the token is in the first address only
+	client, url := &http.Client{Jar: jar}, served.url // like a browser: the token is in the first address only
 	if answer, err := client.Get(url + "?token=" + served.token); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatal(answer, err)
 	}
@@ -110,8 +110,8 @@ func (s *server) stops(t *testing.T) string {
 	return strings.Replace(said, s.url+"?token=\n", "", 1)
 }
 
-// Another user of the machine, who does not know the token, reads nothing but that a server lives.
-// The owner does, with the token as a header, in the address, or in a cookie. --no-token opens all.
+// Another user of the machine, who does not know the token, only learns that a server lives. The
+// owner does, with the token as a header, in the address, or in a cookie. --no-token opens all.
 func TestServersAnswerWhoHasTheToken(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	succeeds(t, dir, "run", "short.yaml", "-o", "run")

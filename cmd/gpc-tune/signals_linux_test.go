@@ -20,8 +20,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
-// patience is how long a command may take to end once it is told to. What that has to be
-// distinguished from takes longer: the grace period, or forever.
+// patience is the longest time in which a command must end after a signal. A command that goes on
+// instead takes longer: the grace period, or forever.
 const patience = 15 * time.Second
 
 // waits is an experiment whose jobs do not end, short one that takes no time.
@@ -84,7 +84,7 @@ type interruption struct {
 	heard   func(t *testing.T, p *process, dir string) // returns when the command knows of the first signal and goes on; nil: it ends
 	// the signal is repeated, because nothing shows that the command knows of the first
 	repeated bool
-	code     int // 0: that of the signal
+	code     int // 0: the code of the signal
 	done     bool
 }
 

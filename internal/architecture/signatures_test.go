@@ -146,8 +146,8 @@ func (w signatures) check(all []*types.Package) {
 // ready are the types whose zero value is what other programs use.
 var ready = map[string]bool{module + "approx/prior.Work": true}
 
-// sealed reports whether a type has fields, none of which another package can set, and its zero
-// value is of no use.
+// sealed reports whether a type cannot be made by another package: it has only fields that the
+// other package cannot set, and its zero value is of no use.
 func sealed(named *types.Named) bool {
 	if ready[named.String()] {
 		return false

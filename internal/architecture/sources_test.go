@@ -48,8 +48,8 @@ func section(text, anchor string) string {
 // readMinutes matches the times of a row: "5 min", "3, 5, 7 min".
 var readMinutes = regexp.MustCompile(`(\d+(?:, \d+)*) min\b`)
 
-// The times to read the pages are those of their words: in each row of docs/README.md the k-th number
-// belongs to the k-th page, and where there is a column of times, each page has one.
+// The times to read the pages follow from their numbers of words. In each row of docs/README.md the
+// k-th number belongs to the k-th page, and where there is a column of times, each page has one.
 func TestReadingTimes(t *testing.T) {
 	rows := 0
 	for i, line := range strings.Split(page(t, "docs/README.md"), "\n") {
@@ -104,8 +104,8 @@ func rounded(said, source string) bool {
 	return err == nil && wrong == nil && math.Abs(x-y) <= 0.5*math.Pow10(-len(decimals))
 }
 
-// Numbers that a page repeats from another page are those of that page, and the answers about speed
-// and trust in README.md have no other numbers.
+// Numbers that a page repeats from another page equal the numbers of that page, and the answers
+// about speed and trust in README.md have no other numbers.
 func TestRepeatedNumbers(t *testing.T) {
 	_, answers, _ := strings.Cut(page(t, "README.md"), "\n## Speed and trust\n")
 	answers, _, _ = strings.Cut(answers, "\n## ")

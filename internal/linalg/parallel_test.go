@@ -104,7 +104,7 @@ func TestHelpersEnd(t *testing.T) {
 		counts = append(counts, runtime.NumGoroutine())
 		var together sync.WaitGroup
 		together.Add(8)
-		Parallel(8, func(int) { // eight goroutines, each of which waits for the others
+		Parallel(8, func(int) { // eight goroutines that wait for each other
 			together.Done()
 			together.Wait()
 		})

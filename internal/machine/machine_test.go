@@ -133,7 +133,8 @@ func TestReleaseBeforeRefusal(t *testing.T) {
 	}
 }
 
-// The footprint is what is in use, what the collector may leave behind it, and 8 MiB.
+// The footprint is the sum of the bytes in use, the garbage that the collector may leave, and 8
+// MiB.
 func TestFootprint(t *testing.T) {
 	for _, c := range []struct {
 		bytes, want int64

@@ -259,7 +259,7 @@ func init() {
 	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too")})
 }
 
-// The names of an inlined table are options, one of which can be given.
+// The names of an inlined table are options. Only one of them can be given.
 func TestOptions(t *testing.T) {
 	list := func(z zoo) (found []string) {
 		Options(reflect.ValueOf(z), func(name string, f reflect.Value, of reflect.StructField) {

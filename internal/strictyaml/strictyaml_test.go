@@ -68,7 +68,7 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A message says where the part with the mistake begins, if that is elsewhere.
+// A message gives the beginning of the part with the mistake, if it is another place.
 func TestBeginningsOfPartsWithMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"b: [1, 2":                ", while parsing a flow sequence that begins at 1:4",

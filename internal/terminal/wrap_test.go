@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The columns of a text are those that terminals use: two for an ideograph, none for an accent that
+// The columns of a text are counted as terminals do: two for an ideograph, none for an accent that
 // combines with the letter before it.
 func TestColumns(t *testing.T) {
 	for text, want := range map[string]int{

@@ -93,7 +93,7 @@ func TestOutline(t *testing.T) {
 					}
 				}
 				if unknown || z[i][j] == level {
-					continue // on the boundary, or next to an unknown value
+					continue // the point is on the boundary, or next to an unknown value
 				}
 				if got, want := winding(loops, at, place{float64(i), float64(j)}), z[i][j] >= level; got != 0 != want {
 					t.Fatalf("%v: point %d, %d, level %v: winding number %v", z, i, j, level, got)
@@ -262,8 +262,9 @@ func TestRoomForLabels(t *testing.T) {
 	}
 }
 
-// The colours are those that their authors have published: viridis at every eighth (in matplotlib), and the
-// palette of Okabe & Ito (Color Universal Design, 2008) as red, green and blue.
+// The colours equal the ones that their authors have published: viridis at every eighth (in
+// matplotlib), and the palette of Okabe & Ito (Color Universal Design, 2008) as red, green and
+// blue.
 func TestPublishedColours(t *testing.T) {
 	var got []string
 	for _, c := range viridis {

@@ -207,8 +207,8 @@ func TestLayers(t *testing.T) {
 	for _, test := range []struct {
 		layer          Layer
 		stroke, fill   string
-		strokes, fills int // with the legend
-		paths, texts   int // of any colour
+		strokes, fills int // counts include the legend
+		paths, texts   int // counts of any colour
 	}{
 		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}, Markers: true}, blue, ":#0072B2", 2, 2, 4, 1},
 		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}}, blue, ":#0072B2", 2, 0, 2, 1},

@@ -103,7 +103,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 	}
 }
 
-// Files for programs have the count beside the values, and no count if all folds are done.
+// Files for programs have the count of folds with the values, and no count if all folds are done.
 func TestPartialScoresForPrograms(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)

@@ -113,8 +113,8 @@ func compare(t *testing.T, name string, got []byte) {
 //
 // Configuration 1, pooled: base lines ¾ : ¼ and ½ : ½; the true classes have p = ¾, ½ | ½, 1, which
 // gives 0, 1 | 0, 1 bits. The second case is tied, hence decided for F, and wrong. The
-// probabilities of M are ¼, ½ for the cases of F and ½, 1 for those of M: 3½ of 4 pairs are ordered
-// rightly.
+// probabilities of M are ¼, ½ for the cases of F, and ½, 1 for the cases of M: 3½ of 4 pairs are
+// ordered rightly.
 func TestNumbers(t *testing.T) {
 	var results struct {
 		Missing        int
@@ -335,7 +335,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Two evaluations: the test set comes first, and its scores are those of the configuration.
+// Two evaluations: the test set comes first, and its scores are the scores of the configuration.
 func TestSeveralEvaluations(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Configurations[0].Studies = append(m.Configurations[0].Studies, record.Study{Key: "z", Evaluation: "repeated_kfold", Repeat: 1, Fold: 2, Train: 4, Test: 2})
@@ -481,7 +481,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Before the first job has finished the report says that all jobs are missing, and nothing else.
+// Before the first job has finished, the report only says that all jobs are missing.
 func TestNothingYet(t *testing.T) {
 	m, _ := reporttest.Run(t)
 	r := reporttest.Build(t, m, nil)

@@ -118,7 +118,7 @@ func TestDecisionsOfManyClasses(t *testing.T) {
 	}
 }
 
-// Columns with a spare are left out, those with the largest first, until the rows fit.
+// Columns with a value of spare are left out, the largest value first, until the rows fit.
 func TestColumnsThatDoNotFit(t *testing.T) {
 	table := func() *Table {
 		return &Table{Columns: []Column{{Name: "aaaa"}, {Name: "bbbb", spare: 1}, {Name: "cccc", spare: 3}, {Name: "dddd", spare: 2}}, Rows: [][]Cell{{{}, {}, {}, {}}}}

@@ -31,7 +31,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// How many configurations there are counts those that did not compete, each for its reason.
+// The number of configurations includes the ones that did not compete, and each reason is counted.
 func TestFieldOfConfigurations(t *testing.T) {
 	for _, c := range []struct {
 		absent map[reports.Status]int
@@ -51,8 +51,8 @@ func TestFieldOfConfigurations(t *testing.T) {
 	}
 }
 
-// The conclusion says what may be as good as the best, and what speaks against trusting it. Kinds
-// decide whether it is hedged or a doubt, whatever the words of the reasons are.
+// The conclusion names other configurations that may be the best, and reasons to doubt the best.
+// Kinds decide whether it is hedged or a doubt, whatever the words of the reasons are.
 func TestConclusions(t *testing.T) {
 	words, _, _ := cause.Leak.Explanation()
 	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
@@ -312,7 +312,7 @@ func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 func TestBestSearch(t *testing.T) {
 	for _, c := range []struct {
 		minimize bool
-		values   []reports.Number // of each search
+		values   []reports.Number // values of each search
 		want     int
 	}{
 		{false, []reports.Number{1, 3, 2}, 1}, {true, []reports.Number{2, 3, 1}, 2}, {true, []reports.Number{1, 3, 2}, 0},
@@ -374,7 +374,8 @@ func TestCausesNameTheirConfigurations(t *testing.T) {
 	}
 }
 
-// A failed outer fold says why each of its configurations was eliminated; those of other folds are in the table.
+// A failed outer fold says why each of its configurations was eliminated; eliminations in other
+// folds are in the table.
 func TestFailedOuterFolds(t *testing.T) {
 	cuts := []reports.CutOff{{Configuration: 0, Folds: 1, Reason: "failed"}, {Configuration: 1, Folds: 2, Reason: "failed too"}}
 	zero := 0
@@ -430,7 +431,8 @@ func TestFactsHaveKinds(t *testing.T) {
 	}
 }
 
-// Failures count jobs of all jobs on record, and points beside them; of a program its trials.
+// Failures count failed jobs of all jobs on record, and failed points separately. For a program
+// they count trials.
 func TestFailuresInWords(t *testing.T) {
 	for _, of := range []struct {
 		program      *record.Program
@@ -464,8 +466,8 @@ func TestFailuresInWords(t *testing.T) {
 	}
 }
 
-// Where the inducing inputs were selected again, or the final fit has another log evidence for some
-// other reason, the restarts say so beside it.
+// The restarts explain another log evidence of the final fit: the inducing inputs were selected
+// again, or there was some other reason.
 func TestRestartsNameTheDifference(t *testing.T) {
 	before := reports.Number(-97.655)
 	for _, of := range []struct {
