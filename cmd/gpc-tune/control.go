@@ -27,7 +27,7 @@ run with --resume goes on with its jobs.`, "goes on"},
 commands the last one goes first. No result depends on it.`, "goes first"},
 }
 
-// controlCommands make a command of each row, and those for points.
+// controlCommands returns a command for each row of controls, and the commands for points.
 func controlCommands() (out []*cobra.Command) {
 	defer func() {
 		for _, c := range out {

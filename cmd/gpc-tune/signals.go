@@ -58,7 +58,7 @@ func watch() (ctx context.Context, i *interrupts) {
 			end(code)
 		}
 		close(i.drained)
-		// in a goroutine, because nobody may be reading
+		// a goroutine, because writing blocks if nobody reads
 		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
 			"once\n", grace)
 		wait, late := last, time.After(grace)

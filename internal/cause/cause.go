@@ -37,13 +37,13 @@ func (n Notice) String() string {
 	return text
 }
 
-// Error is String.
+// Error returns String.
 func (n Notice) Error() string { return n.String() }
 
-// Cause is the kind.
+// Cause returns the kind of the notice.
 func (n Notice) Cause() Kind { return n.Kind }
 
-// In is the notice with a place around its own.
+// In returns the notice with place put before its own place.
 func (n Notice) In(place string) Notice {
 	if n.At != "" {
 		place += ": " + n.At
@@ -52,7 +52,7 @@ func (n Notice) In(place string) Notice {
 	return n
 }
 
-// Texts are the notices in words.
+// Texts returns each notice as one line.
 func Texts(notices []Notice) []string {
 	texts := make([]string, len(notices))
 	for i, n := range notices {

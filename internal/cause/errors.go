@@ -11,7 +11,7 @@ type placed struct {
 func (p placed) Error() string { return p.at + ": " + p.err.Error() }
 func (p placed) Unwrap() error { return p.err }
 
-// At adds to an error where it happened.
+// At adds to an error the place where it happened.
 func At(place string, err error) error { return placed{place, err} }
 
 // Failed is the notice of an error. Its kind is the kind of the outermost error that has one: a

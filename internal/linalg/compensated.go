@@ -42,8 +42,8 @@ func SymvCompensated(a blas64.Symmetric, x, y []float64) {
 	packPool.Put(ws)
 }
 
-// compensate adds to sum, and its rounding error to rest, what a row of the upper triangle, from
-// the diagonal on, contributes to A x.
+// compensate adds the contribution of a row of the upper triangle, from the diagonal on, to A x. It
+// goes to sum, and its rounding error to rest.
 func compensate(row, x, sum, rest []float64) {
 	first, s, r := x[0], sum[0], rest[0]
 	p := float64(row[0] * first) // the conversion keeps it from being fused
@@ -70,7 +70,7 @@ func compensate(row, x, sum, rest []float64) {
 	sum[0], rest[0] = s, r
 }
 
-// twoSum returns a + b rounded, and what the rounding took.
+// twoSum returns a + b rounded, and the rounding error.
 func twoSum(a, b float64) (sum, rest float64) {
 	sum = a + b
 	z := sum - a

@@ -14,7 +14,7 @@ func AllFinite(x []float64) bool {
 }
 
 // Sum is the sum of x in order. floats.Sum has another order, and so other bits, where x does not
-// begin at a multiple of 16 bytes, as every other row of a matrix with an odd number of columns.
+// begin at a multiple of 16 bytes, like every second row of a matrix with an odd number of columns.
 func Sum(x []float64) (sum float64) {
 	for _, v := range x {
 		sum += v

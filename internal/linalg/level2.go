@@ -89,8 +89,9 @@ func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ld
 	}
 }
 
-// symvRows is symv for the rows of X and Y. Threads share a large A in parts of as many entries, as
-// many parts for any number of threads, each with its own sum.
+// symvRows is symv for the rows of X and Y. Threads share a large A in parts of equally many
+// entries. Each part has its own sum, and the number of parts does not depend on the number of
+// threads.
 func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
 	if n < 2*symvRowsAtOnce {
@@ -181,8 +182,8 @@ func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
 // unit is a multiplication in a product of matrices.
 const wordy = 16
 
-// shareOut runs work on parts of 0 … count; every item takes depth multiplications. The
-// parts begin at multiples of 24.
+// shareOut divides 0 … count into parts and runs work on each; every item takes depth
+// multiplications. The parts begin at multiples of 24.
 func shareOut(count, depth int, work func(from, to int)) {
 	const enough = 1 << 15 // multiplications: 0.01 ms or so
 	step := max(24, (enough/depth+23)/24*24)
@@ -190,15 +191,15 @@ func shareOut(count, depth int, work func(from, to int)) {
 }
 
 // solveVector computes x ← op(U)⁻¹ x for an n×n upper triangle, a block of unknowns after the
-// other. Threads take the blocks in that order, and each takes off its own what the blocks before
-// it come to as soon as they have.
+// other. Threads take the blocks in that order. Each thread subtracts the terms of the earlier
+// blocks from its own block as soon as they are known.
 func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	s := substitution{trans: trans, n: n, u: u, ldu: ldu, x: x}
 	if shared(wordy * n * n / 2) {
 		s.runParallel()
 		return
 	}
-	if trans { // what is solved for is taken off all that is left, so that rows of U pass whole
+	if trans { // subtract each unknown from all equations left: whole rows of U are read
 		solveVectorBlock(true, n, u, ldu, x)
 		return
 	}
@@ -211,7 +212,7 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	packPool.Put(ws)
 }
 
-// substitution is one solveVector.
+// substitution is the state of one solveVector.
 type substitution struct {
 	trans bool
 	n     int
@@ -252,7 +253,7 @@ func (s substitution) runParallel() {
 	})
 }
 
-// begin makes room for what each block before block k takes off it.
+// begin makes room for the terms that the blocks before block k subtract from it.
 func (s *substitution) begin(ws *packs, k int) {
 	if !s.trans {
 		ws.a = grow(ws.a, k*atOnce)
@@ -260,8 +261,8 @@ func (s *substitution) begin(ws *packs, k int) {
 	}
 }
 
-// takeOff takes off block k what blocks p to q have come to; with U itself it is not yet added up,
-// so that rows of U pass from memory as they lie there.
+// takeOff subtracts the terms of blocks p to q from block k. With U itself the terms are kept in
+// ws.a and added up later, so that rows of U are read in the order of memory.
 func (s *substitution) takeOff(ws *packs, k, p, q int) {
 	const rows = 8
 	i, end := s.block(k)
@@ -281,7 +282,7 @@ func (s *substitution) takeOff(ws *packs, k, p, q int) {
 	}
 }
 
-// solve solves for block k, once all is taken off.
+// solve solves for block k, after all earlier blocks are subtracted.
 func (s *substitution) solve(ws *packs, k int) {
 	i, end := s.block(k)
 	x := s.x[i:end]

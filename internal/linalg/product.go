@@ -15,8 +15,8 @@ const (
 	colBlock = 4104
 )
 
-// even returns the size of the blocks when n is cut into as few as limit allows, all but the last
-// of one size, which is a multiple of 24.
+// even returns the size of the blocks when n is cut into as few blocks as limit allows. The size is
+// a multiple of 24, except for the last block.
 func even(n, limit int) int {
 	blocks := max(1, (n+limit-1)/limit)
 	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
@@ -28,7 +28,7 @@ type form int
 const (
 	dense      form = iota
 	triangular      // entries (i, p) with p < i are 0; what is stored there is not used
-	symmetric       // entries (i, p) with p < i are those at (p, i)
+	symmetric       // entries (i, p) with p < i are stored at (p, i)
 )
 
 // operand is one factor of a product: entry (i, p) at data[i·rs + p·cs], where p is the index
@@ -46,9 +46,8 @@ func (x operand) same(y operand) bool {
 // product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the
 // one routine behind every product of matrices: a transpose is a swap of strides.
 //
-// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order:
-// whatever the rest of the shape, the place in memory and the threads, so that bits depend on none
-// of these.
+// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order: so
+// bits do not depend on the rest of the shape, the place in memory or the threads.
 type product struct {
 	m, n, k int
 	alpha   float64
@@ -145,7 +144,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	packPool.Put(ws)
 }
 
-// step adds the share of steps pc to pc+kc of the sum to rows i0 to i1, columns jc to j1 of C.
+// step adds steps pc to pc+kc of the sum to rows i0 to i1, columns jc to j1 of C.
 func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 	// a triangular operand has nothing in this block of the sum beyond index pc+kc
 	if p.b.form == triangular {

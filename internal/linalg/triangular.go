@@ -97,7 +97,7 @@ func (t *triangle) solve(panel []float64, first int) {
 	}
 }
 
-// side says on which side of the unknown X the triangle stands.
+// side is the side of the unknown X on which the triangle stands.
 type side int
 
 const (
@@ -106,8 +106,8 @@ const (
 	right                 // X U = B
 )
 
-// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. One block
-// of unknowns after the other is solved for and subtracted from the equations left.
+// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. It solves
+// for one block of unknowns after the other, and subtracts each from the remaining equations.
 func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	if n == 0 || m == 0 {
 		return

@@ -22,15 +22,15 @@ func CPU() string { return cpu(root) }
 func cpu(root fs.FS) string { return field(root, "proc/cpuinfo", "model name") }
 
 // Available is the number of bytes of memory that this process could still use without displacing
-// others: what the system counts as available, or the rest of the limit of a control group or of
-// the process (ulimit -v). ok is false if none is known.
+// others. It is the least of the memory that the system counts as available and the rest of the
+// limits of control groups and of the process (ulimit -v). ok is false if none is known.
 func Available() (bytes int64, ok bool) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return available(root, int64(m.HeapIdle))
 }
 
-// threads is the address space that threads to come may take from a limit: in a program with C
+// threads is the address space that future threads may take from a limit: in a program with C
 // libraries, a thread that starts reserves a stack and an arena for malloc, 136 MiB for a moment.
 const threads = 256 << 20
 

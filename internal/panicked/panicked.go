@@ -18,7 +18,7 @@ const calls = 4
 
 // Error is a panic.
 type Error struct {
-	Value any      // what panic was called with
+	Value any      // argument of panic
 	At    []string // the innermost calls, as "kernel.SE.Gram (se.go:31)"
 }
 

@@ -19,14 +19,14 @@ import (
 type Decode func(v any) error
 
 // Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
-// With an error the constructor returns the component as far as it was read, only for finding
-// further mistakes.
+// With an error the constructor also returns the component as far as it was read, to find further
+// mistakes.
 type Entry[I any] struct {
 	Name string
 	Doc  string
 	New  func(Decode) (I, error)
 
-	NeedsOptions bool // it has no default: New(nil) is an example
+	NeedsOptions bool // the component has no default: New(nil) is an example
 
 	version    int  // less than 2: the first version
 	registered bool // registered by another program
@@ -119,7 +119,8 @@ func (e Entry[I]) keyVersion() int {
 	return e.version
 }
 
-// Raised lists the components with versions in keys, with what tells their values apart (Origin).
+// Raised calls put with every component that has a version in keys, and with its origin, by which
+// its values are recognised.
 func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 	for _, e := range t {
 		if e.keyVersion() == 0 {
@@ -133,13 +134,13 @@ func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 	}
 }
 
-// Made is a component that a function has made of functions, and whose options are not its fields.
+// Made is a component that a function has made from functions. Its options are not its fields.
 type Made[I any] interface {
-	// Origin is a pointer by which all components of one call of the function are known.
+	// Origin returns a pointer that is the same for all components of one call of the function.
 	Origin() any
-	// Options is a new struct with the options, which has yaml tags.
+	// Options returns a new struct of the options, with yaml tags.
 	Options() any
-	// With returns the component with what was read into a pointer to that struct.
+	// With returns the component with options: a pointer to a struct of Options that was read.
 	With(options any) I
 }
 
@@ -253,8 +254,9 @@ func Suggest(name string, have []string) string {
 	return Nearest(name, have) + " (have " + strings.Join(have, ", ") + ")"
 }
 
-// Nearest is the part of an error message about an unknown name that says which name is used here
-// for it, or else which of have is near: `; did you mean "probit"?`. It is "" if none is.
+// Nearest is the part of an error message about an unknown name that suggests the name used here
+// for the same thing, or else the nearest name in have: `; did you mean "probit"?`. It is "" if
+// none is.
 func Nearest(name string, have []string) string {
 	if meant, note := Elsewhere(name, have); meant != "" {
 		if note != "" {

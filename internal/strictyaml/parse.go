@@ -20,7 +20,7 @@ import (
 const (
 	MaxBytes = 1 << 20 // maximum size of the text
 	MaxDepth = 100     // maximum nesting of lists and mappings
-	maxNodes = 200_000 // keys, values and elements; those repeated by aliases count again
+	maxNodes = 200_000 // keys, values and elements; repetitions by aliases count again
 )
 
 // Parse reads the one document of a text. Aliases are replaced by their anchors. Problems are added
@@ -120,7 +120,7 @@ func tooDeep(text []byte) (at int, message string) {
 // Its parser has both positions, which are read by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
 	message = lineOf.ReplaceAllString(err.Error(), "")
-	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no position
+	if m := anchorOf.FindStringSubmatch(message); m != nil { // the message has no position
 		line, column = placeOf(text, "*"+m[1])
 		return line, column, explain(message)
 	}

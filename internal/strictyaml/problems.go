@@ -35,7 +35,7 @@ type Problems []Problem
 // ErrMistakes matches all Problems in errors.Is.
 var ErrMistakes = errors.New("mistakes in a file")
 
-// Is reports that they are ErrMistakes.
+// Is reports whether target is ErrMistakes.
 func (ps Problems) Is(target error) bool { return target == ErrMistakes }
 
 // Error lists the problems, one per line.
@@ -50,7 +50,7 @@ func (ps Problems) Error() string {
 // Limits on reported problems.
 const (
 	maxAlike   = 20   // problems of one kind that are reported in full; the others are counted
-	maxMessage = 4000 // bytes of one
+	maxMessage = 4000 // bytes of one message
 )
 
 // Findings collects the problems of one text, or of several: see As. The same mistake at the same
@@ -79,10 +79,10 @@ func NewFindings(file string) *Findings {
 	return &Findings{file, &collected{places: map[instance]bool{}, alike: map[string]int{}}}
 }
 
-// As is the same collection for another text.
+// As returns the same collection for another text.
 func (f *Findings) As(file string) *Findings { return &Findings{file, f.collected} }
 
-// Found counts the problems added, so that a reader of a part can detect whether it had any.
+// Found counts the problems added, so that a reader of a part can detect whether the part had any.
 func (f *Findings) Found() int { return f.found }
 
 // Place is the position of a node of this text; for nil, or a node that is not in the text, it is

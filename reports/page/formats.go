@@ -104,7 +104,7 @@ func FormatNamed(name string) (Format, error) {
 
 // WriteHTML writes the page of report.html, headed by the Live, with a script that keeps it up to
 // date from where it comes from: status.json, which is WriteJSON with the version as its entity
-// tag, and the page itself. A report of nil is none yet.
+// tag, and the page itself. A nil report means that there is none yet.
 func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	waiting := r == nil
 	if waiting {
@@ -129,8 +129,8 @@ func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	return p.write(w)
 }
 
-// Register adds a format of another program to Formats. No key has a version of it, for nothing is
-// computed anew; otherwise it is as kernel.Register.
+// Register adds a format of another program to Formats. It is like kernel.Register, except that no
+// key has the version of a format, because formats compute no results.
 func Register(f Format) {
 	var have []string
 	for _, other := range Formats {

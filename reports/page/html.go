@@ -31,9 +31,9 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // Bounds on what is unfolded, so that a browser opens the page of a large run at once.
 const (
-	longestOpen = 20 // rows of a table that is not folded
-	mostOpen    = 3  // configurations that are not folded
-	mostFigures = 6  // figures that are not folded
+	longestOpen = 20 // maximum rows of an unfolded table
+	mostOpen    = 3  // maximum number of configurations that are unfolded
+	mostFigures = 6  // maximum number of figures that are unfolded
 )
 
 // Notes of the page.
@@ -71,7 +71,7 @@ func (s sheet) Link(column int, cell table.Cell) bool {
 	return column == 0 && numeric && slices.Contains(s.Linked, int(x))
 }
 
-// Standing is the class of a row.
+// Standing returns the CSS class of a row.
 func (s sheet) Standing(row []table.Cell) table.Mark { return table.MarkOf(row) }
 
 // Class returns the CSS classes of a cell: n for a column of numbers, aligned to the right, and
@@ -94,7 +94,8 @@ func HTML(w io.Writer, r *reports.Report) error {
 	return newPage(r, pageScript).write(w)
 }
 
-// write writes the page, with names as on a terminal: none changes the direction of writing.
+// write writes the page. Names are escaped as on a terminal, so that none changes the direction of
+// writing.
 func (p page) write(w io.Writer) error {
 	var text strings.Builder
 	if err := pageTemplate.Execute(&text, p); err != nil {
@@ -104,7 +105,7 @@ func (p page) write(w io.Writer) error {
 	return err
 }
 
-// policy lets a page run its scripts and load nothing.
+// policy is the content security policy of a page that runs these scripts and loads nothing.
 func policy(scripts ...string) string {
 	p := "default-src 'none'; style-src 'unsafe-inline'; script-src"
 	for _, s := range scripts {
@@ -148,7 +149,7 @@ func newPage(r *reports.Report, scripts ...string) page {
 	return p
 }
 
-// leading says whether a figure shows everything, the best configuration, or the next.
+// leading reports whether a figure shows all configurations, the best one, or the next.
 func leading(r *reports.Report, of []int) bool {
 	all := r.Decided()
 	return len(of) == 0 || len(all) == 0 || slices.ContainsFunc(all, func(a reports.Answer) bool {

@@ -23,10 +23,10 @@ const (
 // Section is a table of a report, or several of one kind: of the run, or of each configuration.
 type Section struct {
 	Name    string
-	Doc     string // what a row is
+	Doc     string // meaning of a row
 	Chapter string // heading of a chapter that begins with it in documents; empty: no new one
-	Results bool   // an answer to the question of the run, which stands before warnings
-	File    string // the file that has all rows; empty: results.json
+	Results bool   // the table answers the question of the run and stands before warnings
+	File    string // file that has all rows; empty: results.json
 	Left    Writer // writers that leave it out
 	Run     func(*reports.Report) []Table
 	Each    func(reports.Configuration) []Table
@@ -133,7 +133,8 @@ func ExportNamed(name string) (Section, error) {
 	return Section{}, fmt.Errorf("unknown export %q%s", name, registry.Suggest(name, names))
 }
 
-// Export is the section as one table for programs. Those of configurations have their number first.
+// Export is the section as one table for programs. A table of configurations has their number in
+// the first column.
 func (s Section) Export(r *reports.Report) (out Table) {
 	if s.Data != nil {
 		return s.Data(r)

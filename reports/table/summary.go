@@ -177,8 +177,8 @@ func inducingCells(c reports.Configuration) []Cell {
 // decisionScore is the score after which a summary has the costs of decisions.
 const decisionScore = "error_rate"
 
-// summaryCells are the scores of an evaluation in a row of a summary, whose status says over which
-// folds they are.
+// summaryCells are the scores of an evaluation in a row of a summary, whose status tells the number
+// of folds that they are over.
 func summaryCells(e reports.Evaluation) (out []Cell) {
 	of := e.Scores.Partial
 	starred := func(c Cell) Cell {

@@ -25,7 +25,7 @@ type Table struct {
 	Lead    string   // a paragraph above, with Notes; there may be no rows
 	Notes   []string // remarks on Lead
 	Title   string
-	Caption []string // what holds for all rows: "dataset crabs"
+	Caption []string // values that all rows have: "dataset crabs"
 	Legend  []string // further parts of the caption
 	Long    bool     // left out where there is little room
 	Columns []Column
@@ -35,7 +35,7 @@ type Table struct {
 // Column is a column of a Table.
 type Column struct {
 	Name  string
-	Right bool   // numbers: aligned to the right
+	Right bool   // numbers, aligned to the right
 	Keep  bool   // never lifted into the caption of a text
 	Stays bool   // never lifted on a page
 	Ranks bool   // if not all rows fit, the rows with the best numbers here are shown
@@ -47,8 +47,8 @@ type Column struct {
 	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
 }
 
-// words, parted and numbers make columns: of words that may be lifted into the caption, of such
-// words that some rows lack, and of numbers, which are never lifted.
+// words makes a column of words, which may be lifted into the caption. parted makes one of words
+// that some rows do not have. numbers makes one of numbers, which are never lifted.
 func words(name string) Column   { return Column{Name: name} }
 func parted(name string) Column  { return Column{Name: name, gaps: true} }
 func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
@@ -73,7 +73,7 @@ func Columns(names ...string) (out []Column) {
 	return out
 }
 
-// Add adds a row of cells as Row makes them; missing ones at the end are empty.
+// Add adds a row of cells as Row makes them; missing cells at the end are empty.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, padded(Row(cells...), len(t.Columns))) }
 
 // exactly shows every number to its last digit.
@@ -87,7 +87,7 @@ func (t Table) exactly() {
 	}
 }
 
-// padded has at least n cells.
+// padded appends empty cells to a row, so that it has at least n.
 func padded(row []Cell, n int) []Cell { return append(row, make([]Cell, max(0, n-len(row)))...) }
 
 // ColumnNames are the names of the columns.
