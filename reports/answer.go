@@ -5,9 +5,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Answer is the conclusion of a run for one data set: which configuration is best, by how much, and
-// what speaks against trusting that. Configurations compete if they were scored on all planned
-// folds.
+// Answer is the conclusion of a run for one data set: the best configuration, its margin, and the
+// reasons to doubt it. Configurations compete if they were scored on all planned folds.
 type Answer struct {
 	Dataset string `json:"dataset"` // its name, or the file
 	// the column that is predicted; null: a run of an earlier version, which does not say it
@@ -127,7 +126,7 @@ type Rival struct {
 
 // Trust is a reason to doubt the answer.
 type Trust struct {
-	Kind   cause.Kind `json:"kind"`   // what it is, whatever its words
+	Kind   cause.Kind `json:"kind"`   // kind of the reason
 	Cause  string     `json:"cause"`  // in words
 	Count  int        `json:"count"`  // how often it occurred, in the unit of the cause
 	Remedy string     `json:"remedy"` // what to do

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	rounding     = 1e-9 // bits or nats per case: far below what a case contributes
+	rounding     = 1e-9 // bits or nats per case: far below the contribution of a case
 	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
 	logEvidence  = "log_evidence"
 	baseRateName = "base_rate"

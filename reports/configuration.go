@@ -111,7 +111,7 @@ type Configuration struct {
 	Failures  []Failure            `json:"failures"`            // what could not be computed
 	nested    bool                 // it represents nested cross-validation
 	Record    record.Configuration `json:"-"` // as declared
-	// the recorded results of each study: the first study is of all the training data
+	// recorded results of each study: the first study is of all the training data
 	Studies []Study `json:"-"`
 }
 
@@ -351,7 +351,7 @@ func (c Configuration) Equals(b Best) string {
 }
 
 // Among returns the number of points that the best was chosen from, as "12 of 30 points" if it was
-// chosen from some alone.
+// chosen from only some.
 func (c Configuration) Among(by string) (text string, some bool) {
 	n := 0
 	for _, p := range c.Grid {

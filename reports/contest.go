@@ -73,19 +73,20 @@ type CutOff struct {
 // Race is a race of the configurations over the folds of an evaluation. The survivors continue with
 // everything else that the experiment declares.
 type Race struct {
-	Dataset    string          `json:"dataset"`    // its name, or the file
-	Evaluation string          `json:"evaluation"` // the evaluation over whose folds it runs
-	Score      string          `json:"score"`      // the score that compares configurations
-	Rule       string          `json:"rule"`       // the rule that eliminates them
-	Options    json.RawMessage `json:"options"`    // of the rule
-	Folds      int             `json:"folds"`      // planned number of folds
-	Done       int             `json:"done"`       // number of completed folds, at the end of a round
-	Status     Status          `json:"status"`     // done, failed or missing
+	Dataset string `json:"dataset"` // its name, or the file
+	// the race runs over the folds of this evaluation
+	Evaluation string          `json:"evaluation"`
+	Score      string          `json:"score"`   // the score that compares configurations
+	Rule       string          `json:"rule"`    // the rule that eliminates them
+	Options    json.RawMessage `json:"options"` // of the rule
+	Folds      int             `json:"folds"`   // planned number of folds
+	Done       int             `json:"done"`    // number of completed folds, at the end of a round
+	Status     Status          `json:"status"`  // done, failed or missing
 	// index of the best survivor; null: not known yet, or all have failed
 	Winner    *int       `json:"winner"`
 	Fits      int        `json:"fits"`       // training sets of all configurations without the race
 	FitsSaved int        `json:"fits_saved"` // training sets that the race avoided
-	JobsSaved int        `json:"jobs_saved"` // jobs that the race avoided, of those known beforehand
+	JobsSaved int        `json:"jobs_saved"` // avoided jobs that were known beforehand
 	Standings []Standing `json:"standings"`  // standings of the configurations
 	Cuts      []CutOff   `json:"cuts"`       // eliminations, with reasons
 }

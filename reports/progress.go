@@ -15,7 +15,7 @@ type Progress struct {
 	Schema     string `json:"schema"` // "gpc-tune/status/1"
 	Experiment string `json:"experiment"`
 	Finished   bool   `json:"finished"`
-	Unit       string `json:"unit"`   // what is counted: jobs, or trials of a program
+	Unit       string `json:"unit"`   // unit of the counts: jobs, or trials of a program
 	Done       int    `json:"done"`   // jobs on record, including failed ones
 	Failed     int    `json:"failed"` // of the jobs done
 	Known      int    `json:"known"`

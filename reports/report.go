@@ -39,11 +39,11 @@ type Report struct {
 	Configurations []Configuration `json:"configurations"`
 	Nested         []Nested        `json:"nested,omitempty"` // results of nested cross-validation
 	Races          []Race          `json:"races,omitempty"`  // results of races
-	Warnings       []Notice        `json:"warnings"`         // of the plan
+	Warnings       []Notice        `json:"warnings"`         // warnings of the plan
 	// results of a run without data; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
-	Times         *Timings              `json:"-"` // for a figure of them alone
+	Times         *Timings              `json:"-"` // times of the jobs, only for their figure
 }
 
 // Decided returns the answers, in the order of the data sets.

@@ -64,7 +64,7 @@ func (r *Report) soFar(group []int) (s SoFar, ok bool) {
 	return s, true
 }
 
-// counts reports whether a study has what is compared.
+// counts reports whether a study has predictions, or the log evidence, to be compared.
 func (of contested) counts(c Configuration, s *Study) bool {
 	if of.score != nil {
 		return s.Predictions != nil

@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// controls are the commands for a configuration of a run: what each does, and what it prints.
+// controls are the commands for a configuration of a run, with their help and the text that each
+// prints.
 var controls = []struct{ verb, short, long, did string }{
 	{"drop", "Take a configuration out of a run",
 		`Take a configuration out of the run in a folder: none of its jobs starts any more, it has no result, and

@@ -15,7 +15,7 @@ var Source string
 
 // Notice is a warning or a failure. As an error, which others may wrap, it gives its kind to them.
 type Notice struct {
-	Kind Kind `json:"kind,omitempty"` // what it is, whatever its text
+	Kind Kind `json:"kind,omitempty"` // kind of the notice, independent of its text
 	// the place within the computation: a restart, values of hyperparameters, a class
 	At    string `json:"at,omitempty"`
 	Text  string `json:"text"`            // in words

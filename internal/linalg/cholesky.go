@@ -55,9 +55,9 @@ func (ws *solver) advanceParallel(p product, w int) (ok bool) {
 	return ok
 }
 
-// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what
-// the rows above contribute, factorise the diagonal tile, and solve with it for the rest of the
-// row.
+// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract the
+// contributions of the rows above, factorise the diagonal tile, and solve with it for the rest of
+// the row.
 //
 // The block is held in panels of nr columns; panel j has the rows that reach into the
 // triangle. Entries below the diagonal are computed on the way and mean nothing.

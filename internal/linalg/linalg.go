@@ -1,4 +1,4 @@
-// Package linalg has all dense linear algebra of this module: factorisations, triangular solves,
+// Package linalg is the dense linear algebra of this module: factorisations, triangular solves,
 // symmetric products.
 //
 // Matrices are row-major raw slices in gonum's blas64 structs. A symmetric matrix is stored in its

@@ -276,7 +276,7 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 			ws.panels[(j+q)*nr+q] = 1
 		}
 		ws.solve(ws.panels, j)
-		for q := range cols { // the diagonal tile, and then what is right of it
+		for q := range cols { // the diagonal tile, and then the tiles to its right
 			row := u[(j+q)*ldu : (j+q)*ldu+n]
 			for i := j + q; i < min(n, j+nr); i++ {
 				row[i] = ws.panels[i*nr+q]
@@ -324,7 +324,7 @@ func squareTriangular(n int, v []float64, ldv int) {
 }
 
 // squareParallel computes the three products of a block row. The block on the diagonal is own plus
-// add. The blocks to its right are beside.
+// add. The product named beside is the rest of the row.
 func squareParallel(own, add, beside product) {
 	const strip = 48
 	strips, parts := (own.m+strip-1)/strip, beside.cut(0, beside.m, 0, beside.n)

@@ -30,7 +30,7 @@ var ours = sync.OnceValue(func() bool {
 })
 
 // started is the start time of a process, in ticks since the start of the kernel; "": it is not
-// known. It is "ended" for a process that has ended but that its parent has not waited for.
+// known. It is "ended" for a process that has ended and whose parent has not waited for it.
 func started(pid string) string {
 	if pid != "self" && !ours() {
 		return ""

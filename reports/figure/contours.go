@@ -75,8 +75,8 @@ func (l Contours) draw(p *pane, named look) {
 	}
 }
 
-// regions are the polygons in which Z is at least the level, and the parts of their boundaries at
-// which Z equals the level: those between corners of the lattice, inside or on its border.
+// regions returns the polygons in which Z is at least the level. lines are the parts of their
+// boundaries between corners of the lattice, at which Z equals the level.
 func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
 	for _, loop := range outlines(l.Z, level) {
 		region := make([]point, len(loop))

@@ -79,8 +79,8 @@ func (f *frame) left() vg.Length {
 	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
 }
 
-// fit sets the width of the data area, leaving room for what is right of it, and the height of a
-// square one.
+// fit sets the width of the data area, leaving room for the labels to its right. It also sets the
+// height of a square data area.
 func (f *frame) fit(width, highest vg.Length) {
 	const right = 8
 	f.width = width - right

@@ -79,8 +79,8 @@ func (l letters) widest(lines []string) (w vg.Length) {
 	return w
 }
 
-// clean replaces what figures cannot contain: line ends, what cannot be printed, and 0xfffe and
-// 0xffff, which XML forbids.
+// clean replaces characters that figures cannot contain: line ends, unprintable characters, and
+// 0xfffe and 0xffff, which XML forbids.
 func clean(text string) string {
 	return terminal.Printable(strings.Map(func(r rune) rune {
 		switch {

@@ -48,7 +48,7 @@ type alert struct {
 	Class string // bad or warn
 	Title string
 	Items []item
-	Rest  string // where to find the items that are left out
+	Rest  string // place of the items that are left out
 	count int
 }
 

@@ -21,7 +21,8 @@ const paperHead = "% The answer, the results and every configuration beside the 
 const widestRow = 80
 
 // Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
-// in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
+// in tables with complete rows, which may continue on the next page. Numbers are aligned by
+// siunitx.
 func Paper(out io.Writer, r *reports.Report) error {
 	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
 	w.WriteString(paperHead)

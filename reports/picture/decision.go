@@ -87,7 +87,7 @@ type view struct {
 	name         string
 	axes, inputs [][]float64
 	labels       []int
-	classes      []int // classes that are drawn; of two classes the second
+	classes      []int // drawn classes: if there are two classes, only the second
 }
 
 // proba returns the probabilities of a class at the points.

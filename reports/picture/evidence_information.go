@@ -10,8 +10,8 @@ import (
 )
 
 // evidencePicture plots the tuning objective on the training cases against the test information,
-// for all points that were scored. It marks the best point by each: their distance tells how well
-// the objective chooses (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
+// for all points that were scored. It marks the best point by each. Where the two are close, the
+// objective chooses well (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
 // way, by their log evidence.
 func evidencePicture(r shown) []figure.Figure {
 	scored := func(c reports.Configuration) bool {

@@ -233,8 +233,8 @@ type column struct {
 	changes int
 }
 
-// columnOf returns the coordinate of some points that has a name. A hyperparameter that matters for
-// some of them alone has none. A choice that differs among them has none either.
+// columnOf returns the coordinate of some points by its name. There is none for a hyperparameter
+// that matters for only some of the points, or for a choice that differs among them.
 func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c column, ok bool) {
 	c.label = "ln " + reports.Spaced(name)
 	for _, i := range at {

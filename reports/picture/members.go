@@ -44,7 +44,8 @@ const mostTold = 8
 // mostFigures is the maximum number of figures of a kind with one configuration each.
 const mostFigures = 8
 
-// figurePerConfiguration draws the configurations that of selects, size of them in each figure.
+// figurePerConfiguration draws the configurations for which of is true, size of them in each
+// figure.
 func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
 	return groupFigures(r, func(c reports.Configuration) string {
@@ -104,7 +105,7 @@ func groupFigures(r shown, key func(reports.Configuration) string, size int,
 	return out
 }
 
-// objectiveLabel names what is tuned, with its unit.
+// objectiveLabel names the tuning objective, with its unit.
 func objectiveLabel(c reports.Configuration) string {
 	if c.Program != nil {
 		return reports.Spaced(c.Maximised())

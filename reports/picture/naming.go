@@ -27,9 +27,9 @@ type Naming struct {
 	Members []string // how each differs, and the number of folds of its scores if some are missing
 }
 
-// NameMembers finds what configurations share and how they differ.
+// NameMembers finds the settings that configurations share, and the settings in which they differ.
 func NameMembers(short map[string]string, members ...Member) Naming {
-	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // those without belong to the heading
+	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // settings without a label belong to the heading
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.Configuration

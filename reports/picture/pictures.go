@@ -65,7 +65,7 @@ func List() (out []struct{ Name, Doc string }) {
 	return out
 }
 
-// Name matches the names of figures: the kind of picture, and maybe what it is of.
+// Name matches the names of figures: the kind of picture, and maybe its subject.
 var Name = regexp.MustCompile("^(" + strings.Join(kinds(), "|") + ")(-[a-z0-9-]+)?$")
 
 func kinds() (names []string) {

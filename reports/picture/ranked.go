@@ -11,9 +11,9 @@ import (
 // ranked is a curve over the thresholds on the probability of the second of two classes.
 type ranked struct {
 	kind, title  string // kind and title of the figures
-	score, short string // the area under the curve, and what the figures call it
+	score, short string // name of the area under the curve, and its short name in figures
 	of           func(cv.Predictions) (cv.Series, bool)
-	x, y         func(classes []string) string // what the axes show
+	x, y         func(classes []string) string // labels of the axes
 	guessing     func(cv.Predictions) figure.Line
 }
 

@@ -65,7 +65,7 @@ type perInput struct {
 	columns map[int]string
 }
 
-// lengthScales finds the length scales of which a kernel has one for each input.
+// lengthScales finds the tuned length scales of kernels with one for each input.
 func lengthScales(c reports.Configuration) (out []perInput) {
 	free := -1
 	for _, h := range c.Record.Hyperparameters {

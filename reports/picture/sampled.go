@@ -58,7 +58,7 @@ func gridRivals(r shown, reference int) (out []Member) {
 // step: if there are many values, only every step-th has a line.
 func (c coordinate) step() int { return (len(c.values)-1)/mostTold + 1 }
 
-// compared is a value of grid points whose differences are drawn, with intervals if it is sampled.
+// compared is a value of grid points. Its differences are drawn, with intervals if it is sampled.
 type compared struct {
 	label     string
 	value     func(reports.GridPoint) (float64, bool)

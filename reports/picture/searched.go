@@ -30,7 +30,7 @@ func visitsOf(c reports.Configuration) (out []visit) {
 	return out
 }
 
-// hasParts says whether a search had trials with a part of a budget, which are not shown.
+// hasParts reports whether a search had trials with a part of a budget, which are not shown.
 func hasParts(c reports.Configuration) bool {
 	return slices.ContainsFunc(c.Grid, func(p reports.GridPoint) bool { return p.Preliminary })
 }
@@ -56,7 +56,7 @@ func (v visit) told(trial int) string {
 // mostTitled is the maximum number of points of a search with a tooltip each.
 const mostTitled = 150
 
-// varied says whether a search evaluated points of different values.
+// varied reports whether a search evaluated points of different values.
 func varied(c reports.Configuration) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range visitsOf(c) {

@@ -52,8 +52,8 @@ func (s shown) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
 }
 
 // room returns the members that have room: all in the order of the file, or else the first most of
-// the order. left is the number of the other members. If only is a configuration, room returns this
-// one, after the best if beside is true.
+// the order. left is the number of the other members. If only is a configuration, room returns it.
+// With beside, the best comes first.
 func (s shown) room(group []Member, most int, beside bool) (drawn []Member, left int) {
 	if s.only < 0 && len(group) <= most {
 		return group, 0

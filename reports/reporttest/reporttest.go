@@ -86,8 +86,8 @@ func Rivals() (m record.Manifest, lines []record.Line) {
 	return m, lines
 }
 
-// ShownFit has all records for figures, for a study with three training cases of two classes and
-// one held-out case.
+// ShownFit is a fit with all records for figures, of a study with three training cases of two
+// classes and one held-out case.
 func ShownFit() record.Fit {
 	return record.Fit{
 		Labels: []int{1}, Rows: []int{0}, TrainCounts: []int{1, 2}, Proba: [][]record.Number{{0.5, 0.5}},

@@ -104,8 +104,8 @@ func illustrated(r *reports.Report) []Fact {
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
-// answered is the answer for one data set: first what to conclude, whether to trust it and what to
-// do, then the numbers.
+// answered is the answer for one data set: first the conclusion, the reasons to doubt it and the
+// command to give, then the numbers.
 func answered(r *reports.Report, a reports.Answer) []Fact {
 	var out []Fact
 	hash := r.Configurations[a.Configuration].Record.DataHash
@@ -290,8 +290,8 @@ func field(a reports.Answer) string {
 	return text
 }
 
-// modelName describes a configuration in words: its number, the parts of its model, and what else
-// distinguishes it from the others of the run.
+// modelName describes a configuration in words: its number, the parts of its model, and everything
+// else that distinguishes it from the other configurations of the run.
 func modelName(r *reports.Report, i int) string {
 	c, short := r.Configurations[i], r.ShortNames()
 	words := []string{fmt.Sprintf("#%d", i)}
@@ -522,7 +522,7 @@ func skillDifference(a reports.Answer) string {
 	return quantity(s.rounded(reports.Number(math.Abs(float64(d))), err), s.unit)
 }
 
-// trustText lists the reasons to doubt an answer. If there are none it says what was checked.
+// trustText lists the reasons to doubt an answer. If there are none, the text names the checks.
 func trustText(r *reports.Report, a reports.Answer) string {
 	if len(a.Trust) == 0 {
 		checked, unchecked := []string{"failures", "bounds", "convergence"}, []string{}
@@ -630,8 +630,8 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, cmp.Or(map[bool]string{true: one}[n == 1], many))
 }
 
-// searched is the answer to the searches of a program: the best value, where it is, and what was
-// evaluated.
+// searched is the answer to the searches of a program: the best value, its point, and the number of
+// evaluations.
 func searched(r *reports.Report) (out []Fact) {
 	trials, failed := 0, 0
 	for _, c := range r.Configurations {

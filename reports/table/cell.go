@@ -15,7 +15,7 @@ type Fact struct {
 	Kind       FactKind
 }
 
-// FactKind is the kind of a fact, by which pages set it apart.
+// FactKind is the kind of a fact. Pages show each kind in its own style.
 type FactKind int
 
 const (

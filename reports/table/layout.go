@@ -177,7 +177,7 @@ func (t Table) lines() (lines [][]string, width []int) {
 	return lines, width
 }
 
-// Line makes any text a single line of what can be printed, with blanks for line breaks.
+// Line makes any text a single line of printable characters, with blanks for line breaks.
 func Line(text string) string {
 	return terminal.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)

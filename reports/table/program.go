@@ -47,7 +47,7 @@ func bestSearch(r *reports.Report) (best int) {
 	return best
 }
 
-// evaluated names what trialsOf counts: trials, or points where a trial has several.
+// evaluated names the unit of trialsOf: trials, or points if a trial has several.
 func evaluated(r *reports.Report) (one, many string) {
 	for _, c := range r.Configurations {
 		for _, t := range c.Studies[0].Trials {

@@ -26,7 +26,7 @@ type Section struct {
 	Doc     string // meaning of a row
 	Chapter string // heading of a chapter that begins with it in documents; empty: no new one
 	Results bool   // the table answers the question of the run and stands before warnings
-	File    string // file that has all rows; empty: results.json
+	File    string // file with all rows; empty: results.json
 	Left    Writer // writers that leave it out
 	Run     func(*reports.Report) []Table
 	Each    func(reports.Configuration) []Table

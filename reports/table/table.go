@@ -87,7 +87,7 @@ func (t Table) exactly() {
 	}
 }
 
-// padded appends empty cells to a row, so that it has at least n.
+// padded appends empty cells to a row until it has n.
 func padded(row []Cell, n int) []Cell { return append(row, make([]Cell, max(0, n-len(row)))...) }
 
 // ColumnNames are the names of the columns.
