@@ -90,8 +90,8 @@ func takesRuns(c *cobra.Command, arguments int) {
 	}
 }
 
-// modelArgument returns an error if a path does not lead to a model file. The error names the
-// command to give.
+// modelArgument returns an error if a path leads to another kind of file than a model file. The
+// error names the command to give.
 func modelArgument(c *cobra.Command, path string, others ...string) error {
 	_, ran := runIn(path)
 	switch {
@@ -103,8 +103,8 @@ func modelArgument(c *cobra.Command, path string, others ...string) error {
 	return nil
 }
 
-// casesArgument returns an error if a path does not lead to a file of cases. The error names the
-// command to give.
+// casesArgument returns an error if a path leads to another kind of file than a file of cases. The
+// error names the command to give.
 func casesArgument(c *cobra.Command, path string) error {
 	m, ran := runIn(path)
 	switch {

@@ -111,7 +111,8 @@ func (s *server) stops(t *testing.T) string {
 }
 
 // Another user of the machine, who does not know the token, only learns that a server lives. The
-// owner does, with the token as a header, in the address, or in a cookie. --no-token opens all.
+// owner reads everything, with the token as a header, in the address, or in a cookie. --no-token
+// opens all.
 func TestServersAnswerWhoHasTheToken(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	succeeds(t, dir, "run", "short.yaml", "-o", "run")

@@ -29,7 +29,7 @@ type Naming struct {
 
 // NameMembers finds the settings that configurations share, and the settings in which they differ.
 func NameMembers(short map[string]string, members ...Member) Naming {
-	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // settings without a label belong to the heading
+	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // "": in the heading
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.Configuration
