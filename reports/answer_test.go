@@ -39,8 +39,8 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 }
 
 // The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds of two cases. So few
-// cases tell nothing: all may be the best. Each fold has two
-// orders of its labels, so that nobody can know anything about them.
+// cases distinguish nothing: all may be the best. Each fold has two orders of its labels, so that
+// no predictor can have skill.
 func TestAnswer(t *testing.T) {
 	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
 	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
@@ -76,11 +76,12 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// wave is noise of a case.
+// wave is the noise of case i for configuration k.
 func wave(i, k int) float64 { return math.Sin(float64(7*i + 3*k*i + k)) }
 
 // A configuration that is better by far is alone in the set and has skill; one that is a little
-// better is in the set. One whose probabilities are too sure knows something, but scores no better.
+// better is in the set. A configuration whose probabilities are too sure is better than chance, but
+// scores no better than the base rate.
 func TestAnswerTells(t *testing.T) {
 	of := func(mean, noise float64, k int) func(int) float64 {
 		return func(i int) float64 { return mean + noise*wave(i, k) }
@@ -109,7 +110,8 @@ func TestAnswerTells(t *testing.T) {
 	}
 }
 
-// Cases of a group count as one: with all cases of a fold in one group of three, nothing is known.
+// Cases of a group count as one: with all cases of a fold in one group, and three groups, nothing
+// is better than chance.
 func TestAnswerOfGroups(t *testing.T) {
 	m, lines := reporttest.Held(60, func(i int) float64 { return 0.5 + 0.1*wave(i, 1) })
 	if a := built(t)(m, lines).Answer; !a.Skill.Known {

@@ -57,7 +57,7 @@ func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 	}
 }
 
-// A calibration is tried also without any wrong decision, and for a class of few cases: a
+// A calibration is also tried without any wrong decision, and for a class of few cases: a
 // temperature is advised where all labels have probabilities well below 1.
 func TestTemperatureIsAdvisedWithoutErrors(t *testing.T) {
 	flat := func(i int) float64 { return math.Log2(2 * (0.6 + 0.02*float64(i%5))) }

@@ -76,7 +76,7 @@ func ends(t *testing.T, dir, command string, attr *syscall.SysProcAttr) (code in
 	return c.ProcessState.ExitCode(), out.String()
 }
 
-// Every command that cannot write its result says so, with the same exit code, and none claims
+// Every command that cannot write its result reports that, with the same exit code, and none claims
 // success. A reader that stops reading is no error.
 func TestOutputsThatCannotBeWritten(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)

@@ -69,7 +69,7 @@ func isHeld(dir string, pid int) bool {
 	return err == nil
 }
 
-// areHeld reports whether isHeld is true of all.
+// areHeld reports whether isHeld is true for all processes.
 func areHeld(dir string, pids []int) bool {
 	return !slices.ContainsFunc(pids, func(pid int) bool { return !isHeld(dir, pid) })
 }

@@ -145,7 +145,7 @@ func (p *process) begin(t testing.TB) {
 	}()
 }
 
-// kill kills the process and says whether it was still running.
+// kill kills the process and reports whether it was still running.
 func (p *process) kill(t testing.TB) bool {
 	t.Helper()
 	if err := p.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -27,7 +27,7 @@ func TestRoff(t *testing.T) {
 	}
 }
 
-// Every command says in its own words what it does, and its example is one of itself; export lists its
+// Every command has a description of its own, and an example of the same command; export lists its
 // tables.
 func TestCommandsAreDescribed(t *testing.T) {
 	said := map[string]string{}

@@ -48,8 +48,8 @@ func printedAs(output []string, parts []string) bool {
 	})
 }
 
-// Every block of a page that is no code is what the program prints, line by line; a line that ends
-// with … goes on. So is the table of results in README.md.
+// Every block of a page that is no code equals output of the program, line by line; a line that
+// ends with … goes on. So is the table of results in README.md.
 func TestPrintedBlocks(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

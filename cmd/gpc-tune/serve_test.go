@@ -95,8 +95,8 @@ func startServer(t *testing.T, dir string, args ...string) *server {
 	return s
 }
 
-// stops ends the server, which must end well, and returns what it has said besides its address. The
-// token must not be in that.
+// stops ends the server, which must end well, and returns its output without the address. The token
+// must not be in this output.
 func (s *server) stops(t *testing.T) string {
 	t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {

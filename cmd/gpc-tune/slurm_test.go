@@ -202,7 +202,7 @@ func (c *cluster) kill(task string) {
 	}
 }
 
-// drained says whether the queue is empty.
+// drained reports whether the queue is empty.
 func (c *cluster) drained() bool { return c.must("squeue", "--noheader") == "" }
 
 // The controller of a cluster loses all its jobs, and is later killed once more, while tasks are

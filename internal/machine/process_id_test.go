@@ -11,7 +11,7 @@ import (
 )
 
 // A process has ended if its number is one here and no process has it, or one that started at
-// another time. Of processes elsewhere nothing is known.
+// another time. Nothing is known about processes elsewhere.
 func TestEnded(t *testing.T) {
 	self := strings.Fields(Process())
 	if len(self) != 3 {

@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A text is broken at blanks alone, each line within the columns, and every line of it by itself.
+// A text is broken only at blanks, each line within the columns, and every line of it by itself.
 func TestWrap(t *testing.T) {
 	for _, c := range []struct {
 		text, want string

@@ -191,7 +191,8 @@ func plot() (*pane, *svgCanvas) {
 	return &pane{Canvas: area, x: span{lo: 0, hi: 10}, y: span{lo: 0, hi: 10}, least: leastText}, c
 }
 
-// The lines of a level are between the borders of the lattice; what is at a border, or around a hole, is no line.
+// The lines of a level are between the borders of the lattice; the boundary at a border, or around
+// a hole, is no line.
 func TestLinesOfALevel(t *testing.T) {
 	p, _ := plot()
 	l := Contours{X: []float64{0, 2, 4, 6, 8}, Y: []float64{0, 5, 10}}
@@ -230,7 +231,7 @@ func TestLinesOfALevel(t *testing.T) {
 	}
 }
 
-// A label stands on the line where most is free, and nowhere if there is no room.
+// A label stands at the place of the line with the most room, and nowhere if there is no room.
 func TestRoomForLabels(t *testing.T) {
 	line := []point{{X: 11, Y: 50}, {X: 30, Y: 50}, {X: 50, Y: 50}, {X: 60, Y: 50}, {X: 89, Y: 50}}
 	for _, c := range []struct {

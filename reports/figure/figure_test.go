@@ -268,7 +268,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Styles differ for as many curves as anybody compares, and neighbouring ones differ without colour
+// Styles differ for any realistic number of curves, and neighbouring styles differ without colour
 // too.
 func TestLooks(t *testing.T) {
 	seen := map[string]int{}
@@ -395,7 +395,7 @@ func TestPartsAndStacks(t *testing.T) {
 	}
 }
 
-// Where points have titles SVG tells them, escaped; what is outside the axes has none.
+// In SVG, points with titles have tooltips, escaped. Points outside the axes have none.
 func TestTitlesOfPoints(t *testing.T) {
 	var b bytes.Buffer
 	f := Figure{Panels: []Panel{{X: Axis{Lo: 0, Hi: 2}, Y: Axis{Lo: 0, Hi: 2}, Layers: []Layer{

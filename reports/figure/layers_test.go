@@ -25,7 +25,7 @@ func paths(c *svgCanvas) (out []string) {
 	return out
 }
 
-// What layers draw, in an area of 100 by 100 points for 0 to 10.
+// Shapes of layers in an area of 100 by 100 points, for coordinates from 0 to 10.
 func TestShapesOfLayers(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -303,7 +303,7 @@ func TestMarksAroundNumbers(t *testing.T) {
 	}
 }
 
-// The colours of what is no curve: white, black, and greys, opaque or not.
+// The colours of all parts that are no curve: white, black, and greys, opaque or not.
 func TestColoursOfTheRest(t *testing.T) {
 	colours := func(svg string) string {
 		var all []string

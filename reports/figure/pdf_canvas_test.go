@@ -89,7 +89,8 @@ func TestArcsOfThePDF(t *testing.T) {
 	}
 }
 
-// What changes the state of a page is written as ISO 32000-1 has it; equal opacities and fonts are the same objects.
+// Changes of the state of a page are written as in ISO 32000-1; equal opacities and fonts are the
+// same objects.
 func TestStateOfThePDF(t *testing.T) {
 	c := new(pdf)
 	c.SetColor(color.NRGBA{0x33, 0x66, 0xff, 0x80})
@@ -258,8 +259,8 @@ func TestKerningInThePDF(t *testing.T) {
 	}
 }
 
-// fontTables reads the tables of a font file, and checks what its directory says of them. The sum of the table head is
-// that with other contents in the files of makers of fonts.
+// fontTables reads the tables of a font file, and checks its directory. In files that were not made
+// here, the sum of the table head is of other contents.
 func fontTables(t *testing.T, file []byte, made bool) map[string][]byte {
 	t.Helper()
 	be := binary.BigEndian
@@ -316,7 +317,7 @@ func TestSubsetsOfFonts(t *testing.T) {
 		if len(tables["glyf"])%4 != 0 || len(tables["loca"]) != 4*(f.NumGlyphs()+1) {
 			t.Errorf("%d bytes of outlines, %d of their offsets", len(tables["glyf"]), len(tables["loca"]))
 		}
-		for name, table := range all { // what PDF does not require, but the reader of fonts does
+		for name, table := range all { // tables that PDF does not require, but the reader of fonts does
 			if tables[name] == nil {
 				tables[name] = table
 			}

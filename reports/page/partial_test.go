@@ -98,7 +98,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 			}
 		}
 	}
-	if intervals := strings.Count(texts["text"], "–"); intervals != 1 { // of the error rate of the complete configuration only
+	if intervals := strings.Count(texts["text"], "–"); intervals != 1 { // the error rate of the complete configuration
 		t.Errorf("%d intervals in\n%s", intervals, texts["text"])
 	}
 }

@@ -386,7 +386,7 @@ func builds(f *testing.F, add func(manifest, journal []byte)) {
 }
 
 // built checks that any manifest and journal give either a report or an error, and the same for any
-// order of the lines; ok says whether there is a report.
+// order of the lines. ok reports whether there is a report.
 func built(t *testing.T, manifest, journal []byte) (report, again *reports.Report, ok bool) {
 	m, lines, err := reporttest.Parse(manifest, journal)
 	if err != nil {
@@ -444,7 +444,7 @@ func FuzzRender(f *testing.F) {
 
 // Each value of the hand-made run in turn is replaced by an odd one.
 func TestDamage(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of its time would go into collecting a small heap
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // else collecting a small heap takes most of the time
 	manifest, journal := reporttest.Read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(reporttest.Read(t, "journal.jsonl")), []byte("\n"))
 	count := 0
 	try := func(manifest, journal []byte) {

@@ -104,7 +104,7 @@ func TestPosteriorOfOne(t *testing.T) {
 }
 
 // The posterior of two values has a panel for each method: level lines of the exact density, the
-// way of the means, and ellipses at three standard deviations.
+// path of the means, and ellipses at three standard deviations.
 func TestPosteriorOfTwo(t *testing.T) {
 	gaussian := func(a, b, aa, ab, bb record.Number) *record.Gaussian {
 		return &record.Gaussian{Mean: []record.Number{a, b}, Covariance: [][]record.Number{{aa, ab}, {ab, bb}}}

@@ -107,7 +107,7 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// Kernels of one name are told apart by their short texts.
+// Kernels of the same name are distinguished by their short texts.
 func TestBriefNames(t *testing.T) {
 	r := &reports.Report{}
 	for _, kernel := range []string{"se", "linear", "{se: {ard: true}}", "none"} {
@@ -140,7 +140,7 @@ func TestDigitsOfErrors(t *testing.T) {
 	}
 }
 
-// The set names up to six configurations, and says what using the best can cost.
+// The set names up to six configurations, and the most that using the best can cost.
 func TestSetInWords(t *testing.T) {
 	upTo := func(n int) (all []int) {
 		for i := range n {
@@ -166,7 +166,8 @@ func TestSetInWords(t *testing.T) {
 	}
 }
 
-// The margin over the next says whether that may be as good, and whether it counts as one at all.
+// The text of the margin tells whether the next may be as good, and whether the margin counts at
+// all.
 func TestMarginInWords(t *testing.T) {
 	next := 2
 	for _, c := range []struct {
@@ -228,7 +229,7 @@ func TestScoreInWords(t *testing.T) {
 	}
 }
 
-// Several data sets have a line each, and those beyond the most are counted.
+// Several data sets have a line each. Data sets beyond the maximum are counted.
 func TestAnswersOfSeveralDataSets(t *testing.T) {
 	next := 1
 	r := &reports.Report{Configurations: []reports.Configuration{reporttest.Scored("d", "probit", "ep", 0.25, "test"),
@@ -274,7 +275,7 @@ func TestAnswersOfSeveralDataSets(t *testing.T) {
 	}
 }
 
-// What is predicted is told of the data set of the best alone.
+// Only the data set of the best has a text about the predicted quantity.
 func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
@@ -292,7 +293,7 @@ func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 	}
 }
 
-// search is a search of a program that has these values at as many points.
+// search is a search of a program that has each of these values at one point.
 func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	c = reports.Configuration{Program: &record.Program{Minimize: minimize}, Objective: "value", Tune: "random", Status: reports.Done}
 	var trials []*record.Trial
@@ -308,7 +309,8 @@ func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	return c
 }
 
-// Of the searches of a program the one with the best value wins, the first of equals; less is better if it says so.
+// The search of a program with the best value wins; of equal ones, the first. Less is better if the
+// program minimises.
 func TestBestSearch(t *testing.T) {
 	for _, c := range []struct {
 		minimize bool
@@ -329,7 +331,8 @@ func TestBestSearch(t *testing.T) {
 	}
 }
 
-// The searches of a program have a row each, and an answer: the best value, and how much was evaluated.
+// The searches of a program have a row each, and an answer: the best value, and the number of
+// evaluations.
 func TestSearchesOfAProgram(t *testing.T) {
 	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{search(true, 5, none, 2), search(true, 3), search(true, none)}}
 	r.Configurations[2].Status = reports.Failed
@@ -349,7 +352,8 @@ func TestSearchesOfAProgram(t *testing.T) {
 	}
 }
 
-// A summary has the number of inducing inputs, and what they leave unexplained in per cent.
+// A summary has the number of inducing inputs, and the percentage of the variance that they leave
+// unexplained.
 func TestSummaryOfInducingInputs(t *testing.T) {
 	c := reports.Configuration{Inducing: &record.Inducing{Points: 20, Unexplained: 0.0125}}
 	if got := Texts(inducingCells(c)); !slices.Equal(got, []string{"20", "1.2 %"}) {
@@ -360,7 +364,7 @@ func TestSummaryOfInducingInputs(t *testing.T) {
 	}
 }
 
-// A cause names up to four configurations, and otherwise three and how many more.
+// A cause names up to four configurations. Of more it names three and counts the others.
 func TestCausesNameTheirConfigurations(t *testing.T) {
 	for n, want := range map[int]string{0: "oh (7 times)", 1: "oh (7 times) in #0", 4: "oh (7 times) in #0, #1, #2 and #3",
 		5: "oh (7 times) in #0, #1, #2 and 2 more", 9: "oh (7 times) in #0, #1, #2 and 6 more"} {
@@ -374,8 +378,8 @@ func TestCausesNameTheirConfigurations(t *testing.T) {
 	}
 }
 
-// A failed outer fold says why each of its configurations was eliminated; eliminations in other
-// folds are in the table.
+// A failed outer fold names the reason why each of its configurations was eliminated; eliminations
+// in other folds are in the table.
 func TestFailedOuterFolds(t *testing.T) {
 	cuts := []reports.CutOff{{Configuration: 0, Folds: 1, Reason: "failed"}, {Configuration: 1, Folds: 2, Reason: "failed too"}}
 	zero := 0
@@ -402,7 +406,8 @@ func TestFailedOuterFolds(t *testing.T) {
 	}
 }
 
-// What a trial warned of and how it failed is told after its points, and a run without configurations has no table.
+// The warnings and the failure of a trial come after its points. A run without configurations has
+// no table.
 func TestEndsOfTexts(t *testing.T) {
 	var b bytes.Buffer
 	writeTrial(reports.Trial{Warnings: []string{"slow", "odd"}, Failure: "oh"}, &b, "log_evidence")
