@@ -142,7 +142,7 @@ func words(text string) (count int) {
 	return count
 }
 
-// hard lists what is hard to read on a page.
+// hard lists the sentences and cells that are hard to read on a page.
 func hard(text string) (problems []string) {
 	for _, p := range passages(text) {
 		if n := utf8.RuneCountInString(p.text); p.cell && n > maxCell {

@@ -15,15 +15,16 @@ import (
 	"testing"
 )
 
-// The tests of this file compare what a page repeats with its source: another page, a Makefile, a
-// folder.
+// The tests of this file compare repetitions on a page with their source: another page, a Makefile,
+// a folder.
 
 const perMinute = 220 // words that a reader reads
 
 // minutes is the time to read a text.
 func minutes(text string) int { return max(1, (words(text)+perMinute/2)/perMinute) }
 
-// section is the part of a page below the heading with an anchor; of an empty anchor all of it.
+// section is the part of a page below the heading with an anchor; an empty anchor stands for the
+// whole page.
 func section(text, anchor string) string {
 	if anchor == "" {
 		return text

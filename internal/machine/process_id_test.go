@@ -38,7 +38,7 @@ func TestEnded(t *testing.T) {
 		t.Error("the number of a process that has ended, which another has now, counts as its own")
 	}
 	child.Process.Kill()
-	for range 1000 { // it has ended before anybody has asked how
+	for range 1000 { // it has ended, and its parent has not waited for it yet
 		if start == "-" || Ended(alive) {
 			break
 		}

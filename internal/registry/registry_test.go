@@ -155,7 +155,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// The nearest name is suggested if at most half of the letters differ, and the first of equals.
+// The nearest name is suggested if at most half of the letters differ. Of equally near names it is
+// the first.
 func TestSuggestions(t *testing.T) {
 	for _, c := range []struct {
 		name, have, want string
