@@ -59,8 +59,8 @@ func (ws *solver) advanceParallel(p product, w int) (ok bool) {
 // contributions of the rows above, factorise the diagonal tile, and solve with it for the rest of
 // the row.
 //
-// The block is held in panels of nr columns; panel j has the rows that reach into the
-// triangle. Entries below the diagonal are computed on the way and mean nothing.
+// The block is held in panels of nr columns; panel j has the rows that reach into the triangle.
+// Entries below the diagonal are computed as well, but not used.
 func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	s := active
 	mr, nr := s.tile()

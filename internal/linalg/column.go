@@ -3,8 +3,8 @@ package linalg
 import "math"
 
 // solveColumn computes b ← X for one right-hand side, a column at stride ldb, with the triangle on
-// the left. Every sum has the order of solveTriangular, and so every bit is the same as among other
-// columns. U is read once and is not packed.
+// the left. Every sum has the order of solveTriangular, so that every bit is the same as when it is
+// solved with other columns. U is read once and is not packed.
 func solveColumn(s side, n int, u []float64, ldu int, b []float64, ldb int) {
 	ws := solverPool.Get().(*solver)
 	defer solverPool.Put(ws)

@@ -53,8 +53,8 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 // symv computes y ← y + α A x for a symmetric A and each of m vectors, at strides ldx and ldy. It
 // adds only the contribution of rows i0 to i1 of the upper triangle. It takes eight rows of A at a
 // time: the diagonal tile, filled in, and then the entries to its right. Each of these is used
-// twice once it is loaded. Chunks of them stay in the cache for all vectors. (A step of a whole
-// vector keeps every load of y on the bounds of an earlier store.)
+// twice once it is loaded. Chunks of them stay in the cache for all vectors. (With steps of a whole
+// vector, every load of y begins where an earlier store did.)
 func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
 	const step, chunk = 8, 256
 	s := active

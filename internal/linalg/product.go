@@ -94,9 +94,9 @@ type part struct{ i0, i1, j0, j1 int }
 
 func (p *product) part(c part) { p.block(c.i0, c.i1, c.j0, c.j1) }
 
-// cut cuts a block of C into parts for the threads to share, on multiples of the tile from its
-// corner, so that every tile is computed as on one thread. Parts are about square, as each packs
-// its rows of A and its columns of B for itself; of a triangle the largest are first.
+// cut cuts a block of C into parts that threads share. Parts begin at multiples of the tile from
+// its corner, so that every tile is computed as on one thread. They are about square, because each
+// part packs its own rows of A and columns of B. In a triangle the largest parts come first.
 func (p *product) cut(i0, i1, j0, j1 int) (parts []part) {
 	const height, least = 192, 384
 	m, n := i1-i0, j1-j0

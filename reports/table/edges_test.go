@@ -37,8 +37,8 @@ func TestLongHyperparameters(t *testing.T) {
 	}
 }
 
-// An unfinished run names the best so far, the differences of six others, and the number of those
-// not begun.
+// An unfinished run names the best so far, the differences of six others, and the number of
+// configurations that have not begun.
 func TestBestSoFar(t *testing.T) {
 	r := &reports.Report{Configurations: make([]reports.Configuration, 12)}
 	s := reports.SoFar{Dataset: "d", Configuration: 3, By: "error_rate", Evaluation: "kfold", Score: 0.25, Folds: 2, Planned: 10}

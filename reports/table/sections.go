@@ -33,8 +33,8 @@ type Section struct {
 	Data    func(*reports.Report) Table // table for exports, instead of Run and Each
 }
 
-// Sections lists the tables of a report, in the order of all writers. Every writer shows a section,
-// except the writers in its Left.
+// Sections lists the tables of a report, in the order in which every writer shows them. The writers
+// in Left leave a section out.
 var Sections = []Section{
 	{Name: "configurations", Doc: "hyperparameters, log evidence and scores, a row for all the training data, and " +
 		"one for every evaluation, pooled", Data: configurationRows},
