@@ -5,9 +5,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Answer is the conclusion of a run for one data set: which configuration is best, by how much, and
-// what speaks against trusting that. Configurations compete if they were scored on all planned
-// folds.
+// Answer is the conclusion of a run for one data set: the best configuration, its margin, and the
+// reasons to doubt it. Configurations compete if they were scored on all planned folds.
 type Answer struct {
 	Dataset string `json:"dataset"` // its name, or the file
 	// the column that is predicted; null: a run of an earlier version, which does not say it
@@ -19,43 +18,46 @@ type Answer struct {
 	// the score that decides, or log_evidence: the score of a race, of nested cross-validation or
 	// of cross-validated tuning, or else the first score for which the base rate has the value 0
 	By string `json:"by"`
-	// the evaluation that the score belongs to; with nested cross-validation that of the whole
-	// selection procedure, on the outer folds; empty: it is the log evidence of the training data
+	// the evaluation that the score belongs to. With nested cross-validation it scores the whole
+	// selection procedure, on the outer folds. Empty: score is the log evidence of the training
+	// data
 	Evaluation string `json:"evaluation"`
-	Score      Number `json:"score"`    // of the best, or with nested cross-validation of the selection procedure
+	Score      Number `json:"score"`    // score of the best, or of the nested selection procedure
 	Low        Number `json:"low"`      // lower end of the 95 % interval of score; null: there is none
 	High       Number `json:"high"`     // upper end of the 95 % interval of score; null: there is none
 	Cases      int    `json:"cases"`    // number of held-out cases that score is computed from
 	Competed   int    `json:"competed"` // number of configurations that competed
-	Different  int    `json:"-"`        // how many of Cases are different ones: repeats hold a case out again
-	// how many different cases the intervals are over, of inner folds if it is nested, or groups
+	Different  int    `json:"-"`        // number of distinct held-out cases
+	// number of distinct cases, or of groups, that the intervals are over; with nested
+	// cross-validation cases of the inner folds
 	Units   int  `json:"-"`
-	Grouped bool `json:"-"` // they are groups
-	// number of configurations that did not compete, by their worst status; Done: their folds are
-	// others
+	Grouped bool `json:"-"` // Units counts groups
+	// number of configurations that did not compete, by their worst status; Done: they have other
+	// folds
 	Absent map[Status]int `json:"-"`
-	Next   *int           `json:"next"` // index of the second best; null: nothing else competed
+	// index of the second best; null: no other configuration competed
+	Next *int `json:"next"`
 	// score corrected for the selection of the best on the same held-out cases, by the bootstrap of
-	// their predictions; with nested cross-validation of those on the inner folds, to compare with
-	// score; null: nothing was selected, or not by a score
+	// their predictions. With nested cross-validation it corrects the score on the inner folds, to
+	// compare with score. null: nothing was selected, or not by a score
 	Corrected Number `json:"corrected"`
 	// difference of score between the best and next, positive if the best is better; with nested
-	// cross-validation on the inner folds; null: nothing else competed
+	// cross-validation on the inner folds; null: no other configuration competed
 	Margin Number `json:"margin"`
 	P      Number `json:"p"` // p value of next among rivals; null: there is no test
-	// the most that using the best can cost, at 95 %, in units of the score: the true score of the
-	// truly best minus its own. null: no other configuration competed, or bounds are not known
+	// upper 95 % bound of the loss from using the best, in units of the score: the true score of
+	// the truly best minus its own. null: no other configuration competed, or bounds are not known
 	AtMost Number `json:"at_most"`
 	// indices of the configurations that may be the best, the best first: the truly best is one of
-	// them with 95 %; by log evidence those within 1 nat
+	// them with 95 %; by log evidence: all within 1 nat of the best
 	Set []int `json:"set"`
-	// indices of the others in set, simplest first: by the number of their hyperparameters
+	// indices in set without the best, ordered by the number of hyperparameters, the smallest first
 	Alternatives []int `json:"alternatives"`
-	// of the best, or with nested cross-validation of the selection procedure; null: not known
+	// skill of the best, or with nested cross-validation of the selection procedure; null: not
+	// known
 	Skill *Skill `json:"skill"`
-	// what calibrating the predictions further would gain, tried on the held-out ones; null: not
-	// tried, as for numeric targets, or for predictions without skill, without errors or calibrated
-	// already
+	// gain from calibrating the held-out predictions further; null: not tried, as for numeric
+	// targets, or for predictions without skill, without errors or calibrated already
 	Recalibrated *Recalibrated `json:"recalibrated"`
 	Rivals       []Rival       `json:"rivals"` // all other configurations that competed, best first
 	Trust        []Trust       `json:"trust"`  // reasons to doubt the answer; empty: none found
@@ -76,16 +78,16 @@ type Choice struct {
 }
 
 // Skill compares the best with the base rate: the class frequencies of the training data, or the
-// mean and variance of its targets. Choosing among all that competed is paid for.
+// mean and variance of its targets. It is corrected for the choice among all that competed.
 type Skill struct {
 	Against    string `json:"against"`    // base_rate
 	By         string `json:"by"`         // the score for which the base rate has the value 0, or log_evidence
-	Difference Number `json:"difference"` // of the scores; positive is better
+	Difference Number `json:"difference"` // difference of the scores; positive is better
 	// lower 95 % bound of the true difference, after correction for the choice of the best; null:
 	// there is none
 	AtLeast Number `json:"at_least"`
-	// the predictions know something about the labels, by a permutation test at 5 % with the
-	// largest statistic of all that competed; by log evidence: by more than 1 nat
+	// whether the predictions are better than chance, by a permutation test at 5 % with the largest
+	// statistic of all that competed; by log evidence: by more than 1 nat
 	Known  bool `json:"known"`
 	Better bool `json:"better"` // known, and difference is above 0
 }
@@ -106,10 +108,10 @@ type Recalibrated struct {
 type Rival struct {
 	Configuration int    `json:"configuration"` // its index
 	Score         Number `json:"score"`         // the score that decides
-	// the score minus that of the best, with the sign for which negative is worse
+	// the score minus the score of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
-	// one-sided 95 % bounds of its true score minus the largest true score of the others; null:
-	// there are none
+	// lower one of two one-sided 95 % bounds of the rival's true score minus the largest true score
+	// of the others; null: there is none
 	Low  Number `json:"low"`
 	High Number `json:"high"` // the upper bound; below 0 only if it is not in the set, or hardly differs
 	// p value of the hypothesis that no other configuration is better; null: there is none
@@ -124,27 +126,27 @@ type Rival struct {
 
 // Trust is a reason to doubt the answer.
 type Trust struct {
-	Kind   cause.Kind `json:"kind"`   // what it is, whatever its words
+	Kind   cause.Kind `json:"kind"`   // kind of the reason
 	Cause  string     `json:"cause"`  // in words
 	Count  int        `json:"count"`  // how often it occurred, in the unit of the cause
 	Remedy string     `json:"remedy"` // what to do
 	Text   string     `json:"-"`      // the cause with its count, for people
 }
 
-// SoFar is what an unfinished run has found for a data set. Configurations are compared on the
-// folds that both have, so it is no verdict: the best may have been lucky, and others may not have
-// begun.
+// SoFar is the result so far of an unfinished run for one data set. Configurations are compared on
+// the folds that both have, so it is no verdict: the best may have been lucky, and others may not
+// have begun.
 type SoFar struct {
 	Dataset       string `json:"dataset"`       // its name, or the file
 	Configuration int    `json:"configuration"` // index of the best so far
 	By            string `json:"by"`            // the score that will decide, or log_evidence
 	Evaluation    string `json:"evaluation"`    // the evaluation that the score belongs to; empty: the log evidence
-	Score         Number `json:"score"`         // of the best so far, on its folds together
+	Score         Number `json:"score"`         // score of the best so far, over all its folds
 	Folds         int    `json:"folds"`         // number of folds that the best has
 	Planned       int    `json:"planned"`       // number of folds that it will have
-	// the others that have folds in common with the best, the best of them first
+	// the other configurations that have folds in common with the best, in order, best first
 	Rivals []Behind `json:"rivals"`
-	NotYet []int    `json:"not_yet"` // indices of those that have none in common yet
+	NotYet []int    `json:"not_yet"` // indices of configurations without common folds yet
 }
 
 // Behind is a configuration of an unfinished run, compared with the best so far.
@@ -152,7 +154,7 @@ type Behind struct {
 	Configuration int    `json:"configuration"` // its index
 	Folds         int    `json:"folds"`         // number of folds that both have; the scores are over these
 	Score         Number `json:"score"`         // its score
-	// its score minus that of the best, with the sign for which negative is worse
+	// its score minus the score of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
 }
 
@@ -184,7 +186,8 @@ func (a *Answer) Of(configuration int) (ranks []string) {
 	return ranks
 }
 
-// Place is the sort key of configurations: 0 is the best; those that did not compete are last.
+// Place is the sort key of configurations: 0 is the best; configurations that did not compete are
+// last.
 func (a *Answer) Place(configuration int) int {
 	if a == nil {
 		return afterThese

@@ -39,8 +39,8 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 }
 
 // The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds of two cases. So few
-// cases tell nothing: all may be the best. Each fold has two
-// orders of its labels, so that nobody can know anything about them.
+// cases distinguish nothing: all may be the best. Each fold has two orders of its labels, so that
+// no predictor can have skill.
 func TestAnswer(t *testing.T) {
 	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
 	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
@@ -76,11 +76,12 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// wave is noise of a case.
+// wave is the noise of case i for configuration k.
 func wave(i, k int) float64 { return math.Sin(float64(7*i + 3*k*i + k)) }
 
 // A configuration that is better by far is alone in the set and has skill; one that is a little
-// better is in the set. One whose probabilities are too sure knows something, but scores no better.
+// better is in the set. A configuration whose probabilities are too sure is better than chance, but
+// scores no better than the base rate.
 func TestAnswerTells(t *testing.T) {
 	of := func(mean, noise float64, k int) func(int) float64 {
 		return func(i int) float64 { return mean + noise*wave(i, k) }
@@ -109,7 +110,8 @@ func TestAnswerTells(t *testing.T) {
 	}
 }
 
-// Cases of a group count as one: with all cases of a fold in one group of three, nothing is known.
+// Cases of a group count as one: with all cases of a fold in one group, and three groups, nothing
+// is better than chance.
 func TestAnswerOfGroups(t *testing.T) {
 	m, lines := reporttest.Held(60, func(i int) float64 { return 0.5 + 0.1*wave(i, 1) })
 	if a := built(t)(m, lines).Answer; !a.Skill.Known {
@@ -154,8 +156,8 @@ func TestAbsent(t *testing.T) {
 }
 
 // There is no answer before all configurations are scored on all folds. Until then they are
-// compared on the folds that both have: #1 has the first two, on which its true classes have 3/4
-// and 7/8, and those of #0 1/2. #2 has failed.
+// compared on the folds that both have: #1 has the first two. There the true classes have the
+// probabilities 3/4 and 7/8 by #1, and 1/2 by #0. #2 has failed.
 func TestSoFar(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)
@@ -258,8 +260,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// A single restart that found the best optimum is a reason to doubt it, unless there was no other
-// restart, the next optimum is within 1 nat of it, or the restarts are Markov chains.
+// A best optimum that only one restart found is a reason to doubt it. There is no doubt if there
+// was no other restart, if the next optimum is within 1 nat, or for Markov chains.
 func TestTrustInRestarts(t *testing.T) {
 	for _, test := range []struct {
 		ends   []record.Number
@@ -291,8 +293,8 @@ func TestTrustInRestarts(t *testing.T) {
 	}
 }
 
-// Nested cross-validation is compared with that of another run, and its configurations with those of
-// the other run. The log evidence of #0 is that of the best sample of Markov chains.
+// Nested cross-validation of two runs is compared, and so are the configurations of both runs. The
+// log evidence of #0 belongs to the best sample of Markov chains.
 func TestCompareNested(t *testing.T) {
 	r := built(t)(reporttest.Rivals())
 	c, err := reports.Compare(r, r)

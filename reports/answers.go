@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// decide makes the answer for every data set, in the order of the configurations, and adds what is
-// known so far of those without.
+// decide returns the answer for every data set, in the order of the configurations. For a data set
+// with an unfinished run it adds to r.SoFar instead.
 func (r *Report) decide() (out []Answer) {
 	out = []Answer{}
 	done := make([]bool, len(r.Configurations))
@@ -46,7 +46,8 @@ func (r *Report) AnswerOf(configuration int) *Answer {
 	return nil
 }
 
-// answer finds the best of configurations with the same data; false: none is scored on all folds.
+// answer finds the best of configurations with the same data. ok is false if none is scored on all
+// folds.
 func (r *Report) answer(group []int) (a Answer, ok bool) {
 	of := r.contest(group)
 	all := r.competitors(group, of)
@@ -100,7 +101,8 @@ func (r *Report) describe(a *Answer, c Configuration) {
 	}
 }
 
-// nested sets the score of the selection procedure on the outer folds; false: there is none yet.
+// nested sets the score of the selection procedure on the outer folds. It returns false if there is
+// none yet.
 func (a *Answer) nested(n *Nested) bool {
 	a.Nested = &Choice{Folds: len(n.OuterFolds), By: n.Score, Score: a.Score}
 	for _, f := range n.OuterFolds {
@@ -124,8 +126,8 @@ func (a *Answer) nested(n *Nested) bool {
 	return true
 }
 
-// keep is the command that writes a configuration to a model file. The components of a program
-// other than gpc-tune may be its own: then it is a call from there.
+// keep is the command that writes a configuration to a model file. Another program than gpc-tune
+// may have components that gpc-tune lacks; keep then returns a call for that program.
 func (r *Report) keep(configuration int) string {
 	if r.Manifest.Build.Program != "" {
 		of := ""
@@ -145,8 +147,8 @@ func (r *Report) keep(configuration int) string {
 	return terminal.CommandLine(append(args, "-m", "model.json")...)
 }
 
-// Ranked are the configurations, those of a data set together, best first. Those that did not
-// compete come last, in the order of the file.
+// Ranked returns the indices of the configurations, grouped by data set, best first. In each group
+// the configurations that did not compete come last, in the order of the file.
 func (r *Report) Ranked() []int {
 	out := make([]int, len(r.Configurations))
 	first, place := map[string]int{}, make([]int, len(out))

@@ -15,8 +15,7 @@ import (
 
 // Build makes the Report of a run from its manifest and the lines of its journal, in any order.
 // Results that are not on record are counted and marked as missing. Lines that contradict the
-// manifest or each other are an error, and so is a score of another program that breaks its
-// promises.
+// manifest or each other are an error, and so is a score of another program with an invalid result.
 func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	studies, contests, err := arrange(m, lines)
 	if err != nil {

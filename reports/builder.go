@@ -16,7 +16,7 @@ type builder struct {
 	curves     []cv.Curve
 	confidence cv.Confidence
 	warnings   notes
-	fault      error // of a score
+	fault      error // first error of a score
 }
 
 // where names a job within a configuration: "trial 3" and "fit" are jobs of the study of all the
@@ -50,7 +50,7 @@ func (b *builder) evaluations() []Evaluation {
 	return out
 }
 
-// pool makes an Evaluation from its studies; nil is a missing one.
+// pool makes an Evaluation from its studies; a nil study is missing.
 func (b *builder) pool(name string, studies []*Study) Evaluation {
 	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
 	var parts []cv.Predictions
@@ -102,8 +102,9 @@ func costsOf(of *record.Costs) *cv.Costs {
 	return &costs
 }
 
-// Decide is the decision for a held-out case: with costs that of the least expected cost, and this
-// cost; else the class of the largest probability, or that of the threshold, and NaN.
+// Decide returns the decision for a held-out case. With costs it is the decision of least expected
+// cost, and expected is this cost. Without costs it is the class of the largest probability, or the
+// class by the threshold, and expected is NaN.
 func (c Configuration) Decide(p cv.Predictions, k int) (decision string, expected Number) {
 	costs := costsOf(c.Record.Costs)
 	if costs == nil {

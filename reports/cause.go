@@ -12,7 +12,7 @@ type Cause struct {
 	Cause   string // in words
 	Meaning string // consequence for the results
 	Remedy  string // empty: none is needed
-	Note    bool   // for information only; nothing is wrong
+	Note    bool   // information: nothing is wrong
 	Count   int    // number of occurrences
 	Notices []Notice
 }

@@ -27,10 +27,10 @@ type CheckRow struct {
 	Mean       record.Component `json:"mean"`
 	Likelihood record.Component `json:"likelihood"`
 	Inference  record.Component `json:"inference"`
-	// Theta has all hyperparameters, including fixed ones.
+	// Theta lists every hyperparameter, including fixed ones.
 	Theta         Values `json:"theta"`
 	LogEvidence   Number `json:"log_evidence"`   // nats
-	StandardError Number `json:"standard_error"` // of a sampled log evidence, nats
+	StandardError Number `json:"standard_error"` // standard error of a sampled log evidence, nats
 	Converged     bool   `json:"converged"`
 	// GradientError is the largest |g - d| over the free hyperparameters, divided by max(1, |g|∞,
 	// |L|), for the gradient g of the log evidence L and its differences d.

@@ -23,7 +23,7 @@ type Pair struct {
 	Second      Side               `json:"second"`
 	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null unless both have one for the same targets
 	Evaluations []PairedEvaluation `json:"evaluations"`
-	Notes       []string           `json:"notes"` // what could not be compared, and why
+	Notes       []string           `json:"notes"` // comparisons that were not possible, and why
 	Sampled     bool               `json:"-"`     // a log evidence is that of the best sample of Markov chains
 }
 

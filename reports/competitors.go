@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	rounding     = 1e-9 // bits or nats per case: far below what a case contributes
+	rounding     = 1e-9 // bits or nats per case: far below the contribution of a case
 	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
 	logEvidence  = "log_evidence"
 	baseRateName = "base_rate"
@@ -67,7 +67,7 @@ func (r *Report) contest(group []int) (c contested) {
 
 // competitors are the configurations scored on all folds, best first.
 func (r *Report) competitors(group []int, of contested) (out []competitor) {
-	var folds []*Study // of the first
+	var folds []*Study // folds of the first competitor; the others must have the same
 	for _, k := range group {
 		c := &r.Configurations[k]
 		if of.score == nil {
@@ -99,7 +99,7 @@ func (r *Report) competitors(group []int, of contested) (out []competitor) {
 	return out
 }
 
-// pool concatenates the predictions of all folds, which each must have.
+// pool concatenates the predictions of the folds. Every fold must have predictions.
 func pool(folds []*Study) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range folds {
@@ -120,7 +120,7 @@ func (c *Configuration) competes(of contested) (out []*Study) {
 	return out
 }
 
-// better is a score or a difference, with its sign changed if less is better.
+// better changes the sign of a score, or of a difference of scores, if less is better.
 func (of contested) better(v float64) float64 {
 	if of.score != nil && !of.score.Greater {
 		return -v

@@ -13,9 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Figure returns a number by its name in results. Scores are those of an evaluation, or of the
-// first; with the prefix best_ those of the best point of a grid, once all its points are
-// evaluated. NaN: there is none.
+// Figure returns a number by its name in results. Scores are taken from the evaluation of this
+// name, or from the first one if it is empty. With the prefix best_ they are taken from the best
+// point of a grid, once all its points are evaluated. NaN: there is none.
 func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
@@ -55,9 +55,9 @@ func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 
 // Configuration is the result for one cell of the experiment's cross product. Hyperparameters,
 // LogEvidence, Restarts and Grid belong to the study of all the training data; Scores and Curves
-// are those of the first of the Evaluations, which is the test set if there is one. With Markov
-// chains, Hyperparameters and LogEvidence are those of the sample with the largest posterior
-// density, and scores are those of predictions averaged over all samples.
+// belong to the first of the Evaluations, which is the test set if there is one. With Markov
+// chains, Hyperparameters and LogEvidence belong to the sample with the largest posterior density,
+// and scores to predictions averaged over all samples.
 type Configuration struct {
 	Dataset string `json:"dataset"` // its name, or the file
 	Cases   int    `json:"cases"`   // number of training cases
@@ -70,34 +70,37 @@ type Configuration struct {
 	// cross-validation, with its sign changed if less is better; value of a program, with its own
 	// sign
 	Objective string `json:"objective"`
-	// the objective, if it is that of no model
+	// the program that computes the objective; absent: a model does
 	Program *record.Program `json:"program,omitempty"`
 	Status  Status          `json:"status"` // of the fit to all of the training data
-	// jobs not on record: fits, and trials known to have been proposed
+	// number of jobs not on record: fits, and trials known to have been proposed
 	Missing int `json:"missing"`
-	// of the fit to all of the training data, natural units
+	// hyperparameters of the fit to all of the training data, natural units
 	Hyperparameters Values `json:"hyperparameters"`
-	// of the fit to all of the training data, nats; null: there is none
+	// log evidence of the fit to all of the training data, nats; null: there is none
 	LogEvidence Number `json:"log_evidence"`
 	// false if the fit to all of the training data had not converged and was used nevertheless
 	Converged *bool `json:"converged,omitempty"`
-	// of the training cases, if the inference provides it
+	// leave-one-out score of the training cases, if the inference provides it
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
 	// inducing inputs of the fit to all of the training data
 	Inducing *record.Inducing `json:"inducing,omitempty"`
-	// of hyperparameters on the theta scale, from the curvature of the tuning objective
+	// standard errors of hyperparameters on the theta scale, from the curvature of the tuning
+	// objective
 	StandardErrors Values `json:"standard_errors,omitempty"`
-	// of the errors of hyperparameters on the theta scale, in the order of standard_errors
+	// correlations of the errors of hyperparameters on the theta scale, in the order of
+	// standard_errors
 	Correlations [][]Number `json:"correlations,omitempty"`
-	// of the free hyperparameters, from Markov chains
+	// posterior of the free hyperparameters, from Markov chains
 	Posterior []record.Marginal `json:"posterior,omitempty"`
-	// of logistic regression on all of the training data, unless its inputs are whitened
+	// coefficients of logistic regression on all of the training data, unless its inputs are
+	// whitened
 	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
-	// on all of the training data; local optimisers and chains only
+	// restarts on all of the training data; local optimisers and chains only
 	Restarts    []Restart    `json:"restarts"`
 	Scores      Scores       `json:"scores"`      // of the first of the evaluations
 	Evaluations []Evaluation `json:"evaluations"` // every evaluation
-	// every training set except all of the training data
+	// fits to every training set except all of the training data
 	Folds []Fold `json:"folds"`
 	// points evaluated as proposed: grids, random and adaptive search
 	Grid      []GridPoint          `json:"grid"`
@@ -108,7 +111,7 @@ type Configuration struct {
 	Failures  []Failure            `json:"failures"`            // what could not be computed
 	nested    bool                 // it represents nested cross-validation
 	Record    record.Configuration `json:"-"` // as declared
-	// the recorded results of each study: the first is that of all the training data
+	// recorded results of each study: the first study is of all the training data
 	Studies []Study `json:"-"`
 }
 
@@ -123,12 +126,12 @@ func marked(f *record.Fit) *bool {
 // LeaveOneOut is the score of the training cases, each predicted from all the others at the same
 // hyperparameters, computed from the cavities of the one fit.
 type LeaveOneOut struct {
-	// mean of log p(y_i|y_-i) over the training cases, nats; with one_vs_rest of the sum over
-	// classes
+	// mean of log p(y_i|y_-i) over the training cases, nats; with one_vs_rest the mean of the sum
+	// over classes
 	LogProbability Number `json:"log_probability"`
 }
 
-// LeftOneOut is NaN if there is none.
+// LeftOneOut is the leave-one-out log probability; NaN if there is none.
 func (c Configuration) LeftOneOut() Number {
 	if c.LeaveOneOut == nil {
 		return Number(math.NaN())
@@ -155,14 +158,14 @@ type PublishedFigures []PublishedFigure
 type PublishedFigure struct {
 	Name      string `json:"-"`
 	Published Number `json:"published"`
-	// of the published figure; by default half a unit of its last digit
+	// uncertainty of the published figure; by default half a unit of its last digit
 	Uncertainty Number   `json:"uncertainty,omitempty"`
 	Here        Number   `json:"here"`
 	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
-// Texts are the published figure with the digits of its source, and with one more digit the value
-// of this run and its difference from the published figure; empty if there is none.
+// Texts returns the published figure with the digits of its source. The value of this run, and its
+// difference from the published figure, have one digit more; they are empty if there is no value.
 func (f PublishedFigure) Texts() (published, here, difference string) {
 	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
 	_, after, _ := strings.Cut(value, ".")
@@ -187,7 +190,8 @@ type Restart struct {
 	Trial int    `json:"trial"` // its number, from 0
 	Start Values `json:"start"` // initial hyperparameters, natural units
 	End   Values `json:"end"`   // final hyperparameters, natural units
-	Value Number `json:"value"` // of the tuning objective at the end, nats if it is a log density
+	// value of the tuning objective at the end, nats if it is a log density
+	Value Number `json:"value"`
 	// largest absolute entry of the objective's gradient over theta at the end; null for a chain
 	Gradient    Number `json:"gradient"`
 	Status      string `json:"status"`           // how it ended
@@ -205,19 +209,22 @@ type Restart struct {
 type GridPoint struct {
 	Point Values `json:"point"` // hyperparameters, natural units
 	// nats, if the log evidence is tuned; otherwise see value
-	LogEvidence   *Number `json:"log_evidence,omitempty"`
-	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
+	LogEvidence *Number `json:"log_evidence,omitempty"`
+	// value of the tuning objective, if that is not the log evidence
+	Value         *Number `json:"value,omitempty"`
 	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
-	// of the held-out cases of the first of the evaluations, over its folds, and their number n
+	// scores of the held-out cases of the first of the evaluations, over its folds, and their
+	// number n
 	Scores Values `json:"scores"`
 	Chosen bool   `json:"chosen,omitempty"` // it has the largest value
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
-	// it has less than the whole budget, and cannot be the best
-	Preliminary bool   `json:"preliminary,omitempty"`
-	Share       string `json:"share,omitempty"` // of the budget of a model, such as "11 % of the cases"
+	// the point was evaluated with a part of the budget, and cannot be the best
+	Preliminary bool `json:"preliminary,omitempty"`
+	// part of a model's budget, such as "11 % of the cases"
+	Share string `json:"share,omitempty"`
 }
 
-// Objective is the tuning objective.
+// Objective is the value of the tuning objective.
 func (p GridPoint) Objective() float64 {
 	if p.Value != nil {
 		return float64(*p.Value)
@@ -232,8 +239,8 @@ type Best struct {
 	Point int    `json:"point"` // index into grid, from 0
 }
 
-// Evaluation is one way of holding out cases, with all its folds pooled. Cases are the unit, and
-// every fold has the baseline of its own training part.
+// Evaluation is one way of holding out cases, with all its folds pooled. The cases of all folds
+// count equally. The baseline of a fold is computed from its training part.
 type Evaluation struct {
 	Name  string `json:"name"`  // the splitter, or test
 	Folds int    `json:"folds"` // planned number of folds
@@ -241,7 +248,7 @@ type Evaluation struct {
 	// these
 	Scored int    `json:"scored"`
 	Status Status `json:"status"` // the worst status of a fold
-	// of the predictions of all folds together; with "partial" of some of them
+	// scores of the predictions of all folds together; with "partial", of some folds
 	Scores    Scores  `json:"scores"`
 	Confusion [][]int `json:"confusion"` // number of cases of class i decided to be class j
 	// decisions with the least expected cost, if the experiment has costs
@@ -258,7 +265,7 @@ type Decisions struct {
 	// mean cost per case when deciding for the class with the largest probability
 	Likeliest Number `json:"largest_probability_loss"`
 	Rejected  int    `json:"rejected"` // rejected cases
-	// number of cases of class i decided to be class j; the last column counts rejections
+	// [i][j]: number of cases of class i decided to be class j; the last column counts rejections
 	Table [][]int `json:"table"`
 }
 
@@ -273,8 +280,8 @@ type Fold struct {
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
 	LogEvidence     Number `json:"log_evidence"`        // of its training cases, nats; null: there is none
 	Converged       *bool  `json:"converged,omitempty"` // false if the fit had not converged and was used nevertheless
-	// probability of the second of two classes from which on it is decided for, if it was chosen on
-	// folds of its training cases
+	// decision threshold on the probability of the second of two classes, if it was chosen on folds
+	// of the training cases
 	Threshold *Number `json:"threshold,omitempty"`
 	Scores    Scores  `json:"scores"` // of its held-out cases
 }
@@ -291,13 +298,13 @@ type Failure struct {
 	Kind    cause.Kind `json:"kind"`    // the kind of reason
 	Message string     `json:"message"` // the reason
 	text    string     // the message without its place
-	job     bool       // a job has failed, not one point of several
+	job     bool       // whether a whole job failed, not only one of its points
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
 type Scores struct {
 	N       int
-	Weight  float64 // of the predictions: as many cases as they count as
+	Weight  float64 // sum of the weights of the predictions
 	Results []cv.Result
 	Partial *Partial // nil: all planned folds, or a single one
 }
@@ -344,7 +351,7 @@ func (c Configuration) Equals(b Best) string {
 }
 
 // Among returns the number of points that the best was chosen from, as "12 of 30 points" if it was
-// chosen from some alone.
+// chosen from only some.
 func (c Configuration) Among(by string) (text string, some bool) {
 	n := 0
 	for _, p := range c.Grid {
@@ -428,7 +435,7 @@ func (c Configuration) Named(values Values) Values {
 	return out
 }
 
-// behind are the hyperparameters that have these values.
+// behind returns the hyperparameters that these values belong to.
 func (c Configuration) behind(values Values) (all []record.Hyperparameter) {
 	for _, v := range values {
 		i := slices.IndexFunc(c.Record.Hyperparameters, func(h record.Hyperparameter) bool { return h.Name == v.Name })

@@ -9,26 +9,27 @@ import (
 )
 
 // Nested is the result of nested cross-validation: in every outer training set the configurations
-// competed, and the winner was scored on the cases that the outer fold holds out. The scores of the
-// Evaluation are those of the selection procedure, not of one configuration.
+// competed, and the winner was scored on the cases that the outer fold holds out. The Evaluation
+// scores the selection procedure, not one configuration.
 type Nested struct {
 	Dataset        string `json:"dataset"`        // its name, or the file
-	Configurations []int  `json:"configurations"` // indices of those that competed
+	Configurations []int  `json:"configurations"` // indices of the configurations that competed
 	Outer          string `json:"outer"`          // the splitter of the outer folds
 	// the criterion of selection, on the predictions of all inner folds; or log_evidence
 	Score string `json:"score"`
 	Race  string `json:"race,omitempty"` // the rule that eliminated configurations within the inner folds
 	Evaluation
-	Fits       int                  `json:"fits"`        // inner training sets of all configurations
-	FitsSaved  int                  `json:"fits_saved"`  // inner training sets that the race avoided
-	OuterFolds []OuterFold          `json:"outer_folds"` // the contests, one per outer fold
-	inner      []int                // for every configuration, the studies that decide
-	studies    []Study              // of the winners, on the outer folds
-	record     record.Configuration // the first that competed
+	Fits       int         `json:"fits"`        // inner training sets of all configurations
+	FitsSaved  int         `json:"fits_saved"`  // inner training sets that the race avoided
+	OuterFolds []OuterFold `json:"outer_folds"` // the contests, one per outer fold
+	// inner folds: indices of studies, the same in every configuration
+	inner   []int
+	studies []Study              // studies of the winners on the outer folds
+	record  record.Configuration // the first configuration that competed
 }
 
-// OuterFold is one contest of Nested. Hyperparameters, LogEvidence and Scores are those of the
-// winner on the outer fold.
+// OuterFold is one contest of Nested. Hyperparameters, LogEvidence and Scores belong to the winner
+// on the outer fold.
 type OuterFold struct {
 	Repeat int    `json:"repeat"` // index of the repeat, from 0
 	Fold   int    `json:"fold"`   // index of the fold, from 0
@@ -37,10 +38,10 @@ type OuterFold struct {
 	Status Status `json:"status"` // done, failed or missing
 	// index of the winning configuration; null: not known yet, or all have failed
 	Winner *int `json:"winner"`
-	// of the winner, natural units, tuned on all of the training cases
+	// hyperparameters of the winner, natural units, tuned on all of the training cases
 	Hyperparameters Values `json:"hyperparameters"`
 	LogEvidence     Number `json:"log_evidence"` // of the winner, nats; null: there is none
-	// of the winner, as in the folds of a configuration
+	// threshold of the winner, as in the folds of a configuration
 	Threshold *Number    `json:"threshold,omitempty"`
 	Scores    Scores     `json:"scores"` // of the winner, on the held-out cases
 	Inner     []Standing `json:"inner"`  // standings of the configurations
@@ -51,10 +52,10 @@ type OuterFold struct {
 type Standing struct {
 	Configuration int `json:"configuration"` // its index
 	Folds         int `json:"folds"`         // number of folds in its score
-	// the score that decides, of the predictions of these folds together
+	// value of the score that decides, of the predictions of these folds together
 	Value Number     `json:"value"`
 	CI95  *[2]Number `json:"ci95"` // 95 % interval of value; null: there is none
-	// if value is over some of the folds of the contest; absent: over all
+	// folds that value is over, if some are lacking; absent: over all folds of the contest
 	Partial *Partial `json:"partial,omitempty"`
 	Planned int      `json:"-"` // folds of the contest
 }
@@ -66,25 +67,26 @@ type CutOff struct {
 	Better        *int       `json:"better"`        // index of the best configuration then; null: this one failed
 	P             Number     `json:"p"`             // p value, if the rule is a test; else null
 	Reason        string     `json:"reason"`        // the reason in words
-	kind          cause.Kind // of the failure, if it failed
+	kind          cause.Kind // kind of the failure, if the configuration failed
 }
 
 // Race is a race of the configurations over the folds of an evaluation. The survivors continue with
 // everything else that the experiment declares.
 type Race struct {
-	Dataset    string          `json:"dataset"`    // its name, or the file
-	Evaluation string          `json:"evaluation"` // the evaluation over whose folds it runs
-	Score      string          `json:"score"`      // the score that compares configurations
-	Rule       string          `json:"rule"`       // the rule that eliminates them
-	Options    json.RawMessage `json:"options"`    // of the rule
-	Folds      int             `json:"folds"`      // planned number of folds
-	Done       int             `json:"done"`       // number of completed folds, at the end of a round
-	Status     Status          `json:"status"`     // done, failed or missing
+	Dataset string `json:"dataset"` // its name, or the file
+	// the race runs over the folds of this evaluation
+	Evaluation string          `json:"evaluation"`
+	Score      string          `json:"score"`   // the score that compares configurations
+	Rule       string          `json:"rule"`    // the rule that eliminates them
+	Options    json.RawMessage `json:"options"` // of the rule
+	Folds      int             `json:"folds"`   // planned number of folds
+	Done       int             `json:"done"`    // number of completed folds, at the end of a round
+	Status     Status          `json:"status"`  // done, failed or missing
 	// index of the best survivor; null: not known yet, or all have failed
 	Winner    *int       `json:"winner"`
 	Fits      int        `json:"fits"`       // training sets of all configurations without the race
 	FitsSaved int        `json:"fits_saved"` // training sets that the race avoided
-	JobsSaved int        `json:"jobs_saved"` // jobs that the race avoided, of those known beforehand
+	JobsSaved int        `json:"jobs_saved"` // avoided jobs that were known beforehand
 	Standings []Standing `json:"standings"`  // standings of the configurations
 	Cuts      []CutOff   `json:"cuts"`       // eliminations, with reasons
 }

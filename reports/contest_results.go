@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// compete adds the results of the contests; the error is that of a score.
+// compete adds the results of the contests. The error is the first error of a score.
 func (r *Report) compete(contests []contest, b builder) error {
 	for _, c := range contests {
 		first := &r.Configurations[c.Configurations[0]]

@@ -26,7 +26,8 @@ func (c contest) scored(k int) int {
 	return c.now.Folds
 }
 
-// judge computes the states of the contests, and marks the studies that they prevent from running.
+// judge computes the states of the contests. It marks the studies that a contest has cut or that
+// wait for it.
 func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 	var out []contest
 	for i, r := range m.Contests {
@@ -68,7 +69,8 @@ func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 	return out, nil
 }
 
-// checkContest returns an error if the studies lack something of a contest.
+// checkContest returns an error if studies that a contest refers to are missing or do not fit
+// together.
 func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error {
 	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 &&
 		(r.Score != "log_evidence" || !r.WinnerOnly) {
@@ -88,7 +90,7 @@ func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error 
 	return nil
 }
 
-// attempts are the results on the folds, by contestant.
+// attempts returns the results of every contestant on the folds.
 func attempts(r record.Contest, studies [][]Study) [][]cv.Attempt {
 	out := make([][]cv.Attempt, len(r.Configurations))
 	for k, configuration := range r.Configurations {

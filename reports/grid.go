@@ -47,7 +47,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	return out
 }
 
-// held lists the studies of the first evaluation.
+// held lists the studies of the first evaluation, which hold out cases.
 func (b *builder) held() (out []*Study) {
 	for i := range b.studies {
 		if s := &b.studies[i]; s.Test > 0 && !s.Nested && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
@@ -57,12 +57,12 @@ func (b *builder) held() (out []*Study) {
 	return out
 }
 
-// scoresAt combines the scores of one point over folds, each of which must have evaluated exactly
-// this point as the given point of the given trial. Journals keep scores of a point, not its
+// scoresAt combines the scores of one point over folds. Each fold must have evaluated exactly this
+// point, as the given point of the given trial. Journals keep scores of a point, not its
 // predictions, so pooling is not possible: a count adds up, other scores are averaged with the
 // numbers of held-out cases as weights. For means over cases this is the pooled score; for auc, ece
-// and rmse it is a definition. There are none if a fold evaluated another point, as adaptive search
-// does. They are missing if a fold has not evaluated the point yet, or failed.
+// and rmse it is a definition. scores is nil if a fold evaluated another point, as adaptive search
+// does. missing is true if a fold has not evaluated the point yet, or failed.
 func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Values, missing bool) {
 	if len(held) == 0 {
 		return nil, false

@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// addIllustrations checks the illustrations of the manifest, and adds their warnings to those of
-// the run. A failure of a method is part of an illustration, not of the run.
+// addIllustrations checks the illustrations of the manifest, and adds their warnings to the
+// warnings of the run. A failure of a method is part of an illustration, not of the run.
 func (r *Report) addIllustrations() error {
 	short := IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {

@@ -320,7 +320,7 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	return nil
 }
 
-// checkShown checks what a fit records for figures.
+// checkShown checks the records of a fit that figures show.
 func (s *Study) checkShown(f *record.Fit, classes int) error {
 	other := func(n int) func([]record.Number) bool { return func(v []record.Number) bool { return len(v) != n } }
 	processes := func(v [][]record.Number) bool { return len(v) <= 1 || len(v) == classes }

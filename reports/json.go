@@ -97,7 +97,7 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	return o.Close()
 }
 
-// JSONSchema has every score.
+// JSONSchema is the schema of an object with all scores.
 func (Scores) JSONSchema() map[string]any {
 	number := Number(0).JSONSchema()
 	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2,
@@ -138,7 +138,7 @@ func (c Curves) MarshalJSON() ([]byte, error) {
 	return o.Close()
 }
 
-// JSONSchema has every curve.
+// JSONSchema is the schema of an object with all curves.
 func (Curves) JSONSchema() map[string]any {
 	numbers := map[string]any{"type": "array", "items": map[string]any{"type": "number"}}
 	ends := map[string]any{"type": "array", "items": Number(0).JSONSchema()}
@@ -171,7 +171,7 @@ func (o *Object) Add(name string, value any) {
 	o.text.Bytes()[o.text.Len()-1] = ','
 }
 
-// Close returns the text of the object, or the first error of a member.
+// Close returns the text of the object, or the first error of Add.
 func (o *Object) Close() ([]byte, error) {
 	return []byte("{" + string(bytes.TrimSuffix(o.text.Bytes(), []byte(","))) + "}"), o.err
 }
@@ -189,7 +189,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return o.Close()
 }
 
-// JSONSchema is an object of numbers, and of what choices are.
+// JSONSchema is the schema of an object of numbers and of the values of choices.
 func (Values) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": map[string]any{
 		"anyOf": []map[string]any{Number(0).JSONSchema(), record.Literal{}.JSONSchema()}}}

@@ -27,7 +27,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Of a kernel for each class, brackets of the class are no number of an input. Values that do not matter are left out.
+// Brackets with a class, of kernels for each class, are not taken for the number of an input.
+// Values that do not matter are left out.
 func TestNamedByClass(t *testing.T) {
 	var c Configuration
 	for _, class := range []string{"a", "b"} {

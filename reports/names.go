@@ -38,7 +38,7 @@ func (r *Report) ShortNames() map[string]string {
 // the settings in which they differ, to four digits, or if that does not suffice the whole text.
 func ShortNames(all []record.Component) map[string]string {
 	short := map[string]string{}
-	alike := map[string][]record.Component{} // by short name
+	alike := map[string][]record.Component{} // components by short name
 	for _, c := range all {
 		if _, met := short[c.Text]; !met {
 			short[c.Text] = ShortName(c)
@@ -49,7 +49,7 @@ func ShortNames(all []record.Component) map[string]string {
 		if len(group) == 1 {
 			continue
 		}
-		values := map[string][]string{} // by setting, of the components that have it
+		values := map[string][]string{} // texts of each setting, in the components that have it
 		for _, c := range group {
 			met := map[string]string{}
 			namer{met: met}.component(c.Node, "")
@@ -84,7 +84,7 @@ func ShortName(c record.Component) string { return namer{}.component(c.Node, "")
 type namer struct {
 	shown map[string]bool   // the settings to show, by path
 	met   map[string]string // collects the text of every setting; nil: not needed
-	// inside an option; an option that is only a number is shown
+	// whether the component is inside an option; there an option that is only a number is shown
 	inside bool
 }
 
@@ -164,8 +164,8 @@ func setting(n record.Node) bool {
 	})
 }
 
-// Part is the name of a part of the configuration; "" for the parts of a model that a comparator
-// lacks.
+// Part is the name of a part of the configuration; it is "" for a part of a model that a comparator
+// does not have.
 func (c Configuration) Part(name string) string {
 	if c.Likelihood.Text == "none" && name == "none" {
 		return ""

@@ -28,7 +28,7 @@ func Assignments(v Values, format func(float64) string) string {
 	return strings.Join(out, " ")
 }
 
-// Assigned is a value, or what it stands for, on one line.
+// Assigned is a number, or the text of a choice, on one line.
 func Assigned(v record.Named, format func(float64) string) string {
 	if v.Text != "" {
 		return terminal.OneLine(v.Text)
@@ -121,7 +121,7 @@ func Significant(x float64) string { return fmt.Sprintf("%.6g", x) }
 // Values are named numbers in a fixed order.
 type Values []record.Named
 
-// values names the entries of x; an x that is shorter, because something failed, gives none.
+// values names the entries of x. It returns none if x is shorter than names, because of a failure.
 func values(names []string, x []record.Number) Values {
 	v := Values{}
 	if len(x) == len(names) {
@@ -132,7 +132,7 @@ func values(names []string, x []record.Number) Values {
 	return v
 }
 
-// withChoices gives the values of these hyperparameters what they stand for.
+// withChoices gives the values of choices the text of the choice.
 func (v Values) withChoices(of []record.Hyperparameter) Values {
 	for i := range v {
 		if n := float64(v[i].Value); n >= 0 && n < float64(len(of[i].Choices)) {
@@ -143,7 +143,7 @@ func (v Values) withChoices(of []record.Hyperparameter) Values {
 	return v
 }
 
-// natural names the hyperparameters that matter, in natural units.
+// natural names the values of the hyperparameters whose conditions hold, in natural units.
 func natural(c record.Configuration, x []record.Number) Values {
 	return inForce(c, values(names(c), x).withChoices(c.Hyperparameters))
 }
@@ -160,7 +160,7 @@ func inForce(c record.Configuration, all Values) Values {
 		i := slices.IndexFunc(c.Hyperparameters, func(h record.Hyperparameter) bool {
 			return n.Name == h.Name || n.Name == h.Theta
 		})
-		if h := c.Hyperparameters[i]; h.When != nil { // what it is conditional on stands before
+		if h := c.Hyperparameters[i]; h.When != nil { // the condition's comes first
 			if of, matters := v.Get(h.When.Name); !matters || !slices.Contains(h.When.Values, of) {
 				continue
 			}

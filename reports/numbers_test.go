@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Published figures keep the digits of their source, including zeros at the end; those of this run
-// have one more digit.
+// Published figures keep the digits of their source, including zeros at the end; figures of this
+// run have one more digit.
 func TestPublishedDigits(t *testing.T) {
 	nan := reports.Number(math.NaN())
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 // Optima summarises the restarts of a local optimiser; a log evidence may have several maxima.
 type Optima struct {
 	Restarts int
-	Failed   int // without a finite value
+	Failed   int // restarts without a finite value
 	Distinct int // number of optima; values that differ by at most SameOptimum count as equal
 	AtBest   int // number of restarts that reached the best optimum
 	Lo, Hi   float64
@@ -19,7 +19,8 @@ type Optima struct {
 // log evidence, in nats.
 const SameOptimum = 1e-3
 
-// Starts are the restarts; if their optima are only starts, without the one that starts there.
+// Starts returns the restarts. If another inference method tunes from their best optimum, its
+// restart is left out.
 func (c Configuration) Starts() (out []Restart) {
 	for _, r := range c.Restarts {
 		if r.Preliminary != "" {
@@ -32,7 +33,8 @@ func (c Configuration) Starts() (out []Restart) {
 	return out
 }
 
-// Optima counts the distinct optima that the restarts reached, those with the choices of the best.
+// Optima counts the distinct optima that the restarts reached. Only restarts with the same choices
+// as the best one count.
 func (c Configuration) Optima() Optima {
 	restarts, highest := slices.Clone(c.Starts()), math.Inf(-1)
 	var best Values
@@ -67,7 +69,7 @@ func (c Configuration) Optima() Optima {
 	return o
 }
 
-// choices are the values that are choices.
+// choices returns the values that are choices, not numbers.
 func choices(v Values) (all Values) {
 	for _, n := range v {
 		if n.Text != "" {

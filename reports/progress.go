@@ -8,14 +8,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Progress is the state of a run. Known jobs are those that are certain to exist or expected. Times
-// are sums of the wall times of jobs, in seconds, as for a single worker, because the journal does
-// not record the number of workers.
+// Progress is the state of a run. A job is known if it is certain to exist or expected. Times are
+// sums of the wall times of jobs, in seconds, as for a single worker, because the journal does not
+// record the number of workers.
 type Progress struct {
 	Schema     string `json:"schema"` // "gpc-tune/status/1"
 	Experiment string `json:"experiment"`
 	Finished   bool   `json:"finished"`
-	Unit       string `json:"unit"`   // what is counted: jobs, or trials of a program
+	Unit       string `json:"unit"`   // unit of the counts: jobs, or trials of a program
 	Done       int    `json:"done"`   // jobs on record, including failed ones
 	Failed     int    `json:"failed"` // of the jobs done
 	Known      int    `json:"known"`
@@ -30,7 +30,7 @@ type Progress struct {
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // if the run was submitted to an engine
 	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
-	// command that runs the failed jobs again, set likewise
+	// command that runs the failed jobs again, set by Folder.Progress too
 	Retry string `json:"retry,omitempty"`
 }
 
@@ -42,7 +42,7 @@ func Unit(m record.Manifest) (one, many string) {
 	return "job", "jobs"
 }
 
-// Units names what the progress counts, one and many of it.
+// Units names the unit of the progress, in singular and plural.
 func (p *Progress) Units() (one, many string) {
 	if p.Unit == "trials" {
 		return "trial", "trials"
@@ -50,7 +50,7 @@ func (p *Progress) Units() (one, many string) {
 	return "job", "jobs"
 }
 
-// Queue is what an engine reports about the blocks of a run. It may be wrong: the journal
+// Queue is the report of an engine about the blocks of a run. It may be wrong: the journal
 // determines what is done.
 type Queue struct {
 	Engine  string `json:"engine"`
@@ -78,7 +78,7 @@ type ConfigurationProgress struct {
 	FirstFailure string `json:"first_failure,omitempty"`
 }
 
-// tally counts jobs of one kind, trials or fits.
+// tally counts jobs of one kind, trials or fits, and their seconds.
 type tally struct {
 	done, left int
 	seconds    float64
@@ -88,11 +88,11 @@ func (t tally) plus(u tally) tally {
 	return tally{t.done + u.done, t.left + u.left, t.seconds + u.seconds}
 }
 
-// mean is the time of a job.
+// mean is the mean time of the jobs done, in seconds.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
-// takes is the expected time of the remaining jobs, from the mean of those done, or without any
-// from another mean.
+// takes is the expected time of the remaining jobs. It assumes the mean time of the jobs done, or
+// the given mean if none is done.
 func (t tally) takes(mean float64) float64 {
 	switch {
 	case t.left == 0:
@@ -105,8 +105,8 @@ func (t tally) takes(mean float64) float64 {
 
 // BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A
 // remaining job is expected to take the mean of its kind, trial or fit, in its configuration, or if
-// there is none yet the mean of all jobs. A configuration without a finished job has no time left
-// of its own.
+// there is none yet the mean of all jobs. Left of a configuration is NaN until one of its jobs is
+// done.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	studies, _, err := arrange(m, lines)
 	if err != nil {

@@ -30,23 +30,23 @@ type Report struct {
 	// the best configuration for the first data set; null: none is scored on all folds, or some are
 	// not yet
 	Answer *Answer `json:"answer"`
-	// one for each data set, if there are several
+	// answers for each data set, if there are several
 	Answers []Answer `json:"answers,omitempty"`
-	// of an unfinished run, for each data set without an answer of which something is known
+	// results so far of an unfinished run, for each data set that has some but no answer yet
 	SoFar   []SoFar `json:"so_far,omitempty"`
 	Missing int     `json:"missing"` // jobs not on record, of all configurations
-	// in the order of the file; other fields refer to them by index, from 0
+	// configurations in the order of the file; other fields refer to them by index, from 0
 	Configurations []Configuration `json:"configurations"`
 	Nested         []Nested        `json:"nested,omitempty"` // results of nested cross-validation
 	Races          []Race          `json:"races,omitempty"`  // results of races
-	Warnings       []Notice        `json:"warnings"`         // of the plan
+	Warnings       []Notice        `json:"warnings"`         // warnings of the plan
 	// results of a run without data; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
-	Times         *Timings              `json:"-"` // for a figure of them alone
+	Times         *Timings              `json:"-"` // times of the jobs, only for their figure
 }
 
-// Decided are all answers, in the order of the data sets.
+// Decided returns the answers, in the order of the data sets.
 func (r *Report) Decided() []Answer {
 	if len(r.Answers) == 0 && r.Answer != nil {
 		return []Answer{*r.Answer}

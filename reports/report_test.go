@@ -269,7 +269,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// The report says which jobs were computed by more than one build; equal lines of several builds
+// The report names jobs that were computed by more than one build; equal lines of several builds
 // are one job.
 func TestMixedBuilds(t *testing.T) {
 	m, lines := reporttest.Run(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// soFar is what is known of configurations with the same data, some not yet scored on
-// all folds; false: all are, or none is on any.
+// soFar compares configurations with the same data before all are scored on all folds. ok is false
+// if nothing is missing or nothing is scored yet, and for programs.
 func (r *Report) soFar(group []int) (s SoFar, ok bool) {
 	of := r.contest(group)
 	s = SoFar{Dataset: r.Configurations[group[0]].Dataset, By: of.by, Evaluation: of.evaluation, Rivals: []Behind{},
@@ -64,7 +64,7 @@ func (r *Report) soFar(group []int) (s SoFar, ok bool) {
 	return s, true
 }
 
-// counts reports whether a study has what is compared.
+// counts reports whether a study has predictions, or the log evidence, to be compared.
 func (of contested) counts(c Configuration, s *Study) bool {
 	if of.score != nil {
 		return s.Predictions != nil

@@ -18,7 +18,7 @@ type Study struct {
 	Trials      []*record.Trial // by index
 	Fit         *record.Fit     // nil: missing
 	Predictions *cv.Predictions // nil: none
-	Nested      bool            // in nested cross-validation
+	Nested      bool            // belongs to nested cross-validation
 	waiting     bool            // a contest has not decided yet whether it runs
 	cut         bool            // it does not run, by decision of a contest
 	dropped     bool            // its configuration was dropped by hand
@@ -65,7 +65,8 @@ func (s *Study) missing() int {
 	return last - n + 1 + missing
 }
 
-// proposed is how many trials on record the strategy has proposed; those of enqueued points follow.
+// proposed is the number of trials on record that the strategy has proposed; trials of enqueued
+// points follow.
 func (s *Study) proposed() int {
 	n := slices.IndexFunc(s.Trials, func(t *record.Trial) bool { return t.Own > 0 })
 	if n < 0 {
@@ -120,10 +121,10 @@ const (
 	Cut     Status = "cut"     // a race has eliminated the configuration before
 	Dropped Status = "dropped" // the configuration was dropped by hand
 	Failed  Status = "failed"  // its final fit is a failure
-	Missing Status = "missing" // its final fit is not on record, because the run was interrupted; the worst status
+	Missing Status = "missing" // its final fit is not on record; the worst status
 )
 
-// worse returns the worse of two.
+// worse returns the worse of two states.
 func worse(a, b Status) Status {
 	order := []Status{Done, Cut, Dropped, Failed, Missing}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]

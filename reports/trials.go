@@ -17,7 +17,7 @@ type Trial struct {
 	Trial      int    `json:"trial"`
 	Status     string `json:"status"`
 	Own        bool   `json:"own,omitempty"` // a user has enqueued it
-	// what was tuned, if that only tells where to go on: by another inference method, or with fewer
+	// what was tuned instead, if the trial only finds a start: another inference method, or fewer
 	// cases, folds or inducing inputs
 	Preliminary string       `json:"preliminary,omitempty"`
 	Evaluations int          `json:"evaluations"`
@@ -29,7 +29,7 @@ type Trial struct {
 	Failure  string      `json:"failure,omitempty"`
 }
 
-// TrialPoint is an evaluated point. Its Scores are those of the held-out cases of the trial's
+// TrialPoint is an evaluated point. Its Scores are computed from the held-out cases of the trial's
 // study.
 type TrialPoint struct {
 	Hyperparameters Values `json:"hyperparameters"`

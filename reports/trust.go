@@ -12,8 +12,8 @@ import (
 
 const (
 	calibrated = 0.01 // level of the test of calibration, one of several checks of a result
-	// a mean probability of the decided class that is nearer to the share of right decisions is no
-	// reason to doubt
+	// smallest difference between the mean probability of the decided class and the fraction of
+	// right decisions that is a reason to doubt
 	leastOff = 0.01
 )
 
@@ -87,8 +87,8 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	return out.reasons
 }
 
-// doubtful reports whether a failure is a reason to doubt the best of what did not fail: a whole
-// job failed, for a reason that is not its place in the space of the search.
+// doubtful reports whether a failure is a reason to doubt the best: a whole job failed, and not for
+// a reason that is due to its hyperparameters.
 func (f Failure) doubtful() bool {
 	return f.job && f.Kind != cause.NotPositiveDefinite && f.Kind != cause.NotFinite && f.Kind != cause.Imprecise
 }
@@ -111,8 +111,8 @@ func (a Answer) Leak() bool {
 	return slices.ContainsFunc(a.Trust, func(t Trust) bool { return t.Kind == cause.Leak })
 }
 
-// restarts is the doubt that better optima exist. Others that are as good as the best do not
-// matter.
+// restarts adds the doubt that better optima exist. There is none if several restarts reached the
+// best.
 func (d *doubts) restarts(c Configuration) {
 	o := c.Optima()
 	if len(c.Posterior) > 0 || o.AtBest != 1 || o.Restarts < 2 {
@@ -132,7 +132,7 @@ func (d *doubts) restarts(c Configuration) {
 		"only 1 of %d restarts found the best optimum%s: there may be better ones", o.Restarts, apart)
 }
 
-// noise is the doubt about numbers whose noise was not tuned.
+// noise adds the doubt about numeric predictions whose noise was not tuned.
 func (d *doubts) noise(c Configuration) {
 	if len(c.Classes) > 0 {
 		return
@@ -153,7 +153,7 @@ func (d *doubts) noise(c Configuration) {
 	d.add(cause.HeldNoise, 1, "the noise was held at %.4g, not tuned: all predicted variances rest on it", value)
 }
 
-// averages is the doubt about probabilities of Laplace's method. Where another average changes
+// averages adds the doubt about probabilities of Laplace's method. Where another average changes
 // them, the probabilities of EP differ from both.
 func (d *doubts) averages(folds []*Study) {
 	cases, decided, change, other := 0.0, 0, 0.0, ""
@@ -174,7 +174,8 @@ func (d *doubts) averages(folds []*Study) {
 		"%s changes the log loss by %+.2g per case and decides %d cases otherwise", other, change, decided)
 }
 
-// calibration is the doubt about probabilities. A remedy is named if it helped when it was tried.
+// calibration adds the doubt about the calibration of probabilities. A remedy is named if it helped
+// when it was tried.
 func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Study) {
 	surplus, parts, in := []float64{}, []cv.Predictions{}, false
 	for _, s := range folds {
@@ -216,9 +217,9 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	d.remedied(kind, len(surplus), remedy, "%s", text)
 }
 
-// recalibrated tries Platt's calibration and a temperature on the predictions of folds, which are
-// of classes and not calibrated. It returns the one with the larger gain, or if only one helps,
-// that one. nil: none was tried.
+// recalibrated tries Platt's calibration and a temperature on the predictions of folds, if they are
+// of classes and not calibrated. It returns the one that helps or, if both or neither do, the one
+// with the larger gain. nil: none was tried.
 func (r *Report) recalibrated(folds []*Study) *Recalibrated {
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })
 	if len(done) == 0 || slices.ContainsFunc(done, func(s *Study) bool { return len(s.Fit.Calibration) > 0 }) {
@@ -255,7 +256,7 @@ func miscalibration(c Configuration, surplus float64) string {
 }
 
 // ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.
-// number is that of the configuration.
+// number is the index of the configuration.
 func (c Configuration) ended(number int) (out []Notice) {
 	for i := range c.Studies {
 		s := &c.Studies[i]

@@ -11,19 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Platt's calibration is advised where it was tried and helps, but not for predictions that know
-// nothing: those of constants follow the class frequencies of folds alone. Predictions that are
-// nearly as sure as they are right are no reason to doubt, and equal scores have no margin.
+// Platt's calibration is advised if it was tried and helps, but not for predictions without skill:
+// constants only follow the class frequencies of the folds. Predictions that are nearly as sure as
+// they are right are no reason to doubt, and equal scores have no margin.
 func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 	const cases = 240
 	bits := func(p float64) float64 { return math.Log2(2 * p) }
-	sure := func(i int) float64 { // of the class of 4 in 5 cases
+	sure := func(i int) float64 { // surely predicts the class of 4 in 5 cases
 		if i%5 == 0 {
 			return bits(0.001)
 		}
 		return bits(0.999)
 	}
-	constant := func(i int) float64 { // in a fold
+	constant := func(i int) float64 { // constant within a fold
 		p := []float64{0.3, 0.7, 0.3}[i/(cases/3)]
 		if i/2%2 == 1 {
 			p = 1 - p
@@ -57,7 +57,7 @@ func TestCalibrationIsAdvisedForSkill(t *testing.T) {
 	}
 }
 
-// A calibration is tried also without any wrong decision, and for a class of few cases: a
+// A calibration is also tried without any wrong decision, and for a class of few cases: a
 // temperature is advised where all labels have probabilities well below 1.
 func TestTemperatureIsAdvisedWithoutErrors(t *testing.T) {
 	flat := func(i int) float64 { return math.Log2(2 * (0.6 + 0.02*float64(i%5))) }

@@ -54,7 +54,8 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) {
 	})
 }
 
-// different is how many cases the folds hold out: repeats hold the same ones out again.
+// different counts the distinct cases that the folds hold out. Repeats hold the same cases out
+// again.
 func different(folds []*Study) int {
 	cases := map[int]bool{}
 	for _, s := range folds {
@@ -67,7 +68,7 @@ func different(folds []*Study) int {
 	return len(cases)
 }
 
-// contenders have the predictions of competitors.
+// contenders collects the predictions of competitors for their comparison.
 func (r *Report) contenders(all []competitor) cv.Contenders {
 	out := cv.Contenders{Seed: r.Manifest.Seed}
 	for _, c := range all {
@@ -94,9 +95,9 @@ func (r *Report) contenders(all []competitor) cv.Contenders {
 	return out
 }
 
-// skill compares predictions with the base rate over the held-out cases of all folds, which are
-// those of the best or with nested cross-validation of the selection procedure; without predictions
-// it compares the log evidence with the log likelihood of the class frequencies. nil: not known.
+// skill compares predictions with the base rate over the held-out cases of all folds: the folds of
+// the best or, with nested cross-validation, the outer folds. Without predictions it compares the
+// log evidence with the log likelihood of the class frequencies. nil: not known.
 func (r *Report) skill(of contested, all []competitor, folds []*Study) *Skill {
 	c := r.Configurations[all[0].index]
 	done := slices.DeleteFunc(slices.Clone(folds), func(s *Study) bool { return s.Predictions == nil })

@@ -19,8 +19,8 @@ import (
 )
 
 // This file recognises arguments of another kind than a command asks for, such as an experiment
-// file in place of the folder of its run. The command takes what was meant, or names the command
-// that does it.
+// file in place of the folder of its run. The command then uses the matching argument, or names the
+// right command.
 
 // runIn returns the manifest of the run in a folder; false: the path is no such folder.
 func runIn(path string) (m record.Manifest, is bool) {
@@ -42,7 +42,7 @@ func isModel(path string) bool {
 	}
 	defer f.Close()
 	head := make([]byte, 100)
-	n, _ := io.ReadFull(f, head) // a shorter file is none
+	n, _ := io.ReadFull(f, head) // a shorter file is no model file
 	head = bytes.TrimSpace(head[:n])
 	return bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"gpc-tune/model/`))
 }
@@ -52,7 +52,7 @@ func isExperiment(name string) bool {
 	return strings.HasPrefix(name, spec.Bundled) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }
 
-// isCases reports whether a path leads to a file of cases, by its name.
+// isCases reports whether the name of a path is the name of a file of cases.
 func isCases(path string) bool {
 	file, _ := data.Located(path)
 	_, err := os.Stat(file)
@@ -90,8 +90,8 @@ func takesRuns(c *cobra.Command, arguments int) {
 	}
 }
 
-// modelArgument returns an error that names the command to give if a path leads to something else
-// than a model file.
+// modelArgument returns an error if a path leads to another kind of file than a model file. The
+// error names the command to give.
 func modelArgument(c *cobra.Command, path string, others ...string) error {
 	_, ran := runIn(path)
 	switch {
@@ -103,8 +103,8 @@ func modelArgument(c *cobra.Command, path string, others ...string) error {
 	return nil
 }
 
-// casesArgument returns an error that names the command to give if a path leads to something else
-// than a file of cases.
+// casesArgument returns an error if a path leads to another kind of file than a file of cases. The
+// error names the command to give.
 func casesArgument(c *cobra.Command, path string) error {
 	m, ran := runIn(path)
 	switch {

@@ -22,7 +22,7 @@ func TestCompletions(t *testing.T) {
 		}
 	}
 	for _, of := range []struct {
-		line      string // as the scripts pass it, the unfinished word last
+		line      string // the line as the scripts pass it, the unfinished word last
 		has, lack []string
 	}{
 		{"run gallery:cr", []string{"gallery:crabs"}, []string{"gallery:pima_grid", "study.yaml"}},

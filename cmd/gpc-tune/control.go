@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// controls are the commands for a configuration of a run: what each does, and what it prints.
+// controls are the commands for a configuration of a run, with their help and the text that each
+// prints.
 var controls = []struct{ verb, short, long, did string }{
 	{"drop", "Take a configuration out of a run",
 		`Take a configuration out of the run in a folder: none of its jobs starts any more, it has no result, and
@@ -27,7 +28,7 @@ run with --resume goes on with its jobs.`, "goes on"},
 commands the last one goes first. No result depends on it.`, "goes first"},
 }
 
-// controlCommands make a command of each row, and those for points.
+// controlCommands returns a command for each row of controls, and the commands for points.
 func controlCommands() (out []*cobra.Command) {
 	defer func() {
 		for _, c := range out {

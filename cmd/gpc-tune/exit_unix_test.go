@@ -76,7 +76,7 @@ func ends(t *testing.T, dir, command string, attr *syscall.SysProcAttr) (code in
 	return c.ProcessState.ExitCode(), out.String()
 }
 
-// Every command that cannot write its result says so, with the same exit code, and none claims
+// Every command that cannot write its result reports that, with the same exit code, and none claims
 // success. A reader that stops reading is no error.
 func TestOutputsThatCannotBeWritten(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
@@ -171,7 +171,7 @@ func TestReadOnlyFolders(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // to allow its removal
+	defer filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { // allows the removal of the folder
 		if d.IsDir() {
 			os.Chmod(path, 0o755)
 		}
@@ -195,7 +195,7 @@ func TestCrashIsNoUsageError(t *testing.T) {
 	t.Setenv(heldIn, dir)
 	p := start(t, dir, "run", "waits.yaml", "-o", "run")
 	p.until(t, "a job that is held", func() bool { return isHeld(dir, p.Process.Pid) })
-	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // on which the runtime ends like on any fatal error
+	if err := p.Process.Signal(syscall.SIGQUIT); err != nil { // the runtime ends as on any fatal error
 		t.Fatal(err)
 	}
 	<-p.ended

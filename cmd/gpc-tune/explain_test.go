@@ -23,7 +23,7 @@ func explainedOrNot(t *testing.T, word string) bool {
 	return run(t.Context(), nil, append([]string{"explain", "--"}, strings.Fields(word)...), nil, &out, &log) == exitDone
 }
 
-// everyday are words of answers that mean what they mean everywhere.
+// everyday lists words of answers that have their ordinary meaning.
 var everyday = strings.Fields(`a about above all alone also an and any are as at be been better but by can case cases checked
 	contribute few for found from good half higher if is it its lower may more most next no not of on one only or other
 	others out over per problem same see simplest take tell than that the them then there they this to too true two use

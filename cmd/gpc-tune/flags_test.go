@@ -21,7 +21,7 @@ import (
 func TestFlagsOfRuns(t *testing.T) {
 	for _, c := range []struct {
 		args string
-		want runs.Options // of these only the fields below are compared
+		want runs.Options // only the fields below are compared
 		bad  string
 	}{
 		{"", runs.Options{}, ""}, {"--resume", runs.Options{Resume: true}, ""}, {"--extend", runs.Options{Extend: true}, ""},
@@ -60,7 +60,7 @@ func TestFlagsOfRuns(t *testing.T) {
 	}
 }
 
-// What is asked for goes to a file, or to standard output.
+// The requested output goes to a file, or to standard output.
 func TestOutputFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	for _, args := range [][]string{nil, {"-o", name}} {
@@ -81,14 +81,14 @@ func TestOutputFile(t *testing.T) {
 	}
 }
 
-// A run that was stopped says how far it is and how it goes on; failed jobs are counted.
+// A run that was stopped prints its progress and the command to continue; failed jobs are counted.
 func TestEndsOfRuns(t *testing.T) {
 	stopped, other := search.ErrStopped, errors.New("else")
 	for _, c := range []struct {
 		again   string
 		s       search.Summary
 		err     error
-		message string // of the error
+		message string // message of the error
 		shown   string
 	}{
 		{"", search.Summary{Total: 5, Done: 5}, nil, "", "results: d\n"},

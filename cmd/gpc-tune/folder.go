@@ -40,7 +40,7 @@ too.`,
 	return c
 }
 
-// shown makes c print the result of build in the format of --format.
+// shown makes the command c print the result of build in the format that --format names.
 func shown[T any](c *cobra.Command, forms table.Forms[T], build func(args []string) (T, error)) {
 	var format string
 	formatFlag(c, &format, forms.Names())

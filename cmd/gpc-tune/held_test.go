@@ -69,7 +69,7 @@ func isHeld(dir string, pid int) bool {
 	return err == nil
 }
 
-// areHeld reports whether isHeld is true of all.
+// areHeld reports whether isHeld is true for all processes.
 func areHeld(dir string, pids []int) bool {
 	return !slices.ContainsFunc(pids, func(pid int) bool { return !isHeld(dir, pid) })
 }
@@ -105,7 +105,7 @@ func (p *process) until(t testing.TB, what string, done func() bool) {
 	})
 }
 
-// finishing is what a command says at the first signal if it has jobs to finish.
+// finishing is the message of a command at the first signal, if it has jobs to finish.
 const finishing = "finishing what is under way"
 
 // says waits until the output of the process has a text n times.

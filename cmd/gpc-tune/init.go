@@ -92,8 +92,8 @@ func initCommand() *cobra.Command {
 	return c
 }
 
-// askLabel asks which of the candidates is the label, where a person can answer. Elsewhere it lists
-// the command for each of them, and returns the error.
+// askLabel asks which of the candidates is the label, if a person can answer. If not, it lists the
+// command for each candidate, and returns the error.
 func askLabel(c *cobra.Command, unclear *columns.UnclearLabel, name, source string, err error) (string, error) {
 	w := c.ErrOrStderr()
 	in, readable := c.InOrStdin().(*os.File)
@@ -121,7 +121,7 @@ func askLabel(c *cobra.Command, unclear *columns.UnclearLabel, name, source stri
 	return answer, nil
 }
 
-// timeOf is the time that a study may take, 0 for an empty text.
+// timeOf reads the time that a study may take; 0 for an empty text.
 func timeOf(text string) (time.Duration, error) {
 	const night = 8 * time.Hour
 	switch limit, err := time.ParseDuration(text); {

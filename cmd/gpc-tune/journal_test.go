@@ -39,7 +39,7 @@ func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if signal.Ignored(syscall.SIGHUP) { // as after nohup: a child would ignore it too, unless this process catches it
+	if signal.Ignored(syscall.SIGHUP) { // nohup ignores it: a child would ignore it too, unless this process catches it
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	c := exec.Command(path, args...)
@@ -145,7 +145,7 @@ func (p *process) begin(t testing.TB) {
 	}()
 }
 
-// kill kills the process and says whether it was still running.
+// kill kills the process and reports whether it was still running.
 func (p *process) kill(t testing.TB) bool {
 	t.Helper()
 	if err := p.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -175,10 +175,10 @@ func wholeLattice(t *testing.T, dir string) int64 {
 	return journalSize(filepath.Join(dir, "whole"))
 }
 
-// A sweep in one process that is killed a few times at random, or in three processes that share the
-// folder from the start, gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill
-// comes when the journal has grown by a random length. No process has time for all jobs before the
-// last kill.
+// A sweep is killed a few times at random, in one process or in three that share the folder from
+// the start. It gives the bytes of an undisturbed sweep, and few jobs run twice. Each kill comes
+// when the journal has grown by a random length. No process has time for all jobs before the last
+// kill.
 func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)

@@ -37,8 +37,8 @@ var controlPlane = flag.String("controlplane", "", "the program of testdata/kube
 type kubernetesCluster struct {
 	t       testing.TB
 	folder  string
-	server  string // of the API
-	program string // what pods run: this test, under the name of the program
+	server  string // address of the API
+	program string // program of pods: this test, under the name of the program
 	http    http.Client
 	daemons map[string]*exec.Cmd
 	nodes   []*kubernetesNode
@@ -307,16 +307,16 @@ type kubernetesNode struct {
 	stopped  chan struct{}
 
 	mu        sync.Mutex
-	processes map[string]*podProcess // by the UID of the pod
+	processes map[string]*podProcess // processes by the UID of their pod
 }
 
 // podProcess is the container of a pod.
 type podProcess struct {
-	pod     pod // as last seen
+	pod     pod // the pod as last seen
 	command *exec.Cmd
 	told    bool      // its end was reported
 	asked   time.Time // when it was told to end
-	evicted bool      // by the node, for lack of resources
+	evicted bool      // the node evicted it, because it is short of resources
 	over    chan struct{}
 }
 
@@ -454,7 +454,7 @@ func (n *kubernetesNode) begin(p *pod) {
 	n.tell(p, "Running", map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}})
 }
 
-// tell reports the state of a pod's container to the API and says whether that succeeded.
+// tell reports the state of a pod's container to the API, and returns whether that succeeded.
 func (n *kubernetesNode) tell(p *pod, phase string, state map[string]any, conditions ...podCondition) bool {
 	container := p.Spec.Containers[0]
 	running := phase == "Running"
@@ -665,7 +665,7 @@ type job struct {
 	}
 }
 
-// condition says whether the Job has a condition of this type, and its reason.
+// condition reports whether the Job has a condition of this type, and its reason.
 func (j job) condition(kind string) (reason string, holds bool) {
 	for _, c := range j.Status.Conditions {
 		if c.Type == kind && c.Status == "True" {
@@ -675,7 +675,7 @@ func (j job) condition(kind string) (reason string, holds bool) {
 	return "", false
 }
 
-// over says whether every Job of the run is complete or has failed.
+// over reports whether every Job of the run is complete or has failed.
 func (r *kubernetesRun) over() bool {
 	for _, j := range r.jobs() {
 		_, complete := j.condition("Complete")
@@ -713,8 +713,8 @@ func (r *kubernetesRun) ended() (codes map[int]int, disrupted map[string]int) {
 	return codes, disrupted
 }
 
-// report logs the counts of a finished run, and fails if its bytes differ from those of a run in
-// one process.
+// report logs the counts of a finished run, and fails if its bytes differ from the bytes of a run
+// in one process.
 func (r *kubernetesRun) report(of int) {
 	r.t.Helper()
 	codes, disrupted := r.ended()
@@ -806,11 +806,11 @@ func (c *kubernetesCluster) testKilled(t *testing.T) {
 		t.Errorf("nobody answers: %s", out)
 	}
 	c.startAPI()
-	for _, p := range pods[1:3] { // as kubectl drain does
+	for _, p := range pods[1:3] { // evicts as kubectl drain does
 		r.must(http.MethodPost, p.path()+"/eviction", map[string]any{"apiVersion": "policy/v1", "kind": "Eviction",
 			"metadata": map[string]any{"name": p.Metadata.Name, "namespace": p.Metadata.Namespace}})
 	}
-	n, process := r.process(&pods[3]) // as a node does when memory is short
+	n, process := r.process(&pods[3]) // evicts as a node does when memory is short
 	n.mu.Lock()
 	process.evicted = true
 	n.mu.Unlock()
@@ -950,7 +950,7 @@ func (c *kubernetesCluster) testQuota(t *testing.T) {
 	r.report(r.known())
 }
 
-// Workers that find data other than those laid out are not restarted.
+// Workers that find other data than the planned ones are not restarted.
 func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	const csv = "1,1,a\n2,3,a\n3,1,b\n4,3,b\n5,2,a\n6,1,b\n7,3,a\n8,2,b\n"
 	r := c.newRun(t, "other-data", `{data: {train: train.csv}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, evaluate: {kfold: {k: 2}}}`, csv)
@@ -985,8 +985,8 @@ func (c *kubernetesCluster) testOtherData(t *testing.T) {
 	r.report(r.known())
 }
 
-// Two nodes become unreachable: the processes of one die with it, those of the other continue
-// beside their replacements.
+// Two nodes become unreachable. The processes of one die with it. The processes of the other
+// continue together with their replacements.
 func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 	dead, cut := c.addNode("dead", 2), c.addNode("cut", 2)
 	for _, n := range c.nodes[:2] {
@@ -1019,7 +1019,7 @@ func (c *kubernetesCluster) testLostNodes(t *testing.T) {
 		}
 		return len(twice) == 4
 	})
-	r.signal(syscall.SIGCONT, pods...) // those on the unreachable node continue as well
+	r.signal(syscall.SIGCONT, pods...) // pods on the unreachable node continue as well
 	r.signal(syscall.SIGCONT, r.running("")...)
 	until(t, "the end", r.over)
 	t.Logf("%d pods died with their node and %d ran on beside their replacements, with %d of %d jobs done", died, going, before, longArrayJobs)

@@ -88,7 +88,7 @@ func manifests(t testing.TB, text []byte) (all []manifest) {
 	}
 }
 
-// valid checks what the API demands of a Job beyond its types, and what workers need.
+// valid checks the rules of the API for a Job beyond its types, and the needs of workers.
 func valid(t testing.TB, m manifest) {
 	t.Helper()
 	spec, pod := m.Spec, m.Spec.Template.Spec

@@ -183,7 +183,7 @@ func describe(w io.Writer, d data.Summary) {
 	}
 }
 
-// describeColumns writes what each column was taken to be.
+// describeColumns writes the meaning that was assumed for each column.
 func describeColumns(w io.Writer, t *columns.Table) {
 	repeat := "repeats of earlier rows"
 	if t.Spec.Duplicates != "" {

@@ -27,7 +27,7 @@ func TestRoff(t *testing.T) {
 	}
 }
 
-// Every command says in its own words what it does, and its example is one of itself; export lists its
+// Every command has a description of its own, and an example of the same command; export lists its
 // tables.
 func TestCommandsAreDescribed(t *testing.T) {
 	said := map[string]string{}
@@ -68,8 +68,8 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// A page has the name, the options with their defaults, the commands below and the pages beside it, as man(7) marks
-// them, and nothing that is hidden.
+// A page has the name, the options with their defaults, the commands below and related pages, as
+// man(7) marks them, and nothing that is hidden.
 func TestManualPage(t *testing.T) {
 	root := &cobra.Command{Use: "tool", Short: "Do things"}
 	do := &cobra.Command{Use: "do FILE", Short: "Do a thing", Long: "Do a thing.\n\nAs in:\n  tool do it\n\tor not\nand so on.", Example: "  tool do that",

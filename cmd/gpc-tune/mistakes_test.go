@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write what is compared with files")
 
 // Every mistake in testdata/mistakes.txt gives the message below it. A person has read the
-// messages: each says where and what is wrong, and what to do.
+// messages: each tells the place, the mistake, and what to do.
 func TestMistakes(t *testing.T) {
 	golden.Equal(t, "mistakes.txt (if it is meant: go test ./cmd/gpc-tune -run Mistakes -update)", answered(t), recorded(t))
 }

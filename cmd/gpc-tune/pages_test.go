@@ -43,7 +43,7 @@ func blocks(t *testing.T, language string) (all []block) {
 				all = append(all, block{page: path, line: line + 1})
 				open = &all[len(all)-1]
 			case fence:
-				open = new(block) // in another language
+				open = new(block) // a block in another language
 			case open != nil:
 				open.text += text
 			}

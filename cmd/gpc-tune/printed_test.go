@@ -18,7 +18,7 @@ type printedBlock struct {
 	commands     []string
 }
 
-// printed are all such blocks. The commands run in one folder.
+// printed lists all printed blocks of the pages. The commands run in one folder.
 var printed = []printedBlock{
 	{"README.md", "predicts: ", []string{"init study.yaml --data experiments/data/sets/pima_train.csv", "run study.yaml"}},
 	{"docs/tuning.md", "best so far on ", []string{"report runs/begun"}},
@@ -48,8 +48,8 @@ func printedAs(output []string, parts []string) bool {
 	})
 }
 
-// Every block of a page that is no code is what the program prints, line by line; a line that ends
-// with … goes on. So is the table of results in README.md.
+// Every block of a page that is no code equals output of the program, line by line; a line that
+// ends with … goes on. So is the table of results in README.md.
 func TestPrintedBlocks(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -156,8 +156,8 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// messages are the messages in docs/troubleshooting.md, each with the commands of which the last one
-// prints it.
+// messages are the messages in docs/troubleshooting.md, each with commands. The last command prints
+// the message.
 var messages = map[string][]string{
 	"unknown key, unknown kernel, …":                            {"validate bad.yaml"},
 	`column "a" has no value`:                                   {"validate table.yaml"},

@@ -23,13 +23,12 @@ const shortestBar = 12
 type progress struct {
 	w         io.Writer
 	width     func() int // the number of columns of the terminal, now; nil: w is no terminal
-	last      time.Time  // of the last line
+	last      time.Time  // time of the last line
 	shown     int        // columns of the line on the terminal
-	objective string     // of all configurations; empty: their values are not comparable
+	objective string     // objective of all configurations; empty: their values are not comparable
 }
 
-// of takes the name of the objective from the configurations, if all have the same objective and
-// data.
+// of sets the objective, if all configurations have the same objective and data.
 func (p *progress) of(all []record.Configuration) {
 	for i, c := range all {
 		if c.Objective != all[0].Objective || c.DataHash != all[0].DataHash {
@@ -45,7 +44,7 @@ func (p *progress) of(all []record.Configuration) {
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, last: time.Now()}
 	if o, ok := w.(*output); ok && o.terminal {
-		p.w, p.width, p.last = o.to, o.width, time.Time{} // without escaping
+		p.w, p.width, p.last = o.to, o.width, time.Time{} // the line is not escaped
 	}
 	return p
 }
@@ -74,7 +73,7 @@ func (p *progress) show(line string) {
 }
 
 // parts are the parts of the line in the order in which they are shown: the jobs, the failures, the
-// best value so far, the rate, and the time left. Those that are not known are empty.
+// best value so far, the rate, and the time left. Unknown parts are empty.
 func (p *progress) parts(e search.Event) []string {
 	_, many := e.Unit()
 	parts := []string{fmt.Sprintf("%d of %d %s", e.Done+e.Skipped, e.Total, many), fmt.Sprintf(", %d failed", e.Failed),
@@ -90,8 +89,8 @@ func (p *progress) parts(e search.Event) []string {
 	return parts
 }
 
-// fitting joins the parts that fit into a number of columns, the most useful ones first, and fills
-// the rest with a bar that shows which share is done.
+// fitting joins the parts that fit into a number of columns, the most useful ones first. It fills
+// the rest with a bar that shows the fraction done.
 func fitting(parts []string, done float64, columns int) string {
 	if columns < len(parts[0]) {
 		return parts[0][:max(0, columns)]

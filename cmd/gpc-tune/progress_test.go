@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// screenOf is what a terminal with a number of columns shows after a text with carriage returns. It
-// fails if the text reaches the last column.
+// screenOf is the screen of a terminal with this number of columns, after a text with carriage
+// returns. It fails if the text reaches the last column.
 func screenOf(t *testing.T, text string, columns int) string {
 	t.Helper()
 	row := []rune(strings.Repeat(" ", columns))
@@ -31,8 +31,8 @@ func screenOf(t *testing.T, text string, columns int) string {
 	return strings.TrimRight(string(row), " ")
 }
 
-// At any width no line reaches the last column, what is shown is whole, and its importance decides
-// what is left out. A terminal that is resized is asked again.
+// At any width no line reaches the last column, the parts shown are complete, and the least
+// important parts are left out first. A terminal that is resized is asked again.
 func TestProgressFitsTheTerminal(t *testing.T) {
 	event := search.Event{Summary: search.Summary{Done: 120, Skipped: 3, Failed: 2, Total: 444}, Rate: 3.21, Best: &search.Best{Value: -101.25, Configuration: 7}}
 	best := ", best negative cv_log_loss " + reports.Readable(-101.25) + " (#7)"

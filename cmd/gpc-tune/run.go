@@ -72,7 +72,7 @@ new. Several processes may run the same file in one folder; they share the work.
 	return c
 }
 
-// searchCommand is run, for the file of a program.
+// searchCommand is the command run for an experiment file of a program.
 func searchCommand(signals *interrupts) *cobra.Command {
 	c := runCommand(signals)
 	c.Use, c.Short = "search FILE.yaml", "Search the hyperparameters of any program, and report the best"

@@ -25,7 +25,7 @@ func TestServeBesideARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, url := &http.Client{Jar: jar}, served.url // as a browser: the token is in the first address only
+	client, url := &http.Client{Jar: jar}, served.url // like a browser: the token is in the first address only
 	if answer, err := client.Get(url + "?token=" + served.token); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatal(answer, err)
 	}
@@ -95,8 +95,8 @@ func startServer(t *testing.T, dir string, args ...string) *server {
 	return s
 }
 
-// stops ends the server, which must end well, and returns what it has said besides its address. The
-// token must not be in that.
+// stops ends the server, which must end well, and returns its output without the address. The token
+// must not be in this output.
 func (s *server) stops(t *testing.T) string {
 	t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
@@ -110,8 +110,9 @@ func (s *server) stops(t *testing.T) string {
 	return strings.Replace(said, s.url+"?token=\n", "", 1)
 }
 
-// Another user of the machine, who does not know the token, reads nothing but that a server lives.
-// The owner does, with the token as a header, in the address, or in a cookie. --no-token opens all.
+// Another user of the machine, who does not know the token, only learns that a server lives. The
+// owner reads everything, with the token as a header, in the address, or in a cookie. --no-token
+// opens all.
 func TestServersAnswerWhoHasTheToken(t *testing.T) {
 	dir := write(t, "short.yaml", `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`)
 	succeeds(t, dir, "run", "short.yaml", "-o", "run")

@@ -31,7 +31,7 @@ type interrupts struct {
 
 	mu       sync.Mutex
 	draining bool           // there is work to finish
-	ending   bool           // a signal is ending the program; nothing else may
+	ending   bool           // a signal is ending the program; exit waits for that
 	well     bool           // a signal is the normal end of the command: exit code 0
 	first    syscall.Signal // 0: none yet
 }
@@ -42,7 +42,7 @@ func watch() (ctx context.Context, i *interrupts) {
 	ctx, i.cancel = context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as by nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
@@ -58,7 +58,7 @@ func watch() (ctx context.Context, i *interrupts) {
 			end(code)
 		}
 		close(i.drained)
-		// in a goroutine, because nobody may be reading
+		// a goroutine, because writing blocks if nobody reads
 		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
 			"once\n", grace)
 		wait, late := last, time.After(grace)
@@ -105,8 +105,8 @@ func (i *interrupts) endsWell() {
 	i.mu.Unlock()
 }
 
-// exit ends the program with the code of its command. After a signal the code is that of the
-// signal.
+// exit ends the program with the code of its command. A command that a signal stopped exits with
+// the code of the signal.
 func (i *interrupts) exit(code int) {
 	i.mu.Lock()
 	if i.ending {

@@ -20,8 +20,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
-// patience is how long a command may take to end once it is told to. What that has to be
-// distinguished from takes longer: the grace period, or forever.
+// patience is the longest time in which a command must end after a signal. A command that goes on
+// instead takes longer: the grace period, or forever.
 const patience = 15 * time.Second
 
 // waits is an experiment whose jobs do not end, short one that takes no time.
@@ -75,16 +75,16 @@ func full(t *testing.T, name string) *os.File {
 	return w
 }
 
-// interruption is a command that is told to stop.
+// interruption is a command that gets a signal to stop.
 type interruption struct {
 	name    string
 	args    []string
-	ready   func(t *testing.T, p *process, dir string) // returns when the command is where the signal has to reach it
+	ready   func(t *testing.T, p *process, dir string) // returns when the command is ready for the signal
 	prepare func(t *testing.T, p *process, dir string)
 	heard   func(t *testing.T, p *process, dir string) // returns when the command knows of the first signal and goes on; nil: it ends
 	// the signal is repeated, because nothing shows that the command knows of the first
 	repeated bool
-	code     int // 0: that of the signal
+	code     int // 0: the code of the signal
 	done     bool
 }
 
@@ -94,7 +94,7 @@ func reading(name string) func(*testing.T, *process, string) {
 	return func(t *testing.T, _ *process, dir string) { pipe(t, filepath.Join(dir, name), syscall.O_WRONLY) }
 }
 
-// computing waits until the command computes what does not end.
+// computing waits until the command is in a computation that does not end.
 func computing(t *testing.T, p *process, dir string) {
 	p.until(t, "a matrix that is held", func() bool { return isHeld(dir, p.Process.Pid) })
 }
@@ -138,7 +138,7 @@ func stderrFull(t *testing.T, p *process, dir string) {
 	p.Stderr = full(t, filepath.Join(dir, "stderr"))
 }
 
-// Every command ends when told to, whatever it reads, computes or writes: at the first signal if it
+// Every command ends after signals, whether it reads, computes or writes: at the first signal if it
 // has nothing to finish, otherwise at the second. It leaves no partly written file.
 func TestEveryCommandStopsWhenTold(t *testing.T) {
 	made := write(t, "short.yaml", short)

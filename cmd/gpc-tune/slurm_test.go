@@ -202,11 +202,11 @@ func (c *cluster) kill(task string) {
 	}
 }
 
-// drained says whether the queue is empty.
+// drained reports whether the queue is empty.
 func (c *cluster) drained() bool { return c.must("squeue", "--noheader") == "" }
 
-// A run on a cluster whose controller loses all its jobs, and is later killed once more, while
-// tasks are killed, requeued and run twice, gives the bytes of a run in one process, with every job
+// The controller of a cluster loses all its jobs, and is later killed once more, while tasks are
+// killed, requeued and run twice. The run gives the bytes of a run in one process, and every job is
 // recorded.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)

@@ -297,7 +297,7 @@ for name, make in made.items():
 print(json.dumps(out))
 `
 
-// beside returns the log losses of scikit-learn's classifiers on the folds of a plan.
+// beside computes the log losses of scikit-learn's classifiers on the folds of a plan.
 func beside(t *testing.T, study string) map[string]float64 {
 	t.Helper()
 	p, err := plan.Load(t.Context(), study, nil)
@@ -375,8 +375,8 @@ func losses(t *testing.T, folder string) (all []float64) {
 }
 
 // Every study of every complete table runs without changes, is fitted and predicts; its best log
-// loss is logged beside those of scikit-learn. It takes half an hour: GPC_TUNE_PEERS names a Python
-// with scikit-learn, and GPC_TUNE_TABLE one table.
+// loss is logged together with the log losses of scikit-learn. It takes half an hour:
+// GPC_TUNE_PEERS names a Python with scikit-learn, and GPC_TUNE_TABLE one table.
 func TestTablesBesideScikitLearn(t *testing.T) {
 	if os.Getenv("GPC_TUNE_PEERS") == "" {
 		t.Skip("needs a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
@@ -419,8 +419,8 @@ func TestTablesBesideScikitLearn(t *testing.T) {
 	}
 }
 
-// If a number and a category with many levels each add to the logit, the sum of a kernel of the
-// number and of hamming predicts better than one kernel of the number and of indicators.
+// A number and a category with many levels each add to the logit. Then the sum of a kernel of the
+// number and hamming predicts better than one kernel of the number and of indicators.
 func TestMixedKernelBeatsIndicators(t *testing.T) {
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(4, 2))
 	var text strings.Builder

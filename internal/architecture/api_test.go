@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "record the exported identifiers in docs/api.txt")
 
-// kits are those of forTests with which other programs test their components.
+// kits are the packages of forTests with which other programs test their components.
 var kits = []string{"approx/approxtest", "approx/likelihood/likelihoodtest", "cv/scoretest", "cv/splittertest",
 	"objective/kernel/kerneltest", "search/searchtest"}
 

@@ -39,7 +39,8 @@ var kept = map[string]string{
 	"internal/registry.Register":     "packages of the library register by it",
 }
 
-// TestExportsAreUsed: every other package exports only what another package uses, and the types of that.
+// TestExportsAreUsed: every other package exports only names that another package uses, and their
+// types.
 func TestExportsAreUsed(t *testing.T) {
 	type place struct {
 		file string

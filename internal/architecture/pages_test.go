@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxWords    = 40  // in a sentence
+	maxWords    = 40  // words in a sentence
 	maxCell     = 200 // characters in a cell of a table
 	maxFirst    = 150 // lines of README.md
 	leastPages  = 60
@@ -60,7 +60,7 @@ var (
 	sentence = regexp.MustCompile(`[.!?][)"'”’*_` + "`" + `\]]*\s+`)
 )
 
-// passages returns those of a page, without code and without the targets of links.
+// passages returns the passages of a page, without code and without the targets of links.
 func passages(text string) (all []passage) {
 	var open *passage
 	end := func() {
@@ -105,7 +105,7 @@ func passages(text string) (all []passage) {
 	return all
 }
 
-// cells returns those of a row of a table; \| does not separate cells.
+// cells returns the cells of a row of a table; \| does not separate cells.
 func cells(row string) (cells []string) {
 	row = strings.TrimPrefix(row, "|")
 	for {
@@ -142,7 +142,7 @@ func words(text string) (count int) {
 	return count
 }
 
-// hard lists what is hard to read on a page.
+// hard lists the sentences and cells that are hard to read on a page.
 func hard(text string) (problems []string) {
 	for _, p := range passages(text) {
 		if n := utf8.RuneCountInString(p.text); p.cell && n > maxCell {

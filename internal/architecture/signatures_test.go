@@ -96,7 +96,7 @@ type signatures struct {
 	seen   map[types.Type]bool
 }
 
-// check checks what the public packages among these export.
+// check checks the exports of the public packages among these.
 func (w signatures) check(all []*types.Package) {
 	var exported []types.Object
 	for _, p := range all {
@@ -116,7 +116,7 @@ func (w signatures) check(all []*types.Package) {
 			}
 		}
 	}
-	made := map[types.Type]bool{} // what an exported function returns
+	made := map[types.Type]bool{} // types that an exported function returns
 	for _, object := range exported {
 		if f, is := object.Type().(*types.Signature); is {
 			for v := range f.Results().Variables() {
@@ -143,11 +143,11 @@ func (w signatures) check(all []*types.Package) {
 	}
 }
 
-// ready are the types whose zero value is what other programs use.
+// ready are types that other programs use by their zero value.
 var ready = map[string]bool{module + "approx/prior.Work": true}
 
-// sealed reports whether a type has fields, none of which another package can set, and its zero
-// value is of no use.
+// sealed reports whether a type cannot be made by another package: it has only fields that the
+// other package cannot set, and its zero value is of no use.
 func sealed(named *types.Named) bool {
 	if ready[named.String()] {
 		return false

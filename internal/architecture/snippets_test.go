@@ -51,7 +51,7 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// values are those of given, and what the files contain that snippets name.
+// values defines the variables of given, and the contents of files that snippets name.
 const values = `
 func main() {
 	for i := range 60 {
@@ -205,7 +205,7 @@ func (p packagesByPath) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s among those that the module imports", path)
 }
 
-// importable returns the packages of the module and those that they import.
+// importable returns the packages of the module and the packages that they import.
 func importable(t *testing.T) packagesByPath {
 	known := packagesByPath{}
 	for _, p := range program(t) {

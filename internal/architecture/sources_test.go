@@ -15,15 +15,16 @@ import (
 	"testing"
 )
 
-// The tests of this file compare what a page repeats with its source: another page, a Makefile, a
-// folder.
+// The tests of this file compare repetitions on a page with their source: another page, a Makefile,
+// a folder.
 
 const perMinute = 220 // words that a reader reads
 
 // minutes is the time to read a text.
 func minutes(text string) int { return max(1, (words(text)+perMinute/2)/perMinute) }
 
-// section is the part of a page below the heading with an anchor; of an empty anchor all of it.
+// section is the part of a page below the heading with an anchor; an empty anchor stands for the
+// whole page.
 func section(text, anchor string) string {
 	if anchor == "" {
 		return text
@@ -48,8 +49,8 @@ func section(text, anchor string) string {
 // readMinutes matches the times of a row: "5 min", "3, 5, 7 min".
 var readMinutes = regexp.MustCompile(`(\d+(?:, \d+)*) min\b`)
 
-// The times to read the pages are those of their words: in each row of docs/README.md the k-th number
-// belongs to the k-th page, and where there is a column of times, each page has one.
+// The times to read the pages follow from their numbers of words. In each row of docs/README.md the
+// k-th number belongs to the k-th page, and where there is a column of times, each page has one.
 func TestReadingTimes(t *testing.T) {
 	rows := 0
 	for i, line := range strings.Split(page(t, "docs/README.md"), "\n") {
@@ -104,8 +105,8 @@ func rounded(said, source string) bool {
 	return err == nil && wrong == nil && math.Abs(x-y) <= 0.5*math.Pow10(-len(decimals))
 }
 
-// Numbers that a page repeats from another page are those of that page, and the answers about speed
-// and trust in README.md have no other numbers.
+// Numbers that a page repeats from another page equal the numbers of that page, and the answers
+// about speed and trust in README.md have no other numbers.
 func TestRepeatedNumbers(t *testing.T) {
 	_, answers, _ := strings.Cut(page(t, "README.md"), "\n## Speed and trust\n")
 	answers, _, _ = strings.Cut(answers, "\n## ")

@@ -62,7 +62,7 @@ func Create(name string, write func(io.Writer) error) error {
 		if err := exists(); err != nil {
 			return err
 		}
-		return os.Rename(temporary.Name(), name) // for file systems without hard links
+		return os.Rename(temporary.Name(), name) // the file system has no hard links
 	})
 }
 
@@ -76,8 +76,8 @@ func Check(name string) error {
 }
 
 // resolve follows links from name to a regular file, which must be writable, or to a name without a
-// file: then old is nil. It does not follow links to other kinds of files, nor to files that no
-// longer have a name, as /dev/stdout may be.
+// file: then old is nil. It does not follow links to other kinds of files, or to deleted files, as
+// /dev/stdout may be.
 func resolve(name string) (target string, old fs.FileInfo, err error) {
 	old, err = os.Stat(name)
 	switch {
@@ -108,8 +108,8 @@ func resolve(name string) (target string, old fs.FileInfo, err error) {
 	}
 }
 
-// replace writes a temporary file beside target and, once it is on disk, calls put to move it
-// there.
+// replace writes a temporary file in the folder of target. Once the file is on disk, replace calls
+// put to move it to target.
 func replace(target string, write func(io.Writer) error, put func(temporary *os.File) error) (err error) {
 	dir := filepath.Dir(target)
 	defer func() { // errors should name the target

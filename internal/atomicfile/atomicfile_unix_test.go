@@ -191,7 +191,7 @@ func TestAnOpenPipeIsWrittenTo(t *testing.T) {
 	}
 }
 
-// Whatever has been written, no file is still open, and none is still noted as a temporary one.
+// After any write no file is still open, and none is still registered as a temporary one.
 func TestNothingStaysOpen(t *testing.T) {
 	next := func() uintptr { // the number of the next file to be opened
 		f, err := os.Open(os.DevNull)

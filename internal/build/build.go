@@ -25,7 +25,7 @@ type Build struct {
 // String names the build in one line.
 func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b.Arch}, " ") }
 
-// running is what Go recorded in the running program; empty if there is nothing.
+// running is the build information that Go recorded in the running program; empty if there is none.
 func running() *debug.BuildInfo {
 	info, _ := debug.ReadBuildInfo()
 	return cmp.Or(info, &debug.BuildInfo{})

@@ -33,8 +33,8 @@ func TestThis(t *testing.T) {
 	}
 }
 
-// The version is that of this module, wherever it stands: as the module of the program, or among those that the
-// program of somebody else uses.
+// The version is the version of this module, either as the module of the program, or among the
+// modules that the program of somebody else uses.
 func TestVersionAndProgram(t *testing.T) {
 	const here = "github.com/gpc-tune/gpc-tune"
 	own, other := debug.Module{Path: here, Version: "v1.2.3"}, debug.Module{Path: "example.org/app", Version: "v9.0.0"}

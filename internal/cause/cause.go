@@ -15,14 +15,14 @@ var Source string
 
 // Notice is a warning or a failure. As an error, which others may wrap, it gives its kind to them.
 type Notice struct {
-	Kind Kind `json:"kind,omitempty"` // what it is, whatever its text
+	Kind Kind `json:"kind,omitempty"` // kind of the notice, independent of its text
 	// the place within the computation: a restart, values of hyperparameters, a class
 	At    string `json:"at,omitempty"`
 	Text  string `json:"text"`            // in words
 	Cases int    `json:"cases,omitempty"` // number of cases it concerns, if it counts them
 }
 
-// IsZero says that there is none.
+// IsZero reports whether there is no notice.
 func (n Notice) IsZero() bool { return n == Notice{} }
 
 // String is the notice in one line, with its place.
@@ -37,13 +37,13 @@ func (n Notice) String() string {
 	return text
 }
 
-// Error is String.
+// Error returns String.
 func (n Notice) Error() string { return n.String() }
 
-// Cause is the kind.
+// Cause returns the kind of the notice.
 func (n Notice) Cause() Kind { return n.Kind }
 
-// In is the notice with a place around its own.
+// In returns the notice with place put before its own place.
 func (n Notice) In(place string) Notice {
 	if n.At != "" {
 		place += ": " + n.At
@@ -52,7 +52,7 @@ func (n Notice) In(place string) Notice {
 	return n
 }
 
-// Texts are the notices in words.
+// Texts returns each notice as one line.
 func Texts(notices []Notice) []string {
 	texts := make([]string, len(notices))
 	for i, n := range notices {
@@ -62,7 +62,8 @@ func Texts(notices []Notice) []string {
 }
 
 // Kind is the kind of a warning or of a failure, as the journal and results.json have it. The zero
-// value is that of a warning without a row here, as of a component that another program registers.
+// value is the kind of a warning without a row here, such as a warning of a component that another
+// program registers.
 type Kind string
 
 // New makes a notice of this kind.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An error keeps its kind when it is wrapped, and its places apart from its text.
+// An error keeps its kind when it is wrapped, and keeps its places separate from its text.
 func TestFailed(t *testing.T) {
 	sentinel := error(NotConverged.New("not converged"))
 	deep := fmt.Errorf("difference: %w", At("at x=1", fmt.Errorf("%w: ep stopped", sentinel)))
@@ -42,8 +42,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A notice in words has its place before it and the number of cases behind it; only a notice of
-// nothing is zero.
+// The text of a notice begins with its place and ends with the number of cases. Only an empty
+// notice is zero.
 func TestNotices(t *testing.T) {
 	few := Raised.Of(3, "%d sites", 3)
 	if !(Notice{}).IsZero() || few.IsZero() || few.Cause() != Raised || few.Cases != 3 {

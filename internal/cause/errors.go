@@ -11,11 +11,11 @@ type placed struct {
 func (p placed) Error() string { return p.at + ": " + p.err.Error() }
 func (p placed) Unwrap() error { return p.err }
 
-// At adds to an error where it happened.
+// At adds to an error the place where it happened.
 func At(place string, err error) error { return placed{place, err} }
 
-// Failed is the notice of an error. Its kind is that of the outermost error that has one: a Notice,
-// or another error with a method Cause; else it is Failure.
+// Failed is the notice of an error. Its kind is the kind of the outermost error that has one: a
+// Notice, or another error with a method Cause; else it is Failure.
 func Failed(err error) Notice {
 	switch of := err.(type) {
 	case placed:

@@ -20,21 +20,21 @@ func (Kind) JSONSchema() map[string]any {
 	return map[string]any{"enum": slices.Sorted(maps.Keys(rows))}
 }
 
-// row is what reports say of a kind.
+// row is the text of reports about a kind.
 type row struct {
 	cause   string // in words
 	meaning string // consequence for the results
-	note    bool   // for information only; nothing is wrong
+	note    bool   // information: nothing is wrong
 }
 
 // Explanation returns the words of reports for a kind: its cause in words, the consequence for the
-// results, and whether it is for information only, for then nothing is wrong.
+// results, and whether it is only information, with nothing wrong.
 func (k Kind) Explanation() (cause, meaning string, note bool) {
 	r := rows[k]
 	return r.cause, r.meaning, r.note
 }
 
-// rows has the kinds.
+// rows has the text of every kind.
 var rows = map[Kind]row{"": {cause: "other warnings"}}
 
 // kind adds a row.
@@ -54,11 +54,11 @@ var (
 	TimedOut     = kind("timed_out", "jobs took too long", "they have no result")
 	NotConverged = kind("not_converged", "fits did not converge", "they have no result")
 	Imprecise    = kind("imprecise", "prior variances are too large for double precision", "they have no result")
-	// Contradictory is of likelihoods that jump.
+	// Contradictory is for likelihoods that jump.
 	Contradictory = kind("contradictory", "labels contradict each other, and the likelihood jumps",
 		"they have no result")
 	Diverged = kind("diverged", "the updates of fits diverge", "they have no result")
-	// NegativeCavity is of EP with negative sites.
+	// NegativeCavity is for EP with negative sites.
 	NegativeCavity = kind("negative_cavity", "a cavity of EP has a negative variance",
 		"the points have no result")
 	NotPositiveDefinite = kind("not_positive_definite", "a covariance matrix could not be factorised",

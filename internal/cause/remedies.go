@@ -16,9 +16,9 @@ type Setting struct {
 // remedy advises on a kind in some settings.
 type remedy struct {
 	kind       Kind
-	program    bool   // it applies to a program alone
+	program    bool   // whether it applies to programs only
 	methods    string // inference methods to which it applies, separated by blanks; empty: all
-	strategies string // likewise
+	strategies string // search strategies to which it applies, separated by blanks; empty: all
 	text       string
 }
 

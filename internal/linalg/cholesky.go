@@ -4,7 +4,7 @@ import "math"
 
 // factorise replaces the upper triangle of A by its factor U, A = UᵀU, block row by block row. It
 // returns false if a pivot is not positive or not finite; every NaN or Inf among the entries
-// reaches one.
+// reaches a pivot.
 //
 // The next block on the diagonal is factorised, and packed for the solution with it, while the rest
 // of the triangle is brought up to date, so that no thread waits for it.
@@ -40,8 +40,8 @@ func factorise(n int, a []float64, lda int) bool {
 	return ok
 }
 
-// advanceParallel runs p, what a block row takes off the triangle C below it, and factorises and
-// packs the first block of that, w×w.
+// advanceParallel runs p, the update of the triangle C below a block row. It also factorises and
+// packs the first block of C, w×w.
 func (ws *solver) advanceParallel(p product, w int) (ok bool) {
 	parts := append([]part{{0, w, 0, w}}, p.cut(0, w, w, p.n)...)
 	parts = append(parts, p.cut(w, p.m, w, p.n)...)
@@ -55,12 +55,12 @@ func (ws *solver) advanceParallel(p product, w int) (ok bool) {
 	return ok
 }
 
-// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what
-// the rows above contribute, factorise the diagonal tile, and solve with it for the rest of the
-// row.
+// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract the
+// contributions of the rows above, factorise the diagonal tile, and solve with it for the rest of
+// the row.
 //
-// The block is held in panels of nr columns; panel j has the rows that reach into the
-// triangle. Entries below the diagonal are computed on the way and mean nothing.
+// The block is held in panels of nr columns; panel j has the rows that reach into the triangle.
+// Entries below the diagonal are computed as well, but not used.
 func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	s := active
 	mr, nr := s.tile()

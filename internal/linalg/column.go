@@ -3,8 +3,8 @@ package linalg
 import "math"
 
 // solveColumn computes b ← X for one right-hand side, a column at stride ldb, with the triangle on
-// the left. Every sum has the order of solveTriangular, and so every bit is the same as among other
-// columns. U is read once and is not packed.
+// the left. Every sum has the order of solveTriangular, so that every bit is the same as when it is
+// solved with other columns. U is read once and is not packed.
 func solveColumn(s side, n int, u []float64, ldu int, b []float64, ldb int) {
 	ws := solverPool.Get().(*solver)
 	defer solverPool.Put(ws)
@@ -29,7 +29,7 @@ func solveColumn(s side, n int, u []float64, ldu int, b []float64, ldb int) {
 	}
 }
 
-// column is one solveColumn.
+// column is the state of one solveColumn.
 type column struct {
 	n   int
 	u   []float64
@@ -38,7 +38,8 @@ type column struct {
 	mr  int // unknowns of a tile
 }
 
-// forwards solves Uᵀ x = b for the unknowns i to end, and takes them off the equations left.
+// forwards solves Uᵀ x = b for the unknowns i to end, and subtracts their terms from the remaining
+// equations.
 func (c *column) forwards(ws *solver, i, end int) {
 	ws.panels = grow(ws.panels, c.n)
 	clear(ws.panels[i:c.n])
@@ -64,19 +65,20 @@ func (c column) columnsParallel(i, end int, sums []float64) {
 	})
 }
 
-// addColumns adds to the sums of the columns from to to what the unknowns i to end contribute.
+// addColumns adds the terms of the unknowns i to end to the sums of columns from … to.
 func (c *column) addColumns(i, end, from, to int, sums []float64) {
 	addTransposed(end-i, to-from, 1, c.u[i*c.ldu+from:], c.ldu, c.x[i:end], sums[from:to])
 }
 
-// takeSums takes the sums off the equations from to to.
+// takeSums subtracts the sums from equations from … to.
 func (c *column) takeSums(from, to int, sums []float64) {
 	for j := from; j < to; j++ {
 		c.x[j] -= sums[j]
 	}
 }
 
-// backwards solves U x = b for the unknowns i to end, and takes them off the equations left.
+// backwards solves U x = b for the unknowns i to end, and subtracts their terms from the remaining
+// equations.
 func (c *column) backwards(i, end int) {
 	for t := i + (end-i-1)/c.mr*c.mr; t >= i; t -= c.mr {
 		to := min(t+c.mr, end)
@@ -96,7 +98,7 @@ func (c column) rowsParallel(i, end int) {
 	})
 }
 
-// takeRows takes the unknowns from to to off the equations i to end.
+// takeRows subtracts the terms of unknowns from … to from the equations i to end.
 func (c *column) takeRows(i, end, from, to int) {
 	if from == to {
 		return

@@ -7,15 +7,15 @@ import (
 )
 
 // SymvCompensated computes y ← y + A x for symmetric A as if in twice the working precision,
-// rounded once at the end: the error is that of y itself and, at most, 2⁻¹⁰⁰ n² Σ_j |A_ij||x_j|
-// (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005, algorithm 5.3). It takes some four
-// times as long as Symv.
+// rounded once at the end. The error is the rounding error of y plus at most 2⁻¹⁰⁰ n² Σ_j
+// |A_ij||x_j| (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005, algorithm 5.3). It takes
+// some four times as long as Symv.
 func SymvCompensated(a blas64.Symmetric, x, y []float64) {
 	checkSymmetric("SymvCompensated", a)
 	checkVector("SymvCompensated", "x", x, a.N)
 	checkVector("SymvCompensated", "y", y, a.N)
 	n := a.N
-	parts := 1 // as many for any number of threads, each with its own sums
+	parts := 1 // number of parts, each with sums of its own; the same for any number of threads
 	if n >= leastRows {
 		parts = min(16, n/128)
 	}
@@ -42,8 +42,8 @@ func SymvCompensated(a blas64.Symmetric, x, y []float64) {
 	packPool.Put(ws)
 }
 
-// compensate adds to sum, and its rounding error to rest, what a row of the upper triangle, from
-// the diagonal on, contributes to A x.
+// compensate adds the contribution of a row of the upper triangle, from the diagonal on, to A x. It
+// goes to sum, and its rounding error to rest.
 func compensate(row, x, sum, rest []float64) {
 	first, s, r := x[0], sum[0], rest[0]
 	p := float64(row[0] * first) // the conversion keeps it from being fused
@@ -70,7 +70,7 @@ func compensate(row, x, sum, rest []float64) {
 	sum[0], rest[0] = s, r
 }
 
-// twoSum returns a + b rounded, and what the rounding took.
+// twoSum returns a + b rounded, and the rounding error.
 func twoSum(a, b float64) (sum, rest float64) {
 	sum = a + b
 	z := sum - a

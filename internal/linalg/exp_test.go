@@ -34,7 +34,7 @@ func TestExp(t *testing.T) {
 		for range 3000 {
 			x = append(x, rng.NormFloat64(), -20*rng.Float64(), 1e-3*rng.NormFloat64())
 		}
-		for n := -1080; n <= 1025; n++ { // where the reduced argument is largest, and where it changes sign
+		for n := -1080; n <= 1025; n++ { // arguments where the reduced argument is largest, and where it changes sign
 			x = append(x, float64(n)*math.Ln2, (float64(n)+0.5)*math.Ln2)
 		}
 		for e := -1074; e < 10; e++ {
@@ -72,7 +72,7 @@ func TestExpSpecial(t *testing.T) {
 	}
 	onEverySIMD(t, func(t *testing.T) {
 		for _, c := range special {
-			for n := 1; n < 20; n++ { // in every lane
+			for n := 1; n < 20; n++ { // the special value is in every lane
 				for i := range n {
 					x := make([]float64, n+2)
 					x[i], x[n] = c[0], unused

@@ -1,7 +1,7 @@
 package linalg
 
-// AllFinite says that no number is infinite or NaN. It is fast where that is so: 0·v is 0 for a
-// finite v and NaN for any other.
+// AllFinite reports whether no number is infinite or NaN. It is fast if so: 0·v is 0 for a finite v
+// and NaN for any other.
 func AllFinite(x []float64) bool {
 	var a, b, c, d float64
 	for ; len(x) >= 4; x = x[4:] {
@@ -14,7 +14,7 @@ func AllFinite(x []float64) bool {
 }
 
 // Sum is the sum of x in order. floats.Sum has another order, and so other bits, where x does not
-// begin at a multiple of 16 bytes, as every other row of a matrix with an odd number of columns.
+// begin at a multiple of 16 bytes, like every second row of a matrix with an odd number of columns.
 func Sum(x []float64) (sum float64) {
 	for _, v := range x {
 		sum += v

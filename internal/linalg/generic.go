@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// simd is an instruction set with kernels of its own. Results differ in the last bits from one set
-// to another, and only there.
+// simd is an instruction set with kernels of its own. Results of two sets differ in the last bits
+// only.
 type simd int
 
 const (
@@ -163,9 +163,9 @@ func axpyGeneric(a []float64, lda int, y []float64, w *[4]float64) {
 	}
 }
 
-// expGeneric is the exponential function: x = n ln 2 + r with |r| about ½ ln 2 at most, eˣ = 2ⁿ eʳ,
-// eʳ by its Taylor polynomial of degree 13. (math.Exp overflows from 709.4 on and is a little less
-// exact on some machines.)
+// expGeneric computes the exponential function: x = n ln 2 + r with |r| at most about ½ ln 2, eˣ =
+// 2ⁿ eʳ, eʳ by its Taylor polynomial of degree 13. (math.Exp overflows from 709.4 on and is a
+// little less exact on some machines.)
 func expGeneric(dst, src []float64) {
 	const (
 		ln2High = 0x1.62e42fep-1 // so few digits that its product with n is exact

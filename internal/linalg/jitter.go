@@ -15,8 +15,8 @@ const (
 )
 
 // CholeskyJitter factorises A + jitter·I = UᵀU for a covariance A that rounding may have left
-// without full rank. The jitter is the first of 0, s, 10 s, 100 s, … with s = n 2⁻⁵² max Aᵢᵢ that
-// leaves every squared pivot at s or above, so that solves with U lose no more than half of the
+// without full rank. With s = n 2⁻⁵² max Aᵢᵢ, the jitter is the first of 0, s, 10 s, 100 s, … that
+// leaves every squared pivot at s or above. Then solves with U lose no more than half of the
 // digits. ok is false if that takes more than 1e-8 max Aᵢᵢ, which rounding error does not explain,
 // or if A is not finite. A is not changed.
 func CholeskyJitter(a blas64.Symmetric) (u blas64.Triangular, jitter float64, ok bool) {

@@ -50,11 +50,11 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 	}
 }
 
-// symv computes y ← y + α A x, or what rows i0 to i1 of the upper triangle contribute to it, for a
-// symmetric A and each of m vectors, at strides ldx and ldy. It takes eight rows of A at a time:
-// the diagonal tile, filled in, and then the entries to its right, each of which serves twice while
-// it is at hand, and in chunks that stay so for all vectors. (A step of a whole vector keeps every
-// load of y on the bounds of an earlier store.)
+// symv computes y ← y + α A x for a symmetric A and each of m vectors, at strides ldx and ldy. It
+// adds only the contribution of rows i0 to i1 of the upper triangle. It takes eight rows of A at a
+// time: the diagonal tile, filled in, and then the entries to its right. Each of these is used
+// twice once it is loaded. Chunks of them stay in the cache for all vectors. (With steps of a whole
+// vector, every load of y begins where an earlier store did.)
 func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
 	const step, chunk = 8, 256
 	s := active
@@ -89,8 +89,9 @@ func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ld
 	}
 }
 
-// symvRows is symv for the rows of X and Y. Threads share a large A in parts of as many entries, as
-// many parts for any number of threads, each with its own sum.
+// symvRows is symv for the rows of X and Y. Threads share a large A in parts of equally many
+// entries. Each part has its own sum, and the number of parts does not depend on the number of
+// threads.
 func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
 	if n < 2*symvRowsAtOnce {
@@ -100,13 +101,13 @@ func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	symvParts(alpha, a, x, y)
 }
 
-// symvRowsAtOnce is how many rows a part of symvRows has, on average.
+// symvRowsAtOnce is the average number of rows in a part of symvRows.
 const symvRowsAtOnce = 192
 
 func symvParts(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
 	parts := n / symvRowsAtOnce
-	row := func(p int) int { // the first of part p: of the triangle, p/parts lie above
+	row := func(p int) int { // first row of part p: p/parts of the triangle are above it
 		return int(float64(n)*(1-math.Sqrt(1-float64(p)/float64(parts)))) / 24 * 24
 	}
 	ws := packPool.Get().(*packs)
@@ -177,12 +178,12 @@ func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
 	}
 }
 
-// wordy is how many multiplications of a product of matrices take as long as one of a product with
-// a vector, which waits for memory.
+// wordy is the cost of a multiplication in a product with a vector, which waits for memory. The
+// unit is a multiplication in a product of matrices.
 const wordy = 16
 
-// shareOut runs work on parts of 0 … count; every item takes depth multiplications. The
-// parts begin at multiples of 24.
+// shareOut divides 0 … count into parts and runs work on each; every item takes depth
+// multiplications. The parts begin at multiples of 24.
 func shareOut(count, depth int, work func(from, to int)) {
 	const enough = 1 << 15 // multiplications: 0.01 ms or so
 	step := max(24, (enough/depth+23)/24*24)
@@ -190,15 +191,15 @@ func shareOut(count, depth int, work func(from, to int)) {
 }
 
 // solveVector computes x ← op(U)⁻¹ x for an n×n upper triangle, a block of unknowns after the
-// other. Threads take the blocks in that order, and each takes off its own what the blocks before
-// it come to as soon as they have.
+// other. Threads take the blocks in that order. Each thread subtracts the terms of the earlier
+// blocks from its own block as soon as they are known.
 func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	s := substitution{trans: trans, n: n, u: u, ldu: ldu, x: x}
 	if shared(wordy * n * n / 2) {
 		s.runParallel()
 		return
 	}
-	if trans { // what is solved for is taken off all that is left, so that rows of U pass whole
+	if trans { // subtract each unknown from all equations left: whole rows of U are read
 		solveVectorBlock(true, n, u, ldu, x)
 		return
 	}
@@ -211,7 +212,7 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	packPool.Put(ws)
 }
 
-// substitution is one solveVector.
+// substitution is the state of one solveVector.
 type substitution struct {
 	trans bool
 	n     int
@@ -224,8 +225,8 @@ const atOnce = 192 // unknowns of a block
 
 func (s *substitution) blocks() int { return (s.n + atOnce - 1) / atOnce }
 
-// block is where the unknowns are that are solved for as number k: with U itself, the last are
-// first.
+// block is the range of the unknowns that are solved for as number k. With U itself the last
+// unknowns are solved for first.
 func (s *substitution) block(k int) (from, to int) {
 	if !s.trans {
 		k = s.blocks() - 1 - k
@@ -234,7 +235,7 @@ func (s *substitution) block(k int) (from, to int) {
 }
 
 func (s substitution) runParallel() {
-	var solved atomic.Int32 // so many blocks are
+	var solved atomic.Int32 // number of blocks that are solved for
 	Parallel(s.blocks(), func(k int) {
 		ws := packPool.Get().(*packs)
 		s.begin(ws, k)
@@ -252,7 +253,7 @@ func (s substitution) runParallel() {
 	})
 }
 
-// begin makes room for what each block before block k takes off it.
+// begin makes room for the terms that the blocks before block k subtract from it.
 func (s *substitution) begin(ws *packs, k int) {
 	if !s.trans {
 		ws.a = grow(ws.a, k*atOnce)
@@ -260,8 +261,8 @@ func (s *substitution) begin(ws *packs, k int) {
 	}
 }
 
-// takeOff takes off block k what blocks p to q have come to; with U itself it is not yet added up,
-// so that rows of U pass from memory as they lie there.
+// takeOff subtracts the terms of blocks p to q from block k. With U itself the terms are kept in
+// ws.a and added up later, so that rows of U are read in the order of memory.
 func (s *substitution) takeOff(ws *packs, k, p, q int) {
 	const rows = 8
 	i, end := s.block(k)
@@ -281,7 +282,7 @@ func (s *substitution) takeOff(ws *packs, k, p, q int) {
 	}
 }
 
-// solve solves for block k, once all is taken off.
+// solve solves for block k, after all earlier blocks are subtracted.
 func (s *substitution) solve(ws *packs, k int) {
 	i, end := s.block(k)
 	x := s.x[i:end]

@@ -1,4 +1,4 @@
-// Package linalg is the one door to dense linear algebra: factorisations, triangular solves,
+// Package linalg is the dense linear algebra of this module: factorisations, triangular solves,
 // symmetric products.
 //
 // Matrices are row-major raw slices in gonum's blas64 structs. A symmetric matrix is stored in its
@@ -13,7 +13,7 @@
 // The kernels are Go assembly for AVX-512 and for AVX2 with FMA, chosen when the program starts,
 // and plain Go elsewhere; the environment variable GPC_TUNE_SIMD (avx512, avx2, generic) forces
 // one. The bits of a result depend on that choice alone: not on the number of threads
-// ([SetThreads]), nor on where the operands lie in memory.
+// ([SetThreads]) or on the place of the operands in memory.
 package linalg
 
 import (
@@ -52,7 +52,7 @@ func LogDet(u blas64.Triangular) float64 {
 }
 
 // SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is
-// n×n, B is n×m. The bits of a column of X do not depend on the other columns, nor on their number.
+// n×n, B is n×m. The bits of a column of X do not depend on the other columns or on their number.
 func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	checkTriangular("SolveTri", u)
 	checkGeneral("SolveTri", b)
@@ -115,8 +115,8 @@ func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c bla
 	syrk("Syrk", t, alpha, a, nil, beta, c)
 }
 
-// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or
-// α Aᵀ diag(d) A + β C (blas.Trans), an update of any rank with weights of either sign.
+// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or α Aᵀ diag(d) A
+// + β C (blas.Trans). This is an update of any rank with weights of either sign.
 func SyrkDiag(t blas.Transpose, alpha float64, a blas64.General, d []float64, beta float64, c blas64.Symmetric) {
 	_, k, _ := factor("SyrkDiag", t, a)
 	checkVector("SyrkDiag", "d", d, k)
@@ -166,8 +166,8 @@ func row(x []float64) blas64.General {
 	return blas64.General{Rows: 1, Cols: len(x), Stride: max(1, len(x)), Data: x}
 }
 
-// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: A passes
-// from memory once for all of them.
+// SymvRows computes y ← α A x + β y for symmetric A, for every row x of X and the same row y of Y.
+// A is read from memory once for all rows.
 func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General) {
 	checkSymmetric("SymvRows", a)
 	checkGeneral("SymvRows", x)
@@ -183,7 +183,7 @@ func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64,
 }
 
 // Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it
-// (blas.Upper), to those of A on the other side. B may be A.
+// (blas.Upper), to the entries of A on the other side. B may be A.
 func Reflect(to blas.Uplo, b, a blas64.General) {
 	checkGeneral("Reflect", a)
 	checkGeneral("Reflect", b)
@@ -198,7 +198,7 @@ func Reflect(to blas.Uplo, b, a blas64.General) {
 	Parallel((n+block-1)/block, func(job int) {
 		i := job * block
 		w := min(block, n-i)
-		x, y := a.Data[i*a.Stride:], b.Data[i*b.Stride:] // the block's rows
+		x, y := a.Data[i*a.Stride:], b.Data[i*b.Stride:] // rows of the block
 		if to == blas.Upper {
 			active.transpose(w, i, x, a.Stride, b.Data[i:], b.Stride)
 		} else {

@@ -8,9 +8,9 @@ const (
 )
 
 // LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, with an error below
-// 2e-15 |log Φ(z)| + 2e-18, so that Φ(z) is right to its last places. That is all that
-// TruncatedNormal gives but for |log Φ(z)| < 1e-3, in a fraction of the time where |z| ≤ 9: there
-// it sums the Taylor series about the nearest of logNormNodes.
+// 2e-15 |log Φ(z)| + 2e-18, so that Φ(z) is right to its last places. Only for |log Φ(z)| < 1e-3 is
+// TruncatedNormal more accurate. For |z| ≤ 9, LogNormCDF takes a fraction of its time: there it
+// sums the Taylor series about the nearest of logNormNodes.
 func LogNormCDF(z float64) float64 {
 	switch {
 	case z > logNormReach:
@@ -52,7 +52,7 @@ var hazardNodes = func() (nodes [2*hazardReach/logNormSpacing + 1][12]float64) {
 	return nodes
 }()
 
-// hazardReach is up to where the series of r are.
+// hazardReach bounds |z| for the series of r.
 const hazardReach = 2
 
 // hazardSeries are the first Taylor coefficients of r = N/Φ about z, from r' = -r(z + r).
@@ -95,7 +95,7 @@ func TruncatedNormal(z float64) Truncated {
 		k := int((z+hazardReach)/logNormSpacing + 0.5)
 		u := z - (float64(k)*logNormSpacing - hazardReach)
 		logMass, r = LogNormCDF(z), series(&hazardNodes[k], u)
-	default: // Φ(-z) by the ratios at z, which make the tail
+	default: // Φ(-z) by the ratios at z, as in the tail
 		a2 := 2 / (z + thirdRatio(z))
 		n := normPDF(z)
 		q := n / (z + 1/(z+a2))
@@ -104,7 +104,7 @@ func TruncatedNormal(z float64) Truncated {
 	return describe(z, logMass, r)
 }
 
-// truncated is TruncatedNormal without tables, for these are made of it.
+// truncated is TruncatedNormal without tables. The tables are made from it.
 func truncated(z float64) Truncated {
 	if z < -2 {
 		return truncatedTail(-z)
@@ -121,11 +121,11 @@ func truncated(z float64) Truncated {
 	return describe(z, logMass, n/mass)
 }
 
-// describe is the rest of Truncated, given log Φ(z) and r, for z ≥ -2.
+// describe computes the other fields of Truncated from log Φ(z) and r, for z ≥ -2.
 func describe(z, logMass, r float64) Truncated {
 	mean := z + r
 	variance := 1 - r*mean
-	third := r*mean*mean - r*variance // in this order, for z² may overflow where r is 0
+	third := r*mean*mean - r*variance // this order, because z² may overflow where r is 0
 	return Truncated{logMass, r, mean, variance, third}
 }
 
@@ -154,7 +154,7 @@ func truncatedTail(t float64) Truncated {
 
 // thirdRatio is a₃ at t ≥ 2, by a Taylor series up to ratioReach.
 func thirdRatio(t float64) float64 {
-	if !(t < ratioReach) { // nor is NaN in the table
+	if !(t < ratioReach) { // NaN is not in the table either
 		return ratio(3, t)
 	}
 	part := math.Float64bits(t) >> ratioShift
@@ -174,11 +174,11 @@ func ratio(k int, t float64) float64 {
 	return a
 }
 
-// Each octave of 2 ≤ t < ratioReach has 16 parts, which the upper bits of t tell.
+// Each octave of 2 ≤ t < ratioReach has 16 parts, given by the upper bits of t.
 const ratioShift, ratioOctaves, ratioReach = 48, 6, 128
 
-// ratioNodes are the Taylor coefficients of a₃ about the middle of each part, of which a part
-// reaches no further than 1/32 of t.
+// ratioNodes are the Taylor coefficients of a₃ about the middle of each part of t. A part reaches
+// no further than 1/32 of t.
 var ratioNodes = func() (nodes [16 * ratioOctaves][12]float64) {
 	for i := range nodes {
 		part := math.Float64bits(2)>>ratioShift + uint64(i)
@@ -209,7 +209,7 @@ func series(c *[12]float64, u float64) float64 {
 	return c[0] + (u*odd + v*even)
 }
 
-// normPDF returns N(z) = exp(-z²/2)/√(2π) with the rounding of z² made good.
+// normPDF returns N(z) = exp(-z²/2)/√(2π) with a correction for the rounding of z².
 func normPDF(z float64) float64 {
 	z = min(math.Abs(z), 40) // N(40) is already 0 in float64
 	zz := z * z
@@ -217,7 +217,7 @@ func normPDF(z float64) float64 {
 }
 
 // normCDF returns Φ(z) for z ≤ 2 given n = N(z), by the error function; the rounding of z/√2, which
-// would cost a factor z² in the lower tail, is made good to first order.
+// would cost a factor z² in the lower tail, is corrected to first order.
 func normCDF(z, n float64) float64 {
 	x := -z / math.Sqrt2
 	return math.Erfc(x)/2 + n*(math.FMA(x, math.Sqrt2, z)+x*sqrt2Low)

@@ -26,7 +26,7 @@ func TestTruncatedNormalIsRightToTheLastPlacesInBothTails(t *testing.T) {
 	for z := -45.0; z < 40; z += 1.217 {
 		points = append(points, z)
 	}
-	for z := -2.2; z < 0.1; z += 0.0243 { // where the error function loses most digits, and the change of method
+	for z := -2.2; z < 0.1; z += 0.0243 { // here the error function loses most digits, and the method changes
 		points = append(points, z)
 	}
 	for z := -9.0625; z < 9.1; z += 0.0625 { // the nodes of LogNormCDF, and the points farthest from them

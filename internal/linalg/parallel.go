@@ -9,17 +9,17 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// threads is how many goroutines one operation may use.
+// threads is the number of goroutines that one operation may use.
 var threads atomic.Int32
 
-// parallelWork is the number of multiplications from which an operation is shared: some 0.02 ms.
+// parallelWork is the number of multiplications from which an operation is shared: about 0.02 ms.
 const parallelWork = 1 << 20
 
-// shared says whether threads share an operation of so many multiplications.
+// shared reports whether threads share an operation of this number of multiplications.
 func shared(multiplications int) bool { return threads.Load() > 1 && multiplications >= parallelWork }
 
-// perThread is into how many parts for each thread an operation is cut, so that none waits long for
-// the last.
+// perThread is the number of parts of an operation for each thread. It is above 1, so that no
+// thread waits long for the last.
 const perThread = 8
 
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the
@@ -27,8 +27,8 @@ const perThread = 8
 // for every n.
 func SetThreads(n int) { threads.Store(int32(n)) }
 
-// Parallel runs work(0) … work(jobs-1) on up to the number of threads set, the calling goroutine
-// among them. They may use this package. If one panics, the caller does.
+// Parallel runs work(0) … work(jobs-1) on up to the number of threads set, including the calling
+// goroutine. work may use this package. If work panics, Parallel panics.
 func Parallel(jobs int, work func(job int)) {
 	helpers := min(int(threads.Load()), jobs) - 1
 	if helpers <= 0 {
@@ -56,8 +56,8 @@ type region struct {
 	jobs    int32
 	work    func(job int)
 	next    atomic.Int32
-	entered atomic.Int32  // how many helpers have begun; below 0 once none may
-	left    chan struct{} // has a value for each of them that has ended
+	entered atomic.Int32  // number of helpers that have begun; below 0: no more may begin
+	left    chan struct{} // receives a value for each helper that has ended
 	caught  panics.Catcher
 }
 
@@ -67,14 +67,14 @@ func (r *region) run() {
 	}
 }
 
-// A helper that has done its part watches for the next region: a fit has thousands of them a
-// second, and to wake a sleeping thread takes longer than many of them.
+// A helper that has done its part watches for the next region. A fit has thousands of regions a
+// second, and waking a sleeping thread takes longer than many a region.
 var (
 	watching atomic.Int32            // helpers that watch, less the regions that are offered
-	offers   = make(chan *region, 1) // taken by those that watch
+	offers   = make(chan *region, 1) // taken by helpers that watch
 )
 
-// call brings a helper to the region, one that watches or else a new one.
+// call brings a helper to the region: one that watches, or else a new one.
 func (r *region) call() {
 	if watching.Add(-1) >= 0 {
 		offers <- r
@@ -84,7 +84,8 @@ func (r *region) call() {
 	go r.help()
 }
 
-// help works in the region and then in those offered, until it has watched in vain.
+// help works in the region, and then in regions that are offered. It ends when it has watched in
+// vain.
 func (r *region) help() {
 	for r != nil {
 		if r.entered.Add(1) > 0 {
@@ -112,7 +113,8 @@ type watch struct {
 	looks int
 }
 
-// watchFor is how long. With 0.2 ms, EP of 767 cases took a tenth longer; with 1 ms, no less.
+// watchFor is the duration of a watch. With 0.2 ms, EP of 767 cases took a tenth longer; with 1 ms,
+// no less.
 const watchFor = 500 * time.Microsecond
 
 func newWatch() watch { return watch{began: time.Now()} }
@@ -130,11 +132,11 @@ func (w *watch) goesOn() bool {
 // decides the order of summation in SumRows, and so the bits.
 const rowsAtOnce = 32
 
-// leastRows is the order of a matrix from which a pass over it is shared: some 0.05 ms of work.
+// leastRows is the order of a matrix from which a pass over it is shared: about 0.05 ms of work.
 const leastRows = 256
 
 // Rows runs work(i0, i1) for every block of a few of n rows, each of about n entries: a pass over a
-// matrix. The blocks are the same for any number of threads, which share them; they may use this
+// matrix. Threads share the blocks, which are the same for any number of threads. work may use this
 // package.
 func Rows(n int, work func(i0, i1 int)) {
 	blocks := (n + rowsAtOnce - 1) / rowsAtOnce
@@ -148,8 +150,8 @@ func Rows(n int, work func(i0, i1 int)) {
 	Parallel(blocks, run)
 }
 
-// SumRows adds to sum what work adds to it for every block of Rows. Blocks have sums of their own,
-// which are added in order, so that bits do not depend on the number of threads.
+// SumRows calls work for every block of Rows, each with a sum of its own. It adds these to sum in
+// order, so that bits do not depend on the number of threads.
 func SumRows(n int, sum []float64, work func(sum []float64, i0, i1 int)) {
 	parts := make([]float64, (n+rowsAtOnce-1)/rowsAtOnce*len(sum))
 	Rows(n, func(i0, i1 int) {

@@ -100,11 +100,11 @@ func TestHelpersEnd(t *testing.T) {
 				t.Fatalf("%d helpers still watch", watching.Load())
 			}
 		}
-		time.Sleep(10 * time.Millisecond) // they have said that they end
+		time.Sleep(10 * time.Millisecond) // the helpers have announced that they end
 		counts = append(counts, runtime.NumGoroutine())
 		var together sync.WaitGroup
 		together.Add(8)
-		Parallel(8, func(int) { // eight goroutines, each of which waits for the others
+		Parallel(8, func(int) { // eight goroutines that wait for each other
 			together.Done()
 			together.Wait()
 		})
@@ -114,7 +114,8 @@ func TestHelpersEnd(t *testing.T) {
 	}
 }
 
-// A panic of any job, on whichever goroutine, is one of the caller, who can recover; the others are waited for.
+// A panic of a job on any goroutine becomes a panic of the caller, who can recover. The other jobs
+// are waited for.
 func TestParallelPanics(t *testing.T) {
 	defer SetThreads(1)
 	SetThreads(3)

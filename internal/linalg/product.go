@@ -15,20 +15,20 @@ const (
 	colBlock = 4104
 )
 
-// even returns the size of the blocks when n is cut into as few as limit allows, all but the last
-// of one size, which is a multiple of 24.
+// even returns the size of the blocks when n is cut into as few blocks as limit allows. The size is
+// a multiple of 24, except for the last block.
 func even(n, limit int) int {
 	blocks := max(1, (n+limit-1)/limit)
 	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
 }
 
-// form says which entries of an operand exist.
+// form is the pattern of the stored entries of an operand.
 type form int
 
 const (
 	dense      form = iota
 	triangular      // entries (i, p) with p < i are 0; what is stored there is not used
-	symmetric       // entries (i, p) with p < i are those at (p, i)
+	symmetric       // entries (i, p) with p < i are stored at (p, i)
 )
 
 // operand is one factor of a product: entry (i, p) at data[i·rs + p·cs], where p is the index
@@ -46,9 +46,8 @@ func (x operand) same(y operand) bool {
 // product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the
 // one routine behind every product of matrices: a transpose is a swap of strides.
 //
-// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order:
-// whatever the rest of the shape, the place in memory and the threads, so that bits depend on none
-// of these.
+// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order: so
+// bits do not depend on the rest of the shape, the place in memory or the threads.
 type product struct {
 	m, n, k int
 	alpha   float64
@@ -95,9 +94,9 @@ type part struct{ i0, i1, j0, j1 int }
 
 func (p *product) part(c part) { p.block(c.i0, c.i1, c.j0, c.j1) }
 
-// cut cuts a block of C into parts for the threads to share, on multiples of the tile from its
-// corner, so that every tile is computed as on one thread. Parts are about square, as each packs
-// its rows of A and its columns of B for itself; of a triangle the largest are first.
+// cut cuts a block of C into parts that threads share. Parts begin at multiples of the tile from
+// its corner, so that every tile is computed as on one thread. They are about square, because each
+// part packs its own rows of A and columns of B. In a triangle the largest parts come first.
 func (p *product) cut(i0, i1, j0, j1 int) (parts []part) {
 	const height, least = 192, 384
 	m, n := i1-i0, j1-j0
@@ -145,7 +144,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	packPool.Put(ws)
 }
 
-// step adds the share of steps pc to pc+kc of the sum to rows i0 to i1, columns jc to j1 of C.
+// step adds steps pc to pc+kc of the sum to rows i0 to i1, columns jc to j1 of C.
 func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 	// a triangular operand has nothing in this block of the sum beyond index pc+kc
 	if p.b.form == triangular {
@@ -161,13 +160,13 @@ func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 		return
 	}
 	mr, nr := active.tile()
-	packed, from := p.packed, 0 // from the panel of column from on
+	packed, from := p.packed, 0 // packed panels, the first one for column from
 	if packed == nil {
 		ws.b = grow(ws.b, (j1-jc+nr-1)/nr*nr*kc)
 		p.b.pack(ws.b, jc, j1, pc, kc, nr)
 		packed, from = ws.b, jc
 	}
-	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
+	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as panels of A
 	mc := even(i1-i0, rowBlock)
 	for ic := i0; ic < i1; ic += mc {
 		end := min(i1, ic+mc)
@@ -186,8 +185,8 @@ func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 	}
 }
 
-// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from
-// the packed operands, A in panels of w rows, a multiple of a tile's.
+// tiles adds steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed
+// operands. A is packed in panels of w rows, a multiple of a tile's.
 func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, jc, jEnd, pc, kc int) {
 	s := active
 	mr, nr := s.tile()
@@ -200,7 +199,7 @@ func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, j
 			if p.upper && i >= j+nr {
 				break
 			}
-			first := 0 // where this tile's sum begins: entries before it are zeros of a triangular operand
+			first := 0 // first step of this tile's sum; before it a triangle has zeros
 			if p.a.form == triangular {
 				first = i
 			}
@@ -270,7 +269,7 @@ func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
 	if r < w {
 		clear(dst[:k*w])
 	}
-	left := 0 // columns left of the block's diagonal; those of a triangle are not asked for
+	left := 0 // columns left of the block's diagonal; not needed of a triangle
 	if x.form != dense {
 		left = min(max(i-p0, 0), k)
 	}

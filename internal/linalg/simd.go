@@ -22,8 +22,8 @@ func choose(name string, have []simd) (simd, error) {
 	return have[i], nil
 }
 
-// Err says that the environment asks for instructions that this machine lacks: nothing is to be
-// computed then.
+// Err returns an error if the environment asks for instructions that this machine lacks. Nothing
+// may be computed then.
 func Err() error { return unavailable }
 
 // SIMD names the instruction set in use, "avx512", "avx2" or "generic". Machines that run one build

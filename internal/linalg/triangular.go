@@ -97,7 +97,7 @@ func (t *triangle) solve(panel []float64, first int) {
 	}
 }
 
-// side says on which side of the unknown X the triangle stands.
+// side is the side of the unknown X on which the triangle stands.
 type side int
 
 const (
@@ -106,8 +106,8 @@ const (
 	right                 // X U = B
 )
 
-// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. One block
-// of unknowns after the other is solved for and subtracted from the equations left.
+// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. It solves
+// for one block of unknowns after the other, and subtracts each from the remaining equations.
 func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	if n == 0 || m == 0 {
 		return
@@ -135,7 +135,7 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 				p.a = operand{data: b[i:], rs: ldb, cs: 1}
 				p.b = operand{data: u[i*ldu+end:], rs: 1, cs: ldu}
 			}
-		case left: // from the last unknown to the first
+		case left: // solves from the last unknown to the first
 			i = rest
 			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
 			p.m, p.n, p.c = rest, m, b
@@ -276,7 +276,7 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 			ws.panels[(j+q)*nr+q] = 1
 		}
 		ws.solve(ws.panels, j)
-		for q := range cols { // the diagonal tile, and then what is right of it
+		for q := range cols { // the diagonal tile, and then the tiles to its right
 			row := u[(j+q)*ldu : (j+q)*ldu+n]
 			for i := j + q; i < min(n, j+nr); i++ {
 				row[i] = ws.panels[i*nr+q]
@@ -288,8 +288,8 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 	}
 }
 
-// squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the
-// top: each needs the rows below it and a copy of itself.
+// squareTriangular replaces the upper triangle V by the upper triangle of V Vᵀ, block row by block
+// row from the top: each needs the rows below it and a copy of itself.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)
@@ -318,13 +318,13 @@ func squareTriangular(n int, v []float64, ldv int) {
 	if i < n {
 		w, last := n-i, operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
 		own := product{m: w, n: w, k: w, alpha: 1, a: last, b: last, c: last.data, ldc: ldv, upper: true}
-		own.block(0, w, 0, w) // in place, for all of the block is packed before any of it is overwritten
+		own.block(0, w, 0, w) // in place: the whole block is packed before any of it is overwritten
 	}
 	solverPool.Put(ws)
 }
 
-// squareParallel computes the three products of a block row: those of the block on the diagonal,
-// one added to the other, and the one beside it.
+// squareParallel computes the three products of a block row. The block on the diagonal is own plus
+// add. The product named beside is the rest of the row.
 func squareParallel(own, add, beside product) {
 	const strip = 48
 	strips, parts := (own.m+strip-1)/strip, beside.cut(0, beside.m, 0, beside.n)

@@ -22,19 +22,19 @@ func CPU() string { return cpu(root) }
 func cpu(root fs.FS) string { return field(root, "proc/cpuinfo", "model name") }
 
 // Available is the number of bytes of memory that this process could still use without displacing
-// others: what the system counts as available, or the rest of the limit of a control group or of
-// the process (ulimit -v). ok is false if none is known.
+// others. It is the least of the memory that the system counts as available and the rest of the
+// limits of control groups and of the process (ulimit -v). ok is false if none is known.
 func Available() (bytes int64, ok bool) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return available(root, int64(m.HeapIdle))
 }
 
-// threads is the address space that threads to come may take from a limit: in a program with C
+// threads is the address space that future threads may take from a limit: in a program with C
 // libraries, a thread that starts reserves a stack and an arena for malloc, 136 MiB for a moment.
 const threads = 256 << 20
 
-// available is Available with so many idle bytes of the address space.
+// available is Available, given the number of idle bytes that this process has reserved.
 func available(root fs.FS, idle int64) (least int64, ok bool) {
 	note := func(v int64) {
 		if v = max(v, 0); !ok || v < least {
@@ -64,8 +64,8 @@ func available(root fs.FS, idle int64) (least int64, ok bool) {
 		default:
 			continue
 		}
-		// A group is subject to the limits of those above it. In a container the path may be that
-		// of the host, and only the root is visible.
+		// A group is subject to the limits of all groups above it. In a container the path may be a
+		// path of the host, and only the root is visible.
 		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
 			dir := path.Join(base, group)
 			most, ok1 := number(root, path.Join(dir, limit))

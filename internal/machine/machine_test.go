@@ -75,7 +75,7 @@ func TestAvailable(t *testing.T) {
 // left holds memory until it is idle.
 var left []byte
 
-// Of a limit on the address space, memory that the collector has freed is available again.
+// Under a limit on the address space, memory that the collector has freed is available again.
 func TestIdleMemoryIsAvailable(t *testing.T) {
 	left = make([]byte, 64<<20)
 	left = nil
@@ -109,8 +109,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// What this process has left behind is released once where what is free does not suffice, and then
-// what is free counts.
+// If the free memory does not suffice, memory that the process no longer uses is released once.
+// Then the free memory counts.
 func TestReleaseBeforeRefusal(t *testing.T) {
 	for _, c := range []struct {
 		bytes, limit, free, left int64 // left behind
@@ -133,7 +133,8 @@ func TestReleaseBeforeRefusal(t *testing.T) {
 	}
 }
 
-// The footprint is what is in use, what the collector may leave behind it, and 8 MiB.
+// The footprint is the sum of the bytes in use, the garbage that the collector may leave, and 8
+// MiB.
 func TestFootprint(t *testing.T) {
 	for _, c := range []struct {
 		bytes, want int64

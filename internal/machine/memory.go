@@ -12,7 +12,7 @@ import (
 // ErrMemory marks work that needs more memory than there is.
 var ErrMemory = errors.New("not enough memory")
 
-// Admit returns ErrMemory if bytes are more than limit; 0 stands for the memory that is free, if
+// Admit returns ErrMemory if bytes are more than limit; a limit of 0 stands for the free memory, if
 // that is known.
 func Admit(bytes, limit int64) error { return admit(bytes, limit, Available, debug.FreeOSMemory) }
 
@@ -21,7 +21,7 @@ func admit(bytes, limit int64, available func() (int64, bool), release func()) e
 	if limit == 0 {
 		free, ok := available()
 		if ok && bytes > free {
-			release() // what this process has left behind is free
+			release() // memory that this process no longer uses is free
 			free, ok = available()
 		}
 		if have, words = free, "%w: %s are needed, and %s are free"; !ok {
@@ -42,8 +42,9 @@ const Slack = 25
 // the garbage collector.
 const overhead = 8 << 20
 
-// Footprint is the memory of work that has so many bytes in use, with what a garbage collector
-// leaves uncollected that starts at this percentage of what is in use (GOGC).
+// Footprint is the memory, in bytes, of work that has this number of bytes in use. It includes
+// garbage that is not collected yet: the collector starts when garbage is this percentage of the
+// bytes in use (GOGC).
 func Footprint(bytes int64, percent int) int64 {
 	return overhead + int64(float64(bytes)*float64(100+percent)/100)
 }

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// Process identifies this process among all processes of all machines, at any time, as the place
-// where its number counts, its number, and when it started. It is "" if that cannot be known.
+// Process identifies this process among all processes of all machines, at any time. It consists of
+// the place where its number counts, its number, and its start time. It is "" if that cannot be
+// known.
 var Process = sync.OnceValue(func() string {
 	where, start := place(), started("self")
 	if where == "" || start == "" {

@@ -8,8 +8,8 @@ import (
 )
 
 // place names the start of the kernel and the namespaces of process numbers and of time. Containers
-// may have namespaces of their own. Equal numbers are of one process only in one place. It is "" if
-// these cannot be read.
+// may have namespaces of their own. Equal numbers belong to one process only within one place. It
+// is "" if these cannot be read.
 var place = sync.OnceValue(func() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -29,8 +29,8 @@ var ours = sync.OnceValue(func() bool {
 	return err == nil && self == strconv.Itoa(os.Getpid())
 })
 
-// started is when a process started, in ticks of the kernel since its start; "": it is not known.
-// It is "ended" for a process that has ended and whose parent has not asked how.
+// started is the start time of a process, in ticks since the start of the kernel; "": it is not
+// known. It is "ended" for a process that has ended and whose parent has not waited for it.
 func started(pid string) string {
 	if pid != "self" && !ours() {
 		return ""

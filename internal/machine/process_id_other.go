@@ -4,11 +4,11 @@ package machine
 
 import "os"
 
-// place names this machine, in which a number is of one process only.
+// place names this machine. Within it a number belongs to one process.
 func place() string {
 	host, _ := os.Hostname() // "": it is not known
 	return host
 }
 
-// started has no times of starts: a number that another process has now counts as that process.
+// started knows no start times: a number that another process has reused counts as the old process.
 func started(string) string { return "-" }

@@ -11,7 +11,7 @@ import (
 )
 
 // A process has ended if its number is one here and no process has it, or one that started at
-// another time. Of processes elsewhere nothing is known.
+// another time. Nothing is known about processes elsewhere.
 func TestEnded(t *testing.T) {
 	self := strings.Fields(Process())
 	if len(self) != 3 {
@@ -38,7 +38,7 @@ func TestEnded(t *testing.T) {
 		t.Error("the number of a process that has ended, which another has now, counts as its own")
 	}
 	child.Process.Kill()
-	for range 1000 { // it has ended before anybody has asked how
+	for range 1000 { // it has ended, and its parent has not waited for it yet
 		if start == "-" || Ended(alive) {
 			break
 		}

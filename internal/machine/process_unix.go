@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Apart makes a command run in its own group of processes, so that it receives only the signals
-// that are passed on, not those of the terminal. The end of its context kills the whole group.
+// Apart makes a command run in its own group of processes, so that it receives only signals that
+// are passed on, and none from the terminal. The end of its context kills the whole group.
 func Apart(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.Cancel != nil {
@@ -16,6 +16,6 @@ func Apart(c *exec.Cmd) {
 	}
 }
 
-// End kills what an Apart command that has ended left in its group, of which at least one process
-// must be there: an empty group's number may be that of another.
+// End kills the processes that an Apart command has left in its group when it ended. There must be
+// at least one: the number of an empty group may belong to another group.
 func End(c *exec.Cmd) { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A command runs in a group of its own, all of which ends with its context: nothing writes to its
-// output any more.
+// A command runs in a group of its own. The whole group ends with its context: nothing writes to
+// its output any more.
 func TestApart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := exec.CommandContext(ctx, "sh", "-c", "(sleep 3; echo late) & echo started; wait")

@@ -18,7 +18,7 @@ const calls = 4
 
 // Error is a panic.
 type Error struct {
-	Value any      // what panic was called with
+	Value any      // argument of panic
 	At    []string // the innermost calls, as "kernel.SE.Gram (se.go:31)"
 }
 
@@ -29,7 +29,7 @@ func Try(f func()) error {
 		return nil
 	}
 	for {
-		inner, ok := p.Value.(*panics.Recovered) // from a goroutine that f waited for
+		inner, ok := p.Value.(*panics.Recovered) // panic of a goroutine that f waited for
 		if !ok {
 			break
 		}

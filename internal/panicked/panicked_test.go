@@ -45,8 +45,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// A panic in a goroutine that conc propagates is reported with the calls of that goroutine, not with those of the
-// wait.
+// A panic in a goroutine that conc propagates is reported with the calls of that goroutine, not
+// with the calls of the wait.
 func TestTryInAGoroutine(t *testing.T) {
 	err := Try(func() {
 		var g conc.WaitGroup

@@ -25,8 +25,8 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// The angles are those of Murray, Adams & MacKay 2010, Figure 2: the bracket shrinks to the side of
-// each angle that is refused.
+// The angles follow Murray, Adams & MacKay 2010, Figure 2: the bracket shrinks to the side of each
+// angle that is refused.
 func TestAnglesOfASlice(t *testing.T) {
 	for seed := range uint64(20) {
 		var angles []float64

@@ -1,4 +1,4 @@
-// Package random has what several rooms draw random numbers with: derived seeds, and a transition
+// Package random draws random numbers for several packages: from derived seeds, and by a transition
 // of elliptical slice sampling.
 package random
 
@@ -22,8 +22,8 @@ func Derive(seed uint64, path ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// Content is a number that depends on the values alone; -0 counts as 0. What is drawn by it does
-// not depend on the order of rows.
+// Content is a number that depends on the values only; -0 counts as 0. Draws that are seeded with
+// it do not depend on the order of rows.
 func Content(values []float64) uint64 {
 	h := uint64(len(values))
 	for _, v := range values {

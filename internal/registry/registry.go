@@ -19,17 +19,17 @@ import (
 type Decode func(v any) error
 
 // Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
-// With an error the constructor returns the component as far as it was read, only for finding
-// further mistakes.
+// With an error the constructor also returns the component as far as it was read, to find further
+// mistakes.
 type Entry[I any] struct {
 	Name string
 	Doc  string
 	New  func(Decode) (I, error)
 
-	NeedsOptions bool // it has no default: New(nil) is an example
+	NeedsOptions bool // the component has no default: New(nil) is an example
 
 	version    int  // less than 2: the first version
-	registered bool // by another program
+	registered bool // registered by another program
 }
 
 // At returns the entry with a version of what the component computes; the default is 1. It is
@@ -119,7 +119,8 @@ func (e Entry[I]) keyVersion() int {
 	return e.version
 }
 
-// Raised lists the components with versions in keys, with what tells their values apart (Origin).
+// Raised calls put with every component that has a version in keys, and with its origin, by which
+// its values are recognised.
 func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 	for _, e := range t {
 		if e.keyVersion() == 0 {
@@ -133,17 +134,17 @@ func (t Table[I]) Raised(put func(name string, version int, origin any)) {
 	}
 }
 
-// Made is a component that a function has made of functions, and whose options are not its fields.
+// Made is a component that a function has made from functions. Its options are not its fields.
 type Made[I any] interface {
-	// Origin is a pointer by which all components of one call of the function are known.
+	// Origin returns a pointer that is the same for all components of one call of the function.
 	Origin() any
-	// Options is a new struct with the options, which has yaml tags.
+	// Options returns a new struct of the options, with yaml tags.
 	Options() any
-	// With returns the component with what was read into a pointer to that struct.
+	// With returns the component with options: a pointer to a struct of Options that was read.
 	With(options any) I
 }
 
-// origin is what tells components apart: the type of v or, of Made components, their Origin.
+// origin identifies a component: the type of v or, for Made components, their Origin.
 func origin(v any) any {
 	if of, made := v.(interface{ Origin() any }); made {
 		return of.Origin()
@@ -253,8 +254,9 @@ func Suggest(name string, have []string) string {
 	return Nearest(name, have) + " (have " + strings.Join(have, ", ") + ")"
 }
 
-// Nearest is the part of an error message about an unknown name that says which name is used here
-// for it, or else which of have is near: `; did you mean "probit"?`. It is "" if none is.
+// Nearest is the part of an error message about an unknown name that suggests the name used here
+// for the same thing, or else the nearest name in have: `; did you mean "probit"?`. It is "" if
+// none is.
 func Nearest(name string, have []string) string {
 	if meant, note := Elsewhere(name, have); meant != "" {
 		if note != "" {
@@ -295,9 +297,10 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Options visits the fields of a component with yaml names, including those of inlined structs. A
+// Options visits the fields of a component with yaml names, including fields of inlined structs. A
 // component that is no struct has none. A field of a type whose table is Inlined has an option for
-// each row: a new value, which is the field's if that is of the row, and which Store puts there.
+// each row. The value of an option is new; it equals the field's value if that is of the row. Store
+// puts it into the field.
 func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
 	if v.Kind() != reflect.Struct {
 		return

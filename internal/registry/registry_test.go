@@ -155,7 +155,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// The nearest name is suggested if at most half of the letters differ, and the first of equals.
+// The nearest name is suggested if at most half of the letters differ. Of equally near names it is
+// the first.
 func TestSuggestions(t *testing.T) {
 	for _, c := range []struct {
 		name, have, want string
@@ -259,7 +260,7 @@ func init() {
 	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too")})
 }
 
-// The names of an inlined table are options, one of which can be given.
+// The names of an inlined table are options. Only one of them can be given.
 func TestOptions(t *testing.T) {
 	list := func(z zoo) (found []string) {
 		Options(reflect.ValueOf(z), func(name string, f reflect.Value, of reflect.StructField) {

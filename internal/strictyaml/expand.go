@@ -4,8 +4,8 @@ import "slices"
 
 // Limits on a cross product.
 const (
-	MaxAlternatives = 100_000   // its cells
-	maxExpanded     = 5_000_000 // nodes created for it
+	MaxAlternatives = 100_000   // cells of one cross product
+	maxExpanded     = 5_000_000 // nodes created for one cross product
 )
 
 // Expand returns the cross product of a part of a text in which any value may be a list of
@@ -93,7 +93,7 @@ func (e *expander) product(n *Node, parts [][]*Node) []*Node {
 	return all
 }
 
-// refuse reports once that there is too much.
+// refuse reports once that the cross product is too large.
 func (e *expander) refuse(n *Node) []*Node {
 	if !e.refused {
 		TooMany(n, e.found)

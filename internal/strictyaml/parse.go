@@ -18,9 +18,9 @@ import (
 
 // Limits of a text, far above any real one, against malicious input.
 const (
-	MaxBytes = 1 << 20 // of the text
+	MaxBytes = 1 << 20 // maximum size of the text
 	MaxDepth = 100     // maximum nesting of lists and mappings
-	maxNodes = 200_000 // keys, values and elements; those repeated by aliases count again
+	maxNodes = 200_000 // keys, values and elements; repetitions by aliases count again
 )
 
 // Parse reads the one document of a text. Aliases are replaced by their anchors. Problems are added
@@ -116,11 +116,11 @@ func tooDeep(text []byte) (at int, message string) {
 }
 
 // place finds the position of a syntax error. The library's message counts the lines of some errors
-// from 0, and may name the line where the current element begins rather than that of the error. Its
-// parser has both positions, which are read by reflection.
+// from 0, and may name the line where the current element begins instead of the line of the error.
+// Its parser has both positions, which are read by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
 	message = lineOf.ReplaceAllString(err.Error(), "")
-	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no position
+	if m := anchorOf.FindStringSubmatch(message); m != nil { // the message has no position
 		line, column = placeOf(text, "*"+m[1])
 		return line, column, explain(message)
 	}

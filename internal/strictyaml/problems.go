@@ -29,13 +29,13 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems are all mistakes of a text, in order. A nil Problems is no error.
+// Problems lists the mistakes of a text, in order. A nil Problems is no error.
 type Problems []Problem
 
 // ErrMistakes matches all Problems in errors.Is.
 var ErrMistakes = errors.New("mistakes in a file")
 
-// Is reports that they are ErrMistakes.
+// Is reports whether target is ErrMistakes.
 func (ps Problems) Is(target error) bool { return target == ErrMistakes }
 
 // Error lists the problems, one per line.
@@ -50,7 +50,7 @@ func (ps Problems) Error() string {
 // Limits on reported problems.
 const (
 	maxAlike   = 20   // problems of one kind that are reported in full; the others are counted
-	maxMessage = 4000 // bytes of one
+	maxMessage = 4000 // bytes of one message
 )
 
 // Findings collects the problems of one text, or of several: see As. The same mistake at the same
@@ -64,14 +64,14 @@ type collected struct {
 	found    int // number of problems, including repeated ones
 	problems []Problem
 	places   map[instance]bool
-	alike    map[string]int // by the format of the message
+	alike    map[string]int // number of problems by the format of their message
 }
 
 // instance is the position of a mistake of a kind.
 type instance struct {
 	Place
 	kind    string
-	message string // of those that are reported
+	message string // message of a mistake that is reported
 }
 
 // NewFindings makes an empty collection for a text; file names it.
@@ -79,10 +79,10 @@ func NewFindings(file string) *Findings {
 	return &Findings{file, &collected{places: map[instance]bool{}, alike: map[string]int{}}}
 }
 
-// As is the same collection for another text.
+// As returns the same collection for another text.
 func (f *Findings) As(file string) *Findings { return &Findings{file, f.collected} }
 
-// Found counts the problems added, so that a reader of a part can detect whether it had any.
+// Found counts the problems added, so that a reader of a part can detect whether the part had any.
 func (f *Findings) Found() int { return f.found }
 
 // Place is the position of a node of this text; for nil, or a node that is not in the text, it is

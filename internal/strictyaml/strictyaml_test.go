@@ -49,7 +49,8 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		{"\xfe\xffa", "1:1: UTF-16 text"},
 		{"\ufeffa: \x01\n", "1:4: control character U+0001"},
 		{"a: \x7f\n", "1:4: control character U+007F"},
-		{"a: b\u00a0\u0085\u0084", "1:7: control character U+0084"}, // what is before it is allowed
+		// the characters before it are allowed
+		{"a: b\u00a0\u0085\u0084", "1:7: control character U+0084"},
 		{"a: \u0086", "1:4: control character U+0086"},
 		{"a: \u009f", "1:4: control character U+009F"},
 		{"a: b\ufeff\n", "1:5: control character U+FEFF"},
@@ -68,7 +69,7 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A message says where the part with the mistake begins, if that is elsewhere.
+// A message gives the beginning of the part with the mistake, if it is another place.
 func TestBeginningsOfPartsWithMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"b: [1, 2":                ", while parsing a flow sequence that begins at 1:4",
@@ -92,7 +93,8 @@ func TestBeginningsOfPartsWithMistakes(t *testing.T) {
 	}
 }
 
-// A number is accepted only if everybody reads it as the same number; else the message suggests what was meant.
+// A number is accepted only if all versions of YAML read it as the same number. Else the message
+// suggests the number that was meant.
 func TestNumbersAreWhatTheyLookLike(t *testing.T) {
 	scalar := func(text string) *Node {
 		return Parse([]byte("["+text+"]"), NewFindings("")).Content[0]
@@ -188,7 +190,7 @@ func TestHostileTextsAreRefused(t *testing.T) {
 	}
 }
 
-// What is at a limit is read, and one more is not.
+// A text at a limit is read. A text beyond it is not.
 func TestLimitsOfTexts(t *testing.T) {
 	within := func(n int, what string) string { return strings.Repeat("[", n) + what + strings.Repeat("]", n) + "\n" }
 	nested := func(n int) string { return within(n, "1, 1") }

@@ -24,7 +24,7 @@ func StartedAs(start string, commands []string) {
 	program.atEnd = regexp.MustCompile(`: (?:` + regexp.QuoteMeta(start) + `|` + name + `)` + names + `[^;]*$`)
 }
 
-// Commands is a text in which command lines of the program begin with how the user starts it.
+// Commands returns the text with the beginning of the program's command lines as the user types it.
 func Commands(text string) string {
 	if program.start == "" || program.start == name {
 		return text

@@ -40,14 +40,14 @@ func unprintable(r rune) bool {
 		r == '\u2029' || r == utf8.RuneError
 }
 
-// OneLine makes a text part of one line, on a terminal, in a page and in a picture: besides what
-// Printable escapes, tabs and line breaks are written as in a Go string.
+// OneLine makes a text part of one line, on a terminal, in a page and in a picture: it escapes like
+// Printable, and also writes tabs and line breaks as in a Go string.
 func OneLine(text string) string { return Printable(breaks.Replace(text)) }
 
 var breaks = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\v", `\v`, "\f", `\f`, "\r", `\r`)
 
 // CommandLine is a command line for a POSIX shell with exactly these arguments. It can be shown on
-// a terminal: what Printable escapes is written for printf(1).
+// a terminal: characters that Printable escapes are written for printf(1).
 func CommandLine(args ...string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {

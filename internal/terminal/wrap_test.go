@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The columns of a text are those that terminals use: two for an ideograph, none for an accent that
+// The columns of a text are counted as terminals do: two for an ideograph, none for an accent that
 // combines with the letter before it.
 func TestColumns(t *testing.T) {
 	for text, want := range map[string]int{
@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A text is broken at blanks alone, each line within the columns, and every line of it by itself.
+// A text is broken only at blanks, each line within the columns, and every line of it by itself.
 func TestWrap(t *testing.T) {
 	for _, c := range []struct {
 		text, want string

@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
-// boxed writes figures with draw, which writes nothing before all are drawn. If that panics, the
-// figures that cannot be drawn alone become boxes that say why.
+// boxed writes figures with draw, which writes nothing before all are drawn. If draw panics, boxed
+// draws each figure alone: a figure that cannot be drawn becomes a box with the reason.
 func boxed(w io.Writer, figures []Figure, draw func(io.Writer, []Figure) error) (err error) {
 	if panicked.Try(func() { err = draw(w, figures) }) == nil {
 		return err

@@ -44,7 +44,7 @@ func (l Contours) draw(p *pane, named look) {
 	if len(at) == 0 {
 		at, labels = levels(known(l.Z))
 	}
-	places := make([][]point, len(at)) // on the lines
+	places := make([][]point, len(at)) // points on the lines of each level, where its label may be
 	thin := look{colour: color.NRGBA{0x33, 0x33, 0x33, 0xff}, width: 0.6}
 	if l.Name != "" {
 		thin = Line{Dashed: l.Dashed}.line(named)
@@ -75,8 +75,8 @@ func (l Contours) draw(p *pane, named look) {
 	}
 }
 
-// regions are the polygons in which Z is at least the level, and the parts of their boundaries at
-// which Z equals the level: those between corners of the lattice, inside or on its border.
+// regions returns the polygons in which Z is at least the level. lines are the parts of their
+// boundaries between corners of the lattice, at which Z equals the level.
 func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
 	for _, loop := range outlines(l.Z, level) {
 		region := make([]point, len(loop))
@@ -106,7 +106,7 @@ func (l Contours) place(p *pane, n node, level float64) point {
 	return at
 }
 
-// crossing is where a node of a level is.
+// crossing returns the coordinates of a node: the place where the level crosses the edge of a cell.
 func (l Contours) crossing(n node, level float64) (x, y float64) {
 	x, y, from := l.X[n.j], l.Y[n.i], l.Z[n.i][n.j]
 	switch n.along {
@@ -267,8 +267,7 @@ func cell(z [][]float64, i, j int, level float64) [][]node {
 }
 
 // viridis goes from dark to light with uniformly growing luminance, so that it is legible for
-// colour-blind readers and in grey; its colours are those of Smith & van der Walt's map at 0, 1/8,
-// … 1.
+// colour-blind readers and in grey: Smith & van der Walt's map at 0, 1/8, … 1.
 var viridis = [9][3]float64{
 	{0x44, 0x01, 0x54}, {0x47, 0x2d, 0x7b}, {0x3b, 0x52, 0x8b}, {0x2c, 0x72, 0x8e}, {0x21, 0x91, 0x8c},
 	{0x28, 0xae, 0x80}, {0x5e, 0xc9, 0x62}, {0xad, 0xdc, 0x30}, {0xfd, 0xe7, 0x25},

@@ -93,7 +93,7 @@ func TestOutline(t *testing.T) {
 					}
 				}
 				if unknown || z[i][j] == level {
-					continue // on the boundary, or next to an unknown value
+					continue // the point is on the boundary, or next to an unknown value
 				}
 				if got, want := winding(loops, at, place{float64(i), float64(j)}), z[i][j] >= level; got != 0 != want {
 					t.Fatalf("%v: point %d, %d, level %v: winding number %v", z, i, j, level, got)
@@ -191,7 +191,8 @@ func plot() (*pane, *svgCanvas) {
 	return &pane{Canvas: area, x: span{lo: 0, hi: 10}, y: span{lo: 0, hi: 10}, least: leastText}, c
 }
 
-// The lines of a level are between the borders of the lattice; what is at a border, or around a hole, is no line.
+// The lines of a level are between the borders of the lattice; the boundary at a border, or around
+// a hole, is no line.
 func TestLinesOfALevel(t *testing.T) {
 	p, _ := plot()
 	l := Contours{X: []float64{0, 2, 4, 6, 8}, Y: []float64{0, 5, 10}}
@@ -230,7 +231,7 @@ func TestLinesOfALevel(t *testing.T) {
 	}
 }
 
-// A label stands on the line where most is free, and nowhere if there is no room.
+// A label stands at the place of the line with the most room, and nowhere if there is no room.
 func TestRoomForLabels(t *testing.T) {
 	line := []point{{X: 11, Y: 50}, {X: 30, Y: 50}, {X: 50, Y: 50}, {X: 60, Y: 50}, {X: 89, Y: 50}}
 	for _, c := range []struct {
@@ -262,8 +263,9 @@ func TestRoomForLabels(t *testing.T) {
 	}
 }
 
-// The colours are those that their authors have published: viridis at every eighth (in matplotlib), and the
-// palette of Okabe & Ito (Color Universal Design, 2008) as red, green and blue.
+// The colours equal the ones that their authors have published: viridis at every eighth (in
+// matplotlib), and the palette of Okabe & Ito (Color Universal Design, 2008) as red, green and
+// blue.
 func TestPublishedColours(t *testing.T) {
 	var got []string
 	for _, c := range viridis {

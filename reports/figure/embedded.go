@@ -29,7 +29,7 @@ func (e *embedded) show(text string) string {
 	out := bytes.NewBufferString("[<")
 	var last sfnt.GlyphIndex
 	for _, r := range text {
-		g, _ := e.font.GlyphIndex(&e.b, r) // 0: the glyph for characters that the font lacks; nothing is beside it
+		g, _ := e.font.GlyphIndex(&e.b, r) // 0: the glyph for characters that the font lacks
 		if kern, _ := e.font.Kern(&e.b, last, g, e.unit(), weight.HintingNone); kern != 0 {
 			fmt.Fprintf(out, ">%s<", decimal(-e.thousandths(kern)))
 		}

@@ -1,7 +1,7 @@
 // Package figure draws pictures that are plain data: a Figure has panels, a panel has two axes and
 // layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it.
-// Coordinates are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN,
-// is left out. The same figure gives the same bytes.
+// Coordinates are in the units of the data; an axis may be logarithmic. What cannot be drawn, such
+// as NaN, is left out. The same figure gives the same bytes.
 //
 // The package does not import reports.
 package figure
@@ -9,15 +9,15 @@ package figure
 // Figure is one picture: panels in rows, with a common legend. Layers with the same Name have the
 // same look, and one entry in the legend.
 type Figure struct {
-	Name    string   `json:"name"` // of the file: lower-case letters, digits, hyphens
+	Name    string   `json:"name"` // name of the file: lower-case letters, digits, hyphens
 	Kind    string   `json:"-"`    // the kind of picture
 	Of      []int    `json:"-"`    // indices of the configurations shown, unless all are
 	Title   string   `json:"title"`
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // number of panels side by side
 	Panels  []Panel  `json:"panels"`
-	// The numbers of the looks of some names, so that they look the same in all figures; others get
-	// the next ones.
+	// Index of the look of each name that must look the same in all figures; other names get the
+	// next looks.
 	Looks map[string]int `json:"-"`
 	Print Print          `json:"-"`
 	// why it could not be drawn; then it has no panels, and is a box with this text
@@ -34,9 +34,9 @@ type Panel struct {
 	Layers []Layer `json:"layers"`
 }
 
-// Axis is one of the two axes. If Lo = Hi, its range is that of the layers.
+// Axis is one of the two axes. If Lo = Hi, its range covers the layers.
 type Axis struct {
-	Label string  `json:"label"` // with the unit: "test information (bits)"
+	Label string  `json:"label"` // text with the unit: "test information (bits)"
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
 	// The coordinates are natural logarithms of the numbers on the axis.
@@ -45,11 +45,11 @@ type Axis struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// Layer is what a panel draws: one of the types of this package, one file each. Coordinates that
-// are not finite, or beyond 1e150, are left out.
+// Layer is drawn in a panel. It is one of the types of this package, one file each. Coordinates
+// that are not finite, or beyond 1e150, are left out.
 type Layer interface {
-	label() string                    // in the legend; none if empty
+	label() string                    // name in the legend; empty: no entry
 	extent() (x, y span)              // the range that the axes must cover
-	draw(p *pane, l look)             // in the data area
-	sample(p *pane, at point, l look) // in the legend, around a point
+	draw(p *pane, l look)             // draws the layer in the data area
+	sample(p *pane, at point, l look) // draws its sample in the legend around a point
 }

@@ -207,8 +207,8 @@ func TestLayers(t *testing.T) {
 	for _, test := range []struct {
 		layer          Layer
 		stroke, fill   string
-		strokes, fills int // with the legend
-		paths, texts   int // of any colour
+		strokes, fills int // counts include the legend
+		paths, texts   int // counts of any colour
 	}{
 		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}, Markers: true}, blue, ":#0072B2", 2, 2, 4, 1},
 		{Line{Name: "a", X: []float64{0, 5, 10}, Y: []float64{1, 2, 3}}, blue, ":#0072B2", 2, 0, 2, 1},
@@ -268,7 +268,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Styles differ for as many curves as anybody compares, and neighbouring ones differ without colour
+// Styles differ for any realistic number of curves, and neighbouring styles differ without colour
 // too.
 func TestLooks(t *testing.T) {
 	seen := map[string]int{}
@@ -395,7 +395,7 @@ func TestPartsAndStacks(t *testing.T) {
 	}
 }
 
-// Where points have titles SVG tells them, escaped; what is outside the axes has none.
+// In SVG, points with titles have tooltips, escaped. Points outside the axes have none.
 func TestTitlesOfPoints(t *testing.T) {
 	var b bytes.Buffer
 	f := Figure{Panels: []Panel{{X: Axis{Lo: 0, Hi: 2}, Y: Axis{Lo: 0, Hi: 2}, Layers: []Layer{

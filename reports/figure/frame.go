@@ -12,7 +12,7 @@ import (
 type frame struct {
 	Panel
 	pane
-	width, height vg.Length // of the data area
+	width, height vg.Length // size of the data area
 	title         []string
 	xLabel        []string
 	yLabel        []string
@@ -62,7 +62,7 @@ func (a Axis) shown(spans []span) span {
 	return union(spans)
 }
 
-// ticks are those of the axis over a range.
+// ticks returns the places and labels of at most most ticks of the axis over a range.
 func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
 	if a.Log {
 		return s.logTicks(most)
@@ -79,8 +79,8 @@ func (f *frame) left() vg.Length {
 	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
 }
 
-// fit sets the width of the data area, leaving room for what is right of it, and the height of a
-// square one.
+// fit sets the width of the data area, leaving room for the labels to its right. It also sets the
+// height of a square data area.
 func (f *frame) fit(width, highest vg.Length) {
 	const right = 8
 	f.width = width - right

@@ -38,7 +38,7 @@ func TestRoomAroundTheDataArea(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	for _, c := range []struct {
 		panel              Panel
-		above, below, left vg.Length // beside the height
+		above, below, left vg.Length // without the height of the data area
 	}{
 		{Panel{X: axis, Y: axis}, 7, lines(1, small) + tick + 3, small.width("bb") + tick + 7},
 		{Panel{Title: "a", X: axis, Y: axis}, 7 + lines(1, heading), lines(1, small) + tick + 3, small.width("bb") + tick + 7},
@@ -56,7 +56,8 @@ func TestRoomAroundTheDataArea(t *testing.T) {
 	}
 }
 
-// Names along x are horizontal if they fit, or else vertical, all of them or a regular part; numbers are as many as fit.
+// Names along x are horizontal if they fit, or else vertical, all of them or a regular part. There
+// are no more numbers than fit.
 func TestTicksAlongX(t *testing.T) {
 	for _, c := range []struct {
 		names  []string

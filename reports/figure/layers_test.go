@@ -25,7 +25,7 @@ func paths(c *svgCanvas) (out []string) {
 	return out
 }
 
-// What layers draw, in an area of 100 by 100 points for 0 to 10.
+// Shapes of layers in an area of 100 by 100 points, for coordinates from 0 to 10.
 func TestShapesOfLayers(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestSamples(t *testing.T) {
 // Points that would cover each other, within half a point, are drawn once, and all others.
 func TestPointsThatCoverEachOther(t *testing.T) {
 	for _, c := range []struct {
-		x, y []float64 // in tenths of points
+		x, y []float64 // unit: tenths of points
 		want int
 	}{
 		{[]float64{500.5, 504.5}, []float64{300.5, 304.5}, 1}, {[]float64{500.5, 505.5}, []float64{300.5, 300.5}, 2},
@@ -220,15 +220,16 @@ func TestNumbersInTheirCells(t *testing.T) {
 	text := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" transform="[^"]*" style="font-size:([^"]*)px[^"]*">([^<]*)<`)
 	for _, c := range []struct {
 		n, m         int
-		mark         point // on the page
+		mark         point // place on the page
 		digits       int
 		stepX, stepY int
-		row, column  int // of the mark
+		row, column  int // cell of the mark
 	}{
-		{2, 2, point{}, 0, 1, 1, 0, 0},              // large cells
-		{7, 15, point{}, 0, 1, 1, 0, 0},             // of 14 by 7
-		{7, 16, point{X: 31, Y: 4}, 0, 1, 2, 0, 2},  // of 14 by 6.2, too low for 6 points with a gap
-		{10, 2, point{X: 74, Y: 99}, 1, 2, 1, 1, 7}, // of 10 by 50, too narrow for five characters
+		{2, 2, point{}, 0, 1, 1, 0, 0},             // large cells
+		{7, 15, point{}, 0, 1, 1, 0, 0},            // cells of 14 by 7
+		{7, 16, point{X: 31, Y: 4}, 0, 1, 2, 0, 2}, // cells of 14 by 6.2, too low for 6 points with a gap
+		// cells of 10 by 50, too narrow for five characters
+		{10, 2, point{X: 74, Y: 99}, 1, 2, 1, 1, 7},
 		{50, 50, point{X: 51, Y: 1}, 0, 6, 4, 0, 25},
 		{50, 50, point{X: 1, Y: 51}, 0, 6, 4, 25, 0},
 	} {
@@ -302,7 +303,7 @@ func TestMarksAroundNumbers(t *testing.T) {
 	}
 }
 
-// The colours of what is no curve: white, black, and greys, opaque or not.
+// The colours of all parts that are no curve: white, black, and greys, opaque or not.
 func TestColoursOfTheRest(t *testing.T) {
 	colours := func(svg string) string {
 		var all []string
@@ -354,7 +355,7 @@ func TestLegendIsInsideThePage(t *testing.T) {
 	text := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" [^>]*>([^<]*)<`)
 	for _, c := range []struct {
 		names      []string
-		rows, most int // most: in one row
+		rows, most int // most: names in one row
 	}{
 		{nil, 0, 0}, {[]string{"a"}, 1, 1}, {[]string{"a", "bbbb", "cc"}, 1, 3}, {strings.Fields(strings.Repeat("mmmmmm ", 4)), 1, 4},
 		{strings.Fields(strings.Repeat("mmmmmm ", 5)), 2, 4}, {strings.Fields(strings.Repeat("mmmmmm ", 11)), 3, 4},

@@ -9,13 +9,14 @@ import (
 
 // Line joins points in their order.
 type Line struct {
-	// in the legend; lines without a name are black, thin and not in the legend
-	Name    string    `json:"name,omitempty"`
-	X       []float64 `json:"x"`
-	Y       []float64 `json:"y"`
-	Markers bool      `json:"markers,omitempty"` // on all points if they are few, else on some
-	Dashed  bool      `json:"dashed,omitempty"`  // a line for comparison: a diagonal, chance
-	Faint   bool      `json:"faint,omitempty"`   // one of many lines without a name: grey
+	// name in the legend; lines without a name are black, thin and not in the legend
+	Name string    `json:"name,omitempty"`
+	X    []float64 `json:"x"`
+	Y    []float64 `json:"y"`
+	// markers on all points if they are few, else on some
+	Markers bool `json:"markers,omitempty"`
+	Dashed  bool `json:"dashed,omitempty"` // a line for comparison: a diagonal, chance
+	Faint   bool `json:"faint,omitempty"`  // one of many lines without a name: grey
 }
 
 func (l Line) label() string       { return l.Name }

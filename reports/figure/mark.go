@@ -16,7 +16,7 @@ type Mark struct {
 
 const markRadius = 7
 
-// signs are the outlines of marks; those with the most room inside come first.
+// signs are the outlines of marks. The outlines with the most room inside come first.
 var signs = []outline{circle, square, diamond, pyramid, triangle}
 
 func (l Mark) label() string { return l.Name }

@@ -16,7 +16,7 @@ type Numbers struct {
 	Y []float64   `json:"y"` // rows, ascending
 	Z [][]float64 `json:"z"` // Z[row][column]
 
-	Digits int `json:"digits,omitempty"` // behind the point
+	Digits int `json:"digits,omitempty"` // number of digits after the point
 }
 
 func (l Numbers) label() string { return "" }

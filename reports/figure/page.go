@@ -113,14 +113,14 @@ func dashed(l Layer) bool {
 const (
 	margin = 10
 	gap    = 12 // between panels
-	// The width of a panel with its labels; as many as fit are side by side.
+	// The minimum width of a panel with its labels. Panels that fit are side by side.
 	narrowestPanel = 210
 )
 
 // page is a drawing that grows downwards, from 0 to -depth.
 type page struct {
 	width, depth vg.Length
-	scale        vg.Length // of the printed size
+	scale        vg.Length // factor from the page to the printed size
 	parts        []func(c draw.Canvas)
 }
 

@@ -13,9 +13,9 @@ type pane struct {
 	x, y   span
 	down   bool      // y grows downwards
 	least  vg.Length // minimum size of text
-	busy   []point   // points that labels avoid; those of marks come first
+	busy   []point   // points that labels avoid; marks come first
 	points []point   // points that labels should not cover
-	marked point     // radii of marks; zero: markRadius
+	marked point     // radii of marks along x and y; zero: markRadius
 }
 
 // half is half the width of a sample in the legend.
@@ -106,7 +106,7 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
-// tell lets a canvas that can tell a title where a pointer is over a point.
+// tell adds a tooltip to a point, on a canvas that has tooltips.
 func (p *pane) tell(at point, radius vg.Length, title string) {
 	if c, can := p.Canvas.Canvas.(interface {
 		tell(at point, radius vg.Length, title string)

@@ -37,7 +37,7 @@ func writePDF(w io.Writer, figures []Figure) error {
 type pdf struct {
 	width, height vg.Length
 	page          bytes.Buffer
-	fonts         []*embedded // in the order of their first use
+	fonts         []*embedded // fonts in use, in the order of their first use
 	alphas        []uint8     // opacities in use
 }
 

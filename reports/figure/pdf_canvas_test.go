@@ -39,7 +39,7 @@ func TestArcsOfThePDF(t *testing.T) {
 	const x, y, r = 30.0, -20.0, 12.0
 	for _, c := range []struct {
 		start, angle float64
-		parts        int // of at most a quarter circle
+		parts        int // arcs of at most a quarter circle
 	}{
 		{0, math.Pi / 2, 1}, {1, math.Pi / 4, 1}, {-2, -math.Pi, 2}, {0.5, 1.6, 2}, {0, 2 * math.Pi, 4}, {3, -5, 4}, {1, 0, 1},
 	} {
@@ -89,7 +89,8 @@ func TestArcsOfThePDF(t *testing.T) {
 	}
 }
 
-// What changes the state of a page is written as ISO 32000-1 has it; equal opacities and fonts are the same objects.
+// Changes of the state of a page are written as in ISO 32000-1; equal opacities and fonts are the
+// same objects.
 func TestStateOfThePDF(t *testing.T) {
 	c := new(pdf)
 	c.SetColor(color.NRGBA{0x33, 0x66, 0xff, 0x80})
@@ -146,7 +147,7 @@ func TestNumbersAndTextsOfThePDF(t *testing.T) {
 	}
 }
 
-// objects are the objects of a PDF, and the contents of those that are streams.
+// objects returns the objects of a PDF, and the contents of its streams.
 func objects(t *testing.T, file string) (bodies, streams map[int]string) {
 	t.Helper()
 	bodies, streams = map[int]string{}, map[int]string{}
@@ -172,7 +173,8 @@ func objects(t *testing.T, file string) (bodies, streams map[int]string) {
 	return bodies, streams
 }
 
-// Every object of a PDF is found where others say that it is, and the opacities are those of the colours.
+// Every object of a PDF is found at the place that others name for it. The opacities are the
+// opacities of the colours.
 func TestObjectsOfThePDF(t *testing.T) {
 	c := &pdf{width: 200, height: 100.5}
 	c.SetColor(color.NRGBA{A: 0xff})
@@ -257,8 +259,8 @@ func TestKerningInThePDF(t *testing.T) {
 	}
 }
 
-// fontTables reads the tables of a font file, and checks what its directory says of them. The sum of the table head is
-// that with other contents in the files of makers of fonts.
+// fontTables reads the tables of a font file, and checks its directory. In files that were not made
+// here, the sum of the table head is of other contents.
 func fontTables(t *testing.T, file []byte, made bool) map[string][]byte {
 	t.Helper()
 	be := binary.BigEndian
@@ -289,7 +291,8 @@ func fontTables(t *testing.T, file []byte, made bool) map[string][]byte {
 	return tables
 }
 
-// The fonts in a PDF have the outlines of all glyphs in use, of those that are made up of others too, and no others.
+// The fonts in a PDF have the outlines of exactly the glyphs in use, including glyphs that are made
+// up of others.
 func TestSubsetsOfFonts(t *testing.T) {
 	for _, f := range []*sfnt.Font{regular(), bold()} {
 		e := &embedded{font: f, runes: map[sfnt.GlyphIndex]rune{}}
@@ -314,7 +317,7 @@ func TestSubsetsOfFonts(t *testing.T) {
 		if len(tables["glyf"])%4 != 0 || len(tables["loca"]) != 4*(f.NumGlyphs()+1) {
 			t.Errorf("%d bytes of outlines, %d of their offsets", len(tables["glyf"]), len(tables["loca"]))
 		}
-		for name, table := range all { // what PDF does not require, but the reader of fonts does
+		for name, table := range all { // tables that PDF does not require, but the reader of fonts does
 			if tables[name] == nil {
 				tables[name] = table
 			}
@@ -357,7 +360,7 @@ func TestComponentsOfOutlines(t *testing.T) {
 		outline.Write(bytes.Repeat([]byte{0xee}, rest))
 	}
 	put(more, 7, 2)              // offsets of a byte each
-	put(more|words, 8, 4)        // of two bytes each
+	put(more|words, 8, 4)        // offsets of two bytes each
 	put(more|1<<3, 9, 2+2)       // and a scale
 	put(more|1<<6, 10, 2+4)      // two scales
 	put(more|words|1<<7, 11, 12) // a matrix

@@ -12,7 +12,7 @@ type Points struct {
 	X      []float64 `json:"x"`
 	Y      []float64 `json:"y"`
 	Hollow bool      `json:"hollow,omitempty"`
-	Titles []string  `json:"titles,omitempty"` // of the points: what SVG tells where a pointer is over one
+	Titles []string  `json:"titles,omitempty"` // tooltips of the points in SVG
 }
 
 func (l Points) label() string       { return l.Name }

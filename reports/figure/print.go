@@ -10,11 +10,11 @@ import (
 
 // Print configures a figure for a paper. Zero values mean as on a screen.
 type Print struct {
-	Width float64 // of the figure, points
+	Width float64 // width of the figure, points
 	// size of the labels of axes and of the legend, points; smaller texts have 8/9 of it
 	Font     float64
 	Untitled bool // without title and notes, which then are in the caption
-	Lines    int  // that share a panel of curves; the pictures heed it
+	Lines    int  // number of curves in a panel; read by package picture
 }
 
 // Sizes of text, points.

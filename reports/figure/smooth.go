@@ -4,8 +4,8 @@ import "math"
 
 // smooth refines a coarse lattice, so that level lines have no corners at its points: along rows,
 // then along columns, by cubic interpolation that preserves monotonicity (Fritsch & Carlson, SIAM
-// Journal on Numerical Analysis, 1980). So no value exceeds those of its neighbours. A lattice with
-// a hole, or with a single row or column, is unchanged.
+// Journal on Numerical Analysis, 1980). So no new value lies beyond the values of its neighbours. A
+// lattice with a hole, or with a single row or column, is unchanged.
 func smooth(x, y []float64, z [][]float64) (fineX, fineY []float64, fine [][]float64) {
 	if len(x) < 2 || len(y) < 2 || len(known(z)) < len(x)*len(y) {
 		return x, y, z

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A smoothed lattice keeps the coarse values at the coarse points; every value lies within those of
-// the surrounding corners; a plane stays a plane. A lattice with a hole is not smoothed.
+// A smoothed lattice keeps the coarse values at the coarse points; every value lies between the
+// values of the surrounding corners; a plane stays a plane. A lattice with a hole is not smoothed.
 func TestSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 50 {
@@ -48,7 +48,7 @@ func TestSmooth(t *testing.T) {
 				}
 				a, b = max(a, 1), max(b, 1)
 				corners := []float64{z[a-1][b-1], z[a-1][b], z[a][b-1], z[a][b]}
-				if v := fine[i][j]; is || on { // on an edge: between the values of its ends
+				if v := fine[i][j]; is || on { // a point on an edge is between the values of its ends
 					if v > slices.Max(corners)+1e-12 || v < slices.Min(corners)-1e-12 {
 						t.Fatalf("%v of %v", v, corners)
 					}

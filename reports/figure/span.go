@@ -23,8 +23,8 @@ func known(z [][]float64) (out []float64) {
 	return out
 }
 
-// span is the range of an axis. An end that is snug has no margin, unless another span there needs
-// it.
+// span is the range of an axis. A snug end has no margin, except where another span of the axis
+// asks for one.
 type span struct {
 	lo, hi float64
 	snug   bool

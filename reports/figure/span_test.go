@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Ticks are round, within their axis, and at most as many as requested; very large numbers work
-// too.
+// Ticks are round and within their axis, and there are no more than requested. Very large numbers
+// work too.
 func TestTicks(t *testing.T) {
 	for _, test := range []struct {
 		lo, hi float64

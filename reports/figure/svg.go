@@ -61,13 +61,13 @@ type svgCanvas struct {
 	over                    bool // the stroke was first and the fill covers half of it
 }
 
-// state is what Push keeps.
+// state is saved by Push and restored by Pop.
 type state struct {
 	colour color.NRGBA
 	width  float64
 	dashes string
 	offset float64
-	groups int // that Pop ends
+	groups int // number of groups that Pop ends
 }
 
 func (c *svgCanvas) Size() (w, h vg.Length) { return c.width, c.height }
@@ -174,7 +174,7 @@ func (c *svgCanvas) flush() {
 	c.points, c.filled, c.stroked, c.over = "", "", "", false
 }
 
-// tell lays a circle that cannot be seen over a point, with a title for a pointer.
+// tell lays an invisible circle with a tooltip over a point.
 func (c *svgCanvas) tell(at vg.Point, radius vg.Length, title string) {
 	c.flush()
 	fmt.Fprintf(&c.elements, `<circle cx="%s" cy="%s" r="%s" fill-opacity="0"><title>%s</title></circle>`+"\n",
@@ -187,7 +187,7 @@ func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 	if f.Font.Weight == weight.WeightBold {
 		styles = append(styles, "font-weight:bold")
 	}
-	if size := digits(f.Font.Size.Points()); size != "8" { // that of the svg element
+	if size := digits(f.Font.Size.Points()); size != "8" { // the size of the svg element
 		styles = append(styles, "font-size:"+size+"px")
 	}
 	if colour := hex(c.now().colour); colour != "#000000" {

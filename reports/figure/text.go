@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// Text widths are those of Liberation Sans, which equal those of Arial and Helvetica.
+// Text widths are measured in Liberation Sans; Arial and Helvetica have the same widths.
 var (
 	regular = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansregular.TTF) })
 	bold    = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansbold.TTF) })
@@ -79,8 +79,8 @@ func (l letters) widest(lines []string) (w vg.Length) {
 	return w
 }
 
-// clean replaces what figures cannot contain: line ends, what cannot be printed, and 0xfffe and
-// 0xffff, which XML forbids.
+// clean replaces characters that figures cannot contain: line ends, unprintable characters, and
+// 0xfffe and 0xffff, which XML forbids.
 func clean(text string) string {
 	return terminal.Printable(strings.Map(func(r rune) rune {
 		switch {

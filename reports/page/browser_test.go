@@ -106,7 +106,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	if len(sorted.Bad) > 0 || sorted.Count < 20 {
 		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
 	}
-	var partial []string // the log losses of this run, of which one cell covers one of two folds
+	var partial []string // log losses of this run; one cell covers one of two folds
 	b.Eval(`(() => {
 		const table = document.querySelector('#results table'), head = Array.from(table.tHead.rows[0].cells).find(c => c.textContent === 'log loss');
 		return [1, 2].map(() => {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// TestUnconvergedFitsAreMarked: a fit that was accepted without convergence has a mark beside its
+// TestUnconvergedFitsAreMarked: a fit that was accepted without convergence has a mark next to its
 // log evidence, in every format.
 func TestUnconvergedFitsAreMarked(t *testing.T) {
 	m, lines := reporttest.Run(t)

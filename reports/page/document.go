@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Bounds of a document, which is for reading. Where something is left out it says so, and which
-// file has all of it.
+// Bounds of a document, which is for reading. If rows or texts are left out, the document says so
+// and names the file that has them all.
 const (
 	longestSummary = 2000 // rows
 	longestTable   = 200  // rows of any other table
@@ -26,7 +26,7 @@ const (
 type document struct {
 	Experiment  string
 	Answer      []table.Fact
-	Alerts      []alert   // what is missing
+	Alerts      []alert   // missing results
 	Results     []chapter // tables of the results
 	Causes      []alert   // failures and warnings by their causes
 	Chapters    []chapter // all other tables of the run
@@ -38,17 +38,17 @@ type document struct {
 // chapter has tables under a heading.
 type chapter struct {
 	ID, Heading string
-	Figures     []drawing // of the page
+	Figures     []drawing // set by the writer of the page
 	Sheets      []sheet
-	Note        string // of the page
+	Note        string // set by the writer of the page
 }
 
-// alert is what is missing, failed or is doubtful.
+// alert is a box about missing results, failures or warnings.
 type alert struct {
 	Class string // bad or warn
 	Title string
 	Items []item
-	Rest  string // where those are that are left out
+	Rest  string // place of the items that are left out
 	count int
 }
 
@@ -56,7 +56,7 @@ type alert struct {
 type item struct {
 	Configuration int
 	Text          string
-	Details       alert // what it sums up
+	Details       alert // the texts that the item sums up
 }
 
 // Left counts the items that are left out.
@@ -81,16 +81,16 @@ type detail struct {
 // sheet is a Table of a document.
 type sheet struct {
 	Heading string
-	Name    string // of its section
+	Name    string // name of its section
 	Remarks alert
 	table.Table
-	All    int   // rows, with those left out
+	All    int   // number of rows, including the rows left out
 	Linked []int // configurations with details in the document; the first column has their numbers
 	Note   string
 }
 
-// newDocument lays out the report for a writer, with summaries and other tables of at most so many
-// rows.
+// newDocument lays out the report for a writer. Summaries have at most summaryRows rows, other
+// tables at most tableRows.
 func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int) document {
 	d := document{
 		Experiment:  r.Experiment,
@@ -127,7 +127,7 @@ func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int)
 	return d
 }
 
-// missing says that the run is not complete.
+// missing returns an alert if the run is not complete.
 func missing(r *reports.Report) []alert {
 	text := table.Missing(r)
 	if text == "" {
@@ -172,7 +172,7 @@ func alerts(r *reports.Report) (out []alert) {
 	return out
 }
 
-// provenance says where the results come from.
+// provenance lists the origin of the results: the command, the seed and others.
 func provenance(r *reports.Report) []table.Fact {
 	m := r.Manifest
 	command := []string{"gpc-tune", m.Command(), cmp.Or(m.Source, "FILE.yaml")}
@@ -195,19 +195,20 @@ func provenance(r *reports.Report) []table.Fact {
 	return slices.DeleteFunc(facts, func(f table.Fact) bool { return f.Text == "" })
 }
 
-// detailed are the configurations that a document has details of, the best first.
+// detailed lists the configurations that a document describes one by one, the best first.
 func detailed(r *reports.Report) []int {
 	all := r.Ranked()
 	return all[:min(len(all), mostDetailed)]
 }
 
-// details are those of the configurations.
+// details describes the configurations one by one.
 func details(r *reports.Report, rows int) (out []detail) {
 	short := r.ShortNames()
 	for _, i := range detailed(r) {
 		c := r.Configurations[i]
 		parts := []string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}
-		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" }) // those of a program
+		// a program has fewer parts
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 		d := detail{Index: i, Title: strings.Join(parts, " · ")}
 		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, false)...)
 		if o := table.Restarts(c); o != "" {
@@ -221,8 +222,8 @@ func details(r *reports.Report, rows int) (out []detail) {
 	return out
 }
 
-// newSheet lays out a table of at most most rows: those with the best numbers where a column
-// ranks them, or else the first ones. otherwise documents columns that have no documentation.
+// newSheet lays out a table of at most most rows: the rows with the best numbers if a column ranks
+// them, or else the first rows. otherwise documents columns that have no documentation.
 func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet {
 	t.Spread()
 	s := sheet{Heading: cmp.Or(t.Title, t.Name), Name: reports.Spaced(of.Name), Remarks: alert{Rest: "in results.json"},
@@ -255,8 +256,8 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 	return s
 }
 
-// rank is by what a cell is sorted, the sign changed if less is better; what is no number is below
-// all.
+// rank is the number by which a cell is sorted, with the sign changed if less is better. A cell
+// that is no number is below all others.
 func rank(c table.Cell, less bool) float64 {
 	switch x, ok := c.Number(); {
 	case !ok:
@@ -277,14 +278,14 @@ const (
 		"has no times: they are in timings.json, and gpc-tune report DIR --figure time draws them."
 )
 
-// prose is how a document is written from its beginning to its end.
+// prose writes a document from its beginning to its end.
 type prose interface {
 	heading(level int, text string)
 	configuration(text string) // the heading of a configuration
 	paragraph(text string)
 	items(texts []string)
 	facts([]table.Fact)
-	table(in string, s sheet) // in: the number of the configuration that it belongs to, if it does to one
+	table(in string, s sheet) // in: the number of its configuration; empty: it has none
 }
 
 // write writes the document.

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// Bounds of the page, so that a browser opens that of a large run at once.
+// Bounds on the figures of a page, so that a browser opens the page of a large run at once.
 const (
 	largestFigure  = 1 << 20 // bytes
 	largestFigures = 4 << 20 // bytes, of all
@@ -21,7 +21,7 @@ type drawing struct {
 	Heading string
 	Notes   []string
 	Panels  []template.HTML
-	Pairs   bool // two panels belong side by side, and then come the next two
+	Pairs   bool // panels belong side by side in pairs
 	Keys    []key
 	Failure string // why it could not be drawn
 	of      []int
@@ -33,7 +33,8 @@ type key struct {
 	Sample template.HTML
 }
 
-// drawings are the figures in parts, and the number of those that are too large for the page.
+// drawings returns the figures in parts. left is the number of figures that are too large for the
+// page.
 func drawings(figures []figure.Figure) (out []drawing, left int) {
 	room := largestFigures
 	for _, f := range figures {

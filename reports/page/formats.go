@@ -16,19 +16,20 @@ import (
 
 // Format is a way to write a Report.
 type Format struct {
-	Name   string // as in YAML files and flags
+	Name   string // name in YAML files and flags
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
-	Always bool   // written after every run; otherwise where the experiment's report.formats names it
+	Always bool   // written after every run; else if the experiment's report.formats names it
 	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *reports.Report) error
-	// writes the file of one figure, in formats with a file per figure; * in File is its name
+	// Draw writes the file of one figure, in formats with a file per figure; the * in File stands
+	// for its name
 	Draw func(w io.Writer, figures ...figure.Figure) error
 }
 
 // File is a file of a format.
 type File struct {
-	Name  string // in the folder of the run
+	Name  string // name in the folder of the run
 	Write func(w io.Writer) error
 }
 
@@ -103,7 +104,7 @@ func FormatNamed(name string) (Format, error) {
 
 // WriteHTML writes the page of report.html, headed by the Live, with a script that keeps it up to
 // date from where it comes from: status.json, which is WriteJSON with the version as its entity
-// tag, and the page itself. A report of nil is none yet.
+// tag, and the page itself. A nil report means that there is none yet.
 func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	waiting := r == nil
 	if waiting {
@@ -128,8 +129,8 @@ func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	return p.write(w)
 }
 
-// Register adds a format of another program to Formats. No key has a version of it, for nothing is
-// computed anew; otherwise it is as kernel.Register.
+// Register adds a format of another program to Formats. It is like kernel.Register, except that no
+// key has the version of a format, because formats compute no results.
 func Register(f Format) {
 	var have []string
 	for _, other := range Formats {

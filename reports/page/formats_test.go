@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Files are those of every run, of the formats that are asked for, and those that these refer to.
+// The files are the files of every run, the files of the formats that are asked for, and the files
+// that these refer to.
 func TestFilesOf(t *testing.T) {
 	for asked, want := range map[string]string{
 		"": "json csv", "text": "json csv", "csv": "json csv", "predictions": "json csv predictions",

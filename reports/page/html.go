@@ -29,11 +29,11 @@ var pageScript string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// Bounds of the page, so that a browser opens that of a large run at once.
+// Bounds on what is unfolded, so that a browser opens the page of a large run at once.
 const (
-	longestOpen = 20 // rows of a table that is not folded
-	mostOpen    = 3  // configurations that are not folded
-	mostFigures = 6  // figures that are not folded
+	longestOpen = 20 // maximum rows of an unfolded table
+	mostOpen    = 3  // maximum number of configurations that are unfolded
+	mostFigures = 6  // maximum number of figures that are unfolded
 )
 
 // Notes of the page.
@@ -45,12 +45,12 @@ const (
 		"shows all pairs."
 )
 
-// page is what report.html shows.
+// page is the content of report.html.
 type page struct {
 	document
 	Style       template.CSS
 	Scripts     []template.JS
-	Policy      string // content security: nothing is loaded, and no script runs but Scripts
+	Policy      string // content security policy: nothing is loaded, and only Scripts run
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
@@ -58,23 +58,24 @@ type page struct {
 	FiguresLeft int // left out
 }
 
-// Open says that the configurations are not folded.
+// Open reports whether the configurations are unfolded.
 func (p page) Open() bool { return len(p.Details) <= mostOpen }
 
-// Folded says that it is shown on demand.
+// Folded reports whether the table is shown on demand only.
 func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOpen }
 
-// Link says that a cell of the first column is the number of a configuration that is on the page.
+// Link reports whether a cell of the first column is the number of a configuration that is on the
+// page.
 func (s sheet) Link(column int, cell table.Cell) bool {
 	x, numeric := cell.Number()
 	return column == 0 && numeric && slices.Contains(s.Linked, int(x))
 }
 
-// Standing is the class of a row.
+// Standing returns the CSS class of a row.
 func (s sheet) Standing(row []table.Cell) table.Mark { return table.MarkOf(row) }
 
-// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of
-// some folds alone.
+// Class returns the CSS classes of a cell: n for a column of numbers, aligned to the right, and
+// partial for a score over only some of the folds.
 func (s sheet) Class(column int, cell table.Cell) string {
 	var classes []string
 	if s.Columns[column].Right {
@@ -86,14 +87,15 @@ func (s sheet) Class(column int, cell table.Cell) string {
 	return strings.Join(classes, " ")
 }
 
-// HTML writes report.html, a page that needs nothing else and loads nothing: what is missing,
-// failed or doubtful, the summary, published figures beside those of the run, contests, the
-// figures, comparisons, every configuration, and where all of it comes from.
+// HTML writes report.html, a single file that loads nothing: missing results, failures and
+// warnings, the summary, published figures, contests, the figures, comparisons, every
+// configuration, and the origin of the results.
 func HTML(w io.Writer, r *reports.Report) error {
 	return newPage(r, pageScript).write(w)
 }
 
-// write writes the page, with names as on a terminal: none changes the direction of writing.
+// write writes the page. Names are escaped as on a terminal, so that none changes the direction of
+// writing.
 func (p page) write(w io.Writer) error {
 	var text strings.Builder
 	if err := pageTemplate.Execute(&text, p); err != nil {
@@ -103,7 +105,7 @@ func (p page) write(w io.Writer) error {
 	return err
 }
 
-// policy lets a page run its scripts and load nothing.
+// policy is the content security policy of a page that runs these scripts and loads nothing.
 func policy(scripts ...string) string {
 	p := "default-src 'none'; style-src 'unsafe-inline'; script-src"
 	for _, s := range scripts {
@@ -147,7 +149,7 @@ func newPage(r *reports.Report, scripts ...string) page {
 	return p
 }
 
-// leading says whether a figure shows everything, the best configuration, or the next.
+// leading reports whether a figure shows all configurations, the best one, or the next.
 func leading(r *reports.Report, of []int) bool {
 	all := r.Decided()
 	return len(of) == 0 || len(all) == 0 || slices.ContainsFunc(all, func(a reports.Answer) bool {
@@ -159,5 +161,5 @@ func leading(r *reports.Report, of []int) bool {
 var liveScript string
 
 // LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well:
-// nothing is loaded but from where the page comes from, and no scripts run but those of the page.
+// the page loads from its own origin only, and runs only its own scripts.
 var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"

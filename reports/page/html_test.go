@@ -69,8 +69,8 @@ func crowd(configurations int) (record.Manifest, []record.Line) {
 
 // parsed is the content of a page.
 type parsed struct {
-	text     string   // of all elements, one per line
-	headings []string // of all levels, including folded parts
+	text     string   // texts of all elements, one per line
+	headings []string // headings of all levels, including folded parts
 	tables   map[string][][]string
 	links    []string
 }
@@ -176,7 +176,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("%s: %s, want %s", heading, got, want)
 		}
 	}
-	var scores []string // of the first configuration, with their intervals
+	var scores []string // scores of the first configuration, with their intervals
 	for _, row := range p.tables["#0 scores"][1:] {
 		scores = append(scores, strings.Join(row, " "))
 	}
@@ -211,7 +211,7 @@ func TestNotesAreNoWarnings(t *testing.T) {
 	}
 }
 
-// The page contains all figures in parts: every panel, and every legend sample beside its name.
+// The page contains all figures in parts: every panel, and every legend sample with its name.
 func TestHTMLFigures(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
@@ -361,7 +361,7 @@ func TestPairsOfPanels(t *testing.T) {
 	}
 }
 
-// A figure of more than 1 MiB is not on the page, nor are figures beyond 4 MiB in all.
+// A figure of more than 1 MiB is not on the page. Neither are figures beyond 4 MiB in all.
 func TestLargeFiguresAreLeftOut(t *testing.T) {
 	of := func(name int) figure.Figure {
 		return figure.Figure{Panels: []figure.Panel{{Layers: []figure.Layer{figure.Mark{Name: strings.Repeat("x", name)}}}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// What fits on a page of paper.
+// Limits of a page of paper.
 const (
 	longestPrinted = 40 // rows
 	widestPrinted  = 80 // letters, three of them for the room between two columns
@@ -38,9 +38,9 @@ func LaTeX(out io.Writer, r *reports.Report) error {
 
 type latex struct {
 	*bufio.Writer
-	prefix string         // of labels
-	labels map[string]int // how often each was wanted
-	above  string         // the last heading
+	prefix string         // prefix of labels
+	labels map[string]int // number of uses of each label
+	above  string         // last heading
 }
 
 func (w *latex) heading(level int, text string) {
@@ -92,8 +92,8 @@ func (w *latex) table(in string, s sheet) {
 	}
 }
 
-// parts cuts a table that is wider than paper; every part begins with the columns that tell the
-// rows apart, if these leave room for others.
+// parts cuts a table that is wider than paper. Every part begins with the columns that distinguish
+// the rows, if these leave room for others.
 func parts(t table.Table) (out []table.Table) {
 	key := 1
 	for ; key < len(t.Columns); key++ {
@@ -159,7 +159,7 @@ func (w *latex) part(in, heading string, s sheet) {
 	fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
 }
 
-// caption is that of a table with this heading.
+// caption returns the caption of a table with this heading.
 func (s sheet) caption(heading string) string {
 	if len(s.Caption) > 0 {
 		heading += ": " + strings.Join(s.Caption, ", ")
@@ -170,7 +170,7 @@ func (s sheet) caption(heading string) string {
 	return heading
 }
 
-// label is that of a table; every one differs.
+// label returns a unique label for a table.
 func (w *latex) label(in, heading string) string {
 	label := w.prefix
 	for _, part := range []string{in, heading} {
@@ -204,8 +204,9 @@ var (
 	notInLabels   = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 )
 
-// plainLaTeX is a text as LaTeX that is printed as it is: no command, no ligature, no option of the
-// \\ or \item before it. Numbers have a minus sign, and powers of ten instead of an e.
+// plainLaTeX escapes a text for LaTeX, so that it is printed unchanged: without commands,
+// ligatures, or options of a \\ or \item before it. Numbers have a minus sign, and powers of ten
+// instead of an e.
 func plainLaTeX(text string) string {
 	words := strings.Split(table.Line(text), " ")
 	for i, word := range words {

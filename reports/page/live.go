@@ -12,17 +12,17 @@ type fileSet struct {
 	Names   []string
 }
 
-// Live is how far a run is, for a page that is open while it goes on.
+// Live is the progress of a run, for a page that is open while the run goes on.
 type Live struct {
-	Version string            `json:"version"` // of what is on record, and of its report
+	Version string            `json:"version"` // version of the record and of its report
 	Title   string            `json:"title"`   // the experiment, or the folder as long as it has none
 	Class   string            `json:"class"`   // calm, warn or bad
 	Text    []string          `json:"text"`    // for people; empty if the run is finished
 	Status  *reports.Progress `json:"status"`  // null: nothing is on record yet
 }
 
-// NewLive makes the Live of a run with this progress, nil as long as there is none. Trouble is why
-// there is nothing new, or nothing at all.
+// NewLive makes the Live of a run with this progress, nil as long as there is none. trouble is the
+// reason why there is nothing new, or no report at all; empty: there is none.
 func NewLive(version, dir string, p *reports.Progress, trouble string) Live {
 	l := Live{Version: version, Title: dir, Class: "calm", Text: []string{}, Status: p}
 	if p != nil {

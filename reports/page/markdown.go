@@ -87,8 +87,8 @@ var (
 	markdownSigns = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`,
 		">", `\>`, "|", `\|`,
 		"~", `\~`, "&", `\&`, "$", `\$`, "://", `:\//`, "www.", `www\.`)
-	// markdownEnds are what begins a heading, a list or a rule where it begins a line, and what
-	// ends a heading.
+	// markdownEnds matches signs that begin a heading, a list or a rule at the beginning of a line,
+	// or that end a heading.
 	markdownEnds = regexp.MustCompile(`^([0-9]*)([-+.)#]+(?: |$))|(#$)`)
 )
 

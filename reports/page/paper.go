@@ -16,11 +16,13 @@ import (
 const paperHead = "% The answer, the results and every configuration beside the best, to be \\input after " +
 	"\\usepackage{booktabs,longtable,siunitx}.\n% The format latex_details has all else.\n"
 
-// widestRow is how many letters a row of a paper has; columns that can be spared are left out.
+// widestRow is the maximum number of letters in a row of a paper. Dispensable columns are left out
+// until it fits.
 const widestRow = 80
 
 // Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
-// in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
+// in tables with complete rows, which may continue on the next page. Numbers are aligned by
+// siunitx.
 func Paper(out io.Writer, r *reports.Report) error {
 	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
 	w.WriteString(paperHead)
@@ -85,8 +87,8 @@ func (w *paper) long(s sheet) {
 	fmt.Fprint(w, "\\end{longtable}\n\\endgroup\n")
 }
 
-// aligned is the format by which siunitx aligns a column of plain numbers: how many digits there
-// are before and after the point, and the sign. Empty: it has something else.
+// aligned is the format by which siunitx aligns a column of plain numbers: the numbers of digits
+// before and after the point, and the sign. It is empty if the column has other texts.
 func aligned(rows [][]table.Cell, c int) string {
 	before, after, sign := 0, 0, ""
 	for _, row := range rows {

@@ -98,12 +98,12 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 			}
 		}
 	}
-	if intervals := strings.Count(texts["text"], "–"); intervals != 1 { // of the error rate of the complete configuration only
+	if intervals := strings.Count(texts["text"], "–"); intervals != 1 { // the error rate of the complete configuration
 		t.Errorf("%d intervals in\n%s", intervals, texts["text"])
 	}
 }
 
-// Files for programs have the count beside the values, and no count if all folds are done.
+// Files for programs have the count of folds with the values, and no count if all folds are done.
 func TestPartialScoresForPrograms(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)

@@ -113,8 +113,8 @@ func compare(t *testing.T, name string, got []byte) {
 //
 // Configuration 1, pooled: base lines ¾ : ¼ and ½ : ½; the true classes have p = ¾, ½ | ½, 1, which
 // gives 0, 1 | 0, 1 bits. The second case is tied, hence decided for F, and wrong. The
-// probabilities of M are ¼, ½ for the cases of F and ½, 1 for those of M: 3½ of 4 pairs are ordered
-// rightly.
+// probabilities of M are ¼, ½ for the cases of F, and ½, 1 for the cases of M: 3½ of 4 pairs are
+// ordered rightly.
 func TestNumbers(t *testing.T) {
 	var results struct {
 		Missing        int
@@ -335,7 +335,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Two evaluations: the test set comes first, and its scores are those of the configuration.
+// Two evaluations: the test set comes first, and its scores are the scores of the configuration.
 func TestSeveralEvaluations(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	m.Configurations[0].Studies = append(m.Configurations[0].Studies, record.Study{Key: "z", Evaluation: "repeated_kfold", Repeat: 1, Fold: 2, Train: 4, Test: 2})
@@ -386,7 +386,7 @@ func builds(f *testing.F, add func(manifest, journal []byte)) {
 }
 
 // built checks that any manifest and journal give either a report or an error, and the same for any
-// order of the lines; ok says whether there is a report.
+// order of the lines. ok reports whether there is a report.
 func built(t *testing.T, manifest, journal []byte) (report, again *reports.Report, ok bool) {
 	m, lines, err := reporttest.Parse(manifest, journal)
 	if err != nil {
@@ -444,7 +444,7 @@ func FuzzRender(f *testing.F) {
 
 // Each value of the hand-made run in turn is replaced by an odd one.
 func TestDamage(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of its time would go into collecting a small heap
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // else collecting a small heap takes most of the time
 	manifest, journal := reporttest.Read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(reporttest.Read(t, "journal.jsonl")), []byte("\n"))
 	count := 0
 	try := func(manifest, journal []byte) {
@@ -481,7 +481,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Before the first job has finished the report says that all jobs are missing, and nothing else.
+// Before the first job has finished, the report only says that all jobs are missing.
 func TestNothingYet(t *testing.T) {
 	m, _ := reporttest.Run(t)
 	r := reporttest.Build(t, m, nil)

@@ -42,7 +42,7 @@ func TestOneRowIsATableEverywhere(t *testing.T) {
 	for format, text := range of {
 		want := map[string]int{"ofrun": 1, "ofconf": len(r.Configurations)}
 		if format == "latex" {
-			want["ofconf"] = 0 // the paper has the results alone
+			want["ofconf"] = 0 // the paper has only the results
 		}
 		for name, n := range want {
 			if got := strings.Count(text, name); got != n {

@@ -22,8 +22,8 @@ func hashed(i, k int) float64 {
 	return 2*(x-math.Floor(x)) - 1
 }
 
-// Of 500 configurations over three folds, JSON, text, Markdown and the page name the same set, and
-// every interval of the JSON file contains 0 if and only if its configuration is in the set.
+// JSON, text, Markdown and the page name the same set of up to 500 configurations over three folds.
+// An interval of the JSON file contains 0 if and only if its configuration is in the set.
 func TestVerdictAgrees(t *testing.T) {
 	for _, number := range []int{12, 40, 500} {
 		var bits []func(int) float64

@@ -9,10 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Against is the kind of the pictures of every configuration beside the best.
+// Against is the kind of the pictures that compare every configuration with the best.
 const Against = "against"
 
-// mostRivals is how many rows a figure has.
+// mostRivals is the maximum number of rows of a figure.
 const mostRivals = 30
 
 // ranking is the score by which an answer ranks, its unit in a figure, and the factor to that unit.
@@ -32,7 +32,8 @@ func ranking(a reports.Answer) (by, unit string, factor float64) {
 }
 
 // againstPictures has a forest plot for every data set: the difference of every configuration to
-// the best, with its 95 % bounds. The looks are those of the verdict.
+// the best, with its 95 % bounds. The look of an interval tells whether the configuration is in the
+// set.
 func againstPictures(r shown) (out []figure.Figure) {
 	names := Labels(r.Report)
 	for _, a := range r.Decided() {
@@ -41,7 +42,7 @@ func againstPictures(r shown) (out []figure.Figure) {
 			reports.Spaced(by), unit)}}
 		in := figure.Intervals{Name: "in the set: may be the best", Horizontal: true}
 		apart := figure.Intervals{Name: "not in the set", Horizontal: true}
-		drawn, left := 0, 0 // and how many in the set are not
+		drawn, left := 0, 0 // left: number of configurations in the set that are not drawn
 		add := func(k int, inSet bool, d, lo, hi float64) {
 			to := &apart
 			if inSet {

@@ -10,9 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// averaged sets the predictions of the held-out cases of the first evaluation, for two classes,
-// against those that ignore the variance of the latent function, p(y|E[f]), as in GPML Figure 3.9,
-// and counts how sure either is of the cases that it decides wrongly. Averages are nearer to ½.
+// averaged compares two predictions of the held-out cases of the first evaluation, for two classes,
+// as in GPML Figure 3.9: the average over the latent function, and p(y|E[f]), which ignores its
+// variance. It counts how sure either is of the cases that it decides wrongly. Averages are nearer
+// to ½.
 func averaged(r shown) []figure.Figure {
 	mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 	return fitted(r, "averaging", "MAP and averaged predictions",
@@ -22,7 +23,7 @@ func averaged(r shown) []figure.Figure {
 			if a.cases == 0 {
 				return f
 			}
-			side := func(label string) figure.Axis { // with room for the symbols at 0 and 1
+			side := func(label string) figure.Axis { // an axis with room for the symbols at 0 and 1
 				return figure.Axis{Label: fmt.Sprintf("p(y = %s), %s", c.Classes[1], label), Lo: -0.03, Hi: 1.03}
 			}
 			f.Panels = []figure.Panel{{
@@ -40,9 +41,10 @@ func averaged(r shown) []figure.Figure {
 // averagedCases are cases with two predictions each: at the latent mean, and averaged.
 type averagedCases struct {
 	cases  int
-	points [4]figure.Points // of each class those decided rightly, then of each those decided wrongly
-	sure   [2][]float64     // probabilities of wrong decisions: at the latent mean, averaged
-	all    [2][]float64     // those of the second class, of all cases
+	points [4]figure.Points // right decisions by class, then wrong decisions by class
+	// probabilities of wrong decisions: [0] at the latent mean, [1] averaged
+	sure [2][]float64
+	all  [2][]float64 // probabilities of the second class in all cases, as in sure
 }
 
 func averagedOf(fits []*record.Fit) (a averagedCases) {
@@ -73,7 +75,8 @@ func (a *averagedCases) add(label int, at [2]float64) {
 	a.cases++
 }
 
-// layers are the points of both classes, with those that are taken for the other one apart.
+// layers are the points of both classes. Points that are taken for the other class are a layer of
+// their own.
 func (a averagedCases) layers(c reports.Configuration) []figure.Layer {
 	out := []figure.Layer{figure.Line{Name: "equal", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}
 	for place, of := range a.points {
@@ -87,8 +90,8 @@ func (a averagedCases) layers(c reports.Configuration) []figure.Layer {
 	return out
 }
 
-// histograms are those of all predictions. Most cases are in the outer bins, whose bars are cut
-// where the others could not be seen beside them.
+// histograms counts the cases by the probability of the second class, for both predictions. Most
+// cases are in the outer bins. Their bars are cut where the other bars would be too low to be seen.
 func (a averagedCases) histograms(c reports.Configuration, mean, average string) figure.Panel {
 	var edges []float64
 	for k := range 21 {

@@ -7,9 +7,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// borders are where two classes share the largest probability, of probabilities that are known at
-// the points of a lattice and linear over the halves of its cells: so borders of three classes meet
-// in a point. Pieces are apart in the line.
+// borders is the line on which two classes share the largest probability. The probabilities are
+// known at the points of a lattice and linear over the halves of its cells, so that borders of
+// three classes meet in a point. NaN separates the pieces of the line.
 func borders(x, y []float64, proba [][]record.Number) figure.Line {
 	out := figure.Line{Name: "border of decisions"}
 	nx := len(x)
@@ -41,7 +41,7 @@ type corner struct {
 	p    []float64
 }
 
-// toward is the place at a share of the way to another one.
+// toward is the place at a fraction of the way to another one.
 func (c corner) toward(to corner, share float64) corner {
 	mix := func(a, b float64) float64 { return a + share*(b-a) }
 	out := corner{x: mix(c.x, to.x), y: mix(c.y, to.y)}
@@ -51,7 +51,8 @@ func (c corner) toward(to corner, share float64) corner {
 	return out
 }
 
-// border adds where, within a triangle, two classes are equally probable and no other one more.
+// border adds the part of a triangle in which two classes are equally probable and no other class
+// is more probable.
 func border(out *figure.Line, triangle [3]corner, first, second int) {
 	lead := func(c corner) float64 { return c.p[first] - c.p[second] }
 	var ends []corner
@@ -64,7 +65,7 @@ func border(out *figure.Line, triangle [3]corner, first, second int) {
 	if len(ends) != 2 {
 		return
 	}
-	from, to := 0.0, 1.0 // the share of the way on which all others are behind
+	from, to := 0.0, 1.0 // fractions of the way between which all other classes are less probable
 	for k := range ends[0].p {
 		if k == first || k == second {
 			continue

@@ -13,10 +13,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// conditional is a search of a program over k, a choice of p and q, over a, which matters where k is
-// p, and over b, which matters where k is q, both at most to 2: 18 points of all, twice the ones with
-// k = p. The value is a where k is p, and 10 + b where it is q. Over the space its variance is 25,
-// that of the means 1 and 11, and 2/3, that of a and of b: k alone is 25/25.67 of it.
+// conditional is a search of a program over three hyperparameters. k is a choice of p and q; a
+// matters where k is p, b where k is q; both are at most 2. There are 18 points, the ones with k =
+// p twice. The value is a where k is p, and 10 + b where it is q. Over the space its variance is
+// the variance 25 of the means 1 and 11, plus the mean variance 2/3 of a and b within the choices:
+// k alone is 25/25.67 of it.
 func conditional(t *testing.T) *reports.Report {
 	within := func(hi float64) *record.Range { return &record.Range{Hi: record.Number(hi), Even: true} }
 	c := record.Configuration{Dataset: "swap", Tune: "sobol", Objective: "value", Program: &record.Program{Command: []string{"true"}},

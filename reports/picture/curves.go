@@ -12,14 +12,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// leastCases is how many cases must be behind a point of a curve: the means of fewer jump about.
+// leastCases is the minimum number of cases behind a point of a curve: means of fewer cases vary
+// too much.
 const leastCases = 10
 
-// fewest is how many of all cases must be left at a point of a reject curve.
+// fewest is the minimum number of cases that are left at a point of a reject curve, for this number
+// of all cases.
 func fewest(all int) int { return max(leastCases, all/20) }
 
-// mostCurves is how many lines share a panel unless the file says another number; of more there are
-// rows, the best one in each.
+// mostCurves is the number of lines that share a panel: 4, unless the file says another number.
+// More lines are divided into rows, with the best one in each row.
 func (s shown) mostCurves() int {
 	if print := s.Manifest.Print; print != nil && print.Lines > 0 {
 		return print.Lines
@@ -27,8 +29,8 @@ func (s shown) mostCurves() int {
 	return 4
 }
 
-// curvePictures has a figure for every group: each kind of curve that the experiment asks for is a
-// panel with those of all members.
+// curvePictures has a figure for every group. Each kind of curve that the experiment asks for is a
+// panel with the curves of all members.
 func curvePictures(r shown) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
@@ -41,7 +43,7 @@ func curvePictures(r shown) (out []figure.Figure) {
 	return out
 }
 
-// curveFigure is that of a group, a row of panels for every few of its members.
+// curveFigure is the figure of a group, with a row of panels for every few of its members.
 func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
 		Title: n.Heading + " · " + group[0].Name, Looks: r.looks(group, n.Members), Of: indices(group)}
@@ -85,8 +87,8 @@ func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 	return f
 }
 
-// curveRows are the members whose curves share panels, with their names: all, or in every row the
-// best one and, best first, as many of the others as can be told apart.
+// curveRows divides the members, with their names, into rows whose curves share panels: one row of
+// all, or several with the best one in each. The others follow best first.
 func curveRows(r shown, group []Member, names []string) (rows [][]Member, named [][]string) {
 	most := r.mostCurves()
 	if len(group) <= most {
@@ -107,10 +109,11 @@ func curveRows(r shown, group []Member, names []string) (rows [][]Member, named 
 	return rows, named
 }
 
-// settled is where half of the lines of a panel have come to 0 for good, where two or more do: what
-// is beyond it would take the room of what can be compared.
+// settled is the place from which half of the lines of a panel stay at 0. The part beyond it would
+// take the room of the part that can be compared. ok is false for a single line, or if half of the
+// lines do not stay at 0.
 func settled(p figure.Panel) (at float64, ok bool) {
-	var ends []float64 // of the lines, +Inf for those that do not end at 0
+	var ends []float64 // place from which each line stays at 0; +Inf if it does not
 	for _, l := range p.Layers {
 		line, is := l.(figure.Line)
 		if !is || line.Dashed {
@@ -148,14 +151,14 @@ func linesExtent(p figure.Panel) (left, right, low, high float64) {
 }
 
 // curvePanel draws the curves of a kind of all members that have one, banded with their pointwise
-// intervals: bands, or bars where points are few. Bands grow without end as cases become few, and
-// may leave the panel where less than a quarter of them is left.
+// intervals: bands, or bars where points are few. Bands become very wide where cases are few. They
+// may leave the panel where less than a quarter of the cases is left.
 func curvePanel(kind cv.Curve, group []Member, names []string, banded bool) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer
 	ends := []float64{math.Inf(1), math.Inf(-1)}
-	var y []float64 // that the panel has to show
+	var y []float64 // values that the panel has to show
 	for i, m := range group {
 		for _, c := range m.Curves {
 			if c.Name != kind.Name {

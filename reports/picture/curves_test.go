@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// Error curves are drawn to where half of them have come to 0 for good; information never does.
+// Error curves are drawn to the place from which half of them stay at 0. Curves of information do
+// not stay at 0.
 func TestSettled(t *testing.T) {
 	x := []float64{0, 0.1, 0.2, 0.3, 0.4}
 	panel := func(lines ...[]float64) (p figure.Panel) {

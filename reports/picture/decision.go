@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// decisions show what is predicted over the inputs, where these are one or two and numeric, with
-// the training cases and, where it is known, what is true. Configurations of two classes, or of
-// numbers over one input, on the same data share a figure: over one input its panels, over two they
-// have one each.
+// decisions show the predictions over one or two numeric inputs, with the training cases and, if it
+// is known, the truth. Configurations on the same data share a figure if they are of two classes,
+// or of numbers over one input. Over one input they share its panels, over two inputs each has a
+// panel.
 func decisions(r shown) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
-		inputs, classes, size int // 3 classes are three or more
+		inputs, classes, size int // classes: 3 stands for three or more
 	}{{1, 0, mostTold}, {1, 2, mostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
 		out = append(out, groupFigures(r, func(c reports.Configuration) string {
 			if c.Status != reports.Done || min(len(c.Classes), 3) != kind.classes {
@@ -87,15 +87,15 @@ type view struct {
 	name         string
 	axes, inputs [][]float64
 	labels       []int
-	classes      []int // that are drawn: of two the second
+	classes      []int // drawn classes: if there are two classes, only the second
 }
 
-// proba is that of a class at the points.
+// proba returns the probabilities of a class at the points.
 func (v view) proba(class int) []float64 {
 	return record.Floats(v.Proba[min(class, len(v.Proba)-1)])
 }
 
-// panel has the axes.
+// panel returns an empty panel with the axes of the view.
 func (v view) panel(title, label string) figure.Panel {
 	axis := func(j int) figure.Axis {
 		a := v.axes[j]
@@ -108,8 +108,8 @@ func (v view) panel(title, label string) figure.Panel {
 	return p
 }
 
-// cases are the training cases at the heights that y gives, those of every class that is drawn, or
-// of two, and all others.
+// cases are the training cases at the heights that y gives. Every class that is drawn is a layer,
+// as are both of two classes. All other cases are one layer.
 func (v view) cases(y func(i int) float64) (layers []figure.Layer) {
 	var others figure.Points
 	for k := range v.c.Classes {
@@ -132,8 +132,9 @@ func (v view) cases(y func(i int) float64) (layers []figure.Layer) {
 	return layers
 }
 
-// curves are class probabilities over one input, and beside them the latent means with two standard
-// deviations. The training cases are at 0 and 1 or, of more classes, in lines below the curves.
+// curves are a panel of class probabilities over one input, and a panel of latent means with two
+// standard deviations. The training cases are at 0 and 1 or, with more than two classes, in lines
+// below the curves.
 func curves(views []view) (panels []figure.Panel) {
 	first := views[0]
 	top := first.panel("", "p(y)")
@@ -182,7 +183,7 @@ func curves(views []view) (panels []figure.Panel) {
 	return panels
 }
 
-// truth is what is true over one input.
+// truth draws the true functions over one input.
 func (v view) truth() (out []figure.Layer) {
 	for _, y := range v.Truth {
 		out = append(out, figure.Line{Name: "truth", X: v.axes[0], Y: record.Floats(y), Dashed: true})
@@ -208,9 +209,9 @@ func regression(views []view) []figure.Panel {
 	return []figure.Panel{p}
 }
 
-// maps are level lines over two inputs, of class probabilities or of the mean and the standard
-// deviation of a new target, and, dashed, those of the truth. Of more than two classes the first
-// panel has the borders between those of largest probability.
+// maps are level lines over two inputs: of class probabilities, or of the mean and the standard
+// deviation of a new target. Level lines of the truth are dashed. With more than two classes the
+// first panel has the borders between the classes of largest probability.
 func (v view) maps() (panels []figure.Panel) {
 	contours := func(z, levels []float64) figure.Contours {
 		return figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels}
@@ -272,7 +273,8 @@ func (v view) maps() (panels []figure.Panel) {
 	return panels
 }
 
-// lead is how far a class is ahead of the best other one, at every point.
+// lead is the probability of a class minus the largest probability of the other classes, at every
+// point.
 func lead(proba [][]record.Number, class int) []float64 {
 	out := record.Floats(proba[class])
 	for i := range out {
@@ -296,8 +298,8 @@ func (v view) rows(z []float64) (rows [][]float64) {
 	return rows
 }
 
-// lineName is that of the lines of one of the views: its own, or if there is no other that of what
-// they are.
+// lineName is the name of the lines of one of the views: the name of the view, or what if it is the
+// only view.
 func lineName(what string, v view, views []view) string {
 	if len(views) > 1 {
 		return v.name

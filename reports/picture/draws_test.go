@@ -56,7 +56,7 @@ func TestSurfacesOfManyDraws(t *testing.T) {
 	}
 }
 
-// Targets of +1 are drawn at 1 and those of -1 at 0, over the probability from which they were
+// Targets of +1 are drawn at 1 and targets of -1 at 0, over the probability from which they were
 // drawn.
 func TestTargetsPicture(t *testing.T) {
 	column := func(name string, values ...record.Number) record.Column {

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// evidencePicture sets what is maximised on the training cases against the test information, for
-// all points that were scored, and marks the best of each: how far apart they are says how well one
-// chooses by the other (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
+// evidencePicture plots the tuning objective on the training cases against the test information,
+// for all points that were scored. It marks the best point by each. Where the two are close, the
+// objective chooses well (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
 // way, by their log evidence.
 func evidencePicture(r shown) []figure.Figure {
 	scored := func(c reports.Configuration) bool {
@@ -36,7 +36,7 @@ func evidencePicture(r shown) []figure.Figure {
 	})
 	for i, group := range groupsOf(r) {
 		if r.only >= 0 {
-			break // the points of all belong together
+			break // it compares all configurations, never one
 		}
 		n := NameMembers(r.ShortNames(), group...)
 		var value, bits []float64
@@ -74,7 +74,7 @@ func evidencePicture(r shown) []figure.Figure {
 	return out
 }
 
-// bestOf marks the best of points by either coordinate.
+// bestOf marks the best point by the objective, and the best point by the test information.
 func bestOf(objective string, value, bits []float64) []figure.Layer {
 	a, b := floats.MaxIdx(value), floats.MaxIdx(bits)
 	return []figure.Layer{

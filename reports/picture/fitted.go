@@ -9,11 +9,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// mostFitted is how many configurations a picture shows that has a figure for each.
+// mostFitted is the maximum number of figures of a picture that has one for each configuration.
 const mostFitted = 12
 
-// fitted draws a figure for every configuration with a fit on all of the training data, but for
-// those for which of gives no panels, and names it.
+// fitted draws a figure for every configuration with a fit on all of the training data, and names
+// it. A configuration has no figure if of gives no panels.
 func fitted(r shown, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
 	out []figure.Figure) {
 	short := r.ShortNames()
@@ -32,7 +32,7 @@ func fitted(r shown, name, title string, of func(c reports.Configuration, fit *r
 	})
 }
 
-// sampled is a note on what figures show of Markov chains.
+// sampled is a note that a figure shows one sample of Markov chains.
 func sampled(what string, fit *record.Fit) []string {
 	if len(fit.Posterior) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func heldOut(c reports.Configuration) (fits []*record.Fit, name string) {
 	return fits, name
 }
 
-// mostClasses is how many classes have panels of their own.
+// mostClasses is the maximum number of classes with a panel each.
 const mostClasses = 4
 
 // frequent are the classes with the most training cases, at most mostClasses of them in their
@@ -82,7 +82,7 @@ func frequent(c reports.Configuration, fit *record.Fit) (classes []int, note []s
 // className is the name of a class in a legend.
 func className(c reports.Configuration, k int) string { return "class " + c.Classes[k] }
 
-// classLooks are those of the points of the classes, the same in all figures.
+// classLooks gives the points of each class the same look in all figures.
 func classLooks(classes []string) map[string]int {
 	out := map[string]int{}
 	for k, class := range classes {

@@ -10,10 +10,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
-// the tuning objective and the test information as contours over their natural logarithms, and the
-// errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data.
-// Local optimisers of the same objective leave their paths on its contours.
+// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters,
+// as in GPML Figures 3.7 and 3.8: the tuning objective and the test information as contours over
+// the natural logarithms of the hyperparameters, and the errors as numbers. The levels are the same
+// for all configurations on the same data. Local optimisers of the same objective leave their paths
+// on its contours.
 func gridPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
@@ -24,7 +25,7 @@ func gridPictures(r shown) []figure.Figure {
 		}
 		n := NameMembers(short, m)
 		scores := ""
-		for _, p := range c.Grid { // which have the same, if any
+		for _, p := range c.Grid { // the points have the same number of cases, if any
 			if n, known := p.Scores.Get("n"); known {
 				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
 			}
@@ -39,8 +40,8 @@ func gridPictures(r shown) []figure.Figure {
 	})
 }
 
-// panels are those of the tuning objective, with paths over it, of the test information and of the
-// errors, as far as points have them.
+// panels shows the tuning objective, with paths over it, the test information and the errors. A
+// panel is left out if no point has its value.
 func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, paths []figure.Layer) (
 	out []figure.Panel) {
 	contours := func(z [][]float64, values [][]float64) figure.Layer {
@@ -72,7 +73,7 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 		if !known {
 			continue
 		}
-		values := make([][]float64, len(alike)) // that the levels are for
+		values := make([][]float64, len(alike)) // values that the levels are for
 		for k, other := range alike {
 			for _, p := range other.Grid {
 				if v, ok := of.value(p); ok && figure.Drawable(v) {
@@ -93,15 +94,15 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 	return out
 }
 
-// shownErrors is how the errors at the points of a grid are told.
+// shownErrors is the format of the errors at the points of a grid.
 type shownErrors struct {
 	title  string
 	digits int
 	unit   float64 // errors
 }
 
-// errorsOf is that of a configuration: a number of cases, or of a thousand cases or more a
-// percentage, as in GPML Figure 3.11.
+// errorsOf is the format for a configuration: the number of wrong cases or, from a thousand
+// held-out cases on, their percentage, as in GPML Figure 3.11.
 func errorsOf(c reports.Configuration) shownErrors {
 	for _, p := range c.Grid {
 		if n, known := p.Scores.Get("n"); known && n >= 1000 {
@@ -111,7 +112,8 @@ func errorsOf(c reports.Configuration) shownErrors {
 	return shownErrors{"errors (cases)", 0, 1}
 }
 
-// commonLevels are those of the values of several grids, up to the peak of each.
+// commonLevels are the levels of contours for the values of several grids. They include the highest
+// level of each grid.
 func commonLevels(values [][]float64) []float64 {
 	levels := figure.Levels(slices.Concat(values...))
 	for _, of := range values {
@@ -136,8 +138,8 @@ func (l lattice) alike(r shown, c reports.Configuration) (out []reports.Configur
 	return out
 }
 
-// bests mark the points that are best by the objective and by the value of a panel, if that is
-// another one, and say what the best value is, in that unit.
+// bests marks the point that is best by the objective and, if the panel shows another value, the
+// point that is best by that. It also returns the best value as text, in the unit of the panel.
 func (l lattice) bests(c reports.Configuration, by string, digits int, unit float64) (value string,
 	marks []figure.Layer) {
 	chosen, best := -1, -1
@@ -165,7 +167,7 @@ func (l lattice) bests(c reports.Configuration, by string, digits int, unit floa
 // coordinate is one of the two hyperparameters of a lattice.
 type coordinate struct {
 	label  string
-	values []float64 // as drawn, ascending: natural logarithms, unless some are not positive
+	values []float64 // ascending, as drawn: natural logarithms if all values are positive
 }
 
 func (c coordinate) same(as coordinate) bool {
@@ -178,10 +180,10 @@ type lattice struct {
 	point      [][]int // [i][j]: index into Grid of the point at across.values[i], up.values[j]; -1 if there is none
 }
 
-// latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two
-// numbers and fill at least half of what these span, which random points do not. across is the one
-// that changes more slowly. Points that differ in a choice, or in a hyperparameter that matters for
-// some of them only, have none.
+// latticeOf finds the lattice of the points that have a value. They must differ in exactly two
+// hyperparameters and fill at least half of the lattice, which random points do not. across is the
+// one that changes more slowly. Points that differ in a choice, or in a hyperparameter that matters
+// for some of them only, have none.
 func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	var at []int
 	for i, p := range grid {
@@ -231,8 +233,8 @@ type column struct {
 	changes int
 }
 
-// columnOf returns the coordinate of some points that has a name. A hyperparameter that matters for
-// some of them alone has none. A choice that differs among them has none either.
+// columnOf returns the coordinate of some points by its name. There is none for a hyperparameter
+// that matters for only some of the points, or for a choice that differs among them.
 func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c column, ok bool) {
 	c.label = "ln " + reports.Spaced(name)
 	for _, i := range at {
@@ -261,7 +263,7 @@ func columnOf(grid []reports.GridPoint, at []int, name string, choice bool) (c c
 	return c, len(distinct) == 1 || !choice
 }
 
-// find is the place of a point in the lattice.
+// find returns the place of a point in the lattice.
 func (l lattice) find(point int) (i, j int) {
 	for i := range l.point {
 		if j := slices.Index(l.point[i], point); j >= 0 {
@@ -271,8 +273,8 @@ func (l lattice) find(point int) (i, j int) {
 	return -1, -1
 }
 
-// values are those of the points in rows, upwards; NaN where there is none. known says that there
-// is one.
+// values returns the values of the points in rows, upwards; NaN: the point has none. known is false
+// if no point has a value.
 func (l lattice) values(grid []reports.GridPoint, value func(reports.GridPoint) (float64, bool)) (
 	z [][]float64, known bool) {
 	for j := range l.up.values {

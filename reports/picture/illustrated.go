@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// illustrated draws the illustrations of a kind, those of every entry of the file in one figure.
+// illustrated draws the illustrations of a kind, in one figure for every entry of the file.
 func illustrated(r shown, kind string, draw func([]record.Illustration) figure.Figure) (out []figure.Figure) {
 	entries := map[int][]record.Illustration{}
 	last := 0
@@ -33,7 +33,8 @@ func illustrated(r shown, kind string, draw func([]record.Illustration) figure.F
 	return out
 }
 
-// distinguished says what illustrations have in common, and how each differs from the others.
+// distinguished names the components and hyperparameters that the illustrations have in common, and
+// for each illustration those in which it differs.
 func distinguished(all []record.Illustration) (common []string, differs []string) {
 	words := make([][]string, len(all))
 	for k, i := range all {

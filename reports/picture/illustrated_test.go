@@ -64,7 +64,7 @@ func lineOf(t *testing.T, f figure.Figure, panel, layer int) figure.Line {
 	return l
 }
 
-// The posterior of one value stands beside prior, likelihood and the Gaussians of the methods, and
+// The posterior of one value is shown with prior, likelihood and the Gaussians of the methods, and
 // once more without the likelihood.
 func TestPosteriorOfOne(t *testing.T) {
 	i := record.Illustration{Likelihood: reporttest.Declared("probit"), Labels: []record.Number{1},
@@ -104,7 +104,7 @@ func TestPosteriorOfOne(t *testing.T) {
 }
 
 // The posterior of two values has a panel for each method: level lines of the exact density, the
-// way of the means, and ellipses at three standard deviations.
+// path of the means, and ellipses at three standard deviations.
 func TestPosteriorOfTwo(t *testing.T) {
 	gaussian := func(a, b, aa, ab, bb record.Number) *record.Gaussian {
 		return &record.Gaussian{Mean: []record.Number{a, b}, Covariance: [][]record.Number{{aa, ab}, {ab, bb}}}
@@ -166,8 +166,8 @@ func TestPosteriorOfTwo(t *testing.T) {
 	}
 }
 
-// Where the density is known farther than anything that is shown, the scale is that of what is
-// shown, and a twentieth more.
+// If the density is known farther out than everything that is shown, the scale covers what is shown
+// and a twentieth more.
 func TestScaleOfWays(t *testing.T) {
 	density := figure.Contours{X: []float64{-100, -1, 1, 100}, Y: []float64{-100, 0, 100}, Z: [][]float64{{0, 0, 0, 0}, {0, 1, 1, 0.01}, {0, 0, 0, 0}}}
 	i := record.Illustration{Prior: &record.Gaussian{Mean: []record.Number{2, 3}},
@@ -213,7 +213,8 @@ func TestLinesOfIllustrations(t *testing.T) {
 	}
 }
 
-// Draws are drawn in the order of their input, and beside them what the likelihood makes of them.
+// Draws are drawn in the order of their input. A second panel shows the values that the likelihood
+// gives them.
 func TestDrawsOfPriors(t *testing.T) {
 	draws := func(n int, proba bool) record.Illustration {
 		i := record.Illustration{Kernel: reporttest.Declared("se"), Columns: columns("x", []record.Number{3}, []record.Number{1}, []record.Number{2})}

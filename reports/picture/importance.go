@@ -15,13 +15,14 @@ import (
 // leastVisits is the least number of points for parallel coordinates.
 const leastVisits = 20
 
-// poorlyPredicted is the R² of predictions of values left out below which the figure warns.
+// poorlyPredicted is the least R², for predictions of values left out, without a warning in the
+// figure.
 const poorlyPredicted = 0.5
 
-// importancePictures show the shares of the variance of what is maximised, over the space of a
-// search, that are due to each hyperparameter alone and with its interactions
-// (search.Sensitivity). What cannot be said is said in words. Local optimisers have none, since
-// their trials end at optima.
+// importancePictures show the fractions of the variance of the objective, over the space of a
+// search, that are due to each hyperparameter alone and with its interactions (search.Sensitivity).
+// If they cannot be computed, the figure says why. Local optimisers have none, since their trials
+// end at optima.
 func importancePictures(r shown) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		ranges := 0
@@ -79,7 +80,7 @@ func importancePictures(r shown) []figure.Figure {
 	})
 }
 
-// shares are shares with their 95 % intervals, below each other.
+// shares are fractions with their 95 % intervals, one below the other.
 type shares figure.Intervals
 
 func (s *shares) add(y, share, err float64) {
@@ -87,7 +88,7 @@ func (s *shares) add(y, share, err float64) {
 	s.Lo, s.Hi = append(s.Lo, max(0, share-1.96*err)), append(s.Hi, min(1, share+1.96*err))
 }
 
-// share is a share with the digits that its error allows, and the error.
+// share is a fraction with the digits that its error allows, and the error.
 func share(value, err float64) string {
 	digits := 3
 	if err >= 0.005 {

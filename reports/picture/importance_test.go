@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// A search over three hyperparameters of which only the first matters: -(ln amplitude)², evenly in
-// the logarithms from -2 to 2.
+// A search over three hyperparameters. Only the first matters: -(ln amplitude)², evenly in the
+// logarithms from -2 to 2.
 func TestImportanceAndParallelPictures(t *testing.T) {
 	c := reporttest.Hill()
 	c.Grid, c.Record.Hyperparameters = nil, nil

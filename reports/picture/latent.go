@@ -10,10 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// latentMeans are histograms of the latent means of the training cases and, beside them, of the
-// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(c) and 3.8(c). Classes
-// that have a process each have a row each: the latent means of the class at its own cases and at
-// all others.
+// latentMeans are histograms of latent means by class, as in GPML Figures 3.7(c) and 3.8(c): for
+// the training cases, and for the held-out cases of the first evaluation. Classes that have a
+// process each have a row each: the latent means of the class at its own cases and at all others.
 func latentMeans(r shown) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
@@ -56,7 +55,7 @@ type latentSide struct {
 	means  [][]record.Number // by process
 }
 
-// heldOutLatent is that of the held-out cases of the first evaluation.
+// heldOutLatent has the latent means of the held-out cases of the first evaluation.
 func heldOutLatent(c reports.Configuration, processes int) latentSide {
 	fits, name := heldOut(c)
 	held := latentSide{means: make([][]record.Number, processes)}
@@ -73,8 +72,8 @@ func heldOutLatent(c reports.Configuration, processes int) latentSide {
 	return held
 }
 
-// latentBins are bins, at most so many, for the latent means of a process on all sides, and how
-// many of these are beyond them.
+// latentBins returns the edges of common bins for the latent means of a process on all sides.
+// beyond counts the means outside of the bins.
 func latentBins(sides []latentSide, process int, most float64) (edges []float64, beyond int) {
 	var all []float64
 	for _, s := range sides {

@@ -28,8 +28,8 @@ func band(name string, x []float64, mean, variance []record.Number) figure.Band 
 	return b
 }
 
-// bulk is the range of values, as far as it is not more than three times that of all but the lowest
-// and the highest tenth: amplitudes that differ between folds can make some values huge.
+// bulk is the range of values, limited to three times the range without the lowest and the highest
+// tenth: amplitudes that differ between folds can make some values huge.
 func bulk(values []float64) (lo, hi float64) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !figure.Drawable(v) })
 	if len(values) == 0 {
@@ -41,8 +41,8 @@ func bulk(values []float64) (lo, hi float64) {
 	return max(values[0], 2*from-to), min(values[n-1], 2*to-from)
 }
 
-// binEdges divide a range into at most so many bins, and two, whose width is 1, 2 or 5 times a
-// power of ten and of which one ends at 0.
+// binEdges divides a range into at most most + 2 bins. Their width is 1, 2 or 5 times a power of
+// ten, and their edges are multiples of it.
 func binEdges(lo, hi, most float64) []float64 {
 	least := max((hi-lo)/most, 1e-6*max(math.Abs(lo), math.Abs(hi)), 1e-9)
 	width := 0.0

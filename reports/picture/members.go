@@ -13,10 +13,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// mostBanded is how many members of a group have their intervals drawn.
+// mostBanded is the size of the largest group whose members have their intervals drawn.
 const mostBanded = 3
 
-// sameButTune says that two configurations maximise the same function of the same hyperparameters.
+// sameButTune reports whether two configurations maximise the same function of the same
+// hyperparameters.
 func sameButTune(c reports.Configuration, o reports.Configuration) bool {
 	return c.Record.DataHash == o.Record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text &&
 		c.Mean.Text == o.Mean.Text &&
@@ -37,13 +38,14 @@ func pathsOf(c reports.Configuration) (out []*record.Trial) {
 	return out
 }
 
-// mostTold is how many lines a reader can tell apart.
+// mostTold is the number of lines that a reader can tell apart.
 const mostTold = 8
 
-// mostFigures is how many figures of a kind there are of single configurations.
+// mostFigures is the maximum number of figures of a kind with one configuration each.
 const mostFigures = 8
 
-// figurePerConfiguration draws the configurations that of selects, so many in a figure.
+// figurePerConfiguration draws the configurations for which of is true, size of them in each
+// figure.
 func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
 	return groupFigures(r, func(c reports.Configuration) string {
@@ -54,8 +56,9 @@ func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size i
 	}, size, draw)
 }
 
-// groupFigures draws the configurations with the same key in one figure, so many in each; those
-// without a key in none. Where a key has more than one figure, the first one has the best.
+// groupFigures draws the configurations with the same key in the same figures, size of them in
+// each. Configurations without a key are not drawn. If a key has more than one figure, the first
+// one has the best configurations.
 func groupFigures(r shown, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
 	var keys []string
@@ -102,7 +105,7 @@ func groupFigures(r shown, key func(reports.Configuration) string, size int,
 	return out
 }
 
-// objectiveLabel names what is tuned, with its unit.
+// objectiveLabel names the tuning objective, with its unit.
 func objectiveLabel(c reports.Configuration) string {
 	if c.Program != nil {
 		return reports.Spaced(c.Maximised())
@@ -134,12 +137,13 @@ func estimate(e cv.Estimate, digits int) string {
 		figure.Number(e.Hi, digits))
 }
 
-// written is a number within a figure, as decimals has it, with a true minus sign.
+// written is a number with this number of decimals and a true minus sign.
 func written(x float64, digits int) string {
 	return strings.ReplaceAll(reports.Decimals(x, digits), "-", "−")
 }
 
-// groupsOf puts evaluations by the same name of the same data set together, in order of appearance.
+// groupsOf groups the evaluations that have the same name and the same data set, in order of
+// appearance.
 func groupsOf(r shown) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
@@ -155,7 +159,8 @@ func groupsOf(r shown) (groups [][]Member) {
 	return groups
 }
 
-// cases says how many predictions the members of a group have, if they have equally many.
+// cases is the number of predictions of each member of a group, as text; empty if the members
+// differ.
 func cases(group []Member) string {
 	n := group[0].Scores.N
 	if slices.ContainsFunc(group, func(m Member) bool { return m.Scores.N != n }) {
@@ -164,10 +169,10 @@ func cases(group []Member) string {
 	return table.Counted(n, "prediction", "predictions")
 }
 
-// most is how many members one picture has: more looks cannot be told apart.
+// most is the maximum number of members of a picture: more looks cannot be told apart.
 const most = 20
 
-// remarks joins what is not empty.
+// remarks joins the texts that are not empty; nil: all are empty.
 func remarks(all ...string) []string {
 	text := strings.Join(slices.DeleteFunc(all, func(n string) bool { return n == "" }), "; ")
 	if text == "" {
@@ -176,7 +181,7 @@ func remarks(all ...string) []string {
 	return []string{text}
 }
 
-// chosenPath is the way of the restart that was chosen.
+// chosenPath returns the steps of the chosen restart.
 func chosenPath(c reports.Configuration) []record.Step {
 	for _, t := range pathsOf(c) {
 		if c.Studies[0].Chose(t) {
@@ -186,7 +191,7 @@ func chosenPath(c reports.Configuration) []record.Step {
 	return nil
 }
 
-// pooledOf are the predictions of the evaluation.
+// pooledOf returns the predictions of all folds of the evaluation.
 func pooledOf(m Member) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range m.Configuration.Studies {
@@ -208,8 +213,8 @@ func trace(path []record.Step) (l figure.Line) {
 	return l
 }
 
-// traceAxis is that of traces. It leaves out starts so far below all that follows that this could
-// not be seen beside them.
+// traceAxis is the axis of the objective of traces. It leaves out very low starts, if the rest of
+// the traces would look flat with them.
 func traceAxis(c reports.Configuration, traces ...figure.Line) figure.Axis {
 	var all []float64
 	for _, l := range traces {

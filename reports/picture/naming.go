@@ -15,21 +15,21 @@ import (
 // Member is one evaluation of a configuration in a picture of several; no evaluation if the picture
 // is of its grid.
 type Member struct {
-	Index         int // of the configuration
+	Index         int // index of the configuration
 	Configuration reports.Configuration
 	reports.Evaluation
 }
 
-// Naming says what a picture shows.
+// Naming is the text of a picture about its members.
 type Naming struct {
 	Heading string   // data set, likelihood and inference, as far as the members share them
-	Note    string   // what else they share
-	Members []string // how each differs from the others, and of how many folds its scores are where that is not all
+	Note    string   // everything else that the members share
+	Members []string // how each differs, and the number of folds of its scores if some are missing
 }
 
-// NameMembers finds what configurations share and how they differ.
+// NameMembers finds the settings that configurations share, and the settings in which they differ.
 func NameMembers(short map[string]string, members ...Member) Naming {
-	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // those without belong to the heading
+	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // "": in the heading
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.Configuration
@@ -49,7 +49,7 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 		}
 		switch {
 		case word == "":
-		// in a note "kernel se" is of those with a kernel
+		// in a note, "kernel se" is for the members with a kernel
 		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }):
 			for i, w := range words {
 				if w[k] != "" {
@@ -113,7 +113,7 @@ func conditioned(c reports.Configuration, h record.Hyperparameter) string {
 	return fmt.Sprintf("%s, where %s is %s", spelled(h), reports.Spaced(h.When.Name), strings.Join(values, " or "))
 }
 
-// spelled is the name of a hyperparameter with that of its input: "length scale of age".
+// spelled is the name of a hyperparameter with the name of its input: "length scale of age".
 func spelled(h record.Hyperparameter) string {
 	name := reports.Spaced(h.Name)
 	if base, _, of := strings.Cut(name, "["); of && h.Column != "" {

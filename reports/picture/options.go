@@ -15,10 +15,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// optionPictures show scores against a numeric option of inference, likelihood or kernel for which
-// three values or more were tried, all else being equal: a panel for each data set and score, a
-// line for whatever else differs, level where there is no such option. So learning curves are drawn
-// of online: {seen: […]}.
+// optionPictures show scores against a numeric option of inference, likelihood or kernel, if three
+// values or more were tried with everything else equal. Each data set and score has a panel, with a
+// line for each combination of the other settings. A configuration without the option is a level
+// line. An example are learning curves of online: {seen: […]}.
 func optionPictures(r shown) (out []figure.Figure) {
 	for _, section := range []func(c *reports.Configuration) *record.Component{
 		func(c *reports.Configuration) *record.Component { return &c.Inference },
@@ -26,7 +26,7 @@ func optionPictures(r shown) (out []figure.Figure) {
 		func(c *reports.Configuration) *record.Component { return &c.Kernel },
 	} {
 		var paths []string
-		values := map[string][]string{} // of every path, different ones
+		values := map[string][]string{} // distinct values of every path
 		met := map[string]bool{}
 		for _, c := range r.Configurations {
 			of := *section(&c)
@@ -55,7 +55,7 @@ func optionPictures(r shown) (out []figure.Figure) {
 	return out
 }
 
-// optionPicture is that of one option.
+// optionPicture plots the scores against one option.
 func optionPicture(r shown, section func(c *reports.Configuration) *record.Component,
 	path string) figure.Figure {
 	name, label := optionLabel(path)
@@ -120,7 +120,7 @@ func overOption(p figure.Panel, first optionSeries, path string) figure.Panel {
 	return p
 }
 
-// trained is the number of training cases of its smallest fold.
+// trained is the number of training cases of the smallest fold.
 func (s optionSeries) trained() int {
 	n := s.Configuration.Cases
 	for _, study := range s.Configuration.Studies {
@@ -144,11 +144,11 @@ func seenOnce(n float64, p figure.Panel) figure.Line {
 	return figure.Line{Name: "every training case seen once", X: []float64{n, n}, Y: []float64{lo, hi}, Dashed: true}
 }
 
-// nominal says that the numbers of an option have no order: seeds.
+// nominal reports whether the numbers of an option have no order, as seeds.
 func nominal(path string) bool { return strings.HasSuffix(path, "seed") }
 
-// scattered is a panel with points in place of lines over an option and without their intervals,
-// which are as wide for every seed.
+// scattered replaces the lines over an option by points. It leaves out their intervals, which are
+// equally wide for every seed.
 func scattered(p figure.Panel) figure.Panel {
 	var layers []figure.Layer
 	for _, l := range p.Layers {
@@ -164,8 +164,8 @@ func scattered(p figure.Panel) figure.Panel {
 	return p
 }
 
-// oneLevel is the one value of all lines of a panel, if they have no other: then there is nothing
-// to draw.
+// oneLevel is the value of all lines of a panel, if all values are equal: then there is nothing to
+// draw.
 func oneLevel(p figure.Panel) (value float64, is bool) {
 	for _, l := range p.Layers {
 		line, _ := l.(figure.Line)
@@ -248,7 +248,7 @@ func optionEvidence(series []optionSeries, names []string) (p figure.Panel) {
 func optionPanel(series []optionSeries, names []string, score string) (p figure.Panel) {
 	s, err := cv.ScoreNamed(score)
 	if err != nil {
-		panic(err) // it is in the table
+		panic(err) // the score is in the table
 	}
 	p.Y.Label = fmt.Sprintf("%s (%s)", reports.Spaced(score), s.Unit)
 	var ends []float64
@@ -312,15 +312,15 @@ func (s optionSeries) line(evaluation, score string) (line figure.Line, band fig
 	return line, band
 }
 
-// optionSeries are configurations that differ in one option alone, which they have without it in
-// member. Without x they have no such option.
+// optionSeries are configurations that differ in one option only. member describes them without the
+// option. x is nil if they have no such option.
 type optionSeries struct {
 	Member
 	configurations []reports.Configuration
 	x              []float64 // ascending
 }
 
-// seriesOf are those of every data set.
+// seriesOf returns the series of every data set.
 func seriesOf(r shown, section func(c *reports.Configuration) *record.Component, path string) (
 	sets [][]optionSeries) {
 	for i, c := range r.Configurations {
@@ -370,7 +370,7 @@ func partials(series []optionSeries) (n int) {
 	return n
 }
 
-// optionLabel is the name of an option, and that with the component that it is of and how a
+// optionLabel returns the name of an option. label also has the name of its component, and how a
 // hyperparameter is given.
 func optionLabel(path string) (name, label string) {
 	words := strings.Split(path, ".")

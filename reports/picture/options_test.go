@@ -15,8 +15,8 @@ import (
 )
 
 // tried is a configuration with two evaluations, which have an error rate, with an interval as wide
-// as the rate, and an information in bits; the values of the second evaluation are ten times those
-// of the first.
+// as the rate, and an information in bits; the values of the second evaluation are ten times the
+// values of the first.
 func tried(dataset, kernel, inference string, rate, bits float64) reports.Configuration {
 	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared(kernel), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "none", LogEvidence: record.Number(math.NaN())}
 	for k, name := range []string{"kfold", "training"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// How many points parallel coordinates show, and how many of them in colour.
+// Numbers of points in parallel coordinates, and of coloured ones among them.
 const (
 	mostParallel = 300
 	bestParallel = 10
@@ -21,8 +21,8 @@ const (
 const nowhere = -0.1
 
 // parallelPictures show the points of a search over three hyperparameters or more as lines across
-// one axis each, and the best ones in colour: where these agree matters, where they fan out does
-// not.
+// one axis each, and the best ones in colour: a hyperparameter matters where the best ones agree,
+// and does not where they fan out.
 func parallelPictures(r shown) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		return varied(c) && len(c.Grid) >= leastVisits && len(coordinates(c).names) > 2
@@ -83,7 +83,7 @@ type searchedPoints struct {
 	// columns[k][i] is hyperparameter k at point i, the logarithm if all are positive; NaN where it
 	// does not matter
 	columns [][]float64
-	values  []float64 // what is maximised
+	values  []float64 // values of the tuning objective
 }
 
 func (p *searchedPoints) add(name, span string, column []float64) {

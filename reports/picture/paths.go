@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// pathsPicture shows the ways of local optimisers over two hyperparameters.
+// pathsPicture shows the paths of local optimisers over two hyperparameters.
 func pathsPicture(r shown) []figure.Figure {
 	flat := func(c reports.Configuration) bool {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
@@ -39,8 +39,8 @@ func pathsOver(r shown, c reports.Configuration, x, y string) (out []figure.Laye
 }
 
 // pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps,
-// and where they start and end. They come in their order, that of the legend; above too many to be
-// told apart, the chosen one is on top.
+// and where they start and end. The layers are in the order of the legend. If there are too many
+// paths to be told apart, the chosen one is on top.
 func pathLayers(c reports.Configuration, x, y int) (out []figure.Layer) {
 	paths := pathsOf(c)
 	starts := figure.Points{Name: "start"}

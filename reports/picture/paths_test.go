@@ -25,8 +25,8 @@ func pictured(t *testing.T, kind string, r *reports.Report) []figure.Figure {
 	return nil
 }
 
-// In the hand-made run configuration 0 has two free hyperparameters and three restarts with paths,
-// of which trial 0 won. All other configurations have one free hyperparameter or no path.
+// In the hand-made run configuration 0 has two free hyperparameters and three restarts with paths.
+// Trial 0 won. All other configurations have one free hyperparameter or no path.
 func TestPathsPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that
-// a report has nothing for returns none.
+// pictureTable lists the kinds of pictures, one file each. A kind returns no figures if the report
+// has no data for it.
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
@@ -57,7 +57,7 @@ var pictureTable = []struct {
 	{"cavity", "illustrate: marginal and cavity over the precision of a site", cavities},
 }
 
-// List lists them.
+// List returns the kinds of pictures and their documentation.
 func List() (out []struct{ Name, Doc string }) {
 	for _, p := range pictureTable {
 		out = append(out, struct{ Name, Doc string }{p.Name, p.Doc})
@@ -65,7 +65,7 @@ func List() (out []struct{ Name, Doc string }) {
 	return out
 }
 
-// Name matches the names of figures: the kind of picture, and maybe what it is of.
+// Name matches the names of figures: the kind of picture, and maybe its subject.
 var Name = regexp.MustCompile("^(" + strings.Join(kinds(), "|") + ")(-[a-z0-9-]+)?$")
 
 func kinds() (names []string) {
@@ -75,8 +75,8 @@ func kinds() (names []string) {
 	return names
 }
 
-// Check says what is wrong with the name of a figure, or of a kind of them, of a report that is not
-// there yet.
+// Check returns an error if no report can have a figure file, or a kind of figures, of this name.
+// It is for files whose report does not exist yet.
 func Check(name string) error {
 	switch {
 	case name == Time:
@@ -88,14 +88,15 @@ func Check(name string) error {
 	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
 }
 
-// Drawn are the figures that the experiment asks for, each with a file: those that its
-// report.figures names, in that order, each by its own name or all of a kind by that; or else all.
+// Drawn returns the figures that the experiment asks for, each with a file. report.figures of the
+// experiment names figures, or kinds of figures, in that order. Without it the experiment asks for
+// all figures.
 func Drawn(r *reports.Report) []figure.Figure {
 	drawn, _ := drawn(r)
 	return drawn
 }
 
-// drawn tells also what is asked for and not there.
+// drawn also returns the names that are asked for and that no figure has.
 func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
 	all := All(r)
 	if len(r.Manifest.Figures) == 0 {
@@ -119,8 +120,8 @@ func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
 	return out, lacking
 }
 
-// Warn adds to the warnings of a report that is complete what the experiment asks for and is not
-// there.
+// Warn adds a warning to a complete report for every figure that the experiment asks for but has no
+// data for.
 func Warn(r *reports.Report) {
 	if len(r.Manifest.Figures) == 0 || r.Missing > 0 {
 		return
@@ -131,9 +132,9 @@ func Warn(r *reports.Report) {
 	}
 }
 
-// All are all pictures of the report, in the order of the table, those of the best configurations
-// first. Their names differ and are fit for files. Where there are very many configurations Named
-// finds further ones.
+// All returns the pictures of the report, in the order of the table, with the pictures of the best
+// configurations first. Their names differ and are fit for files. If there are very many
+// configurations, Named finds further pictures.
 func All(r *reports.Report) (out []figure.Figure) {
 	s := newShown(r, -1)
 	for _, p := range pictureTable {
@@ -171,10 +172,11 @@ func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.F
 	return out
 }
 
-// Named finds a figure by its name: one of All, or that of any other configuration by its number.
+// Named finds a figure by its name: one of All, or the figure of any other configuration by its
+// number.
 func Named(r *reports.Report, name string) (figure.Figure, error) { return find(r, All(r), name) }
 
-// find does so among all.
+// find is Named, given the figures of All.
 func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, error) {
 	var names []string
 	for _, f := range all {

@@ -12,9 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of
-// the inference methods, as in GPML Figure 3.4, or level lines of that of two with the way of each
-// method over them.
+// posteriors show the posterior of one latent value with the prior, the likelihood and the
+// Gaussians of the inference methods, as in GPML Figure 3.4. For two latent values they show level
+// lines of the posterior, and over them the steps of each method.
 func posteriors(r shown) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
@@ -88,9 +88,9 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 	return []figure.Panel{p, enlarged}
 }
 
-// ways are a panel for every inference method: level lines of the exact density, the way of the
-// means of its iterates, and ellipses of three standard deviations: of the Gaussian that it ends
-// with and, fainter, of the iterates.
+// ways returns a panel for every inference method: level lines of the exact density, the path of
+// the means of its iterates, and ellipses of three standard deviations. The ellipse of the final
+// Gaussian is dark, the ellipses of the iterates are faint.
 func ways(i record.Illustration, title string, short map[string]string) (panels []figure.Panel) {
 	n := reports.Edge(i)
 	x, y, density := i.Column("f1"), i.Column("f2"), i.Column("exact")
@@ -136,8 +136,8 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 	return panels
 }
 
-// where are the bounds, one scale for all methods, of the density above a hundredth of its top, of
-// the means and of all ellipses, as far as the density is known.
+// where returns bounds that are common to all methods. They cover the density above a hundredth of
+// its maximum, the means and all ellipses, but only places where the density is known.
 func where(i record.Illustration, density figure.Contours, top float64) (left, right, low, high float64) {
 	x, y := []float64{float64(i.Prior.Mean[0])}, []float64{float64(i.Prior.Mean[1])}
 	for row, values := range density.Z {
@@ -167,8 +167,8 @@ func where(i record.Illustration, density figure.Contours, top float64) (left, r
 	return left, right, low, high
 }
 
-// ellipse is where a density is e^-4.5 of its largest value: at three standard deviations. Without
-// a name it is faint.
+// ellipse is the line on which a density is e^-4.5 of its largest value: at three standard
+// deviations. Without a name it is faint.
 func ellipse(name string, g record.Gaussian) figure.Line {
 	l := figure.Line{Name: name, Faint: name == ""}
 	c := g.Covariance

@@ -8,7 +8,7 @@ import (
 )
 
 // precisionRecallPicture shows precision against recall, the average precisions, and the precision
-// of guessing, which is the share of the second class.
+// of guessing, which is the fraction of the second class.
 var precisionRecallPicture = ranked{
 	kind: "precision-recall", title: "precision and recall", score: "average_precision", short: "average precision",
 	of: cv.PrecisionRecall,

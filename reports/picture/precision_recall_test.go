@@ -11,7 +11,7 @@ import (
 
 // By hand, for the predictions of TestROCPicture. Configuration 0: with 3 M and an F the precision
 // is 1 at recall ⅓, ⅔ where an M and the F share a probability, and ¾ at the end. Guessing has the
-// share of M as its precision, ¾ and ½.
+// fraction of M as its precision, ¾ and ½.
 func TestPrecisionRecallPicture(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	figures := pictured(t, "precision-recall", reporttest.Build(t, m, lines))

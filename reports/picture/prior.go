@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// mostMarked is how many places of a draw are marked: few enough to see that there is nothing
-// between them.
+// mostMarked is the maximum number of places of a draw that are marked: few enough to see that
+// there is nothing between them.
 const mostMarked = 30
 
-// toldApart is how many draws have a name, or a row, of their own.
+// toldApart is the maximum number of draws with a name, or a row, each.
 const toldApart = 7
 
 // priors are draws from priors, a figure for every illustration of the file.
@@ -23,9 +23,9 @@ func priors(r shown) []figure.Figure {
 }
 
 // Samples shows draws of latent functions over their one input, the first column of each
-// illustration, and beside them what the likelihoods make of them: columns f1, f2, … and p1, p2, ….
-// Every illustration has a panel, or a row of two; where every class has a latent function,
-// f1[class], …, one for each of the first draws.
+// illustration, columns f1, f2, …. A second panel shows the values that the likelihoods give them,
+// columns p1, p2, …. Every illustration has a panel, or a row of two; where every class has a
+// latent function, f1[class], …, one for each of the first draws.
 func Samples(all ...record.Illustration) figure.Figure {
 	f := figure.Figure{Name: "prior", Title: "Samples from the prior", Columns: min(3, len(all))}
 	for _, i := range all {
@@ -46,8 +46,8 @@ func Samples(all ...record.Illustration) figure.Figure {
 	return f
 }
 
-// samples are the panels of one illustration, and the number of draws where some of them are left
-// out.
+// samples returns the panels of one illustration. If some draws are left out, it also returns the
+// number of draws.
 func samples(i record.Illustration, title string) (panels []figure.Panel, more int) {
 	x := record.Floats(i.Columns[0].Values)
 	order := make([]int, len(x))

@@ -10,15 +10,15 @@ import (
 
 // ranked is a curve over the thresholds on the probability of the second of two classes.
 type ranked struct {
-	kind, title  string // of the figures
-	score, short string // the area under the curve, and what the figures call it
+	kind, title  string // kind and title of the figures
+	score, short string // name of the area under the curve, and its short name in figures
 	of           func(cv.Predictions) (cv.Series, bool)
-	x, y         func(classes []string) string // what the axes show
+	x, y         func(classes []string) string // labels of the axes
 	guessing     func(cv.Predictions) figure.Line
 }
 
 // draw shows, for every data set and evaluation with two classes, the curves of the configurations
-// and that of guessing.
+// and the curve of guessing.
 func (c ranked) draw(r shown) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, g := range groupsOf(r) {

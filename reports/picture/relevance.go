@@ -15,7 +15,7 @@ import (
 // most relevant inputs at the end have names, and an input has the same colour in all figures.
 func relevancePicture(r shown) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
-	inputs := map[string][]string{} // those with names, of every data set
+	inputs := map[string][]string{} // inputs with names, by data set
 	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
@@ -65,7 +65,7 @@ type perInput struct {
 	columns map[int]string
 }
 
-// lengthScales finds what there is one of for each input.
+// lengthScales finds the tuned length scales of kernels with one for each input.
 func lengthScales(c reports.Configuration) (out []perInput) {
 	free := -1
 	for _, h := range c.Record.Hyperparameters {

@@ -12,7 +12,8 @@ import (
 )
 
 // restartsPicture shows, for every configuration, the value that each restart of a local optimiser
-// reached, the best first, and what it cost; but none where all agree.
+// reached, the best first, and its number of evaluations. There is no figure if all restarts
+// reached the same value.
 func restartsPicture(r shown) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
 	return figurePerConfiguration(r, several, 4, func(part []Member, n Naming) figure.Figure {

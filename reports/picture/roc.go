@@ -7,7 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// rocPicture shows receiver operating characteristics, the areas under them, and that of guessing.
+// rocPicture shows receiver operating characteristics, the areas under them, and the curve of
+// guessing.
 var rocPicture = ranked{
 	kind: "roc", title: "receiver operating characteristic", score: "auc", short: "AUC", of: cv.ROC,
 	x: func(class []string) string {

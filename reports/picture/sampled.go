@@ -8,10 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// sampledPictures set what other methods find over a grid of two hyperparameters against what
-// sampling finds, as in GPML Figure 3.12: the differences of the tuning objective, with the 95 %
-// intervals of what is sampled, and of the test information, along the hyperparameter with more
-// values, a line for each value of the other. Methods have panels side by side.
+// sampledPictures compare other methods with sampling over a grid of two hyperparameters, as in
+// GPML Figure 3.12. They show the differences of the tuning objective, with the 95 % intervals of
+// the sampled one, and of the test information. The differences are along the hyperparameter with
+// more values, with a line for each value of the other. Methods have panels side by side.
 func sampledPictures(r shown) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
@@ -41,7 +41,8 @@ func sampledPictures(r shown) []figure.Figure {
 	})
 }
 
-// gridRivals are the configurations with a grid that differ from one in nothing but the inference.
+// gridRivals returns the configurations with a grid that differ from the reference in the inference
+// only.
 func gridRivals(r shown, reference int) (out []Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
@@ -54,21 +55,22 @@ func gridRivals(r shown, reference int) (out []Member) {
 	return out
 }
 
-// step is every which value has a line, where there are many.
+// step: if there are many values, only every step-th has a line.
 func (c coordinate) step() int { return (len(c.values)-1)/mostTold + 1 }
 
-// compared is a value of grid points whose differences are drawn, with intervals if it is sampled.
+// compared is a value of grid points. Its differences are drawn, with intervals if it is sampled.
 type compared struct {
 	label     string
 	value     func(reports.GridPoint) (float64, bool)
 	intervals bool
 }
 
-// panels show how the value of every other member differs from that of the first one; none if no
-// two points can be compared. They have one scale, but where one of them were flat on it.
+// panels show the value of every other member minus the value of the first one; none if no two
+// points can be compared. They have a common scale. If a panel would be flat on it, each has its
+// own.
 func (of compared) panels(l lattice, all []Member, names []string) (out []figure.Panel) {
 	along, _, _ := l.sides()
-	var seen [][]float64 // that the panels show
+	var seen [][]float64 // values that the panels show
 	for k, m := range all[1:] {
 		zero := figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0},
 			Dashed: true}
@@ -123,7 +125,8 @@ func (of compared) layers(l lattice, sampled, grid []reports.GridPoint) (layers 
 
 func information(p reports.GridPoint) (float64, bool) { return p.Scores.Get("information_bits") }
 
-// sides are the coordinate with more values, and the other one; turned says that the first goes up.
+// sides returns the coordinate with more values, and the other one. turned is true if the first
+// goes up.
 func (l lattice) sides() (along, other coordinate, turned bool) {
 	if len(l.up.values) > len(l.across.values) {
 		return l.up, l.across, true
@@ -131,8 +134,9 @@ func (l lattice) sides() (along, other coordinate, turned bool) {
 	return l.across, l.up, false
 }
 
-// differences are those of a value from the sampled one, with its 95 % interval, along the
-// coordinate with more values at place j of the other one, where both have the point.
+// differences subtracts the sampled value from the value of a grid, with a 95 % interval, at the
+// points that both have. They are along the coordinate with more values, at place j of the other
+// one.
 func differences(l lattice, j int, sampled, grid []reports.GridPoint,
 	value func(reports.GridPoint) (float64, bool)) (x, y, lo, hi []float64) {
 	along, _, turned := l.sides()

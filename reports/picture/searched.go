@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// visit is a point that a search evaluated: hyperparameters and what is maximised.
+// visit is a point that a search evaluated: its hyperparameters and the tuning objective.
 type visit struct {
 	at    reports.Values
 	value float64
 }
 
-// visitsOf are the points of a configuration's search in the order of its trials: those that it
-// evaluated as they are, or where its restarts ended.
+// visitsOf are the points of a configuration's search in the order of its trials: the points
+// evaluated as proposed, or the ends of its restarts.
 func visitsOf(c reports.Configuration) (out []visit) {
 	for _, p := range c.Grid {
 		if !p.Preliminary {
@@ -30,12 +30,12 @@ func visitsOf(c reports.Configuration) (out []visit) {
 	return out
 }
 
-// hasParts says whether a search had trials with a part of a budget, which are not shown.
+// hasParts reports whether a search had trials with a part of a budget, which are not shown.
 func hasParts(c reports.Configuration) bool {
 	return slices.ContainsFunc(c.Grid, func(p reports.GridPoint) bool { return p.Preliminary })
 }
 
-// onlyWhole says that trials with a part of a budget are not shown, if there are any.
+// onlyWhole is a note that trials with a part of a budget are not shown; empty if there are none.
 func onlyWhole(of []Member) string {
 	if slices.ContainsFunc(of, func(m Member) bool { return hasParts(m.Configuration) }) {
 		return "only trials with the whole budget"
@@ -43,7 +43,7 @@ func onlyWhole(of []Member) string {
 	return ""
 }
 
-// told is what the point is, for a pointer over it.
+// told is the tooltip of a point.
 func (v visit) told(trial int) string {
 	text := fmt.Sprintf("trial %d: %.7g", trial, v.value)
 	for i, h := range v.at {
@@ -53,10 +53,10 @@ func (v visit) told(trial int) string {
 	return text
 }
 
-// mostTitled is how many points of a search are told one by one.
+// mostTitled is the maximum number of points of a search with a tooltip each.
 const mostTitled = 150
 
-// varied says whether a search evaluated points of different values.
+// varied reports whether a search evaluated points of different values.
 func varied(c reports.Configuration) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range visitsOf(c) {
@@ -113,14 +113,14 @@ func progressPictures(r shown) []figure.Figure {
 	})
 }
 
-// mostPoints is how many points a panel has.
+// mostPoints is the maximum number of points in a panel.
 const mostPoints = 500
 
-// mostSlices is how many hyperparameters a figure has.
+// mostSlices is the maximum number of hyperparameters in a figure.
 const mostSlices = 12
 
-// slicePictures show what is maximised against every hyperparameter that a search varied, at the
-// points where it matters, on a logarithmic axis where all of its values are above 0.
+// slicePictures show the objective against every hyperparameter that a search varied, at the points
+// where the hyperparameter matters. The axis is logarithmic if all values are above 0.
 func slicePictures(r shown) []figure.Figure {
 	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration

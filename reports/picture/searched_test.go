@@ -29,7 +29,7 @@ func TestSearched(t *testing.T) {
 	} {
 		got := figures[0].Panels[i].Layers
 		if points := got[0].(figure.Points); i == 0 && len(points.Titles) == 3 {
-			points.Titles = nil // of two hyperparameters
+			points.Titles = nil // tooltips of two hyperparameters
 			got[0] = points
 		}
 		if !reflect.DeepEqual(got, want) {

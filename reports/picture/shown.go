@@ -18,8 +18,8 @@ type shown struct {
 	order []int  // the best configuration of every data set, then the next of each, and so on
 	place []int  // place of every configuration in the order of all, which is the number of its look
 	kind  string // a name of pictureTable, while its pictures are drawn
-	// draw this configuration, beside the best where several share a figure; -1: as many as there
-	// is room for
+	// index of the configuration to draw, with the best one if several share a figure; -1: all that
+	// there is room for
 	only int
 }
 
@@ -51,8 +51,9 @@ func (s shown) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
 	return f
 }
 
-// room is how many of these members have room: in the order of the file if all have, else the first
-// ones of the order. With only it is that configuration, after the best if beside.
+// room returns the members that have room: all in the order of the file, or else the first most of
+// the order. left is the number of the other members. If only is a configuration, room returns it.
+// With beside, the best comes first.
 func (s shown) room(group []Member, most int, beside bool) (drawn []Member, left int) {
 	if s.only < 0 && len(group) <= most {
 		return group, 0
@@ -68,8 +69,8 @@ func (s shown) room(group []Member, most int, beside bool) (drawn []Member, left
 	}), 0
 }
 
-// leftOut is a note on configurations that have no room in the figures of a kind; name is that of
-// the figure of one of them, up to its number.
+// leftOut is a note on configurations that have no room in the figures of a kind; name is the name
+// of the figure of one such configuration, up to its number.
 func leftOut(n int, name string) string {
 	if n == 0 {
 		return ""
@@ -87,7 +88,7 @@ func (s shown) looks(group []Member, names []string) map[string]int {
 	return out
 }
 
-// indices are those of the members.
+// indices returns the index of the configuration of each member.
 func indices(group []Member) (out []int) {
 	for _, m := range group {
 		out = append(out, m.Index)

@@ -7,9 +7,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the
-// same objective, how it grew over the iterations of the restart that was chosen and, where that is
-// traced, beside it the errors in held-out cases.
+// tracesPicture shows the objective over the iterations of the chosen restart, for all
+// configurations on the same data that a local optimiser tuned to the same objective. If the errors
+// in held-out cases are traced, another panel shows them.
 func tracesPicture(r shown) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {
@@ -44,8 +44,8 @@ func tracesPicture(r shown) []figure.Figure {
 	})
 }
 
-// tracedErrors are the errors in held-out cases along the way of a configuration, if they are
-// traced: of classes how many are wrong, of numbers the root mean square.
+// tracedErrors are the errors in held-out cases over the iterations of a configuration, if they are
+// traced: for classes the number of wrong cases, for numbers the root mean square.
 func tracedErrors(c reports.Configuration) (l figure.Line, score string) {
 	if score = "errors"; len(c.Classes) == 0 {
 		score = "rmse"

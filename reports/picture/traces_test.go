@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// climb is a configuration with two restarts, of which restart 1 was chosen and passed through the
-// given values.
+// climb is a configuration with two restarts. Restart 1 was chosen and passed through the given
+// values.
 func climb(dataset, inference string, values ...record.Number) reports.Configuration {
 	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference)}, Tune: "bfgs", Objective: "log_evidence", Status: reports.Done}
 	s := reports.Study{Fit: &record.Fit{Chosen: 1}, Trials: []*record.Trial{{Index: 0, Path: []record.Step{{Value: 7}, {Value: 8}}}, {Index: 1}}}
@@ -24,8 +24,8 @@ func climb(dataset, inference string, values ...record.Number) reports.Configura
 	return c
 }
 
-// All configurations on the same data share a figure, except those with another objective or fewer
-// than two steps.
+// All configurations on the same data share a figure, except configurations with another objective
+// or fewer than two steps.
 func TestTraces(t *testing.T) {
 	other := climb("a", "laplace", -1, 0)
 	other.Objective = "log_posterior"

@@ -86,8 +86,8 @@ func Rivals() (m record.Manifest, lines []record.Line) {
 	return m, lines
 }
 
-// ShownFit has everything for figures, of a study with three training cases of two classes and one
-// held-out case.
+// ShownFit is a fit with all records for figures, of a study with three training cases of two
+// classes and one held-out case.
 func ShownFit() record.Fit {
 	return record.Fit{
 		Labels: []int{1}, Rows: []int{0}, TrainCounts: []int{1, 2}, Proba: [][]record.Number{{0.5, 0.5}},
@@ -101,7 +101,7 @@ func ShownFit() record.Fit {
 	}
 }
 
-// ShownManifest is of a run that ShownFit is of.
+// ShownManifest is the manifest of a run with ShownFit.
 var ShownManifest = record.Manifest{Configurations: []record.Configuration{{Classes: []string{"a", "b"},
 	Studies: []record.Study{{Evaluation: "test", Train: 3, Test: 1}}}}}
 
@@ -188,7 +188,7 @@ func Parse(manifest, journal []byte) (m record.Manifest, lines []record.Line, er
 //go:embed testdata
 var testdata embed.FS
 
-// Read is manifest.json or journal.jsonl of the hand-made run.
+// Read reads manifest.json or journal.jsonl of the hand-made run.
 func Read(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + name)
@@ -351,8 +351,8 @@ func Two() *reports.Report {
 }
 
 // ManyClasses is a run of two configurations over three folds with a case of every class in each.
-// The first gives ¾ to the true class, but in the last fold to the next one. The second does so in
-// no fold, and is wrong of every case whose class is even.
+// The first gives ¾ to the true class, but in the last fold to the next class. The second gives ¾
+// to the next class in every case whose class has an even index, else to the true class.
 func ManyClasses(n int) (m record.Manifest, lines []record.Line) {
 	m, lines = Held(3*n, func(int) float64 { return 0 }, func(int) float64 { return 0 })
 	for c := range m.Configurations {
@@ -409,7 +409,7 @@ func Hill() reports.Configuration {
 	return c
 }
 
-// HillInformation is the test information at a point of Hill.
+// HillInformation is the test information of Hill at length scale i and amplitude j.
 func HillInformation(i, j float64) float64 { return -0.01*(i-4)*(i-4) - 0.013*j }
 
 // Evaluated is a configuration with reject curves of 100 cases and the test information given.

@@ -14,10 +14,10 @@ import (
 // MostAnswered is the maximum number of lines of an answer in a text.
 const MostAnswered = 6
 
-// Answered is the answer in words: the conclusion, reasons to doubt it, the command that keeps the
-// best, and then the best configuration, its score, the margin over the next, the set of those that
-// may be the best, and the comparison with the base rate. With several data sets each has one fact,
-// at most this many.
+// Answered is the answer in words: the conclusion, reasons to doubt it, and the command that keeps
+// the best. Then follow the best configuration, its score, the margin over the next, the set of
+// configurations that may be the best, and the comparison with the base rate. With several data
+// sets each of at most most has one fact.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {
@@ -61,7 +61,7 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 	return out
 }
 
-// soFar is what an unfinished run has found for a data set.
+// soFar describes the results so far of an unfinished run for a data set.
 func soFar(r *reports.Report, s reports.SoFar) []Fact {
 	of := reports.Answer{By: s.By, Evaluation: s.Evaluation, Score: s.Score, Low: reports.Number(math.NaN())}
 	best := modelName(r, s.Configuration) + "; " + scoreText(of, "")
@@ -104,8 +104,8 @@ func illustrated(r *reports.Report) []Fact {
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
-// answered is the answer for one data set: first what to conclude, whether to trust it and what to
-// do, then the numbers.
+// answered is the answer for one data set: first the conclusion, the reasons to doubt it and the
+// command to give, then the numbers.
 func answered(r *reports.Report, a reports.Answer) []Fact {
 	var out []Fact
 	hash := r.Configurations[a.Configuration].Record.DataHash
@@ -130,7 +130,7 @@ func answered(r *reports.Report, a reports.Answer) []Fact {
 	return out
 }
 
-// conclusion is what to do with the best, in a sentence.
+// conclusion is one sentence about what to do with the best.
 func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind) {
 	base, what := baseline(r, a)
 	best := fmt.Sprintf("#%d", a.Configuration)
@@ -164,7 +164,7 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 	return text, kind
 }
 
-// gainText is the score of the best, and how much better than guessing it is at least.
+// gainText is the score of the best, and the lower bound of its advantage over guessing.
 func gainText(a reports.Answer) string {
 	score := ""
 	if a.Cases > 0 {
@@ -184,7 +184,8 @@ func gainText(a reports.Answer) string {
 		shown(s.By).unit))
 }
 
-// choiceText says of how many the best is one, and what using it can cost.
+// choiceText is the number of configurations that may be the best, and the most that using the best
+// can cost.
 func choiceText(a reports.Answer) string {
 	by, n := selecting(a).By, len(a.Set)
 	switch {
@@ -243,8 +244,8 @@ func briefName(r *reports.Report, i int) string {
 	return kernel + " with " + inference
 }
 
-// nothingBetter says that no configuration predicts better than the base rate, which may be the
-// best itself.
+// nothingBetter is the sentence that no configuration predicts better than the base rate. The best
+// may be the base rate itself.
 func nothingBetter(r *reports.Report, a reports.Answer, best, base string) string {
 	if r.Configurations[a.Configuration].Inference.Name() == a.Skill.Against {
 		return fmt.Sprintf("no configuration predicts better than #%d, %s alone", a.Configuration, base)
@@ -252,7 +253,7 @@ func nothingBetter(r *reports.Report, a reports.Answer, best, base string) strin
 	return "even " + best + " predicts no better than " + base
 }
 
-// baseline names what predicts without inputs, and what is predicted.
+// baseline names the baseline that predicts without inputs, and the predicted quantity.
 func baseline(r *reports.Report, a reports.Answer) (base, what string) {
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
 		return "the mean and variance of the targets", "targets"
@@ -289,8 +290,8 @@ func field(a reports.Answer) string {
 	return text
 }
 
-// modelName describes a configuration in words: its number, the parts of its model, and what else
-// distinguishes it from the others of the run.
+// modelName describes a configuration in words: its number, the parts of its model, and everything
+// else that distinguishes it from the other configurations of the run.
 func modelName(r *reports.Report, i int) string {
 	c, short := r.Configurations[i], r.ShortNames()
 	words := []string{fmt.Sprintf("#%d", i)}
@@ -360,8 +361,9 @@ func longScore(a reports.Answer) string {
 	return text
 }
 
-// correctedText is the score corrected for its selection, beside that of nested cross-validation if
-// there is one. Its bootstrap may come out a little above the score.
+// correctedText is the score corrected for its selection. With nested cross-validation it is the
+// score on the inner folds, before and after the correction. The bootstrap may come out a little
+// above the score.
 func correctedText(a reports.Answer) string {
 	of := selecting(a)
 	if n := a.Nested; n != nil {
@@ -448,7 +450,7 @@ func setText(a reports.Answer) string {
 	return text
 }
 
-// verdict says whether a configuration may be the best.
+// verdict is the text on whether a configuration may be the best.
 func verdict(in bool) string {
 	if in {
 		return reports.InSet
@@ -520,7 +522,7 @@ func skillDifference(a reports.Answer) string {
 	return quantity(s.rounded(reports.Number(math.Abs(float64(d))), err), s.unit)
 }
 
-// trustText lists the reasons to doubt an answer. If there are none it says what was checked.
+// trustText lists the reasons to doubt an answer. If there are none, the text names the checks.
 func trustText(r *reports.Report, a reports.Answer) string {
 	if len(a.Trust) == 0 {
 		checked, unchecked := []string{"failures", "bounds", "convergence"}, []string{}
@@ -628,8 +630,8 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, cmp.Or(map[bool]string{true: one}[n == 1], many))
 }
 
-// searched is the answer to the searches of a program: the best value, where it is, and what was
-// evaluated.
+// searched is the answer to the searches of a program: the best value, its point, and the number of
+// evaluations.
 func searched(r *reports.Report) (out []Fact) {
 	trials, failed := 0, 0
 	for _, c := range r.Configurations {

@@ -66,8 +66,8 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	}
 }
 
-// If log evidence chooses and a score of the outer fold is shown, the margin is in nats. Before the
-// outer fold is done the score is the log evidence.
+// If the log evidence selects and the score of the outer fold is shown, the margin is in nats.
+// Before the outer fold is done the score is the log evidence.
 func TestAnswerOfNestedChoice(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	m.Contests[0].Folds, m.Contests[0].Score = nil, "log_evidence"
@@ -92,7 +92,7 @@ func TestAnswerOfNestedChoice(t *testing.T) {
 	}
 }
 
-// The table of differences says of every rival whether it is in the set.
+// The table of differences tells for every rival whether it is in the set.
 func TestAgainst(t *testing.T) {
 	rivals := []reports.Rival{{Configuration: 1, Difference: -0.5}, {Configuration: 2, Difference: -0.25, InSet: true},
 		{Configuration: 3, Difference: -0.125, InSet: true, Unskilled: true}, {Configuration: 4, Difference: -0.25, Unskilled: true}}

@@ -15,7 +15,7 @@ type Fact struct {
 	Kind       FactKind
 }
 
-// FactKind is the kind of a fact, by which pages set it apart.
+// FactKind is the kind of a fact. Pages show each kind in its own style.
 type FactKind int
 
 const (
@@ -45,8 +45,8 @@ type Cell struct {
 	Value   any
 	Text    string           // for people; empty: the usual text of the value
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
-	Starred bool             // what it is over stands elsewhere in the row
-	Mark    Mark             // of the row
+	Starred bool             // another cell of the row names the folds that the number is over
+	Mark    Mark             // rank of the row
 }
 
 // Interval has a lower and an upper end.
@@ -58,7 +58,7 @@ type className string
 // Mark is the rank of a row in a summary.
 type Mark string
 
-// The marks: the best, those not significantly different from it, and those that did not compete.
+// The marks: the best, a row in the set that may be the best, and a row that did not compete.
 const (
 	Winner Mark = "best"
 	AsGood Mark = "asgood"

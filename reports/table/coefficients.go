@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// coefficients has those of logistic regression, of preprocessed inputs.
+// coefficients is the table of the coefficients of logistic regression, of preprocessed inputs.
 func coefficients(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("class", "input", "coefficient", "standard error")}
 	for _, w := range c.Coefficients {
@@ -21,7 +21,7 @@ func coefficients(c reports.Configuration) []Table {
 	return []Table{t}
 }
 
-// forSecond names the class whose coefficients are told if there are two.
+// forSecond names the class that the coefficients are for, if there are two classes.
 func forSecond(c reports.Configuration) string {
 	if len(c.Classes) != 2 {
 		return ""

@@ -39,7 +39,7 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
 
-// also marks a fit that had not converged.
+// also is a remark on a fit that had not converged; empty if it had.
 func also(converged *bool) string {
 	if converged == nil {
 		return ""
@@ -47,7 +47,7 @@ func also(converged *bool) string {
 	return " (not converged)"
 }
 
-// inputs are hyperparameters named by input.
+// hyperparameters is the table of the hyperparameters, named by input.
 func hyperparameters(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "value")}
 	for _, h := range c.ByInput(c.Hyperparameters) {
@@ -184,8 +184,8 @@ func decisions(c reports.Configuration) (out []Table) {
 	return out
 }
 
-// decisionsOf are the numbers of decisions, with costs those of least expected cost: rows of true
-// classes, and the names of their columns.
+// decisionsOf counts decisions: rows of true classes, and the names of their columns. With costs
+// the decisions have the least expected cost.
 func decisionsOf(c reports.Configuration, e reports.Evaluation) (names []string, rows [][]int) {
 	if d := e.Decisions; d != nil {
 		return append(slices.Clone(c.Classes), record.Rejected), d.Table

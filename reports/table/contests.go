@@ -69,7 +69,7 @@ func nestedContest(n reports.Nested) []Table {
 	return []Table{scores, t, all}
 }
 
-// outerRow is an outer fold with its winner and the next of its competition.
+// outerRow is the row of an outer fold, with the winner and the second best of its contest.
 func outerRow(f reports.OuterFold, leaders [2]reports.Standing) []any {
 	status := string(f.Status)
 	if f.Status == reports.Done {
@@ -158,7 +158,7 @@ func competition(n reports.Nested) string {
 	return fmt.Sprintf(" over the inner folds, race %s: %d of %d inner fits saved", n.Race, n.FitsSaved, n.Fits)
 }
 
-// leaders are the winner and the best of the others; configuration -1 if there is none.
+// leaders returns the winner and the best of the others; its configuration is -1 if there is none.
 func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 	out := [2]reports.Standing{{Configuration: -1}, {Configuration: -1}}
 	if f.Winner == nil {

@@ -56,7 +56,7 @@ func TestContestsTellTies(t *testing.T) {
 		}
 	}
 	m.Contests[1].Race, m.Contests[1].Options = "paired_t", []byte("{}")
-	again := *lines[len(lines)-1].Fit // for the second fold of the race, which only the other contestant had
+	again := *lines[len(lines)-1].Fit // a fit for the second fold of the race, which only the other contestant had
 	again.Configuration = 0
 	r := reporttest.Build(t, m, append(lines, record.Line{Key: "again", Fit: &again}))
 	var text bytes.Buffer

@@ -106,7 +106,7 @@ func bayesFactor(x float64) string {
 	return reports.Readable(math.Pow(10, x))
 }
 
-// NotCompared lists what could not be compared.
+// NotCompared lists the comparisons that were not possible.
 func NotCompared(c *reports.Comparison) (out []string) {
 	for _, p := range c.Pairs {
 		for _, note := range p.Notes {

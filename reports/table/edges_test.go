@@ -37,8 +37,8 @@ func TestLongHyperparameters(t *testing.T) {
 	}
 }
 
-// An unfinished run tells the best so far, how far six others are behind, and how many have not
-// begun.
+// An unfinished run names the best so far, the differences of six others, and the number of
+// configurations that have not begun.
 func TestBestSoFar(t *testing.T) {
 	r := &reports.Report{Configurations: make([]reports.Configuration, 12)}
 	s := reports.SoFar{Dataset: "d", Configuration: 3, By: "error_rate", Evaluation: "kfold", Score: 0.25, Folds: 2, Planned: 10}
@@ -66,8 +66,8 @@ func TestBestSoFar(t *testing.T) {
 	}
 }
 
-// In a race the winner comes first, then who took part longer, then the better score; equal ones
-// are told.
+// Standings of a race are ordered by the winner, the length of participation, and the score. Equal
+// standings are named.
 func TestStandingsOfRaces(t *testing.T) {
 	one, partial := 1, &reports.Partial{}
 	r := reports.Race{Score: "error_rate", Winner: &one, Status: reports.Done, Rule: "paired_t", Folds: 10, Done: 10, Fits: 50, FitsSaved: 20, JobsSaved: 1,
@@ -101,7 +101,8 @@ func TestStandingsOfRaces(t *testing.T) {
 	}
 }
 
-// Up to Widest classes have a table of all decisions, more the most frequent wrong ones.
+// Up to Widest classes have a table of all decisions. More classes have a table of the most
+// frequent wrong decisions.
 func TestDecisionsOfManyClasses(t *testing.T) {
 	for _, n := range []int{2, Widest, Widest + 1} {
 		c := reports.Configuration{}
@@ -118,7 +119,7 @@ func TestDecisionsOfManyClasses(t *testing.T) {
 	}
 }
 
-// Columns with a spare are left out, those with the largest first, until the rows fit.
+// Columns with a value of spare are left out, the largest value first, until the rows fit.
 func TestColumnsThatDoNotFit(t *testing.T) {
 	table := func() *Table {
 		return &Table{Columns: []Column{{Name: "aaaa"}, {Name: "bbbb", spare: 1}, {Name: "cccc", spare: 3}, {Name: "dddd", spare: 2}}, Rows: [][]Cell{{{}, {}, {}, {}}}}

@@ -79,7 +79,7 @@ var HeadDocs = map[string]string{
 	"log_posterior":      "log evidence plus log prior density of the hyperparameters, nats",
 }
 
-// heading is the heading of a score in summaries, or without one its name.
+// heading is the heading of a score in summaries; a score without a heading has its name.
 func heading(score string) string {
 	s, _ := cv.ScoreNamed(score)
 	return cmp.Or(s.Column.Heading, score)

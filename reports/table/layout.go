@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
-// print writes a table as text: what is above it, its caption or otherwise its title, and the rows.
-// The first of a text has no blank line above, and is there without rows too.
+// print writes a table as text: its lead, its caption or else its title, and the rows. The first
+// table of a text has no blank line above it, and is written even without rows.
 func (t Table) print(w io.Writer, on Screen, first bool) {
 	if t.Lead != "" {
 		fmt.Fprintf(w, "\n%s\n", on.wrap(terminal.OneLine(t.Lead), "    "))
@@ -151,7 +151,7 @@ func (t *Table) shorten(c, most int) {
 // lines are the header and the rows as texts, and the widths of the columns.
 func (t Table) lines() (lines [][]string, width []int) {
 	lines = make([][]string, 1+len(t.Rows))
-	behind := make([]int, len(t.Columns)) // the longest count
+	behind := make([]int, len(t.Columns)) // width of the longest count of each column
 	counted := func(cell Cell) int { return len(cell.String()) - len(cell.text()) }
 	for c, column := range t.Columns {
 		lines[0] = append(lines[0], terminal.OneLine(column.Name))
@@ -177,7 +177,7 @@ func (t Table) lines() (lines [][]string, width []int) {
 	return lines, width
 }
 
-// Line makes any text a single line of what can be printed, with blanks for line breaks.
+// Line makes any text a single line of printable characters, with blanks for line breaks.
 func Line(text string) string {
 	return terminal.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)

@@ -18,16 +18,16 @@ var pivotParts = []string{"preprocess", "kernel", "mean", "likelihood", "inferen
 type pivotRow struct {
 	parts   []string
 	cells   map[string]Cell    // by column
-	seconds map[string]float64 // by data set
+	seconds map[string]float64 // times of all jobs by data set
 }
 
 // Pivot is the table of an experiment on several data sets: one score, with a row for everything
 // that distinguishes configurations except the data, and a column for every data set and
 // evaluation. The score is the first that is published for the experiment, or else the error rate,
 // or for numeric targets the root mean squared error. With times, rows with different inference
-// methods end with the time of all jobs relative to the quickest row on the same data, as a
-// geometric mean over the data sets, unless that row is too short to be measured; an incomplete row
-// has no time. ok is false with a single data set or row, or if two configurations share a cell.
+// methods end with the time of all jobs, relative to the quickest row: a geometric mean over the
+// data sets. There is no time for an incomplete row, or if the quickest is too short to be
+// measured. ok is false with a single data set or row, or if two configurations share a cell.
 func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	p, ok := collect(r, times)
 	if !ok || len(p.datasets) < 2 || len(p.rows) < 2 || len(p.names) == 0 {
@@ -68,7 +68,7 @@ func pivots(r *reports.Report) (out []Table) {
 	return out
 }
 
-// pivot has the data of a Pivot. names are those of the columns.
+// pivot has the data of a Pivot. names are the names of the columns.
 type pivot struct {
 	score                    cv.Score
 	rows                     []pivotRow
@@ -140,12 +140,12 @@ func (p *pivot) cell(e reports.Evaluation) Cell {
 	return decimals(s.Value, digits).over(e.Scores.Partial)
 }
 
-// relative are the times of rows as ratios to the smallest, NaN if a data set is missing; nil if
-// that is not measurable.
+// relative returns the times of rows as ratios to the smallest; NaN if a data set is missing. It is
+// nil if the smallest time is too short to be measured.
 func relative(rows []pivotRow, datasets []string) (ratios []float64) {
 	least := math.Inf(1)
 	for _, row := range rows {
-		log := 0.0 // of the geometric mean
+		log := 0.0 // log of the geometric mean
 		for _, name := range datasets {
 			s, known := row.seconds[name]
 			if !known {

@@ -127,7 +127,7 @@ func TestSummaryOfDecisions(t *testing.T) {
 	}
 }
 
-// A row with missing jobs or failed folds has no time beside complete rows.
+// A row with missing jobs or failed folds has no time, complete rows have.
 func TestPivotTimesOfWholeRows(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{
 		reporttest.Scored("a", "probit", "laplace", 0.25, "test"), reporttest.Scored("a", "probit", "ep", 0.25, "test"), reporttest.Scored("a", "probit", "pl", 0.25, "test"),

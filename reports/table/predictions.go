@@ -15,8 +15,8 @@ func PredictionsCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, p
 // the decision, and the mean and variance of their latent process, or of the single process whose
 // positive values favour the second of two classes (latent_mean). confidence is the criterion for
 // rejection, if it is not a function of the probabilities. For numeric targets there are the
-// predicted mean and variance, noise included. Missing values are empty cells. Columns beside the
-// ids are named by BesideIDs.
+// predicted mean and variance, noise included. Missing values are empty cells. BesideIDs names the
+// columns after the ids.
 func predictionRows(r *reports.Report) Table {
 	t := newPredictionTable(r)
 	for i, c := range r.Configurations {
@@ -84,7 +84,7 @@ func (t *predictionTable) put(column string, value any) {
 	(*row)[at].Value = value
 }
 
-// set sets a number beside the id columns.
+// set sets a number in a column other than the id columns.
 func (t *predictionTable) set(name string, value float64) {
 	t.put(BesideIDs(t.ids, name), reports.Number(value))
 }

@@ -47,7 +47,7 @@ func bestSearch(r *reports.Report) (best int) {
 	return best
 }
 
-// evaluated names what trialsOf counts: trials, or points where a trial has several.
+// evaluated names the unit of trialsOf: trials, or points if a trial has several.
 func evaluated(r *reports.Report) (one, many string) {
 	for _, c := range r.Configurations {
 		for _, t := range c.Studies[0].Trials {
@@ -59,7 +59,7 @@ func evaluated(r *reports.Report) (one, many string) {
 	return "trial", "trials"
 }
 
-// trialsOf is the number of points of a search on record, failed ones too.
+// trialsOf is the number of points of a search on record, including failed ones.
 func trialsOf(c reports.Configuration) (n int) {
 	for _, t := range c.Studies[0].Trials {
 		n += len(t.Points) + len(t.Asked)
@@ -67,5 +67,5 @@ func trialsOf(c reports.Configuration) (n int) {
 	return n
 }
 
-// failedOf is the number of these that failed.
+// failedOf is the number of failed points.
 func failedOf(c reports.Configuration) int { return len(c.Failures) }

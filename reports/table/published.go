@@ -2,7 +2,7 @@ package table
 
 import "github.com/gpc-tune/gpc-tune/reports"
 
-// published sets figures of others beside those of the run.
+// published compares published figures with the figures of the run.
 func published(r *reports.Report) []Table {
 	t := Table{Columns: Columns("#", "source", "figure", "published", "here", "here − published", "note")}
 	for i, c := range r.Configurations {

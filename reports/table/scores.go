@@ -12,12 +12,12 @@ import (
 // ScoresCSV writes results.csv: the rows of configurationRows and foldRows, by configuration.
 func ScoresCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, scoreRows(r, true, true)) }
 
-// configurationRows has, for each configuration, a row for the study of all the training data
-// (evaluation "all") and a row for every evaluation with all of its folds pooled (fold "pooled", or
-// "pooled 1 of 5 folds" if the others are not done). The latter repeats the hyperparameters, the
-// log evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled
-// row without a configuration. Scores have three columns, the value and the ends of the 95 %
-// interval; counts have one.
+// configurationRows has for each configuration a row for the study of all the training data
+// (evaluation "all"), and a row for every evaluation with its folds pooled. The fold of a pooled
+// row is "pooled", or "pooled 1 of 5 folds" if the others are not done. A pooled row repeats the
+// hyperparameters, the log evidence and the leave-one-out log probability of "all". Nested
+// cross-validation has a pooled row without a configuration. Scores have three columns, the value
+// and the ends of the 95 % interval; counts have one.
 func configurationRows(r *reports.Report) Table { return scoreRows(r, true, false) }
 
 // foldRows has a row for every fold, with the same columns.

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Writer is what shows the tables of a report, one bit each.
+// Writer is a set of outputs that show the tables of a report, one bit each.
 type Writer int
 
 // The writers: the text of a report, gpc-tune show, documents, the paper, and exports.
@@ -23,18 +23,18 @@ const (
 // Section is a table of a report, or several of one kind: of the run, or of each configuration.
 type Section struct {
 	Name    string
-	Doc     string // what a row is
+	Doc     string // meaning of a row
 	Chapter string // heading of a chapter that begins with it in documents; empty: no new one
-	Results bool   // an answer to the question of the run, which stands before warnings
-	File    string // the file that has all rows; empty: results.json
-	Left    Writer // leave it out
+	Results bool   // the table answers the question of the run and stands before warnings
+	File    string // file with all rows; empty: results.json
+	Left    Writer // writers that leave it out
 	Run     func(*reports.Report) []Table
 	Each    func(reports.Configuration) []Table
-	Data    func(*reports.Report) Table // for exports, instead of Run and Each
+	Data    func(*reports.Report) Table // table for exports, instead of Run and Each
 }
 
-// Sections are all tables of a report, in the order of all that write them. A row shows up in all
-// of them except those in Left.
+// Sections lists the tables of a report, in the order in which every writer shows them. The writers
+// in Left leave a section out.
 var Sections = []Section{
 	{Name: "configurations", Doc: "hyperparameters, log evidence and scores, a row for all the training data, and " +
 		"one for every evaluation, pooled", Data: configurationRows},
@@ -133,7 +133,8 @@ func ExportNamed(name string) (Section, error) {
 	return Section{}, fmt.Errorf("unknown export %q%s", name, registry.Suggest(name, names))
 }
 
-// Export is the section as one table for programs. Those of configurations have their number first.
+// Export is the section as one table for programs. A table of configurations has their number in
+// the first column.
 func (s Section) Export(r *reports.Report) (out Table) {
 	if s.Data != nil {
 		return s.Data(r)

@@ -117,7 +117,8 @@ func deciding(r *reports.Report) (names []string) {
 	return names
 }
 
-// standing is the rank of a row: best, in the set of those that may be the best, or its status.
+// standing is the rank of a row: the best, or in the set that may be the best. If the row is not
+// complete, its status follows.
 func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evaluation) Cell {
 	of, lacks, out := a.Of(i), state(c, e), Cell{}
 	if a != nil && a.Nested == nil && a.Evaluation != e.Name {
@@ -176,8 +177,8 @@ func inducingCells(c reports.Configuration) []Cell {
 // decisionScore is the score after which a summary has the costs of decisions.
 const decisionScore = "error_rate"
 
-// summaryCells are the scores of an evaluation in a row of a summary, whose status says over which
-// folds they are.
+// summaryCells are the scores of an evaluation in a row of a summary, whose status tells the number
+// of folds that they are over.
 func summaryCells(e reports.Evaluation) (out []Cell) {
 	of := e.Scores.Partial
 	starred := func(c Cell) Cell {
@@ -217,7 +218,7 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 	return out
 }
 
-// state is what a row lacks.
+// state tells why a row is not complete or not converged; empty if it is both.
 func state(c reports.Configuration, e reports.Evaluation) string {
 	switch {
 	case c.Status == reports.Dropped:

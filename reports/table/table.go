@@ -21,11 +21,11 @@ const Widest = 16
 
 // Table is ready to be laid out for people, or to be written for programs.
 type Table struct {
-	Name    string   // of its section, for a table without a title
+	Name    string   // name of its section, for a table without a title
 	Lead    string   // a paragraph above, with Notes; there may be no rows
 	Notes   []string // remarks on Lead
 	Title   string
-	Caption []string // what holds for all rows: "dataset crabs"
+	Caption []string // values that all rows have: "dataset crabs"
 	Legend  []string // further parts of the caption
 	Long    bool     // left out where there is little room
 	Columns []Column
@@ -35,20 +35,20 @@ type Table struct {
 // Column is a column of a Table.
 type Column struct {
 	Name  string
-	Right bool   // numbers: aligned to the right
+	Right bool   // numbers, aligned to the right
 	Keep  bool   // never lifted into the caption of a text
 	Stays bool   // never lifted on a page
-	Ranks bool   // where not all rows have room, those with the best numbers here are shown
+	Ranks bool   // if not all rows fit, the rows with the best numbers here are shown
 	Doc   string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither
 	Greater int
 	gaps    bool // an empty cell does not count as a different value
-	data    bool // for programs only
+	data    bool // written for programs only
 	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
 }
 
-// words, parted and numbers make columns: of words that may be lifted into the caption, of such
-// words that some rows lack, and of numbers, which are never lifted.
+// words makes a column of words, which may be lifted into the caption. parted makes one of words
+// that some rows do not have. numbers makes one of numbers, which are never lifted.
 func words(name string) Column   { return Column{Name: name} }
 func parted(name string) Column  { return Column{Name: name, gaps: true} }
 func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
@@ -73,7 +73,7 @@ func Columns(names ...string) (out []Column) {
 	return out
 }
 
-// Add adds a row of cells as Row makes them; missing ones at the end are empty.
+// Add adds a row of cells as Row makes them; missing cells at the end are empty.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, padded(Row(cells...), len(t.Columns))) }
 
 // exactly shows every number to its last digit.
@@ -87,7 +87,7 @@ func (t Table) exactly() {
 	}
 }
 
-// padded has at least n cells.
+// padded appends empty cells to a row until it has n.
 func padded(row []Cell, n int) []Cell { return append(row, make([]Cell, max(0, n-len(row)))...) }
 
 // ColumnNames are the names of the columns.
@@ -226,8 +226,8 @@ func (t Table) column(name string) int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// BesideIDs is the name of a column beside id columns, with underscores appended until it differs
-// from them.
+// BesideIDs is the name of a column in a table with id columns. Underscores are appended until it
+// differs from them.
 func BesideIDs(ids []string, name string) string {
 	for slices.Contains(ids, name) {
 		name += "_"

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Failures counts the failures of a run, and says what they mean; "" if there are none.
+// Failures is a text with the number of failures of a run and their meaning; "" if there are none.
 func Failures(r *reports.Report) string {
 	jobs, of, points := r.Failed()
 	one, many := reports.Unit(r.Manifest)
@@ -38,7 +38,7 @@ func Missing(r *reports.Report) string {
 	switch {
 	case r.Missing == 0:
 		return ""
-	case many == "trials": // how many are missing is not known before the search ends
+	case many == "trials": // the number of missing trials is not known before the search ends
 		return "the search is not finished"
 	}
 	return fmt.Sprintf("at least %s missing", Counted(r.Missing, "job is", "jobs are"))
@@ -159,7 +159,7 @@ func CauseText(c reports.Cause) string {
 	return text
 }
 
-// writeConfiguration writes what does not fit into the summary.
+// writeConfiguration writes the results of a configuration that the summary does not have.
 func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
@@ -279,8 +279,8 @@ func Restarts(c reports.Configuration) string {
 	return text
 }
 
-// otherwise says why the log evidence of the final fit is another number than the one that tuning
-// reached; "" if it is not, or if something else was tuned.
+// otherwise explains why the log evidence of the final fit is another number than the one that
+// tuning reached. It is empty if both are the same, or if another objective was tuned.
 func otherwise(c reports.Configuration, tuned float64) string {
 	final := float64(c.LogEvidence)
 	if c.Hybrid() || c.Objective != "log_evidence" || c.LogEvidence.None() ||

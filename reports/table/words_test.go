@@ -31,7 +31,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// How many configurations there are counts those that did not compete, each for its reason.
+// The number of configurations includes the ones that did not compete, and each reason is counted.
 func TestFieldOfConfigurations(t *testing.T) {
 	for _, c := range []struct {
 		absent map[reports.Status]int
@@ -51,8 +51,8 @@ func TestFieldOfConfigurations(t *testing.T) {
 	}
 }
 
-// The conclusion says what may be as good as the best, and what speaks against trusting it. Kinds
-// decide whether it is hedged or a doubt, whatever the words of the reasons are.
+// The conclusion names other configurations that may be the best, and reasons to doubt the best.
+// Kinds decide whether it is hedged or a doubt, whatever the words of the reasons are.
 func TestConclusions(t *testing.T) {
 	words, _, _ := cause.Leak.Explanation()
 	r := &reports.Report{Configurations: make([]reports.Configuration, 9)}
@@ -107,7 +107,7 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// Kernels of one name are told apart by their short texts.
+// Kernels of the same name are distinguished by their short texts.
 func TestBriefNames(t *testing.T) {
 	r := &reports.Report{}
 	for _, kernel := range []string{"se", "linear", "{se: {ard: true}}", "none"} {
@@ -140,7 +140,7 @@ func TestDigitsOfErrors(t *testing.T) {
 	}
 }
 
-// The set names up to six configurations, and says what using the best can cost.
+// The set names up to six configurations, and the most that using the best can cost.
 func TestSetInWords(t *testing.T) {
 	upTo := func(n int) (all []int) {
 		for i := range n {
@@ -166,7 +166,8 @@ func TestSetInWords(t *testing.T) {
 	}
 }
 
-// The margin over the next says whether that may be as good, and whether it counts as one at all.
+// The text of the margin tells whether the next may be as good, and whether the margin counts at
+// all.
 func TestMarginInWords(t *testing.T) {
 	next := 2
 	for _, c := range []struct {
@@ -228,7 +229,7 @@ func TestScoreInWords(t *testing.T) {
 	}
 }
 
-// Several data sets have a line each, and those beyond the most are counted.
+// Several data sets have a line each. Data sets beyond the maximum are counted.
 func TestAnswersOfSeveralDataSets(t *testing.T) {
 	next := 1
 	r := &reports.Report{Configurations: []reports.Configuration{reporttest.Scored("d", "probit", "ep", 0.25, "test"),
@@ -274,7 +275,7 @@ func TestAnswersOfSeveralDataSets(t *testing.T) {
 	}
 }
 
-// What is predicted is told of the data set of the best alone.
+// Only the data set of the best has a text about the predicted quantity.
 func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
@@ -292,7 +293,7 @@ func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 	}
 }
 
-// search is a search of a program that has these values at as many points.
+// search is a search of a program that has each of these values at one point.
 func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	c = reports.Configuration{Program: &record.Program{Minimize: minimize}, Objective: "value", Tune: "random", Status: reports.Done}
 	var trials []*record.Trial
@@ -308,11 +309,12 @@ func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	return c
 }
 
-// Of the searches of a program the one with the best value wins, the first of equals; less is better if it says so.
+// The search of a program with the best value wins; of equal ones, the first. Less is better if the
+// program minimises.
 func TestBestSearch(t *testing.T) {
 	for _, c := range []struct {
 		minimize bool
-		values   []reports.Number // of each search
+		values   []reports.Number // values of each search
 		want     int
 	}{
 		{false, []reports.Number{1, 3, 2}, 1}, {true, []reports.Number{2, 3, 1}, 2}, {true, []reports.Number{1, 3, 2}, 0},
@@ -329,7 +331,8 @@ func TestBestSearch(t *testing.T) {
 	}
 }
 
-// The searches of a program have a row each, and an answer: the best value, and how much was evaluated.
+// The searches of a program have a row each, and an answer: the best value, and the number of
+// evaluations.
 func TestSearchesOfAProgram(t *testing.T) {
 	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{search(true, 5, none, 2), search(true, 3), search(true, none)}}
 	r.Configurations[2].Status = reports.Failed
@@ -349,7 +352,8 @@ func TestSearchesOfAProgram(t *testing.T) {
 	}
 }
 
-// A summary has the number of inducing inputs, and what they leave unexplained in per cent.
+// A summary has the number of inducing inputs, and the percentage of the variance that they leave
+// unexplained.
 func TestSummaryOfInducingInputs(t *testing.T) {
 	c := reports.Configuration{Inducing: &record.Inducing{Points: 20, Unexplained: 0.0125}}
 	if got := Texts(inducingCells(c)); !slices.Equal(got, []string{"20", "1.2 %"}) {
@@ -360,7 +364,7 @@ func TestSummaryOfInducingInputs(t *testing.T) {
 	}
 }
 
-// A cause names up to four configurations, and otherwise three and how many more.
+// A cause names up to four configurations. Of more it names three and counts the others.
 func TestCausesNameTheirConfigurations(t *testing.T) {
 	for n, want := range map[int]string{0: "oh (7 times)", 1: "oh (7 times) in #0", 4: "oh (7 times) in #0, #1, #2 and #3",
 		5: "oh (7 times) in #0, #1, #2 and 2 more", 9: "oh (7 times) in #0, #1, #2 and 6 more"} {
@@ -374,7 +378,8 @@ func TestCausesNameTheirConfigurations(t *testing.T) {
 	}
 }
 
-// A failed outer fold says why each of its configurations was eliminated; those of other folds are in the table.
+// A failed outer fold names the reason why each of its configurations was eliminated; eliminations
+// in other folds are in the table.
 func TestFailedOuterFolds(t *testing.T) {
 	cuts := []reports.CutOff{{Configuration: 0, Folds: 1, Reason: "failed"}, {Configuration: 1, Folds: 2, Reason: "failed too"}}
 	zero := 0
@@ -401,7 +406,8 @@ func TestFailedOuterFolds(t *testing.T) {
 	}
 }
 
-// What a trial warned of and how it failed is told after its points, and a run without configurations has no table.
+// The warnings and the failure of a trial come after its points. A run without configurations has
+// no table.
 func TestEndsOfTexts(t *testing.T) {
 	var b bytes.Buffer
 	writeTrial(reports.Trial{Warnings: []string{"slow", "odd"}, Failure: "oh"}, &b, "log_evidence")
@@ -430,7 +436,8 @@ func TestFactsHaveKinds(t *testing.T) {
 	}
 }
 
-// Failures count jobs of all jobs on record, and points beside them; of a program its trials.
+// Failures count failed jobs of all jobs on record, and failed points separately. For a program
+// they count trials.
 func TestFailuresInWords(t *testing.T) {
 	for _, of := range []struct {
 		program      *record.Program
@@ -464,8 +471,8 @@ func TestFailuresInWords(t *testing.T) {
 	}
 }
 
-// Where the inducing inputs were selected again, or the final fit has another log evidence for some
-// other reason, the restarts say so beside it.
+// The restarts explain another log evidence of the final fit: the inducing inputs were selected
+// again, or there was some other reason.
 func TestRestartsNameTheDifference(t *testing.T) {
 	before := reports.Number(-97.655)
 	for _, of := range []struct {

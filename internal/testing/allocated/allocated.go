@@ -6,8 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Large is the memory, in allocations of more than 32 KiB, that f needs: what its result keeps, and
-// the rest. f runs twice, first to fill pools. Nothing else may run at the same time.
+// Large is the memory, in allocations of more than 32 KiB, that f allocates: kept is held by its
+// result, passing is the rest. f runs twice, first to fill pools. Nothing else may run at the same
+// time.
 func Large(f func() any) (kept, passing int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools have memory per processor
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

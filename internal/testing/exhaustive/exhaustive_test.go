@@ -2,7 +2,7 @@ package exhaustive
 
 import "testing"
 
-// TestTries counts the cells of a grid of 3 x 4 x 2 that are tried, and those of every level.
+// TestTries counts the cells of a grid of 3 x 4 x 2 that are tried, in all and at every level.
 func TestTries(t *testing.T) {
 	for set, want := range map[string]int{"": 8, "1": 24} {
 		t.Setenv("GPC_TUNE_TEST_ALL", set)
