@@ -38,9 +38,10 @@ import (
 // 0 … C-1. Classes = 0: Value holds numbers.
 //
 // Weight holds a weight w_i > 0 for every case, which multiplies its log likelihood; nil: 1 each. A
-// whole number w is that many equal cases: a case is max(1, w) copies of one with the likelihood
-// p(y|f)^min(1, w), and its site is the sum of theirs. Where a method has several fixed points, as
-// EP may have if p(y|f) is not log-concave, it may find another one than with repeated cases.
+// whole number w counts as w equal cases: a case is max(1, w) copies with the likelihood
+// p(y|f)^min(1, w), and its site is the sum of the copies' sites. If a method has several fixed
+// points, as EP may have if p(y|f) is not log-concave, it may find another fixed point than with
+// repeated cases.
 type Targets struct {
 	Classes int
 	Index   []int

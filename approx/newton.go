@@ -15,7 +15,7 @@ type latentModel interface {
 	latentAt(f, a []float64)     // f = m + K a
 	differentiate(at *point)     // computes g, w, psi and r from a and f
 	linearise(at *point)         // r = W(f - m) + g, for which Newton's step is the next a itself
-	factorise(w []float64) error // factors what newton needs of I + W K
+	factorise(w []float64) error // computes the factor of I + W K for newton
 	newton(at *point) float64    // δ = (I + W K)⁻¹ r and its length √(rᵀKδ)
 	// precision returns the length of a step that is short enough, and the length that rounding may
 	// leave in every step.
@@ -98,7 +98,7 @@ type modeSearch struct {
 	curvature     float64   // along it
 	iterations    int
 	maxIterations int
-	// the shortest step, by at least a hundredth shorter than those before, and its iteration
+	// the shortest step and its iteration; a step counts as shorter if it is shorter by a hundredth
 	shortest float64
 	found    int
 }

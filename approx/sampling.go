@@ -227,7 +227,7 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 }
 
 // gaussianNear fits the Gaussian from which the chains start, and returns its sites' precisions and
-// b: of the first method that converges, else the first that does not fail.
+// b. It takes the first method that converges, or else the first method that does not fail.
 func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (tau, b []float64, err error) {
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
 	if err == nil {

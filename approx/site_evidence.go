@@ -57,8 +57,8 @@ func (p *siteState) accept(f fixedPoint) error {
 	return nil
 }
 
-// noGradient says why the implicit part of a derivative cannot be had, of the evidence or of
-// another scalar; nil where it can.
+// noGradient returns an error if the implicit part of a derivative cannot be computed. evidence is
+// true for the derivative of the evidence, and false for another scalar.
 func (p *siteState) noGradient(evidence bool) error {
 	_, smooth := p.lik.(likelihood.Differentiable)
 	switch {
@@ -73,9 +73,10 @@ func (p *siteState) noGradient(evidence bool) error {
 	return nil
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈
-// Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site:
-// 1/c = 1/v - τ, m = μ - c(ν - τμ). Of copies one is left out, and the log counts for all.
+// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f)
+// N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site: 1/c = 1/v - τ, m = μ
+// - c(ν - τμ). If a case has several copies, one copy is left out, and the logarithm counts for
+// every copy.
 func (p *siteState) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged && !p.options.accepts() {
 		return nil, p.evidence.err

@@ -131,8 +131,8 @@ func (s *boundSearch) share(dst, x []float64) {
 	}
 }
 
-// evaluate computes what belongs to λ. Sites λ with the prior K/t have 1/t times the covariances of
-// sites λ/t with the prior K.
+// evaluate computes D and its derivatives at λ. Sites λ with the prior K/t have 1/t times the
+// covariances of sites λ/t with the prior K.
 func (s *boundSearch) evaluate(lambda []float64) error {
 	copy(s.lambda, lambda)
 	floats.ScaleTo(s.w, 1/s.t, lambda)

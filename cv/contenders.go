@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Contenders are the held-out predictions of several models for the same folds, from which it is
-// judged what the choice of the best is worth. All results depend on the fields only.
+// Contenders are the held-out predictions of several models for the same folds, for judging the
+// choice of the best model. All results depend on the fields only.
 type Contenders struct {
 	// Parts[c][k] are the predictions of model c in fold k. All models have the same cases in the
 	// same order. There is at least one model and one fold.
@@ -25,7 +25,7 @@ type Contenders struct {
 	Seed  uint64 // seed of the random draws
 }
 
-// The streams of random numbers of the procedures are told apart.
+// Every procedure has its own stream of random numbers.
 const (
 	forSkill uint64 = iota + 1
 	forSet
@@ -224,7 +224,7 @@ func (p Predictions) rows(of []int) (out Predictions) {
 }
 
 // drawn multiplies random rows with a matrix: use gets w'a for every row w that fill writes, one
-// after the other. Many rows are multiplied at a time, as far as they have 4 million entries.
+// after the other. Up to 64 rows, with up to 4 million entries, are multiplied at a time.
 func drawn(draws int, a *mat.Dense, fill func(w []float64), use func(w, product []float64)) {
 	n, m := a.Dims()
 	together := max(1, min(64, 4_000_000/n))

@@ -155,7 +155,7 @@ func (p Predictions) sum(v []float64) float64 {
 	return floats.Dot(p.Weight, v)
 }
 
-// present are the rows whose value is not NaN, which leaves a row out.
+// present returns the rows whose value is not NaN.
 func (p Predictions) present(v []float64) rowsOf {
 	if !floats.HasNaN(v) {
 		return rowsOf{v, p.Cases, p.Weight}
@@ -299,8 +299,8 @@ func (p Predictions) information() []float64 {
 	return out
 }
 
-// certainty is, for every row, what information would be if the true class had probability 1, in
-// bits.
+// certainty returns, for every row, the information in bits of a prediction that gives the true
+// class probability 1.
 func (p Predictions) certainty() []float64 {
 	out := make([]float64, len(p.Base))
 	for i, base := range p.Base {

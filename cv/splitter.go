@@ -18,9 +18,9 @@ type Splitter interface {
 	// Split divides n cases; at least two, and not all of one class. The function Split checks the
 	// folds.
 	//
-	// labels are their classes 0 … C-1, or nil for numeric targets. groups names, for every case,
-	// what must stay together: no group may have cases in both parts of a fold; nil: every case is
-	// its own group. The result depends on the arguments only.
+	// labels are their classes 0 … C-1, or nil for numeric targets. groups has the name of every
+	// case's group: no group may have cases in both parts of a fold; nil: every case is its own
+	// group. The result depends on the arguments only.
 	//
 	// It is an error if the options ask for what these cases cannot give.
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)

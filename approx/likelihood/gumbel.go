@@ -36,7 +36,8 @@ type utilityMaximum struct {
 	tables   []utilityTable
 	between  gumbelTable // of tabulate
 
-	// For evaluate, for up to block values t and as many means of f_c + g_c, one row per class.
+	// The memory of evaluate, for up to block values t. means has the means of f_c + g_c, one row
+	// per class.
 	t, total, slope []float64
 	means, h        blas64.General
 	which           []int
@@ -199,8 +200,8 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 	return tables
 }()
 
-// gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals; of a
-// utilityMaximum, -log F and h in the place of their logarithms.
+// gumbelTable has log(-log F), log h and the derivative of log h at the ends of the intervals. The
+// table of a utilityMaximum has -log F and h in the place of their logarithms.
 type gumbelTable [3][tableSize]float64
 
 // gumbelSum fills v for a Gumbel variate plus a normal one with this variance.

@@ -80,9 +80,10 @@ func (t tilted) integrate(count int, f integrands) []float64 {
 // together is the number of nodes of a block, or of a panel.
 const together = len(panelNodes)
 
-// sum is integrate, if step > 0 by the trapezoidal rule with nodes at most step apart in f, where
-// that takes fewer nodes than panels. proper is the result of Tilter.Proper. f also returns the
-// tilted density at the last x, divided by the density at the mode.
+// sum returns the integrals that integrate returns. If step > 0, it uses the trapezoidal rule with
+// nodes at most step apart in f where that takes fewer nodes than panels. proper is the result of
+// Tilter.Proper. f also returns the tilted density at the last x, divided by the density at the
+// mode.
 func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []float64) (last float64)) []float64 {
 	if step == 0 || t.s > 30 && !proper {
 		return t.integrate(count, func(sum, x, w []float64) { f(sum, x, w) })
@@ -174,8 +175,8 @@ func (t tilted) relative(x, logp float64) float64 {
 }
 
 // march integrates from the mode outwards until the tilted density vanishes: it falls at least as
-// N(0, 1) does. In panels of 16 Gauss-Legendre nodes a width of four standard deviations leaves an
-// error of 1e-17, and singularities that are 1.8 half-widths away one of 1e-19.
+// N(0, 1) does. The panels have 16 Gauss-Legendre nodes. Their error is 1e-17 for a width of four
+// standard deviations, and 1e-19 for singularities that are 1.8 half-widths away.
 func (t tilted) march(density sigmoidal, count int, f integrands) []float64 {
 	const narrowest = 1e-12
 	sum, variance := make([]float64, count), t.s*t.s

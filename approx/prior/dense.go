@@ -31,8 +31,8 @@ type Dense struct {
 	inverse  inverse // of B
 }
 
-// inverse is B⁻¹ as far as it was needed: nothing, or its diagonal with or without a matrix, which
-// is U⁻¹ above the diagonal or all of it.
+// inverse has the part of B⁻¹ that has been computed: nothing, its diagonal, or its diagonal and a
+// matrix. The matrix is U⁻¹ above the diagonal, or all of B⁻¹.
 type inverse struct {
 	diagonal []float64
 	a        blas64.General

@@ -92,8 +92,8 @@ func (d *Dense) Marginals() []Marginal {
 	linalg.AddSquares(1, d.negative.fk, raised)
 	m := make([]Marginal, n)
 	for i, v := range left {
-		// Both 1 - τ_i v_i and the difference of K_ii and what the other cases explain may cancel;
-		// 1 - τ_i v_i = [B⁻¹]_ii does not.
+		// Rounding errors may dominate if 1 - τ_i v_i, or the variance of f_i given the other
+		// cases, is computed as a difference. 1 - τ_i v_i = [B⁻¹]_ii has no difference.
 		tau, share := d.root[i]*d.root[i], d.inverse.diagonal[i]
 		if tau*d.Variance(i) > 1 {
 			v, m[i].Rounding = (1-share)/tau, 8*eps*d.Variance(i)

@@ -17,7 +17,7 @@ type denseSearch struct {
 	mark   int
 }
 
-// Search implements Prior: the factor comes before what Close gives back.
+// Search implements Prior. The memory of the factor is taken before the memory that Close releases.
 func (d *Dense) Search() Search {
 	n := len(d.root)
 	d.allocate()
@@ -29,8 +29,8 @@ func (d *Dense) Search() Search {
 func (s *denseSearch) Close()              { s.work.Release(s.mark) }
 func (s *denseSearch) PrefersSweeps() bool { return true }
 
-// informative is the least τ_i K_ii for which Σ_ii follows from the factor. Its error is then some
-// 1e4 eps at most, and what follows from it is as small as the site's share of the posterior.
+// informative is the smallest τ_i K_ii for which Σ_ii is computed from the factor. The relative
+// error of Σ_ii is then at most about 1e4 eps.
 const informative = 1e-4
 
 // Variances implements Search. It leaves U⁻¹ in the upper triangle of v or, where sites are

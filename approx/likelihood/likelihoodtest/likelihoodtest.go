@@ -2,8 +2,8 @@
 //
 //	func TestMine(t *testing.T) { likelihoodtest.Check(t, Mine{}, likelihoodtest.Traits{}) }
 //
-// It knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
-// compare it with an independent one.
+// The checks use the documentation of package likelihood, and no likelihood's formula: a
+// likelihood's own tests compare its formula with an independent one.
 //
 // The longest checks try a part of the pairs of a mean and a variance, with each mean and each
 // variance in some. With the environment variable GPC_TUNE_TEST_ALL=1 they try all pairs.
