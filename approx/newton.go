@@ -91,9 +91,10 @@ func restore(p latentModel, s State) (*point, float64, error) {
 // modeSearch is the state of the search for the mode.
 type modeSearch struct {
 	latentModel
-	at, next      *point    // the current point, and another one
-	fresh         bool      // whether the factor was computed from W at the current point
-	last, before  float64   // lengths of the last two steps; infinite before that with the current factor
+	at, next *point // the current point, and another one
+	fresh    bool   // whether the factor was computed from W at the current point
+	// lengths of the last two steps with the current factor; infinite if there were none
+	last, before  float64
 	d, df         []float64 // the last step, and its K d
 	curvature     float64   // along it
 	iterations    int

@@ -307,7 +307,8 @@ func (p *samples) anneal(tau, b []float64) (*annealing, error) {
 		weight: make([]float64, chains), logW: make([]float64, chains),
 		z: perChain(), d: perChain(), zeta: perChain(), nu: perChain(),
 	}
-	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data} // the entries below the diagonal are 0
+	// the memory of p.u; entries below the diagonal are 0
+	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data}
 	linalg.Gemv(blas.NoTrans, 1, u, w.b, 0, w.white)
 	copy(w.mu, p.mean)
 	linalg.Gemv(blas.Trans, 1, u, w.white, 1, w.mu)

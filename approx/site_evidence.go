@@ -50,8 +50,9 @@ func (p *siteState) accept(f fixedPoint) error {
 		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, but a log "+
 			"probability is at most 0; lower damping", errDiverged, p.method, d.Iterations, p.evidence.value)
 	}
-	p.evidence.err = nil                                      // noGradient has another
-	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
+	p.evidence.err = nil // noGradient has another
+	// rounded, so that similar fits have the same message
+	within := math.Pow(10, math.Ceil(math.Log10(f.distance)))
 	d.Warnings = append(d.Warnings, cause.Unconverged.New("%s stopped before it converged, within %.0g posterior "+
 		"standard deviations of its fixed point, and is used as it is", p.method, within))
 	return nil

@@ -124,7 +124,7 @@ type siteState struct {
 	// nodes of the quadrature in the evidence; nil: none
 	nodes, logWeights []float64
 
-	target    float64 // the distance from the fixed point that keeps the log evidence within the tolerance
+	target    float64 // largest distance for which the log evidence is within the tolerance
 	uncertain float64 // the error of μ beyond the rounding of its last digit
 	sharpest  float64 // the largest τ_i K_ii so far
 }
@@ -208,7 +208,7 @@ func (p *siteState) computeEvidence() {
 			p.terms[i] = p.rule.term(i)
 		}
 	})
-	reach := 0.0 // how much the log evidence may change when all marginals do by one unit of distance
+	reach := 0.0 // change of the log evidence if all marginals move by one unit
 	p.evidence.value = -p.sited.LogDet()
 	for i, b := range p.b {
 		t := p.terms[i]

@@ -15,7 +15,7 @@ import (
 // cases of class c in part f and n_c all of that class; of equals, to the part with the fewest
 // cases. So the parts are alike in every class, as far as dealing out groups can make them so.
 type GroupKFold struct {
-	K          int  `yaml:"k" within:"[2,inf]"` // number of folds, 2 … number of groups; 0 means UsualFolds
+	K          int  `yaml:"k" within:"[2,inf]"` // number of folds; 0 means UsualFolds
 	Stratified bool `yaml:"stratified"`         // balance the classes
 }
 

@@ -30,11 +30,11 @@ type utilityNoise struct {
 //
 //	p_c = ∫ h_c(t) Π_k F_k(t) dt
 //
-// If it is about 1e-15 or less, only the order of magnitude of p_c is correct.
+// If p_c is about 1e-15 or less, only its order of magnitude is correct.
 type utilityMaximum struct {
 	mean, sd []float64 // moments of f_c + g_c
 	tables   []utilityTable
-	between  gumbelTable // of tabulate
+	between  gumbelTable // memory of tabulate
 
 	// The memory of evaluate, for up to block values t. means has the means of f_c + g_c, one row
 	// per class.
@@ -42,8 +42,8 @@ type utilityMaximum struct {
 	means, h        blas64.General
 	which           []int
 
-	at, weight   []float64 // for add: the means, and the weights of a rule
-	want, lo, hi []float64 // for shares: log Π F_k(t), and bounds of t
+	at, weight   []float64 // memory of add: the means, and the weights of a quadrature rule
+	want, lo, hi []float64 // memory of shares: log Π F_k(t), and bounds of t
 }
 
 const block = 256

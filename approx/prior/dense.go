@@ -224,7 +224,8 @@ func (d *Dense) Locate(s Sites) (uncertain float64) {
 		s.B[i] += v
 		refined += math.Abs(v)
 	}
-	linalg.Symv(1, d.k, r, 1, s.Mu) // not K times the change of b: μ need not follow the last digit of b
+	// K r, not K times the rounded change of b: μ need not follow the last digit of b
+	linalg.Symv(1, d.k, r, 1, s.Mu)
 	return eps * d.LargestVariance() * refined
 }
 

@@ -87,7 +87,8 @@ func (d *Dense) Marginals() []Marginal {
 			weak = append(weak, i)
 		}
 	}
-	left, raised := make([]float64, n), make([]float64, n) // v, and the part of it due to sites of negative precision
+	// left is v, and raised the part of v due to sites of negative precision
+	left, raised := make([]float64, n), make([]float64, n)
 	d.remaining(left, weak)
 	linalg.AddSquares(1, d.negative.fk, raised)
 	m := make([]Marginal, n)
