@@ -173,7 +173,8 @@ func (p epRule) match(i int, v, b float64) (site, error) {
 	at := p.marginal(i, v, b)
 	s, err := p.update(i, at)
 	alpha := p.share(i)
-	if err != nil || alpha == 1 || p.weight != nil && !(at.tau*v < 1) { // or copies do not have one latent value
+	// τ v ≥ 1 if copies do not have one latent value
+	if err != nil || alpha == 1 || p.weight != nil && !(at.tau*v < 1) {
 		return s, err
 	}
 	update := func(at siteMarginal) (site, error) { return p.update(i, at) }

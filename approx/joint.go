@@ -65,8 +65,8 @@ func newSites(
 }
 
 const (
-	// responseRank is the rank of the covariances that Newton's method takes the small parts of the
-	// Jacobian from, and responseError the relative error that leaves.
+	// Newton's method computes small terms of the Jacobian from covariances of rank responseRank.
+	// responseError is the relative error of this approximation.
 	responseRank  = 64
 	responseError = 1e-3
 )

@@ -90,7 +90,8 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 			a := averaged(p.lik, p.y[i], c)
 			logs[i] = w * a.log
 			ratio := c.variance / v
-			byVariance := w * ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*share*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+			// byVariance is v ∂log Z/∂v.
+			byVariance := w * ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*share*p.b[i]) * ratio * c.variance
 			byMean := w * a.d[0] * ratio * math.Sqrt(v)
 			weights[i] = weight{byMean, byVariance, -share * byMean, share * byVariance}
 		}

@@ -64,8 +64,8 @@ func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages)
 // gaussian is N(mean, variance).
 type gaussian struct{ mean, variance float64 }
 
-// siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal,
-// with offset = ν - τμ.
+// siteSlopes are the derivatives of a case's site by its marginal at the fixed point, with offset =
+// ν - τμ.
 type siteSlopes struct {
 	tauByMean, tauByVariance, offsetByMean, offsetByVariance float64
 	// the mean and the variance of the marginal for which the site was made, minus the current mean
@@ -94,15 +94,16 @@ type term struct {
 type siteState struct {
 	process
 	sited prior.Sited // the prior
-	// The fields from initial to pull are set for several latent processes. For one they are nil or
-	// 0.
+	// The fields from initial to inexact are set for several latent processes. For one latent
+	// process they are nil or 0.
 	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
 	// the sites of the variational method
 	bounded func(ctx context.Context, start State) (State, error)
 	closing func() Posterior // the posterior where the iteration ended
 	within  float64          // the distance at which Newton's method takes over
 	inexact float64          // the relative error of the search's Jacobian
-	// the prior's Jacobian at the posterior, and pullImplicit
+	// jacobian is the prior's Jacobian at the posterior, and pull is pullImplicit or
+	// joint.pullClasses.
 	jacobian func(sigma []float64) func(dst, x []float64)
 	pull     func(dst *Cov, j int, total []weight, share float64)
 
@@ -323,9 +324,9 @@ func (p *siteState) term(i int) term {
 	return p.cavityTerm(i, averaged(p.ofCopy(i), p.y[i], c), share)
 }
 
-// cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
-// the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so
-// is the rest. Of power EP it is
+// cavityTerm is term given the averages over the cavity. ρ is the normalised integrand of term. The
+// weight on the site follows from E_ρ[f] and E_ρ[f²] minus the marginal's moments, and so does, by
+// partial integration, the weight on the marginal. For power EP the term is
 //
 //	h = 1/α log ∫ p(y_i|μ_i + δ)^α exp(½ατ_i δ² - αb_i δ) N(δ; 0, v_i) dδ
 func (p *siteState) cavityTerm(i int, a averages, alpha float64) term {

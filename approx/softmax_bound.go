@@ -97,7 +97,7 @@ func atLargestBound(
 			return s.end(), nil
 		case !(decrement > 0) || !s.step(d, decrement):
 			return nil, nil
-		case !math.IsInf(before, 1) && decrement*decrement/before < enough: // the next decrement, or less
+		case !math.IsInf(before, 1) && decrement*decrement/before < enough: // the next decrement
 			return s.end(), nil
 		}
 		if stalls++; decrement > 1e-6 || decrement < before/4 {

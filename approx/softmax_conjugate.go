@@ -122,7 +122,8 @@ func (p *preconditioner) conjugate(at, scratch *point, floor float64, left *int)
 		p.multiply(kd, rd)
 		p.center(kd, kd, root) // B d - d
 		curvature := dot(d, d) + dot(d, kd)
-		if !(curvature > 0) { // rounding errors dominate, or K has a negative eigenvalue, which factorise will report
+		// Rounding errors dominate, or K has a negative eigenvalue, which factorise will report.
+		if !(curvature > 0) {
 			clear(v)
 			return 0
 		}

@@ -20,8 +20,8 @@ type Calibration struct {
 	Learn func(proba []float64, is []bool, weight []float64) []float64
 	// Apply is the corrected probability. It never falls as proba rises.
 	Apply func(parameters []float64, proba float64) float64
-	// learntFrom is the range of the probabilities that the parameters were learnt from, if they
-	// tell.
+	// learntFrom returns the range of the probabilities from which the parameters were learnt.
+	// known is false if it does not follow from the parameters.
 	learntFrom func(parameters []float64) (s Span, known bool)
 	// Shared calibrations have the same parameters for all classes, learnt from the probabilities
 	// of all classes together. A class may then have no cases.

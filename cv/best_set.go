@@ -132,8 +132,9 @@ func wider(n int) float64 {
 
 // draws are the random draws of a comparison of models.
 type draws struct {
-	maxima [][]float64   // maxima[k] has max_j (Z_j - Z_k) / se_jk of every draw
-	se     *mat.SymDense // standard errors of the differences of all pairs; 0 if it is the same in all units
+	maxima [][]float64 // maxima[k] has max_j (Z_j - Z_k) / se_jk of every draw
+	// standard errors of the differences of all pairs; 0 if a difference is the same in all units
+	se *mat.SymDense
 }
 
 // against compares every model with all others in random draws.

@@ -157,7 +157,7 @@ func (p *sigmoidFit) ascend(s sigmoidPoint, hold bool) sigmoidPoint {
 		better := false
 		for range 60 {
 			next := p.at(s.a+da, s.b+db)
-			if better = next.l > s.l || gain < 1e-9*n; better { // so near, l tells nothing
+			if better = next.l > s.l || gain < 1e-9*n; better { // the change of l is below rounding
 				s = next
 				break
 			}

@@ -22,7 +22,7 @@ type Splitter interface {
 	// case's group: no group may have cases in both parts of a fold; nil: every case is its own
 	// group. The result depends on the arguments only.
 	//
-	// It is an error if the options ask for what these cases cannot give.
+	// It is an error if the options cannot be met with these cases.
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
 }
 
@@ -52,8 +52,8 @@ func stratify(asked *bool, labels []int) (bool, error) {
 	return *asked, nil
 }
 
-// order is a random order of the cases; a stratified one lists class after class. The stream of
-// random numbers is told apart by the repeat.
+// order is a random order of the cases; a stratified one lists class after class. Every repeat has
+// its own stream of random numbers.
 func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int {
 	cases := rand.New(rand.NewPCG(seed, uint64(repeat))).Perm(n)
 	if stratified {

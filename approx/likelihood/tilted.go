@@ -11,9 +11,9 @@ type sigmoids interface {
 }
 
 // sigmoidal densities are log-concave, and log p(y|f) varies as sums of logarithms of sigmoids do:
-// its second derivative is at least -1, and its singularities are at least 2 away from the real
-// axis near the centres around(y), and elsewhere at least as far as the next of them. Averages then
-// take some hundred values of the density.
+// its second derivative is at least -1. The distance of its singularities from the real axis is at
+// least 2 near the centres around(y), and elsewhere at least the distance to the next centre.
+// Averages then take some hundred values of the density.
 type sigmoidal interface {
 	differentiated
 	sigmoids
@@ -24,14 +24,14 @@ type differentiated interface {
 	Derivs(y, f float64) (logp, d1, d2, d3 float64)
 }
 
-// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near some
-// x and, tilted, near a mode with some width. Contributions farther than reach from 0 and from the
-// mode are negligible.
+// average is an average over f = mean + s x, x ~ N(0, 1). The function varies fast near centres,
+// and under the tilted density near mode, with the width width. Contributions farther than reach
+// from 0 and from the mode are negligible.
 type average struct {
 	mean, s            float64
 	centres            []float64
 	mode, width, reach float64
-	noise              float64 // relative rounding error of what is averaged
+	noise              float64 // relative rounding error of the function
 }
 
 func newAverage(centres []float64, mean, variance float64) average {
@@ -54,7 +54,7 @@ type tilted struct {
 	falls     bool // the density falls ever faster on both sides of its mode
 }
 
-// vanished is a tilted density, relative to that at its mode, from which on nothing remains.
+// vanished is a tilted density relative to its maximum. Smaller densities are negligible.
 const vanished = 1e-22
 
 // integrands adds integrands at every x, times its weight in w, to sum.

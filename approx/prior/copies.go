@@ -154,7 +154,7 @@ func (c *copies) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 	}
 }
 
-// independent is the derivative with respect to Λ_i, given that with respect to K_ii.
+// independent is the derivative with respect to Λ_i, given the derivative with respect to K_ii.
 func (c *copies) independent(g Adjoint, i int, diagonal float64) float64 {
 	count, left := c.count[i], c.left(i, c.tau[i])
 	sum := diagonal/count - g.C*(count-1)/2*c.tau[i]/count*left

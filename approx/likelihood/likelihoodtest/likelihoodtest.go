@@ -638,7 +638,8 @@ func (c *check) total(t *testing.T) {
 // are taken as 0.
 func Total(t *testing.T, m likelihood.MomentMatcher, mean, variance float64) {
 	t.Helper()
-	if variance = math.Abs(variance); variance < 1e-300 { // the curvature of a step goes with 1/variance
+	// the curvature of a step is of the order of 1/variance
+	if variance = math.Abs(variance); variance < 1e-300 {
 		variance = 0
 	}
 	if !finite(mean, variance) {
