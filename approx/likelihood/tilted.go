@@ -25,8 +25,8 @@ type differentiated interface {
 }
 
 // average is an average over f = mean + s x, x ~ N(0, 1). The function varies fast near centres,
-// and under the tilted density near mode, with the width width. Contributions farther than reach
-// from 0 and from the mode are negligible.
+// and for a tilted density also near mode, over a distance of width. Contributions farther than
+// reach from 0 and from the mode are negligible.
 type average struct {
 	mean, s            float64
 	centres            []float64
