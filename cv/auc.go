@@ -78,7 +78,7 @@ func ROC(p Predictions) (Series, bool) {
 	return s, true
 }
 
-// ranked is the weight of each class among some rows, and how many these are.
+// ranked has the weight of each class among some rows, and the number of rows.
 type ranked struct {
 	of   [2]float64
 	rows int

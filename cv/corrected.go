@@ -73,9 +73,10 @@ func (c Contenders) Corrected(s Score) (Estimate, bool) {
 // fewUnits is the number of units from which on the mean of scores has no skewness that matters.
 const fewUnits = 60
 
-// AtLeast is a lower 95 % bound of how much better the best scores than the base rate, which has
-// the value 0: the score corrected for its choice, less z r t standard errors over units, with r
-// and t of Set. With fewer than 60 units of skewness γ < 0,
+// AtLeast is a lower 95 % bound of the true score of the best model, minus the score of the base
+// rate, which is 0. For scores of which less is better, all signs are reversed. The bound is the
+// smaller of its score and Corrected, minus z r t standard errors over units, with r and t of Set.
+// With fewer than 60 units of skewness γ < 0,
 //
 //	z = 1.645 - γ (2·1.645² + 1) / (6 √n),
 //
