@@ -247,7 +247,8 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	}
 	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
-	for _, w := range p.weight { // from one case with noise σ²/w to w copies with noise σ²
+	// the difference between w copies with noise σ² and one case with noise σ²/w
+	for _, w := range p.weight {
 		value += ((1-w)*math.Log(2*math.Pi*p.noise) - math.Log(w)) / 2
 	}
 	roots := make([]blas64.Triangular, len(groups))

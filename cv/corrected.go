@@ -74,9 +74,9 @@ func (c Contenders) Corrected(s Score) (Estimate, bool) {
 const fewUnits = 60
 
 // AtLeast is a lower 95 % bound of the true score of the best model, minus the score of the base
-// rate, which is 0. For scores of which less is better, all signs are reversed. The bound is the
-// smaller of its score and Corrected, minus z r t standard errors over units, with r and t of Set.
-// With fewer than 60 units of skewness γ < 0,
+// rate, which is 0. If less is better, all scores change their sign. The bound is the smaller of
+// its score and Corrected, minus z r t standard errors over units, with r and t of Set. With fewer
+// than 60 units of skewness γ < 0,
 //
 //	z = 1.645 - γ (2·1.645² + 1) / (6 √n),
 //

@@ -198,11 +198,11 @@ func (d *Dense) Solve(x []float64) (square float64) {
 
 // Locate implements Prior.
 //
-// In K b terms of the size of the prior variances cancel to the size of the posterior. Its rounding
-// error, at worst n ε max K_ii Σ|b|, would limit the distance of the sites from a fixed point and
-// the accuracy of bᵀK b, because a posterior standard deviation can be √(τ max K_ii) times smaller
-// than the prior one. So K b is summed in twice the precision. The remaining errors are the
-// rounding of μ and b themselves, and of the product of K with the refinement of b.
+// In K b terms of the size of the prior variances cancel to the size of the posterior. The rounding
+// error is at worst n ε max K_ii Σ|b|. It would limit the distance of the sites from a fixed point
+// and the accuracy of bᵀK b: a posterior standard deviation can be √(τ max K_ii) times smaller than
+// the prior one. So K b is summed in twice the precision. The remaining errors are the rounding of
+// μ and b themselves, and of the product of K with the refinement of b.
 func (d *Dense) Locate(s Sites) (uncertain float64) {
 	n, refined := len(d.root), 0.0
 	r, kr := make([]float64, n), make([]float64, n)

@@ -176,7 +176,7 @@ const (
 	Factored   At = iota // the posterior of the last factor
 	AfterSweep           // after the last sweep
 	LastCalled           // the nearby posterior of the previous call, if that saves time
-	Exactly              // as Factored, and without the approximation of small terms
+	Exactly              // the posterior of the last factor, with no term approximated
 )
 
 // eps is the spacing of float64 at 1.
