@@ -26,8 +26,9 @@ func (p *siteState) update(a *accelerator, damping float64) {
 	}
 }
 
-// accelerator is Anderson's acceleration of a fixed-point iteration: of the affine combinations of
-// the last images it takes the one whose residual would be least if the map were linear.
+// accelerator is Anderson's acceleration of a fixed-point iteration: the next state is an affine
+// combination of the last images. Its coefficients minimise the residual of the same combination,
+// as if the map were linear.
 type accelerator struct {
 	depth             int     // 0: the images themselves
 	images, residuals []State // the latest last
@@ -35,7 +36,8 @@ type accelerator struct {
 
 func (a *accelerator) forget() { a.images, a.residuals = nil, nil }
 
-// next is the state after one whose image is given. scale is the unit of every number's residual.
+// next returns the state after state, given its image. scale[i] is the unit of the residual of
+// number i.
 func (a *accelerator) next(state, image State, scale []float64) State {
 	residual := make(State, len(state))
 	for i, v := range image {

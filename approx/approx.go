@@ -38,9 +38,10 @@ import (
 // 0 … C-1. Classes = 0: Value holds numbers.
 //
 // Weight holds a weight w_i > 0 for every case, which multiplies its log likelihood; nil: 1 each. A
-// whole number w is that many equal cases: a case is max(1, w) copies of one with the likelihood
-// p(y|f)^min(1, w), and its site is the sum of theirs. Where a method has several fixed points, as
-// EP may have if p(y|f) is not log-concave, it may find another one than with repeated cases.
+// whole number w counts as w equal cases: a case is max(1, w) copies with the likelihood
+// p(y|f)^min(1, w), and its site is the sum of the copies' sites. If a method has several fixed
+// points, as EP may have if p(y|f) is not log-concave, it may find another fixed point than with
+// repeated cases.
 type Targets struct {
 	Classes int
 	Index   []int
@@ -93,10 +94,11 @@ type Caps struct {
 	LeaveOneOutGradient bool
 	LeaveGroupOut       bool // it has a gradient if LeaveOneOut has one
 	NoEvidence          bool // the method makes predictions only
-	Unconverged         bool // Fit returns its last iterate when it stops, which depends on its start
+	Unconverged         bool // Fit returns the iterate where it stops, which depends on its start
 	Ordered             bool // the result depends on the order of the cases
-	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
-	Weights             bool // cases may have any weight; else a weight is a number of equal cases
+	// the log evidence is a Monte Carlo estimate (Diagnostics.StandardError)
+	Sampled bool
+	Weights bool // cases may have any weight; else a weight is a number of equal cases
 }
 
 // State holds the numbers from which, together with the covariance, a posterior is rebuilt. It
@@ -146,9 +148,10 @@ type Diagnostics struct {
 	Factorizations int
 	Products       int // products of K with a vector for every class, in the steps for softmax
 	Converged      bool
-	Failure        error   // why it did not converge, with a remedy: an ErrNotConverged; nil if it converged
-	Floors         int     // site precisions that had to be floored
-	Jitter         float64 // largest value added to a diagonal
+	// Failure is an ErrNotConverged with the cause and a remedy; nil if the fit converged.
+	Failure error
+	Floors  int     // site precisions that had to be floored
+	Jitter  float64 // largest value added to a diagonal
 	// Unexplained is, with inducing inputs, the fraction of the prior variance of the cases that
 	// these leave unexplained: Σ_i (K - Q)_ii / Σ_i K_ii, without noise; the largest of several
 	// latent processes.

@@ -11,16 +11,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
-// classSites are the sites of several latent processes: of case i the precision W_i = diag d -
-// ddᵀ/s, with the posterior mean f̂ and b = K⁻¹(f̂ - m). s = Σ_c d_c is the weight of the case, or,
-// if whole is true, any positive number.
+// classSites are the sites of several latent processes: case i has the precision W_i = diag d -
+// ddᵀ/s with s = Σ_c d_c. f is the posterior mean f̂, and b = K⁻¹(f̂ - m). s is the weight of the
+// case, or, if whole is true, any positive number.
 type classSites struct {
 	d, f, b []float64
 	weight  weights // s; nil: 1
 	whole   bool    // a case is left out as a whole, and has no copies
 }
 
-// leaveOut is the leave-one-out sum for labels y, each counted as often as counts says.
+// leaveOut returns the leave-one-out sum for labels y, with the term of case i times counts[i].
 func (p *classPrediction) leaveOut(k prior.Classes, sites classSites, y []int, counts weights) (Functional, error) {
 	logs := make([]float64, len(y))
 	sites.cavities(k, len(y), func(i int, mean []float64, cavity *mat.SymDense) {
@@ -35,7 +35,7 @@ func (p *classPrediction) leaveOut(k prior.Classes, sites classSites, y []int, c
 	return functional{value: sum, err: ErrNoGradient}, nil
 }
 
-// leastProbability is the smallest whose logarithm is taken.
+// leastProbability replaces smaller probabilities in logarithms: the smallest normal double.
 const leastProbability = 0x1p-1022
 
 // cavities calls visit for every case, perhaps for several at once, with the mean and covariance of

@@ -145,8 +145,8 @@ func (p *joint) Corrected() (c Corrected, err error) {
 	return c, nil
 }
 
-// caseCorrections are the log R_i of Corrected. As W has no part common to the classes, and E g is
-// the same for all of them, with b = K⁻¹(f̂ - m)
+// caseCorrections are the log R_i of Corrected. W maps a vector common to all classes to 0, and E g
+// is the same for all classes. So, with b = K⁻¹(f̂ - m),
 //
 //	log ∫ t(f) N(f; m, C) df = Σ_c h_c + ½ log 2π/s - ½ bᵀ C b - ½ log|I + C W|
 func (p *joint) caseCorrections() []float64 {

@@ -90,7 +90,7 @@ func (e EP) usesClasses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return caps, err
 }
 
-// exact reports whether no average is one of a quadrature.
+// exact reports whether no average is computed by quadrature.
 func (e EP) exact() bool { return e.Evidence == CavityForm && e.Quadrature.Order == 0 }
 
 func (EP) scalesGeometrically() bool { return true }
@@ -154,8 +154,9 @@ func (e *NegativeCavity) Cause() cause.Kind { return cause.NegativeCavity }
 // Unwrap returns ErrNotPositiveDefinite.
 func (e *NegativeCavity) Unwrap() error { return ErrNotPositiveDefinite }
 
-// epRule is EP's rule: with its site, the marginal of a case has the moments of the tilted
-// distribution, whose cavity is the marginal without share(i) of the site.
+// epRule is EP's rule: the marginal of a case, with its site, has the moments of the tilted
+// distribution. The cavity of the tilted distribution is the marginal without the fraction share(i)
+// of the site.
 type epRule struct {
 	*siteState
 	policy NegativeSites
@@ -172,7 +173,8 @@ func (p epRule) match(i int, v, b float64) (site, error) {
 	at := p.marginal(i, v, b)
 	s, err := p.update(i, at)
 	alpha := p.share(i)
-	if err != nil || alpha == 1 || p.weight != nil && !(at.tau*v < 1) { // or copies do not have one latent value
+	// τ v ≥ 1 if copies do not have one latent value
+	if err != nil || alpha == 1 || p.weight != nil && !(at.tau*v < 1) {
 		return s, err
 	}
 	update := func(at siteMarginal) (site, error) { return p.update(i, at) }
@@ -180,8 +182,8 @@ func (p epRule) match(i int, v, b float64) (site, error) {
 	return poweredSite{alpha, p.policy, update, slopes}.solve(at, s)
 }
 
-// update gives the site whose share turns the cavity of case i into a Gaussian with the moments of
-// the tilted distribution, GPML (3.59).
+// update returns the site of case i. The cavity times the site to the power share(i) has the
+// moments of the tilted distribution, GPML (3.59).
 func (p epRule) update(i int, at siteMarginal) (site, error) {
 	alpha := p.share(i)
 	if rest := 1 - alpha*at.tau*at.variance; rest <= 0 && p.policy == KeepNegative {
@@ -275,8 +277,9 @@ func (p epRule) slopes(i int) siteSlopes {
 // nearly constant, and its computed slopes are rounding errors.
 const constant = 1e-6
 
-// slopesAt are the derivatives of the site s, made of the marginal at: to a marginal belongs the
-// cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
+// slopesAt returns the derivatives of the site s by the marginal from which it was made. The cavity
+// is a function of the marginal: its tilted moments are the moments of the marginal. For a floored
+// site c = v, and τ stays 0.
 func (p epRule) slopesAt(i int, at siteMarginal, s site) (by siteSlopes) {
 	alpha := p.share(i)
 	if a := s.average; a.proper && a.tilted.variance < constant*at.without(alpha).variance {

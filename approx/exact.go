@@ -147,8 +147,8 @@ func (p *exactPosterior) functional(value float64, g prior.Adjoint, mean []float
 	return p.byNoise(f, g.Residual, func() []float64 { return p.prior.Diagonal(g) })
 }
 
-// byNoise adds the derivative with respect to log σ, given diag G. The noise is part of the
-// diagonal of K + σ²I; apart from that, D enters as D/σ².
+// byNoise adds the derivative with respect to log σ, given diag G. The evidence depends on the
+// noise through the diagonal of K + σ²I, and through D/σ² in the correction.
 func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func() []float64) functional {
 	if isGaussian(p.lik.Likelihood()) {
 		f.likelihood = func(grad []float64) {
@@ -190,7 +190,8 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	return p.functional(value, prior.Adjoint{P: [][]float64{p.b}, Q: [][]float64{q}, Gamma: gamma}, q), nil
 }
 
-// leaveCopyOut leaves one of the copies of a case out. It is Laplace's method, which is exact here.
+// leaveCopyOut returns the leave-one-out sum if one copy of a case is left out. It is computed by
+// Laplace's method, which is exact here.
 func (p *exactPosterior) leaveCopyOut() (Functional, error) {
 	at := newPoint(len(p.y))
 	at.w, at.concave, at.d3 = p.tau, p.tau, make([]float64, len(p.y))
@@ -246,7 +247,8 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	}
 	k.Information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
-	for _, w := range p.weight { // from one case with noise σ²/w to w copies with noise σ²
+	// the difference between w copies with noise σ² and one case with noise σ²/w
+	for _, w := range p.weight {
 		value += ((1-w)*math.Log(2*math.Pi*p.noise) - math.Log(w)) / 2
 	}
 	roots := make([]blas64.Triangular, len(groups))

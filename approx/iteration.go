@@ -80,8 +80,8 @@ const (
 	// Sequential: one after the other, in the order of the cases, each with the marginals after the
 	// previous update.
 	Sequential Schedule = iota
-	// Parallel: all of them with the same marginals: one factorisation per iteration, but more
-	// iterations if the prior is wide.
+	// Parallel: all sites are updated from the same marginals: one factorisation per iteration, but
+	// more iterations if the prior is wide.
 	Parallel
 	// Mixed: parallel, and sequential once that makes no progress.
 	Mixed

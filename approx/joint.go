@@ -15,8 +15,9 @@ import (
 // sites. The likelihood is a RandomUtility: given the largest utility g of a case it is a product
 // over the classes, and every factor has a site of one value, x_c = g - f_c. For the multinomial
 // probit likelihood these are the sites of nested expectation propagation (Riihimäki, Jylänki &
-// Vehtari 2013), whose inner and outer fixed points are one. The sites make f what prior.Contrasts
-// say, in O(C n³) time and O(C n²) memory. Where the log evidence is stationary in them,
+// Vehtari 2013), whose inner and outer iteration have the same fixed point. prior.Contrasts has the
+// posterior of f with these sites, in O(C n³) time and O(C n²) memory. If the log evidence is
+// stationary in the sites,
 //
 //	∂L/∂K_c = ½ b_c b_cᵀ - ½ R_cc,   ∂L/∂m_c = b_c
 type joint struct {
@@ -24,7 +25,7 @@ type joint struct {
 	classPrediction
 	sites *prior.Contrasts
 	index []int
-	count int // of covariances: one for all classes, or one for each
+	count int // number of covariances: one for all classes, or one for each
 }
 
 // usesJoint is Uses of a method with a categorical likelihood; own is the power of its correction
@@ -64,8 +65,8 @@ func newSites(
 }
 
 const (
-	// responseRank is the rank of the covariances that Newton's method takes the small parts of the
-	// Jacobian from, and responseError the relative error that leaves.
+	// Newton's method computes small terms of the Jacobian from covariances of rank responseRank.
+	// responseError is the relative error of this approximation.
 	responseRank  = 64
 	responseError = 1e-3
 )

@@ -94,7 +94,8 @@ func (p *laplacePosterior) differentiatePart(at *point, i0, i1 int) (psi float64
 			d2, d3 = 0, 0
 			floors++
 		}
-		at.g[i], at.w[i], at.d3[i], at.r[i] = d1, 0-d2, d3, d1-at.a[i] // W = -0 would have the inverse -Inf
+		// 0-d2, because W = -0 would have the inverse -Inf
+		at.g[i], at.w[i], at.d3[i], at.r[i] = d1, 0-d2, d3, d1-at.a[i]
 		psi += logp - at.a[i]*(f-p.mean[i])/2
 	}
 	return psi, floors

@@ -52,7 +52,7 @@ func (p *laplacePosterior) move(at *point) error {
 //
 //	G = ½ b bᵀ - ½ R + ½ (u bᵀ + b uᵀ),   ∂L/∂m = b + u
 //
-// In D there is also the term of the correction.
+// The derivative by D includes the term of the correction.
 func (p *laplacePosterior) adjoint(dst *Cov, _ int) {
 	var u []float64
 	p.prior.Pull(dst, func(variances []float64) prior.Adjoint {
@@ -68,14 +68,15 @@ func (p *laplacePosterior) adjoint(dst *Cov, _ int) {
 	}
 }
 
-// implicit returns what derivatives need for the mode to move,
+// implicit returns u, from which the part of a derivative follows that is due to a change of the
+// mode,
 //
 //	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
 //
 // with Σ s = K u, so that a change of ∇log p by δ moves the mode by Σ δ and L by (K u)ᵀδ. It adds
-// to the Σ_ii what the term of the correction does: the derivative of L with respect to W is then
-// -½ times the sum. A W_i that was floored stays 0, and so does s_i; in W K and Σ, which determine
-// how the mode moves, it is below 0.
+// the term of the correction to variances, the Σ_ii, so that the derivative of L with respect to W
+// is -½ variances. For a W_i that was floored, s_i is 0. The change of the mode is computed with
+// the negative W_i, in W K and in Σ.
 func (p *laplacePosterior) implicit(variances []float64) (u []float64) {
 	u = make([]float64, len(p.b))
 	for i, w := range p.mode.w {

@@ -226,7 +226,7 @@ func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 	}
 }
 
-// evaluate fills what depends on z: the truncated Gaussians, b, D and its gradient.
+// evaluate computes the truncated Gaussians, b, D and its gradient from z.
 func (p *meanField) evaluate() {
 	for i, z := range p.z {
 		p.cut[i] = linalg.TruncatedNormal(z)

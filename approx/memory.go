@@ -19,7 +19,8 @@ type Memory struct {
 	Fit         Bytes
 	Evidence    Bytes // bytes of the adjoint of the evidence
 	LeaveOneOut Bytes // bytes of the leave-one-out sum
-	// LeaveOneOutAdjoint is by the adjoint of that sum, unless what the sum takes has it.
+	// LeaveOneOutAdjoint has the bytes of the adjoint of the leave-one-out sum, unless LeaveOneOut
+	// includes them.
 	LeaveOneOutAdjoint Bytes
 }
 

@@ -10,12 +10,13 @@ import (
 // more classes.
 type latentModel interface {
 	newPoint() *point
-	// a model of some cases, and the indices of their entries of a; nil if it would not help
+	// part returns a model of a subset of the cases, and the indices of their entries of a; nil if
+	// that saves no time
 	part() (latentModel, []int)
 	latentAt(f, a []float64)     // f = m + K a
 	differentiate(at *point)     // computes g, w, psi and r from a and f
 	linearise(at *point)         // r = W(f - m) + g, for which Newton's step is the next a itself
-	factorise(w []float64) error // factors what newton needs of I + W K
+	factorise(w []float64) error // computes the factor of I + W K for newton
 	newton(at *point) float64    // δ = (I + W K)⁻¹ r and its length √(rᵀKδ)
 	// precision returns the length of a step that is short enough, and the length that rounding may
 	// leave in every step.
@@ -67,7 +68,7 @@ func (at *point) read(s State) (a, f []float64, err error) {
 	return s[:n], s[n:], nil
 }
 
-// evaluate computes f and what depends on it, given a.
+// evaluate computes f from a, and the other quantities of the point from f.
 func evaluate(p latentModel, at *point) {
 	p.latentAt(at.f, at.a)
 	p.differentiate(at)
@@ -91,14 +92,15 @@ func restore(p latentModel, s State) (*point, float64, error) {
 // modeSearch is the state of the search for the mode.
 type modeSearch struct {
 	latentModel
-	at, next      *point    // the current point, and another one
-	fresh         bool      // whether the factor was computed from W at the current point
-	last, before  float64   // lengths of the last two steps; infinite before that with the current factor
+	at, next *point // the current point, and another one
+	fresh    bool   // whether the factor was computed from W at the current point
+	// lengths of the last two steps with the current factor; infinite if there were none
+	last, before  float64
 	d, df         []float64 // the last step, and its K d
 	curvature     float64   // along it
 	iterations    int
 	maxIterations int
-	// the shortest step, by at least a hundredth shorter than those before, and its iteration
+	// the shortest step and its iteration; a step counts as shorter if it is shorter by a hundredth
 	shortest float64
 	found    int
 }
@@ -165,8 +167,9 @@ func (c *modeSearch) chooseStart(ctx context.Context, start State) (err error) {
 	return c.factorise(c.at.w)
 }
 
-// startFromState starts from the State of a nearby fit, if that is better. Its f̂ is close, its a
-// need not be: a is Newton's from f̂, GPML Algorithm 3.1 lines 4-6.
+// startFromState starts from the State of a nearby fit, if that is better. The State's f̂ is near
+// the mode, but its a may be far from it. So a is computed by Newton's method from f̂, GPML
+// Algorithm 3.1 lines 4-6.
 func (c *modeSearch) startFromState(start State) error {
 	_, f, err := c.at.read(start)
 	if err != nil {
@@ -241,8 +244,8 @@ func (c *modeSearch) step(length float64) {
 	c.fresh, c.last = false, length
 }
 
-// guess computes next from the mode of a part of the cases, extended to the others through K, if p
-// has such a part and it has a mode.
+// guess computes next from the mode of a subset of the cases. K extends this mode to the other
+// cases. It does nothing if p has no such subset, or if the subset has no mode.
 func guess(ctx context.Context, p latentModel, next *point, maxIterations int) error {
 	part, cases := p.part()
 	if part == nil {

@@ -111,7 +111,8 @@ func (a OneVsRest) each(
 		}
 		k := min(c, len(cov)-1)
 		prior := cov[k]
-		prior.Scratch = prior.Scratch && len(cov) > 1 // otherwise the next class would find it overwritten
+		// a covariance that all classes share must not be overwritten
+		prior.Scratch = prior.Scratch && len(cov) > 1
 		binary, err := fit([]Cov{prior}, against, own)
 		if err != nil {
 			return nil, fmt.Errorf("class %d against the rest: %w", c, err)

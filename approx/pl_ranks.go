@@ -33,8 +33,8 @@ func (r *linearisedRank) add(delta, z, zd float64) {
 	r.square += delta * delta * z
 }
 
-// site is the site on a marginal of variance v. A class that is certain to the last bit says
-// nothing.
+// site is the site on a marginal of variance v. If the probability of a class rounds to 1, the site
+// is 0.
 func (r linearisedRank) site(v float64) (tau, offset, omega float64) {
 	omega = r.square - r.e*r.e - r.a*r.a*v
 	if !(omega > 0) {

@@ -58,15 +58,15 @@ type poweredSite struct {
 	slopes func(at siteMarginal, s site) siteSlopes // derivatives of the update s at that marginal
 }
 
-// solve makes the site of a case a fixed point for its full cavity N(m, c), while the other sites
-// stay, from its marginal at and the update s for that. Plain updates oscillate if the prior is
-// wide, so it takes steps of Newton's method, unless one lowers what the case adds to the log
-// evidence,
+// solve returns the site of a case that is a fixed point for its full cavity N(m, c), with the
+// other sites fixed. It starts from the marginal at and the update s for this marginal. Plain
+// updates oscillate if the prior is wide, so it takes steps of Newton's method. It rejects a step
+// that lowers the term of the case in the log evidence,
 //
 //	½ log v - (μ - m)²/2c + h
 //
-// with h of cavityTerm. An update that is taken by the fraction α never does: the mean and the
-// variance of a tilted distribution maximise ∫ p^α q^(1-α) as an EM step does.
+// with h of cavityTerm. A step of the fraction α towards an update never lowers it: the mean and
+// the variance of a tilted distribution maximise ∫ p^α q^(1-α) as an EM step does.
 func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 	own, start, cavity := s.average, at.mean, at.without(1)
 	added := func(at siteMarginal, s site) float64 {
@@ -130,7 +130,7 @@ func (p poweredSite) newton(at siteMarginal, s site) (next siteMarginal, ok bool
 	return at.with(site{tau: at.tau + tau, offset: at.b + offset}, 1), ok
 }
 
-// with is the marginal after this fraction of the way to the site s.
+// with returns the marginal after a step of this fraction towards the site s.
 func (m siteMarginal) with(s site, fraction float64) siteMarginal {
 	tau, offset := m.tau+fraction*(s.tau-m.tau), fraction*(s.offset-m.b)
 	v := m.variance / (1 + (tau-m.tau)*m.variance)

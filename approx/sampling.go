@@ -227,7 +227,7 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 }
 
 // gaussianNear fits the Gaussian from which the chains start, and returns its sites' precisions and
-// b: of the first method that converges, else the first that does not fail.
+// b. It takes the first method that converges, or else the first method that does not fail.
 func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (tau, b []float64, err error) {
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
 	if err == nil {
@@ -307,7 +307,8 @@ func (p *samples) anneal(tau, b []float64) (*annealing, error) {
 		weight: make([]float64, chains), logW: make([]float64, chains),
 		z: perChain(), d: perChain(), zeta: perChain(), nu: perChain(),
 	}
-	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data} // the entries below the diagonal are 0
+	// the memory of p.u; entries below the diagonal are 0
+	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data}
 	linalg.Gemv(blas.NoTrans, 1, u, w.b, 0, w.white)
 	copy(w.mu, p.mean)
 	linalg.Gemv(blas.Trans, 1, u, w.white, 1, w.mu)

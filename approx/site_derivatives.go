@@ -183,8 +183,8 @@ func (p *siteState) pullImplicit(dst *Cov, _ int, total []weight, share float64)
 	}
 }
 
-// residualWeights are the derivatives of the log evidence with respect to the variances D that a
-// prior of lower rank lacks, apart from those through the prior; nil: 0.
+// residualWeights returns derivatives of the log evidence with respect to D, the residual variances
+// of a prior of lower rank. Derivatives through the prior are not included. nil means 0.
 func (p *siteState) residualWeights() []float64 {
 	rest := 1 - p.prior.Power()
 	if rest == 0 {

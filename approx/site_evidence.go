@@ -50,15 +50,16 @@ func (p *siteState) accept(f fixedPoint) error {
 		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, but a log "+
 			"probability is at most 0; lower damping", errDiverged, p.method, d.Iterations, p.evidence.value)
 	}
-	p.evidence.err = nil                                      // noGradient has another
-	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
+	p.evidence.err = nil // noGradient has another
+	// rounded, so that similar fits have the same message
+	within := math.Pow(10, math.Ceil(math.Log10(f.distance)))
 	d.Warnings = append(d.Warnings, cause.Unconverged.New("%s stopped before it converged, within %.0g posterior "+
 		"standard deviations of its fixed point, and is used as it is", p.method, within))
 	return nil
 }
 
-// noGradient says why the implicit part of a derivative cannot be had, of the evidence or of
-// another scalar; nil where it can.
+// noGradient returns an error if the implicit part of a derivative cannot be computed. evidence is
+// true for the derivative of the evidence, and false for another scalar.
 func (p *siteState) noGradient(evidence bool) error {
 	_, smooth := p.lik.(likelihood.Differentiable)
 	switch {
@@ -73,9 +74,10 @@ func (p *siteState) noGradient(evidence bool) error {
 	return nil
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈
-// Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site:
-// 1/c = 1/v - τ, m = μ - c(ν - τμ). Of copies one is left out, and the log counts for all.
+// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f)
+// N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site: 1/c = 1/v - τ, m = μ
+// - c(ν - τμ). If a case has several copies, one copy is left out, and the logarithm counts for
+// every copy.
 func (p *siteState) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged && !p.options.accepts() {
 		return nil, p.evidence.err
@@ -88,7 +90,8 @@ func (p *siteState) LeaveOneOut() (Functional, error) {
 			a := averaged(p.lik, p.y[i], c)
 			logs[i] = w * a.log
 			ratio := c.variance / v
-			byVariance := w * ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*share*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+			// byVariance is v ∂log Z/∂v.
+			byVariance := w * ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*share*p.b[i]) * ratio * c.variance
 			byMean := w * a.d[0] * ratio * math.Sqrt(v)
 			weights[i] = weight{byMean, byVariance, -share * byMean, share * byVariance}
 		}

@@ -26,21 +26,23 @@ func (p *siteState) startSearch() (end func()) {
 // posterior, sweeps and Newton's method take over.
 type siteSearch struct {
 	*siteState
-	at         fixedPoint // distance of the sites from the fixed point
-	cycles     *cycleDetector
-	schedule   Schedule    // current schedule: Sequential too if that is fastest, or when Mixed has switched to it
-	limit      int         // of iterations
-	damping    float64     // largest fraction of a site update
-	step       float64     // fraction of the next parallel updates
-	before     State       // the sites before the last update that may be undone
-	reached    float64     // their distance
-	within     float64     // distance below which Newton's method is used
-	length     float64     // length of the last update if it was a Newton step; else 0
-	linearised float64     // distance of the sites for which the Jacobian was computed
-	exact      bool        // whether Newton steps have the exact Jacobian, as others do not converge
-	idle       bool        // whether the last sweep changed nothing
-	anderson   accelerator // acceleration of parallel updates
-	together   bool        // whether sweeps take longer than a new factor
+	at     fixedPoint // distance of the sites from the fixed point
+	cycles *cycleDetector
+	// current schedule; Sequential if that is fastest, or after Mixed has switched to it
+	schedule   Schedule
+	limit      int     // largest number of iterations
+	damping    float64 // largest fraction of a site update
+	step       float64 // fraction of the next parallel updates
+	before     State   // the sites before the last update that may be undone
+	reached    float64 // distance of the sites in before
+	within     float64 // the distance below which Newton's method is used
+	length     float64 // length of the last update if it was a Newton step; else 0
+	linearised float64 // distance of the sites for which the Jacobian was computed
+	// Newton steps have the exact Jacobian, because approximations did not converge
+	exact    bool
+	idle     bool        // whether the last sweep changed nothing
+	anderson accelerator // acceleration of parallel updates
+	together bool        // whether sweeps take longer than a new factor
 }
 
 // move is the next step of the iteration.
@@ -79,7 +81,8 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 		r.schedule = Parallel
 	} else if r.together {
 		r.schedule, r.anderson.depth = Mixed, 6
-	} else if r.within > 0 { // the fixed point does not depend on the method; parallel updates overshoot far from it
+	} else if r.within > 0 {
+		// The fixed point does not depend on the schedule. Parallel updates overshoot far from it.
 		r.schedule = Sequential
 		if start == nil { // start at the prior marginals
 			copy(p.mu, p.mean)

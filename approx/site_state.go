@@ -18,10 +18,9 @@ type rule interface {
 	// match returns the site that case i should have, given its marginal N(μ_i, v) and
 	// b = ν_i - τ_i μ_i.
 	match(i int, v, b float64) (site, error)
-	// negative says whether sites may have negative precision.
+	// negative reports whether sites may have negative precision.
 	negative() bool
-	// stationary says whether the evidence does not change with the sites where the iteration
-	// ended.
+	// stationary reports whether the evidence is stationary in the sites where the iteration ended.
 	stationary(f fixedPoint) bool
 	// term returns the term of case i in the log evidence, beyond the Gaussian part. explicit adds
 	// to grad the explicit derivative of this term by the likelihood's theta.
@@ -38,12 +37,13 @@ type rule interface {
 type site struct {
 	tau, offset float64
 	floored     bool // τ was negative
-	// The averages of p(y_i|f) from which the rule made the site and, with PL, those for the other
-	// label. What follows from them need not average again.
+	// average has the averages of p(y_i|f) from which the rule made the site, and otherAverage,
+	// with PL, the averages for the other label. They are kept so that no average is computed
+	// twice.
 	average, otherAverage averages
 }
 
-// averages are a logarithm of an average over f and its derivatives with respect to the mean.
+// averages has the logarithm of an average over f, and its derivatives with respect to the mean.
 type averages struct {
 	log    float64
 	d      [4]float64
@@ -64,8 +64,8 @@ func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages)
 // gaussian is N(mean, variance).
 type gaussian struct{ mean, variance float64 }
 
-// siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal,
-// with offset = ν - τμ.
+// siteSlopes are the derivatives of a case's site by its marginal at the fixed point, with offset =
+// ν - τμ.
 type siteSlopes struct {
 	tauByMean, tauByVariance, offsetByMean, offsetByVariance float64
 	// the mean and the variance of the marginal for which the site was made, minus the current mean
@@ -73,9 +73,9 @@ type siteSlopes struct {
 	mean, variance float64
 }
 
-// weight is the derivative of a scalar with respect to what belongs to one case: the mean μ and the
-// variance v of its marginal, and its site's information ν at fixed precision τ, and τ at fixed
-// ν - τμ. It is scaled to the marginal: mu holds √v ∂/∂μ, v holds v ∂/∂v, nu holds ∂/∂ν/√v and tau
+// weight has the derivatives of a scalar with respect to four numbers of one case: the mean μ and
+// the variance v of its marginal, its site's information ν at fixed precision τ, and τ at fixed ν -
+// τμ. It is scaled to the marginal: mu holds √v ∂/∂μ, v holds v ∂/∂v, nu holds ∂/∂ν/√v and tau
 // holds ∂/∂τ/v.
 type weight struct{ mu, v, nu, tau float64 }
 
@@ -89,20 +89,21 @@ type term struct {
 	weight
 }
 
-// siteState is a posterior whose sites follow from its marginals by a rule: what EP, posterior
-// linearisation and the variational method share. Its State is τ and then ν.
+// siteState is a posterior whose sites follow from its marginals by a rule: EP, posterior
+// linearisation or the variational method. Its State is τ and then ν.
 type siteState struct {
 	process
 	sited prior.Sited // the prior
-	// The fields from initial to pull are set for several latent processes. For one they are nil or
-	// 0.
+	// The fields from initial to inexact are set for several latent processes. For one latent
+	// process they are nil or 0.
 	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
 	// the sites of the variational method
 	bounded func(ctx context.Context, start State) (State, error)
 	closing func() Posterior // the posterior where the iteration ended
 	within  float64          // the distance at which Newton's method takes over
 	inexact float64          // the relative error of the search's Jacobian
-	// the prior's Jacobian at the posterior, and pullImplicit
+	// jacobian is the prior's Jacobian at the posterior, and pull is pullImplicit or
+	// joint.pullClasses.
 	jacobian func(sigma []float64) func(dst, x []float64)
 	pull     func(dst *Cov, j int, total []weight, share float64)
 
@@ -113,7 +114,7 @@ type siteState struct {
 	tau, nu   []float64 // the halves of the state
 	mu, sigma []float64 // means and variances of the marginals
 	spread    []float64 // additional variance of f_i, over which log p(y|f) is averaged too; nil: 0
-	next      []site    // what the rule makes of the marginals
+	next      []site    // the rule's sites at the marginals
 	penalised bool      // the log evidence has the penalty of a prior of lower rank
 	terms     []term
 
@@ -124,7 +125,7 @@ type siteState struct {
 	// nodes of the quadrature in the evidence; nil: none
 	nodes, logWeights []float64
 
-	target    float64 // the distance from the fixed point that keeps the log evidence within the tolerance
+	target    float64 // largest distance for which the log evidence is within the tolerance
 	uncertain float64 // the error of μ beyond the rounding of its last digit
 	sharpest  float64 // the largest τ_i K_ii so far
 }
@@ -172,8 +173,8 @@ func (p *siteState) set(s State) error {
 	return nil
 }
 
-// refresh computes what follows from the sites: the factor of B, b, the marginals, what the rule
-// makes of them, and how far that is from the sites.
+// refresh computes the factor of B, b and the marginals from the sites, and the rule's sites at
+// these marginals. It returns the distance between the sites and the rule's sites.
 func (p *siteState) refresh() (fixedPoint, error) {
 	var fit fixedPoint
 	for i, t := range p.tau {
@@ -208,7 +209,7 @@ func (p *siteState) computeEvidence() {
 			p.terms[i] = p.rule.term(i)
 		}
 	})
-	reach := 0.0 // how much the log evidence may change when all marginals do by one unit of distance
+	reach := 0.0 // change of the log evidence if all marginals move by one unit
 	p.evidence.value = -p.sited.LogDet()
 	for i, b := range p.b {
 		t := p.terms[i]
@@ -247,9 +248,9 @@ func (p *siteState) proposeSites() (fixedPoint, error) {
 // compare adds to fit by how much the rule's site s would change the marginal N(μ_i, v) of case i,
 // b = ν_i - τ_i μ_i: its mean in units of its standard deviation, its variance in units of itself.
 //
-// Rounding leaves a distance of two kinds. v has an error of a few ε K_ii, which the cavity's share
-// of its precision magnifies. An error of μ_i, of its last digit and of what refining b left, is
-// one of b of τ_i times that.
+// Rounding errors leave a distance of two kinds. v has an error of a few ε K_ii, divided by the
+// cavity's fraction of the precision. μ_i has an error from the rounding of its last digit and from
+// the refinement of b, and b has τ_i times this error.
 func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	fit.distance = max(fit.distance, p.marginal(i, v, b).distance(s))
 	// fraction of the precision that the cavity has
@@ -323,9 +324,9 @@ func (p *siteState) term(i int) term {
 	return p.cavityTerm(i, averaged(p.ofCopy(i), p.y[i], c), share)
 }
 
-// cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
-// the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so
-// is the rest. Of power EP it is
+// cavityTerm is term given the averages over the cavity. ρ is the normalised integrand of term. The
+// weight on the site follows from E_ρ[f] and E_ρ[f²] minus the marginal's moments, and so does, by
+// partial integration, the weight on the marginal. For power EP the term is
 //
 //	h = 1/α log ∫ p(y_i|μ_i + δ)^α exp(½ατ_i δ² - αb_i δ) N(δ; 0, v_i) dδ
 func (p *siteState) cavityTerm(i int, a averages, alpha float64) term {
@@ -414,9 +415,9 @@ func (p *siteState) momentSlopes(a averages, y float64, at gaussian) (log, byMea
 // nearEnough is the distance from a fixed point at which Newton's method takes over.
 const nearEnough = 0.3
 
-// newtonWithin is nearEnough where Newton's method is to be had, and else 0. Of several fixed
-// points, which a likelihood that is not log-concave may have, it could reach one that updates
-// leave.
+// newtonWithin is the distance below which Newton's method is used; 0: never. It is never used for
+// a likelihood that is not log-concave: of several fixed points, Newton's method could reach one
+// that is unstable under updates.
 func (p *siteState) newtonWithin() float64 {
 	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
 		return cmp.Or(p.within, nearEnough)

@@ -97,7 +97,7 @@ func atLargestBound(
 			return s.end(), nil
 		case !(decrement > 0) || !s.step(d, decrement):
 			return nil, nil
-		case !math.IsInf(before, 1) && decrement*decrement/before < enough: // the next decrement, or less
+		case !math.IsInf(before, 1) && decrement*decrement/before < enough: // the next decrement
 			return s.end(), nil
 		}
 		if stalls++; decrement > 1e-6 || decrement < before/4 {
@@ -131,8 +131,8 @@ func (s *boundSearch) share(dst, x []float64) {
 	}
 }
 
-// evaluate computes what belongs to λ. Sites λ with the prior K/t have 1/t times the covariances of
-// sites λ/t with the prior K.
+// evaluate computes D, its slope and the moments at λ. Sites λ with the prior K/t have 1/t times
+// the covariances of sites λ/t with the prior K.
 func (s *boundSearch) evaluate(lambda []float64) error {
 	copy(s.lambda, lambda)
 	floats.ScaleTo(s.w, 1/s.t, lambda)
@@ -146,7 +146,7 @@ func (s *boundSearch) evaluate(lambda []float64) error {
 	s.dual = dot(s.w, s.f)/s.t/2 - dot(s.w, s.mean) - s.sites.LogDet()
 	for j, l := range lambda {
 		s.dual += l * math.Log(l)
-		s.f[j] = s.f[j]/s.t - s.mean[j] // the sign is chosen as for x
+		s.f[j] = s.f[j]/s.t - s.mean[j] // s.mean is -m, the prior mean of x
 		s.slope[j] = math.Log(l) - s.f[j] - s.variance[j]/s.t/2
 	}
 	for i := range s.n {

@@ -43,7 +43,7 @@ func (p *categories) approach(
 		short := max(target, min(rounding, unresolved)) / 2
 		length := near.conjugate(at, next, short, &left)
 		if !(length > short) {
-			last = 0 // what remains may be rounding: do not expect shorter steps
+			last = 0 // the rest may be rounding error: do not expect shorter steps
 			break
 		}
 		if length <= 2*short && length > last/2 {
@@ -59,8 +59,8 @@ func (p *categories) approach(
 	return at, next, iterations, last, nil
 }
 
-// preconditioner is the matrix B = I + Rᵀ K R of conjugate with a similar prior in place of K,
-// whose inverse is I - Rᵀ K̃ (I + W K̃)⁻¹ R.
+// preconditioner is the matrix B = I + Rᵀ K R of conjugate with a similar prior K̃ in the place of
+// K. Its inverse is I - Rᵀ K̃ (I + W K̃)⁻¹ R.
 type preconditioner struct {
 	*categories
 	near prior.Preconditioner
@@ -122,7 +122,8 @@ func (p *preconditioner) conjugate(at, scratch *point, floor float64, left *int)
 		p.multiply(kd, rd)
 		p.center(kd, kd, root) // B d - d
 		curvature := dot(d, d) + dot(d, kd)
-		if !(curvature > 0) { // rounding errors dominate, or K has a negative eigenvalue, which factorise will report
+		// Rounding errors dominate, or K has a negative eigenvalue, which factorise will report.
+		if !(curvature > 0) {
 			clear(v)
 			return 0
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// Uses is m.Uses, or for a likelihood.Choice what m can compute with each likelihood that can be
-// chosen.
+// Uses is m.Uses. For a likelihood.Choice it returns the results that m can compute with every
+// likelihood of the choice.
 func Uses(m Approximation, lik likelihood.Likelihood, classes int) (all Caps, err error) {
 	for i, l := range likelihood.Alternatives(lik) {
 		caps, err := m.Uses(l, classes)
@@ -36,8 +36,8 @@ func Uses(m Approximation, lik likelihood.Likelihood, classes int) (all Caps, er
 }
 
 // usesOneProcess returns an error if a method with one latent process cannot work with lik for this
-// number of classes. It accepts two classes, or numbers with a likelihood for these. lacks is the
-// error for what the method needs and lik does not have, or nil.
+// number of classes. It accepts two classes, or numbers with a likelihood for these. lacks is an
+// error if lik does not have a function that the method needs, or nil.
 func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	if classes == 0 && lik.Domain() == likelihood.Numeric {
 		return lacks

@@ -159,7 +159,9 @@ type variationalRule struct {
 //
 // a concave function of μ' and s, by Newton's method from the current marginal.
 func (p variationalRule) match(i int, v, b float64) (site, error) {
-	moving := 1.0 // the share of the site that changes: all copies if they can have one latent value, or one of them
+	// moving is the fraction of the site that changes: all copies if they can have one latent
+	// value, or else one copy.
+	moving := 1.0
 	if !(p.tau[i]*v < 1) {
 		moving = p.weight.copyShare(i)
 	}
@@ -182,7 +184,8 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 	}
 	for range 200 {
 		byMean, byS := d[0]-(mean-m)/c, s*d[1]+1/s-s/c
-		meanMean, meanS, sS := 1/c-d[1], -s*d[2], 1/c+1/(s*s)-d[1]-s*s*d[3] // minus the second derivatives
+		// minus the second derivatives of the value
+		meanMean, meanS, sS := 1/c-d[1], -s*d[2], 1/c+1/(s*s)-d[1]-s*s*d[3]
 		determinant := meanMean*sS - meanS*meanS
 		stepMean, stepS := (sS*byMean-meanS*byS)/determinant, (meanMean*byS-meanS*byMean)/determinant
 		slope := byMean*stepMean + byS*stepS // the squared length of the step
@@ -197,7 +200,8 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 				continue
 			}
 			a, next := at(mean+share*stepMean, s+share*stepS)
-			if slope < 1e-8 || next >= value+1e-4*share*slope { // the gain of a short step is below rounding
+			// rounding exceeds the gain of a short step
+			if slope < 1e-8 || next >= value+1e-4*share*slope {
 				mean, s, value, d = mean+share*stepMean, s+share*stepS, next, a.d
 				break
 			}

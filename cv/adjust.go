@@ -20,8 +20,8 @@ type Calibration struct {
 	Learn func(proba []float64, is []bool, weight []float64) []float64
 	// Apply is the corrected probability. It never falls as proba rises.
 	Apply func(parameters []float64, proba float64) float64
-	// learntFrom is the range of the probabilities that the parameters were learnt from, if they
-	// tell.
+	// learntFrom returns the range of the probabilities from which the parameters were learnt.
+	// known is false if it does not follow from the parameters.
 	learntFrom func(parameters []float64) (s Span, known bool)
 	// Shared calibrations have the same parameters for all classes, learnt from the probabilities
 	// of all classes together. A class may then have no cases.
@@ -138,7 +138,7 @@ func logOdds(p float64) float64 {
 	return math.Log(p / (1 - p))
 }
 
-// plattLearn is a ≥ 0 and b of FitSigmoid for the log odds, and the least and the largest
+// plattLearn returns a ≥ 0 and b of FitSigmoid for the log odds, and then the least and the largest
 // probability.
 func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
 	x := make([]float64, len(proba))
@@ -149,8 +149,8 @@ func plattLearn(proba []float64, is []bool, weight []float64) []float64 {
 	return []float64{a, b, slices.Min(proba), slices.Max(proba)}
 }
 
-// temperatureLearn is 1/T of fitSlope for the log odds, b = 0, and the least and the largest
-// probability.
+// temperatureLearn returns 1/T of fitSlope for the log odds, b = 0, and then the least and the
+// largest probability.
 func temperatureLearn(proba []float64, is []bool, weight []float64) []float64 {
 	x := make([]float64, len(proba))
 	for i, p := range proba {
@@ -248,10 +248,10 @@ const Utility = "utility"
 // taken.
 const mostThresholds = 500
 
-// BestThreshold returns the threshold t that maximises one of Thresholds on these predictions, when
-// the second of two classes is decided for if its probability is at least t. Candidates are ½ and
-// the midpoints between neighbouring probabilities; among equal values the one nearest to ½ is
-// chosen. costs are for Utility; nil: 1 per error.
+// BestThreshold returns the threshold t that maximises one of Thresholds on these predictions. With
+// the threshold t the decision is the second of two classes if its probability is at least t.
+// Candidates are ½ and the midpoints between neighbouring probabilities. Of several best candidates
+// the nearest to ½ is chosen. costs are for Utility; nil: 1 per error.
 func BestThreshold(p Predictions, maximise string, costs *Costs) (float64, error) {
 	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
 		return 0, fmt.Errorf("a threshold is for two classes")

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Deciding is the score that decides between configurations: the score of this name, as of a
-// contest; without one the score that all of them tune, if their objectives are cv_ and its name;
-// or else the BaseScore. classes is 0 for numeric targets.
+// Deciding is the score that decides between configurations: the score of this name, for example of
+// a contest. If name is empty, it is the score that all configurations tune, if all objectives are
+// cv_ and the name of the same score; otherwise it is the BaseScore. classes is 0 for numeric
+// targets.
 func Deciding(name string, objectives []string, classes int) Score {
 	if name == "" {
 		name, _ = strings.CutPrefix(objectives[0], "cv_")
@@ -30,8 +31,8 @@ func BaseScore(classes int) Score {
 }
 
 // Ahead ranks contestants that have not yet visited all folds, the best first, and compares them on
-// the same folds only. done tells for each contestant and fold whether it has a result, and better
-// is the score of a contestant on some folds together. More is better; NaN is worst.
+// the same folds only. done[c][k] is true if contestant c has a result on fold k. better returns
+// the score of a contestant on some folds together. More is better; NaN is worst.
 //
 // As in successive rejects (Audibert, Bubeck & Munos 2010, COLT), all that remain are compared on
 // the folds that they have in common. Among the contestants with the fewest folds, the worst takes

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// areaUnderCurve is the Mann-Whitney statistic: with s = p(y = +1), the mean over all pairs of a
-// case of class 1 and one of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. Its interval is areaInterval;
+// areaUnderCurve is the Mann-Whitney statistic: the mean of [s₁ > s₀] + ½ [s₁ = s₀] over all pairs
+// of a case of class 1 and a case of class 0, with s = p(y = +1). Its interval is areaInterval;
 // there is none with fewer than two cases of a class.
 //
 // It is defined for two classes if both occur. Predictions of several classifiers are ranked
@@ -78,7 +78,7 @@ func ROC(p Predictions) (Series, bool) {
 	return s, true
 }
 
-// ranked is the weight of each class among some rows, and how many these are.
+// ranked has the weight of each class among some rows, and the number of rows.
 type ranked struct {
 	of   [2]float64
 	rows int

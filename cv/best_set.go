@@ -22,13 +22,13 @@ type BestSet struct {
 	Differences []Estimate
 	// P is, for every model, the p value of the hypothesis that no other is better.
 	P []float64
-	// In says of every model that it may be the best: P is above 0.05, or its score is within
+	// In is true for every model that may be the best: P is above 0.05, or its score is within
 	// Score.Negligible of the best.
 	In []bool
 	// AtMost is, for every model, the most by which its true score may be below the largest one;
 	// NaN: not known.
 	AtMost []float64
-	// None says of every model in the set that its difference counts as none. The two cases, or
+	// None is true for every model in the set whose difference counts as none: the two cases, or
 	// groups, with the largest differences contribute more than the sum over all, or the difference
 	// is below Score.Negligible.
 	None []bool
@@ -132,8 +132,9 @@ func wider(n int) float64 {
 
 // draws are the random draws of a comparison of models.
 type draws struct {
-	maxima [][]float64   // maxima[k] has max_j (Z_j - Z_k) / se_jk of every draw
-	se     *mat.SymDense // standard errors of the differences of all pairs; 0 if it is the same in all units
+	maxima [][]float64 // maxima[k] has max_j (Z_j - Z_k) / se_jk of every draw
+	// standard errors of the differences of all pairs; 0 if a difference is the same in all units
+	se *mat.SymDense
 }
 
 // against compares every model with all others in random draws.

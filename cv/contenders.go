@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Contenders are the held-out predictions of several models for the same folds, from which it is
-// judged what the choice of the best is worth. All results depend on the fields only.
+// Contenders are the held-out predictions of several models for the same folds, for judging the
+// choice of the best model. All results depend on the fields only.
 type Contenders struct {
 	// Parts[c][k] are the predictions of model c in fold k. All models have the same cases in the
 	// same order. There is at least one model and one fold.
 	Parts [][]Predictions
-	// Groups names what each case belongs to, by its number: groups are independent, the cases of
-	// one are not. nil: every case is independent.
+	// Groups has the group of every case, by the number of the case. Groups are independent of each
+	// other, and cases of one group are not. nil: every case is independent.
 	Groups []int
 	// Ratio is the number of held-out cases, of all folds of a repeat, divided by the number of
 	// cases that a fold trains on: k/(k-1) for k folds.
@@ -25,7 +25,7 @@ type Contenders struct {
 	Seed  uint64 // seed of the random draws
 }
 
-// The streams of random numbers of the procedures are told apart.
+// Every procedure has its own stream of random numbers.
 const (
 	forSkill uint64 = iota + 1
 	forSet
@@ -64,7 +64,8 @@ func (c Contenders) units() (u units) {
 	return u
 }
 
-// strata are the units of each fold, or if a fold has a single unit, all of them together.
+// strata returns the units of each fold. If a fold has a single unit, it returns all units as one
+// stratum.
 func (u units) strata() (out [][]int) {
 	for i, k := range u.fold {
 		for k >= len(out) {
@@ -89,10 +90,10 @@ const mostBlocks = 50
 //	mean + (n/m) Σ_{i in unit} w_i (v_i - mean)
 //
 // with m the sum of the weights w_i. If all units have equally many rows, this is the mean of v
-// over the rows of the unit. Infinite values share what the score counts for them. Another score T
-// has jackknife pseudo-values n T - (n - 1) T₋ᵢ of up to 50 blocks of units (Efron & Tibshirani
-// 1993, An Introduction to the Bootstrap, 11.5). strata lists the entries of every stratum. ok is
-// false if the score is not defined.
+// over the rows of the unit. Infinite values are replaced by a finite one, so that the mean is the
+// score. Another score T has jackknife pseudo-values n T - (n - 1) T₋ᵢ of up to 50 blocks of units
+// (Efron & Tibshirani 1993, An Introduction to the Bootstrap, 11.5). strata lists the entries of
+// every stratum. ok is false if the score is not defined.
 func (c Contenders) contributions(s Score) (table *mat.Dense, strata [][]int, ok bool) {
 	u := c.units()
 	n, of := len(u.fold), u.of
@@ -224,7 +225,7 @@ func (p Predictions) rows(of []int) (out Predictions) {
 }
 
 // drawn multiplies random rows with a matrix: use gets w'a for every row w that fill writes, one
-// after the other. Many rows are multiplied at a time, as far as they have 4 million entries.
+// after the other. Up to 64 rows, with up to 4 million entries, are multiplied at a time.
 func drawn(draws int, a *mat.Dense, fill func(w []float64), use func(w, product []float64)) {
 	n, m := a.Dims()
 	together := max(1, min(64, 4_000_000/n))

@@ -13,13 +13,14 @@ import (
 // resamples is the number of bootstrap samples for a corrected score.
 const resamples = 4000
 
-// Corrected is the score that the best of the models can be expected to have on other cases, which
-// is less good than the score by which it was chosen: the bootstrap of held-out predictions
+// Corrected is the expected score of the best of the models on other cases. It is less good than
+// the score by which the model was chosen. It is estimated by the bootstrap of held-out predictions
 // (Tsamardinos, Greasidou & Borboudakis 2018, Machine Learning 107:1895, BBC-CV). In each of 4000
 // samples, drawn with replacement within folds, the model with the best mean contribution in the
 // sample is scored on the units that were not drawn; equally good ones are averaged. The value is
-// the mean over samples, and Lo and Hi are their 2.5 and 97.5 % quantiles. false: nothing was
-// chosen from, there are fewer than two units, or the score is not defined without some of them.
+// the mean over samples, and Lo and Hi are their 2.5 and 97.5 % quantiles. ok is false if there was
+// no choice, if there are fewer than two units, or if the score is not defined without some of the
+// units.
 func (c Contenders) Corrected(s Score) (Estimate, bool) {
 	table, strata, ok := c.contributions(s)
 	n, m := 0, 0
@@ -72,15 +73,16 @@ func (c Contenders) Corrected(s Score) (Estimate, bool) {
 // fewUnits is the number of units from which on the mean of scores has no skewness that matters.
 const fewUnits = 60
 
-// AtLeast is a lower 95 % bound of how much better the best scores than the base rate, which has
-// the value 0: the score corrected for its choice, less z r t standard errors over units, with r
-// and t of Set. With fewer than 60 units of skewness γ < 0,
+// AtLeast is a lower 95 % bound of the true score of the best model, minus the score of the base
+// rate, which is 0. If less is better, all scores change their sign. The bound is the smaller of
+// its score and Corrected, minus z r t standard errors over units, with r and t of Set. With fewer
+// than 60 units of skewness γ < 0,
 //
 //	z = 1.645 - γ (2·1.645² + 1) / (6 √n),
 //
 // the 95 % quantile of the studentised mean (Hall 1992, The Bootstrap and Edgeworth Expansion,
-// section 2.6): a few cases of large losses, which the sample may lack, decide the mean. NaN: there
-// are no bounds, or all units contribute the same.
+// section 2.6): a few cases of large losses decide the mean, and may be missing from the sample.
+// NaN: there are no bounds, or all units contribute the same.
 func (c Contenders) AtLeast(s Score, best int) float64 {
 	table, _, ok := c.contributions(s)
 	if !ok || table.RawMatrix().Rows < 2 {

@@ -11,11 +11,12 @@ import (
 // groups are dealt out from the largest to the smallest, each to the part with the fewest cases so
 // far; groups of equal size come in a random order and of equal parts the first is taken. The order
 // is drawn for the groups as they first appear among the cases, so that their names do not matter.
-// Stratified, each goes to the part where it makes Σ_f Σ_c (n_fc/n_c)² the least, with n_fc the
-// cases of class c in part f and n_c all of that class; of equals, to the part with the fewest
-// cases. So the parts are alike in every class, as far as dealing out groups can make them so.
+// Stratified, each group goes to the part for which Σ_f Σ_c (n_fc/n_c)² becomes least, with n_fc
+// the cases of class c in part f and n_c all cases of class c. Of equal parts it goes to the part
+// with the fewest cases. So the parts have nearly the same number of cases of every class, as far
+// as whole groups permit.
 type GroupKFold struct {
-	K          int  `yaml:"k" within:"[2,inf]"` // number of folds, 2 … number of groups; 0 means UsualFolds
+	K          int  `yaml:"k" within:"[2,inf]"` // number of folds; 0 means UsualFolds
 	Stratified bool `yaml:"stratified"`         // balance the classes
 }
 

@@ -35,7 +35,7 @@ func normal(value, standardError float64) Estimate {
 	return Estimate{value, value - z95*standardError, value + z95*standardError}
 }
 
-// known reports whether no value is only a bound, which infinity stands for.
+// known reports whether every value is finite; an infinite value is only a bound.
 func known(rows []float64) bool {
 	return !slices.ContainsFunc(rows, func(v float64) bool { return math.IsInf(v, 0) })
 }
@@ -81,8 +81,8 @@ func (s rowsOf) variance(mean float64) float64 {
 
 // growing is a sample to which rows are added, with its mean and the terms of meanVariance, at a
 // constant cost per row. Let d_g be Σ_{i in g} w_i (v_i - mean) and m_g the weight of the rows of
-// case g, their number without weights.
-// If the mean grows by δ, every d_g falls by m_g δ.
+// case g, without weights the number of these rows. If the mean grows by δ, every d_g falls by m_g
+// δ.
 type growing struct {
 	rows       int
 	weight     float64 // sum over the rows

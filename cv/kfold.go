@@ -28,8 +28,8 @@ func (s KFold) split(n int, labels []int, seed uint64, repeat int) ([]Fold, erro
 	if err != nil {
 		return nil, err
 	}
-	// Dealt out like cards, any run of consecutive cases, the whole pack or one class, is spread
-	// equally within one.
+	// Position j of the order goes to part j mod k. So each part has the same number, within one,
+	// of all cases and, stratified, of the cases of a class.
 	tested := make([]int, n)
 	for position, i := range order(n, labels, stratified, seed, repeat) {
 		tested[i] = position % k
@@ -38,7 +38,7 @@ func (s KFold) split(n int, labels []int, seed uint64, repeat int) ([]Fold, erro
 }
 
 // UsualFolds is the number of folds of n cases, or groups, unless another is given: 10 below 500,
-// and 5 from there on, where the training part of a fold is hardly less than all.
+// and 5 from 500 on, where the size of the training part matters less.
 func UsualFolds(n int) int {
 	if n < 500 {
 		return 10

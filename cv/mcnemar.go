@@ -18,10 +18,11 @@ type McNemar struct {
 }
 
 // CompareDecisions is McNemar's test in its exact form (McNemar 1947, Psychometrika 12:153). There
-// are m cases that exactly one classifier decides correctly. If the error rates are equal, this is
-// the first classifier with probability ½ in each case. So P = min(1, 2 P(X ≤ k)) with X ~
-// Binomial(m, ½) and k the smaller of the two counts. The difference (c - b)/n, with c cases that
-// only the second and b that only the first decides correctly, has the adjusted Wald interval
+// are m cases that exactly one classifier decides correctly. If the error rates are equal, each of
+// these cases is decided correctly by the first classifier with probability ½. So P = min(1, 2 P(X
+// ≤ k)) with X ~ Binomial(m, ½) and k the smaller of the two counts. The difference (c - b)/n, with
+// c cases that only the second and b that only the first decides correctly, has the adjusted Wald
+// interval
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //

@@ -26,7 +26,7 @@ func (s Score) OverFolds(first, second []Predictions, ratio float64) (t TTest, f
 	return t, len(d)
 }
 
-// apart limits the interval of a difference to possible differences.
+// apart limits the interval of a difference to possible values of a difference.
 func (s Score) apart(t TTest) TTest {
 	if widest := s.Within[1] - s.Within[0]; widest > 0 {
 		t.Lo, t.Hi = math.Max(t.Lo, -widest), math.Min(t.Hi, widest) // keeps NaN

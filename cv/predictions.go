@@ -14,7 +14,8 @@ import (
 // true targets. All scores and curves are functions of them. For classes Labels and Proba are set,
 // for numeric targets the last three fields.
 type Predictions struct {
-	Cases  []int      // m: the case of each row; rows of the same case (repeated_kfold) count as one in intervals
+	// the case of each of the m rows; rows of one case (repeated_kfold) count once in intervals
+	Cases  []int
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
 	// Ordered means that the classes have an order.
@@ -36,7 +37,9 @@ type Predictions struct {
 	// decided for. nil: the class with the largest probability is decided for.
 	Threshold []float64
 
-	Targets, Mean, Variance []float64 // m: the target, its predicted mean, and its predicted variance including noise
+	// for each of the m rows the target, its predicted mean and its predicted variance, noise
+	// included
+	Targets, Mean, Variance []float64
 }
 
 // Numeric reports whether the targets are numbers.
@@ -155,7 +158,7 @@ func (p Predictions) sum(v []float64) float64 {
 	return floats.Dot(p.Weight, v)
 }
 
-// present are the rows whose value is not NaN, which leaves a row out.
+// present returns the rows whose value is not NaN.
 func (p Predictions) present(v []float64) rowsOf {
 	if !floats.HasNaN(v) {
 		return rowsOf{v, p.Cases, p.Weight}
@@ -299,8 +302,8 @@ func (p Predictions) information() []float64 {
 	return out
 }
 
-// certainty is, for every row, what information would be if the true class had probability 1, in
-// bits.
+// certainty returns, for every row, the information in bits of a prediction that gives the true
+// class probability 1.
 func (p Predictions) certainty() []float64 {
 	out := make([]float64, len(p.Base))
 	for i, base := range p.Base {

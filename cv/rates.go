@@ -56,8 +56,8 @@ func balancedAccuracy(p Predictions) (Estimate, bool) {
 	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}, true
 }
 
-// margins are, for every class, the fractions of the rows that are of it, that are decided to be of
-// it, and that are both.
+// margins returns three fractions of the rows for every class: the class is the true one, the class
+// is decided for, and both.
 func (p Predictions) margins() (of, decided, both []float64) {
 	_, classes := p.Proba.Dims()
 	of, decided, both = make([]float64, classes), make([]float64, classes), make([]float64, classes)

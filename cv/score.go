@@ -57,7 +57,8 @@ type Column struct {
 	Brief    bool   // also shown in short summaries: outer folds, best points of a grid
 }
 
-// each is Each on a copy of the predictions; nil: there is none, or it breaks its promises.
+// each returns the result of Each on a copy of the predictions; nil if there is no Each, or if its
+// result is not valid.
 func (s Score) each(p Predictions) (rows []float64) {
 	if s.Each == nil || panicked.Try(func() { rows = s.Each(Pool(p)) }) != nil || len(rows) != len(p.Cases) {
 		return nil
@@ -79,7 +80,7 @@ func information(p Predictions) (Estimate, bool) {
 
 func informations(p Predictions) []float64 { return p.mark(p.information(), -1) }
 
-// mark sets the values of rows whose probability was raised to floor to an infinity.
+// mark sets a value to an infinity if the probability of its row was raised to floor.
 func (p Predictions) mark(rows []float64, sign int) []float64 {
 	for i, floored := range p.floored() {
 		if floored {

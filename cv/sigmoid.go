@@ -31,9 +31,9 @@ func logistic(z float64) (logF, slope float64) {
 //	Σ_i w_i (t_i ln q_i + (1-t_i) ln(1-q_i))   over a ≥ 0 and b
 //
 // with Platt's targets t, (N₊+1)/(N₊+2) for the weight N₊ of the class and 1/(N₋+2) for the others,
-// so that a maximum exists. A larger output never makes the class less probable. Where the best
-// slope would be negative, the outputs tell nothing of the class: a is 0. A nil v is 0 and a nil
-// weight is 1 for each case. The scale of x does not matter.
+// so that a maximum exists. A larger output never makes the class less probable. If the best slope
+// would be negative, a is 0: the outputs then have no information on the class. A nil v is 0 and a
+// nil weight is 1 for each case. The scale of x does not matter.
 func FitSigmoid(f Link, x, v []float64, is []bool, weight []float64) (a, b float64) {
 	p := newSigmoidFit(f, x, v, is, counted(weight, len(x)))
 	at := p.ascend(p.at(1, 0), false)
@@ -157,7 +157,7 @@ func (p *sigmoidFit) ascend(s sigmoidPoint, hold bool) sigmoidPoint {
 		better := false
 		for range 60 {
 			next := p.at(s.a+da, s.b+db)
-			if better = next.l > s.l || gain < 1e-9*n; better { // so near, l tells nothing
+			if better = next.l > s.l || gain < 1e-9*n; better { // the change of l is below rounding
 				s = next
 				break
 			}

@@ -221,9 +221,9 @@ func targets(p Predictions, weight []float64) *mat.Dense {
 	return y
 }
 
-// associated has the ranks of what the predictions say, in the form of targets. If all rows are of
-// one fold, the training frequencies are not subtracted: they are the same, or if each case is held
-// out alone, they depend on its label.
+// associated returns the ranks of the predictions, in the form of targets. If all rows are of one
+// fold, the training frequencies are not subtracted: they are the same, or if each case is held out
+// alone, they depend on its label.
 func associated(parts []Predictions, fold []int, weight []float64) *mat.Dense {
 	p := Pool(parts...)
 	same := fold[0] == fold[len(fold)-1]

@@ -18,11 +18,11 @@ type Splitter interface {
 	// Split divides n cases; at least two, and not all of one class. The function Split checks the
 	// folds.
 	//
-	// labels are their classes 0 … C-1, or nil for numeric targets. groups names, for every case,
-	// what must stay together: no group may have cases in both parts of a fold; nil: every case is
-	// its own group. The result depends on the arguments only.
+	// labels are their classes 0 … C-1, or nil for numeric targets. groups has the name of every
+	// case's group: no group may have cases in both parts of a fold; nil: every case is its own
+	// group. The result depends on the arguments only.
 	//
-	// It is an error if the options ask for what these cases cannot give.
+	// It is an error if the options cannot be met with these cases.
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
 }
 
@@ -52,8 +52,8 @@ func stratify(asked *bool, labels []int) (bool, error) {
 	return *asked, nil
 }
 
-// order is a random order of the cases; a stratified one lists class after class. The stream of
-// random numbers is told apart by the repeat.
+// order is a random order of the cases; a stratified one lists class after class. Every repeat has
+// its own stream of random numbers.
 func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int {
 	cases := rand.New(rand.NewPCG(seed, uint64(repeat))).Perm(n)
 	if stratified {

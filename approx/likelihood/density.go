@@ -76,8 +76,8 @@ func (b integrated) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 }
 
 // Moments implements MomentMatcher, with x = (f - mean)/√variance and E the average under the
-// tilted density: by the derivatives of p(y|f), d[0] = E[p′/p] and so on, if the Gaussian is
-// narrow, and by the cumulants of x, d[0] = E[x]/√variance and so on, if it is wide.
+// tilted density: if the Gaussian is narrow, from the derivatives of p(y|f), d[0] = E[p′/p] and so
+// on. If it is wide, from the cumulants of x, d[0] = E[x]/√variance and so on.
 func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	logZ, d, _, _ = b.Tilted(y, mean, variance)
 	return logZ, d
@@ -118,8 +118,8 @@ func (b integrated) Tilted(
 	return floor(t.top + math.Log(sum[0]/math.Sqrt(2*math.Pi))), d, tiltedMean, tiltedVariance
 }
 
-// averageDerivatives and averagePowers are what Tilted sums: p′/p and so on, and powers of
-// x - mode.
+// averageDerivatives returns the terms p′/p and so on of sums under the tilted density. The terms
+// of averagePowers are powers of x - mode.
 func (b integrated) averageDerivatives(t tilted) func(sum, x, w []float64) (last float64) {
 	return func(sum, x, weights []float64) (last float64) {
 		for j, x := range x {

@@ -30,19 +30,20 @@ type utilityNoise struct {
 //
 //	p_c = ∫ h_c(t) Π_k F_k(t) dt
 //
-// If it is about 1e-15 or less, only the order of magnitude of p_c is correct.
+// If p_c is about 1e-15 or less, only its order of magnitude is correct.
 type utilityMaximum struct {
 	mean, sd []float64 // moments of f_c + g_c
 	tables   []utilityTable
-	between  gumbelTable // of tabulate
+	between  gumbelTable // memory of tabulate
 
-	// For evaluate, for up to block values t and as many means of f_c + g_c, one row per class.
+	// The memory of evaluate, for up to block values t. means has the means of f_c + g_c, one row
+	// per class.
 	t, total, slope []float64
 	means, h        blas64.General
 	which           []int
 
-	at, weight   []float64 // for add: the means, and the weights of a rule
-	want, lo, hi []float64 // for shares: log Π F_k(t), and bounds of t
+	at, weight   []float64 // memory of add: the means, and the weights of a quadrature rule
+	want, lo, hi []float64 // memory of shares: log Π F_k(t), and bounds of t
 }
 
 const block = 256
@@ -199,8 +200,8 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 	return tables
 }()
 
-// gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals; of a
-// utilityMaximum, -log F and h in the place of their logarithms.
+// gumbelTable has log(-log F), log h and the derivative of log h at the ends of the intervals. The
+// table of a utilityMaximum has -log F and h in the place of their logarithms.
 type gumbelTable [3][tableSize]float64
 
 // gumbelSum fills v for a Gumbel variate plus a normal one with this variance.

@@ -34,7 +34,7 @@ const (
 	Binary      Domain = iota // y is -1 or +1
 	Categorical               // y is 0 … C-1
 	Numeric                   // y is a real number
-	Ordered                   // y is 0 … C-1 in order, or -1 or +1 of two classes; one latent value for all
+	Ordered                   // y is 0 … C-1 in order, or ±1 for two classes; one latent value
 )
 
 // Processes is the number of latent processes of a model: one for two classes, for classes in order

@@ -44,8 +44,8 @@ func (Logit) LogProb(y, f float64) float64 {
 }
 
 // log1p is log(1 + e) for 0 ≤ e ≤ 1, equal to math.Log1p except for the last digit, in a third of
-// the time: with e₀ the nearest of log1pNodes, it sums the series of log(1 + t), t = (e - e₀)/(1 +
-// e₀), whose tenth term is 1e-19.
+// the time. It sums the series of log(1 + t), t = (e - e₀)/(1 + e₀), with e₀ the nearest of
+// log1pNodes. The tenth term of the series is 1e-19.
 func log1p(e float64) float64 {
 	if math.IsNaN(e) { // NaN is in no table
 		return e

@@ -55,12 +55,13 @@ func intervalAround(a, b float64) interval {
 	return interval{logMass, d, na, nb, d[0] - a, b - d[0]}
 }
 
-// intervalBeside is normalInterval otherwise. Averages over t = x - a, whose density is
-// proportional to exp(-at - t²/2), are sums over the nodes of a Gauss-Legendre rule, to where that
-// has fallen to e^-45. Of exp(-22.5(1 + z)) over -1 ≤ z ≤ 1 its error is 5e-22.
+// intervalBeside is normalInterval for all other intervals. The density of t = x - a is
+// proportional to exp(-at - t²/2). Averages over t are sums over the nodes of a Gauss-Legendre
+// rule, which ends where the density has fallen to e^-45. The error of the rule for exp(-22.5(1 +
+// z)), -1 ≤ z ≤ 1, is 5e-22.
 func intervalBeside(a, width float64) interval {
 	const fall = 45
-	// a t + t²/2 = 45 at t = fall/…
+	// The second number solves a t + t²/2 = 45.
 	reach := min(width, fall/(math.Hypot(a, math.Sqrt(2*fall))/2+a/2))
 	var weights, offsets [len(intervalNodes)]float64
 	sum, above := 0.0, 0.0

@@ -164,7 +164,7 @@ type cell struct {
 	upper [3]float64
 }
 
-// class is the number of the class: of two, -1 is the first.
+// class returns the number of the class of y: 0 for -1, the first of two classes.
 func class(y float64) int { return int(max(y, 0)) }
 
 // between says whether a class has a cut point on either side.
@@ -179,8 +179,9 @@ func (c cells) around(y float64) []float64 {
 	return c.cuts[max(k-1, 0):min(k+1, len(c.cuts))]
 }
 
-// at is the cell of y averaged over f ~ N(mean, variance). An outer class is one of two, with its
-// cut point as 0. If its class is not closed, variance must be 0.
+// at returns the cell of y averaged over f ~ N(mean, variance). For the first and the last class it
+// is the probit or logit likelihood of two classes, with f shifted by the cut point. If its class
+// is not closed, variance must be 0.
 func (c cells) at(y, mean, variance float64) (of cell) {
 	k := class(y)
 	if !c.between(k) {

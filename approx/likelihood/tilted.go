@@ -11,9 +11,9 @@ type sigmoids interface {
 }
 
 // sigmoidal densities are log-concave, and log p(y|f) varies as sums of logarithms of sigmoids do:
-// its second derivative is at least -1, and its singularities are at least 2 away from the real
-// axis near the centres around(y), and elsewhere at least as far as the next of them. Averages then
-// take some hundred values of the density.
+// its second derivative is at least -1. The distance of its singularities from the real axis is at
+// least 2 near the centres around(y), and elsewhere at least the distance to the next centre.
+// Averages then take some hundred values of the density.
 type sigmoidal interface {
 	differentiated
 	sigmoids
@@ -24,14 +24,14 @@ type differentiated interface {
 	Derivs(y, f float64) (logp, d1, d2, d3 float64)
 }
 
-// average is an average over f = mean + s x, x ~ N(0, 1), of a function that varies fast near some
-// x and, tilted, near a mode with some width. Contributions farther than reach from 0 and from the
-// mode are negligible.
+// average is an average over f = mean + s x, x ~ N(0, 1). The function varies fast near centres,
+// and for a tilted density also near mode, over a distance of width. Contributions farther than
+// reach from 0 and from the mode are negligible.
 type average struct {
 	mean, s            float64
 	centres            []float64
 	mode, width, reach float64
-	noise              float64 // relative rounding error of what is averaged
+	noise              float64 // relative rounding error of the function
 }
 
 func newAverage(centres []float64, mean, variance float64) average {
@@ -54,7 +54,7 @@ type tilted struct {
 	falls     bool // the density falls ever faster on both sides of its mode
 }
 
-// vanished is a tilted density, relative to that at its mode, from which on nothing remains.
+// vanished is a tilted density relative to its maximum. Smaller densities are negligible.
 const vanished = 1e-22
 
 // integrands adds integrands at every x, times its weight in w, to sum.
@@ -80,9 +80,10 @@ func (t tilted) integrate(count int, f integrands) []float64 {
 // together is the number of nodes of a block, or of a panel.
 const together = len(panelNodes)
 
-// sum is integrate, if step > 0 by the trapezoidal rule with nodes at most step apart in f, where
-// that takes fewer nodes than panels. proper is the result of Tilter.Proper. f also returns the
-// tilted density at the last x, divided by the density at the mode.
+// sum returns the integrals that integrate returns. If step > 0, it uses the trapezoidal rule with
+// nodes at most step apart in f where that takes fewer nodes than panels. proper is the result of
+// Tilter.Proper. f also returns the tilted density at the last x, divided by the density at the
+// mode.
 func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []float64) (last float64)) []float64 {
 	if step == 0 || t.s > 30 && !proper {
 		return t.integrate(count, func(sum, x, w []float64) { f(sum, x, w) })
@@ -174,8 +175,8 @@ func (t tilted) relative(x, logp float64) float64 {
 }
 
 // march integrates from the mode outwards until the tilted density vanishes: it falls at least as
-// N(0, 1) does. In panels of 16 Gauss-Legendre nodes a width of four standard deviations leaves an
-// error of 1e-17, and singularities that are 1.8 half-widths away one of 1e-19.
+// N(0, 1) does. The panels have 16 Gauss-Legendre nodes. Their error is 1e-17 for a width of four
+// standard deviations, and 1e-19 for singularities that are 1.8 half-widths away.
 func (t tilted) march(density sigmoidal, count int, f integrands) []float64 {
 	const narrowest = 1e-12
 	sum, variance := make([]float64, count), t.s*t.s

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// OneOf are the hyperparameters of a choice among parts with these kinds: "choice", whose values
-// are the positions and kinds ("2.matern32"), and after it the parts' own, which own returns given
-// that value, with their full names, each under the condition that its part is chosen.
+// OneOf returns the hyperparameters of a choice among parts of these kinds. The first is "choice",
+// whose values are the positions and kinds of the parts ("2.matern32"). The hyperparameters of the
+// parts follow, each with the condition that its part is chosen. own returns the hyperparameters of
+// part i with their full names, given the value of choice for this part.
 func OneOf(kinds []string, own func(i int, value string) []Spec) []Spec {
 	var values []string
 	var all []Spec

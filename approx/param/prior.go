@@ -24,11 +24,11 @@ type Prior interface {
 	Spread() float64
 }
 
-// Table is an ordered list of components of one kind, with their names: what a YAML file can say,
-// and what gpc-tune list prints. Components of other programs come in by Register of their package.
+// Table is an ordered list of components of one kind, with their names in a YAML file. gpc-tune
+// list prints it. Components of other programs come in by Register of their package.
 type Table[C any] = registry.Table[C]
 
-// Entry is a component of a Table, and Decode what fills its options.
+// Entry is a component of a Table, and Decode is the function that fills its options.
 type (
 	Entry[C any] = registry.Entry[C]
 	Decode       = registry.Decode

@@ -33,7 +33,8 @@ var Ranges = registry.Table[Range]{
 		ChoiceRange{Values: []Literal{{"adam", `"adam"`}, {"sgd", `"sgd"`}}}),
 }
 
-// Conditional says for which values of another hyperparameter this one matters.
+// Conditional has the condition under which a hyperparameter matters: another hyperparameter has
+// one of some values.
 type Conditional struct {
 	// the name of a whole number or a choice that stands before, and the values; nil: for all
 	When map[string][]Literal `yaml:"when"`
@@ -58,7 +59,7 @@ func (l Literal) equals(other Literal) bool {
 	return err == nil && wrong == nil && a == b
 }
 
-// condition gives s its condition, or returns what is wrong with it.
+// condition returns s with its condition, or an error if the condition is not valid.
 func (c Conditional) condition(s Spec, before []Spec) (Spec, error) {
 	if len(c.When) > 1 {
 		return s, fmt.Errorf("%s: when has %d hyperparameters, and can have one", s.Name, len(c.When))

@@ -13,7 +13,7 @@ type Setting struct {
 	Init   *float64    `yaml:"init"`
 	Fixed  *float64    `yaml:"fixed"`
 	Bounds *[2]float64 `yaml:"bounds"`
-	Prior  Prior       `yaml:"prior"` // one of Priors; it does not set where the hyperparameter starts
+	Prior  Prior       `yaml:"prior"` // one of Priors; it does not change the start
 	// Bare is set when the user wrote just a number. A kernel hyperparameter then starts there and
 	// is free; a likelihood or mean parameter is held there (see Spec and HeldSpec).
 	Bare *float64 `yaml:"-"`

@@ -29,7 +29,7 @@ type Spec struct {
 	Choices []string `json:",omitempty"`
 	// Literals are Choices in JSON, if some are no texts.
 	Literals []string `json:",omitempty"`
-	// When says for which values of another hyperparameter this one matters; nil: for all.
+	// When is the condition under which this hyperparameter matters; nil: always.
 	When *Condition `json:",omitempty"`
 	// Column is the column of the inputs to which the hyperparameter belongs, counted from 1; 0: to
 	// no single column. No result depends on it.
@@ -45,8 +45,8 @@ type Condition struct {
 	Values []float64
 }
 
-// Within is the hyperparameter as part of something whose hyperparameters have this prefix, as the
-// one of its condition has too.
+// Within returns the hyperparameter with a prefix before its name, and before the name in its
+// condition.
 func (s Spec) Within(prefix string) Spec {
 	s.Name = prefix + s.Name
 	if s.When != nil {
@@ -216,8 +216,9 @@ func (s Spec) Scale() float64 {
 // Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init;
 // every other start is uniform on Init ± SearchBox, as far as that lies within the bounds,
 // independently in each coordinate. The combinations of discrete hyperparameters take turns, and
-// the first start of each has the others at Init, as is always what does not matter. It depends on
-// specs, seed and i alone, so that whoever searches, in whatever order, starts at the same points.
+// the first start of each combination has the other hyperparameters at Init. Hyperparameters that
+// do not matter are always at Init. It depends on specs, seed and i alone, so that whoever
+// searches, in whatever order, starts at the same points.
 func Start(specs []Spec, seed uint64, i int) []float64 {
 	rng := rand.New(Source(seed, uint64(i)))
 	theta, turn := make([]float64, len(specs)), i

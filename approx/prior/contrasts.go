@@ -14,12 +14,13 @@ import (
 //
 //	W = diag d - d dᵀ/s,   s = Σ_c d_c
 //
-// of Classes, and f and x the posterior
+// of Classes. The posterior of f and x is
 //
 //	b = (I + W K)⁻¹(h - W m),   f̂ = m + K b,   h_c = p_c Σ_d ν_d - ν_c,   p = d/s
 //	E x_c = Σ_d p_d f̂_d + Σ_d ν_d/s - f̂_c,   Cov x = P Σ Pᵀ + 11ᵀ/s,   P = 1pᵀ - I
 //
-// where nothing depends on what all f_c have in common. The prior of x is improper: LogDet is
+// where a change of all f_c by the same number changes nothing. The prior of x is improper: LogDet
+// is
 //
 //	½ log|I + S K_x| - n/2 log 2πσ²   for   g ~ N(0, σ²),   σ² → ∞
 //

@@ -9,11 +9,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// copies is a prior whose case i stands for c_i equal cases, its copies, that share all but
-// independent variances Λ_i: noise of a kernel, or what inducing inputs lack. Their sites are
-// equal, and τ_i is the sum. So the copies are one case with the mean of their latent values, whose
-// independent variance is Λ_i/c_i: this is the Prior inside. With T_i = 1/(1 + τ_i Λ_i/c_i) what
-// concerns one copy, or all of them, is
+// copies is a prior whose case i stands for c_i equal cases, its copies. The latent values of
+// copies differ only by independent terms of variance Λ_i: noise of a kernel, or the residual
+// variance of inducing inputs. The copies' sites are equal, and τ_i is the sum of their precisions.
+// So the copies of case i act as one case, whose latent value is their mean, with the independent
+// variance Λ_i/c_i. The field Prior is the prior of these means. With T_i = 1/(1 + τ_i Λ_i/c_i) and
+// Σ, K and S of Prior, the variance of one copy, and ½ log|I + S K| of all copies, are
 //
 //	Σ_ii + (1 - 1/c_i) Λ_i T_i,   ½ log|I + S K| + ½ Σ_i (c_i - 1) log(1 + τ_i Λ_i/c_i)
 type copies struct {
@@ -74,7 +75,7 @@ func (c *copies) extra(i int, tau float64) float64 {
 	return c.own[i] * (c.count[i] - 1) * c.left(i, tau)
 }
 
-// Apart is the posterior variance of what a copy shares with no other.
+// Apart is the posterior variance of the independent term of a copy.
 func (c *copies) Apart(i int) float64 { return c.own[i] * c.count[i] * c.left(i, c.tau[i]) }
 
 // These implement Prior.
@@ -153,7 +154,7 @@ func (c *copies) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 	}
 }
 
-// independent is the derivative with respect to Λ_i, given that with respect to K_ii.
+// independent is the derivative with respect to Λ_i, given the derivative with respect to K_ii.
 func (c *copies) independent(g Adjoint, i int, diagonal float64) float64 {
 	count, left := c.count[i], c.left(i, c.tau[i])
 	sum := diagonal/count - g.C*(count-1)/2*c.tau[i]/count*left

@@ -31,8 +31,8 @@ type Dense struct {
 	inverse  inverse // of B
 }
 
-// inverse is B⁻¹ as far as it was needed: nothing, or its diagonal with or without a matrix, which
-// is U⁻¹ above the diagonal or all of it.
+// inverse has the part of B⁻¹ that has been computed: nothing, its diagonal, or its diagonal and a
+// matrix. The matrix is U⁻¹ above the diagonal, or all of B⁻¹.
 type inverse struct {
 	diagonal []float64
 	a        blas64.General
@@ -198,11 +198,11 @@ func (d *Dense) Solve(x []float64) (square float64) {
 
 // Locate implements Prior.
 //
-// In K b terms of the size of the prior variances cancel to the size of the posterior. Its rounding
-// error, at worst n ε max K_ii Σ|b|, would limit the distance of the sites from a fixed point and
-// the accuracy of bᵀK b. For a posterior standard deviation can be √(τ max K_ii) times smaller than
-// the prior one. So it is summed in twice the precision. The remaining errors are the rounding of μ
-// and b themselves, and of the product of K with the refinement of b.
+// In K b terms of the size of the prior variances cancel to the size of the posterior. The rounding
+// error is at worst n ε max K_ii Σ|b|. It would limit the distance of the sites from a fixed point
+// and the accuracy of bᵀK b: a posterior standard deviation can be √(τ max K_ii) times smaller than
+// the prior one. So K b is summed in twice the precision. The remaining errors are the rounding of
+// μ and b themselves, and of the product of K with the refinement of b.
 func (d *Dense) Locate(s Sites) (uncertain float64) {
 	n, refined := len(d.root), 0.0
 	r, kr := make([]float64, n), make([]float64, n)
@@ -224,7 +224,8 @@ func (d *Dense) Locate(s Sites) (uncertain float64) {
 		s.B[i] += v
 		refined += math.Abs(v)
 	}
-	linalg.Symv(1, d.k, r, 1, s.Mu) // not K times the change of b: μ need not follow the last digit of b
+	// K r, not K times the rounded change of b: μ need not follow the last digit of b
+	linalg.Symv(1, d.k, r, 1, s.Mu)
 	return eps * d.LargestVariance() * refined
 }
 

@@ -87,13 +87,14 @@ func (d *Dense) Marginals() []Marginal {
 			weak = append(weak, i)
 		}
 	}
-	left, raised := make([]float64, n), make([]float64, n) // v, and the part of it due to sites of negative precision
+	// left is v, and raised the part of v due to sites of negative precision
+	left, raised := make([]float64, n), make([]float64, n)
 	d.remaining(left, weak)
 	linalg.AddSquares(1, d.negative.fk, raised)
 	m := make([]Marginal, n)
 	for i, v := range left {
-		// Both 1 - τ_i v_i and the difference of K_ii and what the other cases explain may cancel;
-		// 1 - τ_i v_i = [B⁻¹]_ii does not.
+		// Rounding errors may dominate if 1 - τ_i v_i, or the variance of f_i given the other
+		// cases, is computed as a difference. 1 - τ_i v_i = [B⁻¹]_ii has no difference.
 		tau, share := d.root[i]*d.root[i], d.inverse.diagonal[i]
 		if tau*d.Variance(i) > 1 {
 			v, m[i].Rounding = (1-share)/tau, 8*eps*d.Variance(i)

@@ -17,7 +17,7 @@ type denseSearch struct {
 	mark   int
 }
 
-// Search implements Prior: the factor comes before what Close gives back.
+// Search implements Prior. The memory of the factor is taken before the memory that Close releases.
 func (d *Dense) Search() Search {
 	n := len(d.root)
 	d.allocate()
@@ -29,8 +29,8 @@ func (d *Dense) Search() Search {
 func (s *denseSearch) Close()              { s.work.Release(s.mark) }
 func (s *denseSearch) PrefersSweeps() bool { return true }
 
-// informative is the least τ_i K_ii for which Σ_ii follows from the factor. Its error is then some
-// 1e4 eps at most, and what follows from it is as small as the site's share of the posterior.
+// informative is the smallest τ_i K_ii for which Σ_ii is computed from the factor. The relative
+// error of Σ_ii is then at most about 1e4 eps.
 const informative = 1e-4
 
 // Variances implements Search. It leaves U⁻¹ in the upper triangle of v or, where sites are
@@ -46,7 +46,8 @@ func (s *denseSearch) Variances(sigma []float64) {
 		return
 	}
 	shares := s.invert(s.v)
-	weak := make([]int, 0, len(shares)) // sites that say so little that Σ_ii = (1 - [B⁻¹]_ii)/τ_i would lose digits
+	// sites of so small precision that Σ_ii = (1 - [B⁻¹]_ii)/τ_i would lose digits
+	weak := make([]int, 0, len(shares))
 	for i, r := range s.root {
 		t := r * r
 		if t*s.Variance(i) < informative {
@@ -268,7 +269,7 @@ func (w *sweepWork) flush(i0, k int, mu []float64) {
 // gather copies rows j0 to j1 of columns i0 to i1 of Σ.
 func (w *sweepWork) gather(i0, i1, j0, j1 int) {
 	n := w.sigma.N
-	for j := j0; j < min(j1, i1); j++ { // the part stored in the rows of Σ, and on its diagonal block
+	for j := j0; j < min(j1, i1); j++ { // columns stored in the rows of Σ, and its diagonal block
 		for i := max(i0, j); i < i1; i++ {
 			w.columns.Data[(i-i0)*n+j] = w.sigma.Data[j*n+i]
 		}

@@ -28,7 +28,8 @@ type inducing struct {
 	residual    []float64         // D
 	power       float64           // α
 	jitter      float64           // added to the diagonal of K_zz
-	widest      int               // the inducing input with the largest prior variance, which scales the jitter
+	// the inducing input with the largest prior variance, the unit of the jitter
+	widest int
 }
 
 // leastShare is the smallest squared pivot of K_zz, relative to its largest diagonal entry, with

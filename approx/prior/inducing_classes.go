@@ -120,8 +120,8 @@ func (k *inducingClasses) Factorise(pi []float64) error {
 	return nil
 }
 
-// others fills the blocks M_cd, c < d, -V_c diag(ε_c ε_d/s) V_dᵀ: for a shared prior, where they
-// are symmetric, by a triangle each, and else by one product for each c.
+// others fills the blocks M_cd = -V_c diag(ε_c ε_d/s) V_dᵀ, c < d. For a shared prior the blocks
+// are symmetric, and it computes a triangle of each. Otherwise it takes one product for each c.
 func (k *inducingClasses) others(a blas64.Symmetric) {
 	if len(k.priors) == 1 {
 		k.othersOfShared(a)
@@ -269,8 +269,8 @@ func (k *inducingClasses) penaltySlopes() []float64 {
 	return dst
 }
 
-// leadingInputs is the preconditioner with the first inducing inputs only: an eighth of them and 16
-// more, so that a factorisation takes little time compared with one of all.
+// leadingInputs is the preconditioner with the first m/8 + 16 of the m inducing inputs, so that its
+// factorisation takes little time compared with the factorisation for all inputs.
 type leadingInputs struct{ *inducingClasses }
 
 func (k *inducingClasses) Preconditioner() Preconditioner {

@@ -69,11 +69,11 @@ type Prior interface {
 	// Latent needs the cases.
 	Numbers(b []float64) (numbers []float64, ok bool)
 
-	// Variances are the Σ_ii. Where τ_i is 0 they need not be exact: what they are multiplied with
-	// is 0.
+	// Variances are the Σ_ii. Where τ_i is 0 they need not be exact, because they are multiplied by
+	// 0.
 	Variances() []float64
-	// Pull sets dst to a derivative with respect to what K was made of, given as an adjoint of K,
-	// which may depend on the Variances.
+	// Pull sets dst to a derivative with respect to the Cov from which K was made. adjoint returns
+	// the derivative with respect to K, which may depend on the Variances.
 	Pull(dst *Cov, adjoint func(variances []float64) Adjoint)
 	// Diagonal is the diagonal of an adjoint of K.
 	Diagonal(g Adjoint) []float64
@@ -176,7 +176,7 @@ const (
 	Factored   At = iota // the posterior of the last factor
 	AfterSweep           // after the last sweep
 	LastCalled           // the nearby posterior of the previous call, if that saves time
-	Exactly              // as Factored, and without the approximation of small terms
+	Exactly              // the posterior of the last factor, with no term approximated
 )
 
 // eps is the spacing of float64 at 1.

@@ -25,8 +25,8 @@ type tied struct {
 	values *Dense    // K_v
 	value  []int     // the value of each case
 	first  []int     // the first case with each value
-	tau, q []float64 // τ_i, and its share of the precision of its value
-	mixed  []bool    // values with precisions that cancel, whose shares are not used
+	tau, q []float64 // τ_i, and the fraction q_i of the precision of the case's value that it is
+	mixed  []bool    // values whose cases have precisions that cancel; their q is not used
 }
 
 // withEqualCases is a matrix with equal cases merged, if they may be; without equal cases,

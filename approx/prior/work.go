@@ -47,7 +47,7 @@ func (w *Work) General(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: w.Take(r * max(1, c))}
 }
 
-// Mark returns how much is in use, and Release releases what was taken since.
+// Mark returns the amount of memory in use, and Release releases the memory taken after a Mark.
 func (w *Work) Mark() int {
 	if w == nil {
 		return 0

@@ -2,8 +2,8 @@
 //
 //	func TestMine(t *testing.T) { likelihoodtest.Check(t, Mine{}, likelihoodtest.Traits{}) }
 //
-// It knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
-// compare it with an independent one.
+// The checks use the documentation of package likelihood, and no likelihood's formula: a
+// likelihood's own tests compare its formula with an independent one.
 //
 // The longest checks try a part of the pairs of a mean and a variance, with each mean and each
 // variance in some. With the environment variable GPC_TUNE_TEST_ALL=1 they try all pairs.
@@ -638,7 +638,8 @@ func (c *check) total(t *testing.T) {
 // are taken as 0.
 func Total(t *testing.T, m likelihood.MomentMatcher, mean, variance float64) {
 	t.Helper()
-	if variance = math.Abs(variance); variance < 1e-300 { // the curvature of a step goes with 1/variance
+	// the curvature of a step is of the order of 1/variance
+	if variance = math.Abs(variance); variance < 1e-300 {
 		variance = 0
 	}
 	if !finite(mean, variance) {
