@@ -62,7 +62,7 @@ func (p *Plan) Memory() (most int64) {
 	return most
 }
 
-// Problems are all mistakes of a file, each with its position.
+// Problems lists all mistakes of a file, each with its position.
 type Problems = spec.Problems
 
 // Problem is one mistake in a file: its position, what was expected, and how to correct it.
@@ -83,7 +83,7 @@ var (
 
 // Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the
 // plan. settings are assignments path=value applied to the file first. The error is Problems, or
-// that of ctx.
+// the error of ctx.
 func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
 	return planned(plan.Load(ctx, path, settings))
 }
@@ -144,9 +144,9 @@ func Report(dir string) (*reports.Report, error) {
 // FitOptions of Fit. With Dir, finished jobs are taken from and kept in a run folder.
 type FitOptions = predict.FitOptions
 
-// Fit tunes on all of the training data, as Run does, and writes the best configuration, or that of
-// FitOptions.Configuration, to a model file. logEvidence is its log marginal likelihood in nats,
-// NaN where it has none. If it is stopped early, or fails, it writes no model.
+// Fit tunes on all of the training data, as Run does, and writes a configuration to a model file:
+// FitOptions.Configuration if it is set, else the best one. logEvidence is its log marginal
+// likelihood in nats, NaN where it has none. If it is stopped early, or fails, it writes no model.
 func Fit(
 	ctx context.Context, p *Plan, model string, o FitOptions,
 ) (logEvidence float64, s search.Summary, err error) {
@@ -159,10 +159,10 @@ func Fit(
 
 // Types of Predict and Serve.
 type (
-	// Deciding configures decisions: costs or a threshold in place of those of the model file.
+	// Deciding has costs or a threshold for decisions, which replace the ones of the model file.
 	Deciding = spec.Deciding
-	// Predicted is a table of predictions with a row per case. In JSON it is what gpc-tune predict
-	// prints.
+	// Predicted is a table of predictions with a row per case. Its JSON is the output of gpc-tune
+	// predict.
 	Predicted = predict.Predicted
 	// PredictedScore is a score of labelled cases, with its 95 % interval.
 	PredictedScore = predict.Score

@@ -38,7 +38,7 @@ func Pairs() string {
 		text.WriteByte('\n')
 		header := []string{targets.name}
 		for _, l := range likelihood.Table {
-			if !l.NeedsOptions { // a choice has what its likelihoods have
+			if !l.NeedsOptions { // a choice of likelihoods adds no column
 				header = append(header, l.Name)
 			}
 		}

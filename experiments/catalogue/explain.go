@@ -228,7 +228,7 @@ func explainHyperparameter(w io.Writer, name string) (found bool) {
 	return found
 }
 
-// hyperparameters are those of a component for one input.
+// hyperparameters lists the hyperparameters that a component has for one input.
 func hyperparameters(e spec.Entry) []param.Spec {
 	switch c := e.Component.(type) {
 	case interface{ Params(int) []param.Spec }:
@@ -239,7 +239,7 @@ func hyperparameters(e spec.Entry) []param.Spec {
 	return nil
 }
 
-// starts says where a hyperparameter starts.
+// starts returns the initial value of a hyperparameter, in words.
 func starts(s param.Spec) string {
 	start := fmt.Sprintf("%.6g", s.Init)
 	switch {

@@ -177,7 +177,7 @@ func (w *starter) inputs(t *columns.Table) {
 	}
 }
 
-// absent says how many values are missing, if there are such.
+// absent returns the number of missing values, in words, or "" if no value is missing.
 func absent(c columns.Column) string {
 	if c.Missing == 0 {
 		return ""

@@ -28,7 +28,7 @@ import (
 var Schemas = []struct {
 	Name, Doc string
 	Of        any    // the Go type; nil for the YAML file
-	version   string // of the format; the value of its key "schema"
+	version   string // version of the format; the value of its key "schema"
 }{
 	{"experiment", "the YAML file", nil, ""},
 	{"results", "results.json", reports.Report{}, reports.Schema},

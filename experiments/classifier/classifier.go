@@ -7,13 +7,14 @@
 // # What is computed
 //
 // Inputs are standardised. A latent function f with a Gaussian-process prior explains the labels of
-// two classes by p(y = +1|f) = Φ(f), those of more by the softmax of one function each. The
-// hyperparameters of the prior maximise the log marginal likelihood log p(y|X, θ), as Laplace's
-// method gives it (GPML 3.4, 3.5). The posterior of f at these hyperparameters is that of
-// expectation propagation (GPML 3.6), because Laplace's method makes probabilities too near to
-// equal where amplitudes are large. Probabilities are averages over the posterior of f at the new
-// inputs (GPML 3.25). Options change every part of that. The book is Rasmussen & Williams, Gaussian
-// Processes for Machine Learning (2006), called GPML.
+// two classes by p(y = +1|f) = Φ(f). Three or more classes have one function each, and their
+// probabilities are the softmax of these functions. The hyperparameters of the prior maximise the
+// log marginal likelihood log p(y|X, θ), as Laplace's method gives it (GPML 3.4, 3.5). The
+// posterior of f at these hyperparameters is then approximated by expectation propagation (GPML
+// 3.6), because Laplace's method makes probabilities too near to equal where amplitudes are large.
+// Probabilities are averages over the posterior of f at the new inputs (GPML 3.25). Options change
+// each of these steps. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning
+// (2006), called GPML.
 //
 // # What it leaves out
 //
@@ -60,7 +61,7 @@ var ErrMemory = machine.ErrMemory
 // Classifier is a fitted classifier for labels of type L. It does not change, and any number of
 // goroutines may use it at once.
 type Classifier[L comparable] struct {
-	labels   []L // of the classes, in order
+	labels   []L // labels of the classes, in order
 	file     *modelfile.File
 	declared error // why the file cannot be written
 	dim      int
@@ -409,9 +410,9 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 func (c *Classifier[L]) Warnings() []string { return cause.Texts(c.warnings) }
 
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
-// 1. Rows of another length than those of the training set, inputs that are not finite, and the end
-// of ctx are errors. A missing input, NaN, is one where the classifier was not fitted to replace
-// those.
+// 1. It is an error if a row has another length than the rows of the training set, if an input is
+// infinite, or if ctx ends. A missing input, NaN, is an error unless the classifier was fitted to
+// replace missing inputs.
 func (c *Classifier[L]) Proba(ctx context.Context, x [][]float64) ([][]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -494,8 +495,8 @@ func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) 
 	}
 }
 
-// Predict returns the label of largest probability for each row of x, of two that are equal the
-// first of Classes. The errors are those of Proba.
+// Predict returns the label of largest probability for each row of x. If two probabilities are
+// equal, it is the label that comes first in Classes. It returns the same errors as Proba.
 func (c *Classifier[L]) Predict(ctx context.Context, x [][]float64) ([]L, error) {
 	proba, err := c.Proba(ctx, x)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// mostCategories is how many different texts are believed to be categories.
+// mostCategories is the largest number of different texts that are taken as categories.
 const mostCategories = 60
 
 // category is one of a few texts.

@@ -1,7 +1,7 @@
-// Package columns tells what the columns of a table are: inputs that are numbers or categories, the
-// label, what identifies cases, and what no classifier can use. It goes once through the file, and
-// what it decides is the data section of an experiment, with a reason for each column. kinds is the
-// table of what a column can be, with one file for each way of recognising one.
+// Package columns finds the role of every column of a table: an input of numbers or categories, the
+// label, an identifier of cases, or a column that no classifier can use. It reads the file once and
+// writes the data section of an experiment, with a reason for each column. kinds lists the kinds of
+// columns; each way of recognising a kind is one file.
 package columns
 
 import (
@@ -49,7 +49,7 @@ type Spread struct {
 	Skewed   bool
 }
 
-// Table is what was found in a file, and the data section that says so.
+// Table has the findings about a file, and the data section made from them.
 type Table struct {
 	data.Layout
 	Rows       int
@@ -63,22 +63,23 @@ type Table struct {
 	unclear    string       // why the most likely candidate is not clear; empty: it is
 	Skewed     []string     // inputs of numbers, none below 0, that a power or logarithm may make symmetric
 	shares     []string     // columns of numbers that add up to 1 in every row
-	Classes    []data.Count // of the label, in order of their texts; none if it is a number
+	Classes    []data.Count // classes of the label, in order of their texts; none if it is a number
 	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
 	Numeric    bool         // the label is a number
-	Target     Spread       // of a numeric label
+	Target     Spread       // only for a numeric label
 	Spec       data.Spec    // train, label, id, group, drop, categories, …
 }
 
-// means says that texts have a meaning.
+// means reports whether the texts of the column have a meaning: an order, a date, a unit, a limit
+// or a duration.
 func (c Column) means() bool {
 	return c.Order != nil || c.Date != nil || c.Unit != "" || c.Limits || c.Duration != ""
 }
 
-// Named says that the values of the column are names although they are numbers.
+// Named reports whether the column is an input whose values are names although they are numbers.
 func (c Column) Named() bool { return c.Use == Input && c.names }
 
-// Reason says why the column of the label is the label, and which the next guess is.
+// Reason says why the label is the label, and which column is the next guess.
 func (t *Table) Reason() string {
 	switch {
 	case t.Why == asked:
@@ -91,7 +92,8 @@ func (t *Table) Reason() string {
 	return fmt.Sprintf("guessed, by %s (the next guess is %s)", t.Why, t.Candidates[1].Column)
 }
 
-// Inputs is how many inputs the columns make: a category has one for each of its values.
+// Inputs returns the number of inputs that the columns make: a category makes one for each of its
+// values.
 func (t *Table) Inputs() (n int) {
 	for _, c := range t.Columns {
 		if c.Use != Input {
@@ -112,8 +114,8 @@ func (t *Table) Inputs() (n int) {
 	return n
 }
 
-// Naming is what a specification calls a column: its name, or its number where the file has no
-// names.
+// Naming returns the name of a column in a specification: its name, or its number if the file has
+// no names.
 func (t *Table) Naming(j int) string {
 	if !t.Header {
 		return strconv.Itoa(j + 1)
@@ -168,7 +170,7 @@ type Candidate struct {
 
 // UnclearLabel is the error of a table whose columns do not tell which one is the label.
 type UnclearLabel struct {
-	Candidates []Candidate // at most five columns, the most likely first
+	Candidates []Candidate // five columns at most, the most likely first
 	Reason     string      // why none of them was taken
 }
 

@@ -16,18 +16,17 @@ import (
 const (
 	fewCases     = 5 // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
-	notableShare = 0.05 // of values that are missing, from which on that may say something
-	// The share of rows that repeat an earlier one from which on these are kept together, and up to
-	// which: where more do, inputs have few different values, and cases that share them are no
-	// copies.
+	notableShare = 0.05 // fraction of missing values from which on they may be informative
+	// Rows that repeat an earlier one are kept together if their fraction is between these two. If
+	// more rows do so, the inputs have few different values, and equal cases are no copies.
 	copied, coincident = 0.01, 0.5
-	// A skewed input has more different values.
+	// A skewed input has more different values than this.
 	fewLevels = 5
 )
 
 // Read goes once through a file of columns and decides what each is. label names the column of the
-// label, by its name or its number from 1; empty lets the file decide. The error is that of
-// data.Scan, or that there is no such column, or none that could be the label.
+// label, by its name or its number from 1; empty lets the file decide. It is an error if data.Scan
+// fails, if there is no such column, or if no column could be the label.
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
@@ -93,7 +92,8 @@ func (r *repeated) add(fields []string, leftOut []bool) {
 	}
 }
 
-// numbered counts the rows that repeat an earlier one but for their numbers, where they have some.
+// numbered counts the rows that repeat an earlier one, without regard to row numbers, if a column
+// has them.
 func (t *Table) numbered(path string) error {
 	leftOut := make([]bool, len(t.Columns))
 	for j, c := range t.Columns {
@@ -201,7 +201,7 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
-	for text, n := range p.tokens { // a class beside classes that are numbers, such as no disease
+	for text, n := range p.tokens { // none may be a class, such as no disease
 		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.there) && p.classes() {
 			delete(p.tokens, text)
 			p.texts += n

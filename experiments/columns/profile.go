@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// Different values of a column that are counted one by one: most, fewest in very wide tables,
-	// and those of all columns.
+	// Largest number of different values that are counted one by one: in a column, in a column of a
+	// very wide table, and in all columns together.
 	maxLevels, leastLevels, allLevels = 2000, 100, 10_000_000
 
-	point   = 0 // of profile.numbers
+	point   = 0 // index of profile.numbers
 	comma   = 1
-	plainly = 2 // as Load reads them unless decimal says otherwise
+	plainly = 2 // the notation that Load reads by default
 
-	// In a column of numbers so many different texts at most, and one value of so many, may be
-	// texts that stand for missing ones.
+	// A column of numbers may have mostOdd different texts that stand for missing values, in at
+	// most one of leastNumbers values.
 	mostOdd, leastNumbers = 3, 50
 )
 
-// profile is what one pass over a column has found.
+// profile has the findings of one pass over a column.
 type profile struct {
 	name           string
 	place          int // from 0
@@ -33,7 +33,7 @@ type profile struct {
 	numbers        [3]tally
 	tokens         map[string]int // texts that stand for a missing value in a column of numbers
 	texts          int            // values that are neither numbers nor such tokens
-	odd            map[string]int // of these the first few that differ
+	odd            map[string]int // the first few different ones of these texts
 	levels         map[string]int // how often each value occurs; nil if there are more than most
 	spelt          map[string]int // levels in all spellings; nil: levels has them
 	most           int
@@ -42,7 +42,7 @@ type profile struct {
 	last           []byte
 	seen           map[uint64]bool
 	blanks, bytes  int      // values with a blank in them, and the length of all texts
-	dates          []*dated // in the forms that nearly all texts so far have
+	dates          []*dated // one for each form that nearly all texts so far have
 	amounts        [3]tally // numbers in texts with a unit or a limit
 	units          map[string]int
 	limits         map[string]int // limits of detection, by their sides
@@ -50,7 +50,7 @@ type profile struct {
 	currencies     map[string]int // of numbers
 	percent, bare  int            // numbers with a percent sign, and others that are not 0
 
-	notation int // of the file: point or comma
+	notation int // notation of the file: point or comma
 }
 
 // tally is of the numbers in one notation.
@@ -79,11 +79,11 @@ func (t *tally) add(v float64) {
 	}
 }
 
-// infinite are texts, in lower case, that in a column of numbers stand for a missing value like
-// those of data.Refused.
+// infinite lists texts, in lower case, that stand for a missing value in a column of numbers, in
+// addition to the texts of data.Refused.
 var infinite = []string{"inf", "-inf", "infinity"}
 
-// isToken says whether a text stands for a missing value in a column of numbers.
+// isToken reports whether a text stands for a missing value in a column of numbers.
 func isToken(text string) bool {
 	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
 }
@@ -136,7 +136,7 @@ func (p *profile) add(text string) {
 
 // addNumber takes the value as a number in each notation in which it is one.
 func (p *profile) addNumber(text string) (is bool) {
-	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // as that of a currency
+	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // such as the code of a currency
 	if text[0] > '9' && text[0] < 0x80 && !code {               // the quick answer for most texts
 		return false
 	}
@@ -219,7 +219,7 @@ func (p *profile) count(text string) {
 	p.seen[h] = true
 }
 
-// addDate keeps the forms in which the texts so far are dates, but for a few.
+// addDate keeps the forms in which nearly all texts so far are dates.
 func (p *profile) addDate(text string) {
 	if len(p.dates) == 0 {
 		return
@@ -290,7 +290,7 @@ func (p *profile) standIn() (text string, n int) {
 // tally is of the numbers as the file writes them.
 func (p *profile) tally() *tally { return &p.numbers[p.notation] }
 
-// tokened is how many values stand for a missing one if the column holds numbers.
+// tokened returns the number of values that stand for a missing one if the column holds numbers.
 func (p *profile) tokened() (n int) {
 	for _, k := range p.tokens {
 		n += k
@@ -298,17 +298,17 @@ func (p *profile) tokened() (n int) {
 	return n
 }
 
-// isNumber says whether all values are numbers, but for tokens.
+// isNumber reports whether all values except tokens are numbers.
 func (p *profile) isNumber() bool { return p.tally().n > 0 && p.tally().n+p.tokened() == p.there }
 
-// isWhole says whether all values are whole numbers, but for tokens.
+// isWhole reports whether all values except tokens are whole numbers.
 func (p *profile) isWhole() bool { return p.isNumber() && p.tally().whole == p.tally().n }
 
-// unique says whether no value occurs twice.
+// unique reports whether no value occurs twice.
 func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.there }
 
-// dated is the form in which all values are dates, but for a few that stand for missing ones; of
-// two the more usual one. It is nil if there is none.
+// dated returns the form in which all values are dates, except a few that stand for missing ones.
+// If two forms read equally many values, it is the more usual one. It is nil if there is none.
 func (p *profile) dated() *dated {
 	if p.texts == 0 {
 		return nil

@@ -12,17 +12,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// dated is what the values of a column are as dates or times of one form.
+// dated describes the values of a column if they are read as dates or times of one form.
 type dated struct {
 	form        cells.Form
 	n           int
-	odd         map[string]int // texts that are none
+	odd         map[string]int // texts that are no dates of the form
 	first, last time.Time
 	latest      time.Time // the last value
 	falls       bool      // a value is before the one above it
-	sum         float64   // of the days since 1970
+	sum         float64   // sum of the days since 1970
 	parts       map[cells.Part][2]float64
-	ranked      float64    // the sum of days times rows, which is another for other dates
+	ranked      float64    // fingerprint of the dates: the sum of days times row numbers
 	usual       cells.Form // the more usual form of dates that are written so
 	timed       int        // number of dates with a time of the day
 	zones       map[string]bool
@@ -111,8 +111,8 @@ func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	return parts, leftOut
 }
 
-// apart divides parts of later dates into those that differ from those of the earlier ones, and
-// those that hardly do, for too few days are between them.
+// apart divides the parts of later dates in two: parts that differ from the same parts of the
+// earlier dates, and parts that are almost the same because too few days lie between.
 func (d *dated) apart(from *dated, parts []cells.Part) (differ, same []cells.Part) {
 	between := d.sum/float64(d.n) - from.sum/float64(from.n)
 	for _, p := range parts {
@@ -126,7 +126,7 @@ func (d *dated) apart(from *dated, parts []cells.Part) (differ, same []cells.Par
 	return differ, same
 }
 
-// found says what the dates are; other is another form that they may have, or nil.
+// found describes the dates in words. other is a second form that fits them as well, or nil.
 func (d *dated) found(leftOut []cells.Part, other *dated) string {
 	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
 	if d.form == cells.Clock {
@@ -159,7 +159,7 @@ func joined(parts []cells.Part) string {
 // lasting has statistics of the values of a column as durations.
 type lasting struct {
 	n        int
-	odd      map[string]int // texts that are none
+	odd      map[string]int // texts that are no durations
 	clocks   [4]int         // number of clocks by their number of fields
 	named    bool           // a unit is written in full
 	beyond   bool           // a clock goes beyond a day

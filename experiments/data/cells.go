@@ -12,9 +12,9 @@ import (
 // textCell is a text, as a field of CSV would be.
 func textCell(text string) field { return field{text: strings.TrimSpace(text), own: true} }
 
-// numberCell is a number: no notation of a file applies to it. Its text has the fewest digits that
-// identify it among numbers of so many bits, and its value is that of the text. NaN is a missing
-// value.
+// numberCell returns the field of a number, to which no notation of a file applies. Its text has
+// the fewest digits that identify v among floating-point numbers with this number of bits. Its
+// value is the value of the text. NaN is a missing value.
 func numberCell(v float64, bits int) field {
 	if math.IsNaN(v) {
 		return field{}

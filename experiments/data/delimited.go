@@ -147,7 +147,7 @@ func (r *records) next() []string {
 			return nil
 		case errors.As(err, &quote):
 			column := quote.Column
-			if quote.Line != quote.StartLine { // for a quote that runs over lines, report where it was opened
+			if quote.Line != quote.StartLine { // an open quote: report where it begins
 				column = 0
 			}
 			r.faults.once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+

@@ -26,7 +26,7 @@ const (
 	maxRatio    = 200     // decompressed bytes per compressed byte, beyond ratioFree
 	ratioFree   = 1 << 25 // decompressed bytes that any file may have
 	maxLine     = 1 << 24 // bytes of one line
-	maxColumns  = 1 << 20 // of a file, and the largest svmlight index
+	maxColumns  = 1 << 20 // columns of a file, and the largest svmlight index
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
@@ -178,13 +178,13 @@ func (e *FileError) err() error {
 	return e
 }
 
-// source is the content of a file, decompressed. Text is UTF-8 without a byte-order mark, lines end
-// by \n or \r\n; encoding is what the file is in, and empty is UTF-8.
+// source is the content of a file, decompressed. text is UTF-8 without a byte-order mark, and its
+// lines end with \n or \r\n. encoding is the encoding of the file; empty is UTF-8.
 type source struct {
 	path, text, encoding string
 	binary               string   // the first bytes of a binary format; empty: text
 	part                 string   // the sheet that is asked for
-	files                []source // of a folder
+	files                []source // files of a folder
 	guessed              bool     // the encoding was guessed, of the file or of one of the files
 	other                bool     // it is UTF-8, and another encoding is declared
 }
@@ -588,8 +588,8 @@ type input struct {
 	compressed string // how; empty: plain
 	command    string // decompresses the file
 	raw        *counter
-	binary     string // as of a source
-	encoding   string // of the text
+	binary     string // see source
+	encoding   string // encoding of the text
 }
 
 // begins returns a function that reports whether r begins with some bytes; ? stands for any byte.

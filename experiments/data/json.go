@@ -38,8 +38,7 @@ type objects struct {
 	line, counted int
 }
 
-// openJSON opens a file of objects: its columns are all keys, in the order in which they first
-// occur.
+// openJSON opens a file of objects. Every key is a column, in the order of first occurrence.
 func openJSON(t *table, src source, want *request) (contents, int) {
 	o := newObjects(t, src.text)
 	o.loose = want.loose

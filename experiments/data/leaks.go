@@ -11,13 +11,14 @@ import (
 
 const (
 	leakFolds = 5
-	// At most so many cases, and so many values of cases and inputs, are looked at. Intervals of
-	// numbers are tried for at most so many classes.
+	// Limits of the search for leaks: the number of cases, the number of values (cases × inputs),
+	// and the number of classes up to which intervals of numbers are tried.
 	mostLeakCases, mostLeakValues, mostLeakClasses = 2000, 10_000_000, 10
 
-	// Limits of the balanced held-out error of one input: of a code with hardly more values than
-	// classes; of a name for each class, where intervals have more than nameless; of a number that
-	// alone has so little, where all other inputs have more than apart.
+	// Thresholds of the balanced held-out error of one input. A code with hardly more values than
+	// classes leaks below codeError. Values as names of classes leak below nameError if intervals
+	// have more than nameless. A number leaks below numberError if all other inputs have more than
+	// apart.
 	codeError              = 0.06
 	nameError, nameless    = 0.02, 0.10
 	numberError, apart     = 0.005, 0.04
@@ -30,8 +31,8 @@ type Leak struct {
 	Error float64 // balanced held-out error: the mean over classes of the share of wrong decisions
 }
 
-// Leaks finds inputs that alone predict the class almost perfectly, as a copy of the label does, or
-// something that was only known after it. Every input is tried by itself in five folds: values as
+// Leaks finds inputs that alone predict the class almost perfectly, such as a copy of the label, or
+// a value that was only known after it. Every input is tried by itself in five folds: values as
 // categories, and numbers in as many intervals as there are classes. A test that is honestly right
 // in 85 % of the cases of each class would be as good as a leak with a probability of at most about
 // 1e-4. What is honestly better cannot be told from a leak, so this is a question to the reader.
@@ -110,7 +111,7 @@ type attempt struct {
 
 // leakCheck has the cases, and the values of one input.
 type leakCheck struct {
-	count       []int // of each class
+	count       []int // number of cases of each class
 	label, fold []int
 	value       []float64
 }
@@ -120,7 +121,7 @@ func (c *leakCheck) try(of Column) attempt {
 	levels := slices.Clone(c.value)
 	slices.Sort(levels)
 	t := attempt{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
-	wrong := c.count // where no value occurs twice, none is known
+	wrong := c.count // if no value occurs twice, every decision is wrong
 	if t.levels < len(c.value) {
 		wrong = c.heldOut(c.levels)
 	}
@@ -199,8 +200,9 @@ func (c *leakCheck) levels(cases []int) func(float64) int {
 	}
 }
 
-// intervals decides for the class of the interval of a number. There are as many as classes; each
-// is the best division of the last ones. cases are in the order of their values.
+// intervals divides the numbers into as many intervals as there are classes, and returns the
+// function that decides for the class of a number's interval. cases are in the order of their
+// values.
 func (c *leakCheck) intervals(cases []int) func(float64) int {
 	classes := len(c.count)
 	all := make([]float64, (len(cases)+1)*classes)

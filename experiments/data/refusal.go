@@ -13,6 +13,7 @@ var refusals = []string{"-", "--", ".", "n/a", "#n/a", "n.a.", "null", "none", "
 	"no opinion", "keine angabe", "weiß nicht", "weiss nicht", "unbekannt", "sans réponse", "sans reponse",
 	"ne sait pas", "ne se prononce pas", "inconnu", "no sabe", "no contesta", "ns/nc", "desconocido"}
 
-// Refused reports whether a text stands for a value that is not there, whatever its case. Missing
-// has those that always do; these do where the other values are numbers or an ordered scale.
+// Refused reports whether a text, in any letter case, says that there is no value. Such texts are
+// missing values if the other values are numbers or an ordered scale. Texts that always are missing
+// values are in Missing.
 func Refused(text string) bool { return slices.Contains(refusals, strings.ToLower(text)) }

@@ -18,9 +18,9 @@ var registered []string
 
 // RegisterReader adds a reader for another data format. is reports whether a text has that format;
 // no other reader's function may accept it. read parses the text. Missing values, categories and
-// classes are then handled as in any other format. Registered readers are tried before those of
-// this module. They have no version, because the hash of the content identifies the data. Call it
-// during initialisation: it is not safe for concurrent use, and panics if the name is taken.
+// classes are then handled as in any other format. Registered readers are tried before the readers
+// of this module. They have no version, because the hash of the content identifies the data. Call
+// it during initialisation: it is not safe for concurrent use, and panics if the name is taken.
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)

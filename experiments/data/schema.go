@@ -170,7 +170,7 @@ func ascending(texts []string) bool {
 func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "median" }
 
 // locate finds the columns of the training file in another file t, sets their roles, and returns a
-// copy of s with the indices in t (-1: an svmlight index larger than those of t, or no label).
+// copy of s with the indices in t. An index is -1 if t has no label, or no svmlight index as large.
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
 	at.Inputs, at.ID, at.Label.IgnoreCase = slices.Clone(s.Inputs), nil, s.IgnoreCase || s.Label.IgnoreCase
@@ -424,7 +424,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// since are the times from which the days to those of a date are counted, if there are such.
+// since returns the times of the column Date.Since, from which days are counted; nil if there is no
+// such column.
 func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
 	k := slices.IndexFunc(s.Inputs, func(other Column) bool { return other.Name == string(c.Date.Since) })
 	if k < 0 {
@@ -500,8 +501,8 @@ func (t *table) given(k int, c Column) []float64 {
 	return values
 }
 
-// gaps sets the indicator after the columns of c, the first of which is the given one, to 1 where
-// the value is missing. For a category, missing is then one more level, and its other indicators
+// gaps sets the indicator after the columns of c to 1 where the value is missing. column is the
+// first column of c. For a category, missing is then one more level, and its other indicators
 // become 0.
 func (d *Data) gaps(column int, c Column, numbers []float64) {
 	for i, v := range numbers {

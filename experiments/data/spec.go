@@ -51,8 +51,8 @@ type Spec struct {
 	// their treatment, here one_hot by default.
 	Categories []cells.Name `yaml:"categories"`
 	Decimal    string       `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
-	// Encoding is that of train and test: utf-8 (default), windows-1252 and others; a byte-order
-	// mark says more.
+	// Encoding is the encoding of the files train and test: utf-8 (default), windows-1252 and
+	// others. A byte-order mark overrides it.
 	Encoding string `yaml:"encoding"`
 	// Subsample keeps this many training cases, stratified, drawn with the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
@@ -85,12 +85,12 @@ func (c Columns) described() (names []cells.Name) {
 // Counts names the columns of rows that each stand for several trials with the same inputs, as in
 // the binomial distribution. A row with s successes in t trials is two cases: one of class
 // "success" and weight s, one of class "failure" and weight t - s. The log likelihood of both is
-// that of the row less log (t choose s), which has no hyperparameters. Cases of weight 0 are left
-// out. The cases of a row are a group, which no split divides, and have the numbers 2r and 2r + 1
-// for row r.
+// the log likelihood of the row less log (t choose s), which does not depend on hyperparameters.
+// Cases of weight 0 are left out. The cases of a row are a group, which no split divides, and have
+// the numbers 2r and 2r + 1 for row r.
 type Counts struct {
-	Successes cells.Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
-	// column of numbers of 0 or more; none: 1 each, and successes are probabilities
+	Successes cells.Name `yaml:"successes"` // numbers from 0 to the trials, whole or not
+	// Trials is a column of numbers of 0 or more; none: 1 each, and successes are probabilities.
 	Trials cells.Name `yaml:"trials"`
 }
 

@@ -33,7 +33,7 @@ const (
 type request struct {
 	missing   string                  // treatment of missing values
 	tokens    []string                // further texts for a missing value
-	absent    []float64               // those that are numbers, which count in any spelling
+	absent    []float64               // the tokens that are numbers, which count in any spelling
 	decimal   string                  // notation of numbers
 	delimited string                  // the delimiter of the training file, if that is known
 	drop      bool                    // drop cases without a label
@@ -42,7 +42,7 @@ type request struct {
 	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep      func(label string) bool // cases with other labels are skipped; nil keeps all
 	loose     bool                    // a missing label is allowed
-	as        *layout                 // that of the parts before, which read updates; nil: the file is read at once
+	as        *layout                 // layout of previous parts, which read updates; nil: none
 }
 
 // field is the content of one field of a row.
@@ -93,7 +93,7 @@ type contents interface {
 	// row's line, or its number from 1 in a file without lines.
 	next() (line int, ok bool)
 	cell(column int) field
-	at(column int) int // where the cell begins in its line, or its column, from 1; 0: unknown
+	at(column int) int // begin of the cell in its line, or its column, from 1; 0: unknown
 }
 
 // reader reads one file format: a text that it recognises, or a binary format, by its first bytes.
@@ -104,11 +104,11 @@ type reader struct {
 	// open sets format, names, header and label of the table, and returns its rows, and an upper
 	// bound of their number. It returns nil after a fault of the file as a whole.
 	open func(t *table, src source, want *request) (rows contents, n int)
-	read func(t *table, text string, want request) error // in place of open, for the sparse format
+	read func(t *table, text string, want request) error // replaces open in the sparse format
 }
 
-// layout is what the first lines of a file tell of all of it. The later parts of a file that is
-// read in parts are read with that of the first.
+// layout is derived from the first lines of a file. If a file is read in parts, the layout of the
+// first part is used for the later ones.
 type layout struct {
 	reader *reader
 
@@ -118,9 +118,9 @@ type layout struct {
 	names  []string
 	label  int // position of the label; -1: none. Before plan: its default position
 
-	comma    rune // of delimited columns
-	trailing int  // as in records
-	single   bool // as in records
+	comma    rune // delimiter of delimited columns
+	trailing int  // see records
+	single   bool // see records
 	read     int  // rows so far
 	unicode  bool // a part was UTF-8 and not ASCII alone
 }
@@ -137,21 +137,23 @@ type table struct {
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
-	numbers  *mat.Dense        // a row per case with the numeric inputs; NaN is missing
-	place    []int             // position of each input column among them
-	unread   map[int]*Unread   // unreadable values of input columns, among cases to predict
-	meanings map[int]meaning   // of input columns that are not written as numbers
-	marked   map[int]bool      // of these, those whose marks are kept
-	currency map[int]string    // of input columns of numbers that have one
-	scales   [][2]int          // of each column, how many numbers but 0 have no percent sign, and how many have one
-	percent  map[int]bool      // of input columns of later cases, whether the training cases have percent signs
-	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
-	known    map[string]string // texts seen before, to keep a single copy
-	weights  []float64         // of each case, where a column has them
-	trials   [][2]float64      // failures and successes of each case to predict, where columns have them
-	counted  bool              // a row is the successes and failures of trials
-	rows     []int             // of each case, its row from 0, not counting header, comments and blank lines
-	lines    []int             // of each case
+	numbers  *mat.Dense      // a row per case with the numeric inputs; NaN is missing
+	place    []int           // position of each input column among them
+	unread   map[int]*Unread // unreadable values of input columns, among cases to predict
+	meanings map[int]meaning // conversions of input columns that are not plain numbers
+	marked   map[int]bool    // input columns with a meaning whose marks are kept
+	currency map[int]string  // currency signs of input columns of numbers
+	// Per column: numbers other than 0 without a percent sign, and numbers with one.
+	scales  [][2]int
+	percent map[int]bool // whether an input column of the training cases has percent signs
+	// Texts of level, target, needed and carried columns, "" if missing; and marks.
+	texts   [][]string
+	known   map[string]string // texts seen before, to keep a single copy
+	weights []float64         // weight of each case, if a column has weights
+	trials  [][2]float64      // failures and successes of each case to predict, if known
+	counted bool              // a row is the successes and failures of trials
+	rows    []int             // row of each case from 0, without header, comments and blank lines
+	lines   []int             // line of each case
 
 	warnings   []cause.Notice
 	more       int            // columns that are renamed without a warning of their own
@@ -420,8 +422,8 @@ func (t *table) oneScale(j int, text string, v float64) {
 	}
 }
 
-// mixedScale warns of column j if some of its numbers have a percent sign, or those of the training
-// cases, and others have none.
+// mixedScale warns if some numbers of column j have a percent sign and others have none, or if the
+// training cases differ from these cases in that.
 func (t *table) mixedScale(j int) {
 	bare, percent := t.scales[j][0], t.scales[j][1]
 	have, later := t.percent[j]
@@ -443,7 +445,7 @@ func (t *table) percents(j int) bool {
 	return t.scales != nil && t.scales[j][0] == 0 && t.scales[j][1] > 0
 }
 
-// notValue says what is wrong with a text of column j that should be a number or mean one.
+// notValue describes why a text of column j cannot be read as a number.
 func (t *table) notValue(want request, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
 		wrong, remedy := m.Explain(text)
@@ -508,8 +510,8 @@ func (t *table) fill(c contents, n int, want request) error {
 	}
 }
 
-// remedy says what to do about a value, in the file or, unless a model is fitted already, in the
-// data section.
+// remedy returns the advice for the file. Before a model is fitted it adds the advice for the data
+// section.
 func (want *request) remedy(inFile, inSection string) string {
 	if want.loose {
 		return inFile

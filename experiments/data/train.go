@@ -233,7 +233,8 @@ func (s *Schema) weigh(t *table, columns []int) {
 	}
 }
 
-// count makes column the number of successes, and another one, if there is one, that of trials.
+// count makes the first column the number of successes, and the second one, if there is one, the
+// number of trials.
 func (s *Schema) count(t *table, columns []int) {
 	if len(columns) == 0 {
 		return
@@ -332,7 +333,7 @@ func (s *Schema) categories(t *table) {
 	}
 }
 
-// markGaps marks the inputs with missing values, each of which gets an indicator.
+// markGaps marks the inputs with missing values. Each gets an indicator.
 func (s *Schema) markGaps(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]

@@ -28,7 +28,7 @@ type workbook struct {
 	left    int64    // bytes that may still be unpacked
 }
 
-// style is how a cell shows a number: as a date, as a time of day, or as a time that has passed.
+// style tells whether a cell shows a number as a date, as a time of day, or as a duration.
 type style struct{ date, time, elapsed bool }
 
 // Limits of a sheet.
@@ -118,8 +118,8 @@ func isHeading(rows []sheetRow) bool {
 
 // sheet are the rows of a sheet.
 type sheet struct {
-	columns []int // of each column of the sheet, that of the table; -1: it is empty
-	places  []int // of each column of the table, that of the sheet from 1
+	columns []int // column of the table for each column of the sheet; -1: empty
+	places  []int // column of the sheet, from 1, for each column of the table
 	rows    []sheetRow
 	row     []field
 }
@@ -275,12 +275,12 @@ func (r richText) String() string {
 // return, and _x005F_ the underscore of a text that looks like an escape (ECMA-376, ST_Xstring).
 var escapes = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
 
-// plain is a text without escapes, but for those that are no characters.
+// plain replaces the escapes of a text, except escapes of invalid characters.
 func plain(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(run string) string {
 		var units []uint16
 		for at := 0; at < len(run); at += len("_x000D_") {
-			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // of the form that was matched
+			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // escapes has matched it
 			units = append(units, uint16(unit))
 		}
 		if runes := utf16.Decode(units); !slices.Contains(runes, utf8.RuneError) && !slices.Contains(runes, 0) {
@@ -412,7 +412,7 @@ func styleOf(code string) (s style) {
 			months = true
 		case 'h', 's':
 			s.time = true
-		case 'g': // of General, an era otherwise
+		case 'g': // begins General, or is an era
 			if strings.HasPrefix(code, "eneral") {
 				return s
 			}
@@ -529,7 +529,7 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 		return field{}, fmt.Errorf("%q is no number", text)
 	}
 	if digits := strings.TrimPrefix(text, "-"); math.Abs(v) >= 1<<53 && strings.Trim(digits, "0123456789") == "" {
-		return typedCell(text, v), nil // not the digits of the nearest float64, which may be those of another id
+		return typedCell(text, v), nil // the digits of the nearest float64 may be another id
 	}
 	if of >= 0 && of < len(b.styles) {
 		return b.shown(v, b.styles[of]), nil

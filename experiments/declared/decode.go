@@ -153,8 +153,8 @@ func addressed(v reflect.Value) any {
 	return v.Addr().Interface()
 }
 
-// Inner says what kind of component a component has inside, as values of type t, with an example of
-// a list of them; "": none.
+// Inner returns the kind of the components that an option of type t holds, with an example of a
+// list of them; "": no components.
 func Inner(t reflect.Type) (what, example string) {
 	switch t {
 	case reflect.TypeFor[kernel.Named]():
@@ -227,8 +227,8 @@ func (d *Decoder) literal(n *strictyaml.Node, v reflect.Value) {
 	v.Set(reflect.ValueOf(param.Literal{Text: text, JSON: json}))
 }
 
-// writtenAs refuses values that would mean something else to a type that reads texts: empty values,
-// and numbers that are not decimal. Texts are taken as written.
+// writtenAs refuses values that a type that reads texts would take differently from YAML: empty
+// values, and numbers that are not decimal. Texts are taken as written.
 func writtenAs(n *strictyaml.Node, t reflect.Type) error {
 	switch {
 	case n.Value == "":
@@ -345,8 +345,8 @@ func isNamed(v reflect.Value) bool {
 	return is
 }
 
-// inside checks a number, or each of a list, against the interval of its field. instead says what
-// to write in place of 0.
+// inside checks a number, or each number of a list, against the interval of its field. instead is
+// the advice for a 0.
 func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Interval, instead string) {
 	switch {
 	case v.Kind() == reflect.Pointer:

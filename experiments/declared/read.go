@@ -22,7 +22,7 @@ type Nodes struct {
 	Inference  *strictyaml.Node `yaml:"inference"`
 	Classes    string           `yaml:"classes"`
 
-	prefix string // of the names of the parts, if each is a text of its own
+	prefix string // prefix of the names of the parts, if each part is a separate text
 }
 
 // ClassModes are the ways to model more than two classes; the first is the default.
@@ -110,7 +110,7 @@ func (d *Decoder) Inference(n *strictyaml.Node, classes string) (a approx.Approx
 func Usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	counts := []int{2, 3, 0}
 	if _, ok := a.(approx.OneVsRest); ok {
-		counts = []int{3} // with 2 the error would be about one_vs_rest, not about the method that it applies
+		counts = []int{3} // two classes give an error about one_vs_rest itself
 	}
 	var refusal error
 	for _, classes := range counts {

@@ -22,7 +22,7 @@ import (
 
 // Doctor describes the machine, checks that models give known values, that the instruction sets
 // agree and that run folders can be created, and measures the arithmetic of one core. tell gets
-// each finding as soon as there is one. The error is that of the checks that failed.
+// each finding as soon as there is one. The error joins the errors of the failed checks.
 func Doctor(ctx context.Context, tell func(what, found string)) error {
 	this := build.This()
 	tell("gpc-tune", this.Version+" "+this.Go+" "+this.Arch)
@@ -42,7 +42,7 @@ func Doctor(ctx context.Context, tell func(what, found string)) error {
 	}
 	for _, known := range []struct {
 		likelihood, inference string
-		value                 float64 // by an independent dense computation
+		value                 float64 // log evidence, from an independent dense computation
 	}{{"logit", "laplace", -69.97728636}, {"probit", "ep", -59.5615426}} {
 		check(fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood),
 			evidence(ctx, known.likelihood, known.inference, known.value))
@@ -72,7 +72,7 @@ func evidence(ctx context.Context, likelihood, inference string, value float64) 
 	return err
 }
 
-// size is that of the matrices whose operations are timed.
+// size is the number of rows of the matrices whose operations are timed.
 const size = 512
 
 // speed measures products and factorisations, in GFLOP/s.
@@ -125,7 +125,7 @@ func agreement() error {
 	return differ(linalg.Paths(), inverses)
 }
 
-// inverse is that of A Aᵀ + n I, for n×n numbers A, by an instruction set.
+// inverse computes (A Aᵀ + n I)⁻¹ for an n×n matrix A, with the instruction set path.
 func inverse(path string, n int) (s blas64.Symmetric) {
 	linalg.With(path, func() {
 		s = positive(waves(n))

@@ -235,7 +235,7 @@ func (p latentPosterior) tilted(i int, mean, variance float64) (logZ, m, v float
 	return logZ, mean + variance*d[0], variance * (1 + variance*d[1])
 }
 
-// log is that of p(y_i|f).
+// log returns log p(y_i|f).
 func (p latentPosterior) log(i int, f float64) float64 {
 	v, _ := p.likelihood.Moments(p.labels[i], f, 0)
 	return v
@@ -253,9 +253,10 @@ func (p latentPosterior) second(f float64) (mean, variance float64) {
 	return p.mean[1] + slope*(f-p.mean[0]), c[1][1] - slope*c[0][1]
 }
 
-// moments are, for one value, in closed form or as accurate as those of the likelihood. For two,
-// the moments of the second given the first are of this kind, and the first is integrated over with
-// Gauss-Legendre rules on small pieces, one of which ends at 0, where p(y|f) may jump.
+// moments returns the exact moments. For one latent value they are the moments that the likelihood
+// computes, in closed form or by quadrature. For two, the likelihood computes the moments of the
+// second value given the first. The integral over the first uses Gauss-Legendre rules on small
+// pieces. A piece ends at 0, where p(y|f) may jump.
 func (p latentPosterior) moments() latentMoments {
 	if len(p.labels) == 1 {
 		logZ, m, v := p.tilted(0, p.mean[0], p.covariance[0][0])

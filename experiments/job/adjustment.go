@@ -16,7 +16,7 @@ type Adjust struct {
 	Calibration *cv.Calibration // nil: none
 	Threshold   string          // the score it maximises, of cv.Thresholds; "": the threshold is ½
 	Costs       *cv.Costs       // for utility
-	Seed        uint64          // of the folds, the same for equal training sets
+	Seed        uint64          // seed of the folds, the same for equal training sets
 }
 
 // Corrected returns the adjustments of a recorded fit, for a model file.

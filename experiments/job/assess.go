@@ -328,8 +328,8 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	return nil
 }
 
-// Coefficients are those of a comparator by the names of inputs and classes. Whitening mixes the
-// inputs, so that there are none.
+// Coefficients lists the coefficients of a comparator with the names of inputs and classes. With
+// whitening there are none, because it mixes the inputs.
 func (t *Set) Coefficients(s comparator.Summary) (all []record.Coefficient) {
 	if t.How.Method() == "whiten" {
 		return nil

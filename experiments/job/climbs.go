@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// clearlyHigher is how many nats a climb has to end above a search to be worth telling: less is not
-// worth more than a bare mention (Kass & Raftery 1995).
+// clearlyHigher is the least difference, in nats, between the ends of a climb and of a search that
+// is reported. A smaller difference is "not worth more than a bare mention" (Kass & Raftery 1995).
 const clearlyHigher = 1
 
 // compareWithClimbs climbs with bfgs from the initial hyperparameters and from the end of a search.

@@ -34,15 +34,15 @@ type Job struct {
 	Curvature  bool                // compute standard errors
 	Whole      bool                // the training set is all of the training data
 	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
-	Gradients  objective.Gradients // for the local optimiser
+	Gradients  objective.Gradients // gradients that the local optimiser uses
 	// Climbs compares the end of the search with climbs of bfgs.
 	Climbs bool
-	// Evaluations bounds those of the local optimiser; 0: its own limit.
+	// Evaluations is the largest number of evaluations by the local optimiser; 0: its default.
 	Evaluations int
 	TraceScores bool             // score the held-out cases at every iteration of the optimiser
 	Chain       *objective.Chain // the Markov chain that starts at a point instead; nil: none
 	Average     objective.Average
-	Adjust      *Adjust           // what is learnt from the predictions; nil: nothing
+	Adjust      *Adjust           // calibration or threshold learnt from predictions; nil: neither
 	Keeps       bool              // the caller uses the fit afterwards
 	kept        comparator.Fitted // the fitted comparator
 	keptModel   *ModelFit         // the fitted model
@@ -110,8 +110,8 @@ func (j *Job) sharing(ctx context.Context, c objective.Criterion, set *Set, p *P
 	return j.newObjective(ctx, m, c, key, p)
 }
 
-// fewer is what inducing inputs are selected for: so many cases of a set or, negative, so many
-// inputs of all.
+// fewer is a key of selected inducing inputs: n cases of a set or, if n is negative, -n inducing
+// inputs for all cases.
 type fewer struct {
 	*Set
 	n int
@@ -138,7 +138,7 @@ var ErrNoFit = errors.New("nothing could be fitted")
 // Memory is the number of bytes that the larger job of a study needs: a trial or the assessment.
 func (j *Job) Memory(s approx.Size) int64 {
 	_, dim := j.Set.Source.X.Dims()
-	silent, shown := s, s // silent: without predictions; shown: with those for figures
+	silent, shown := s, s // silent has no predictions, shown the predictions of figures
 	silent.New = 0
 	if j.Whole {
 		shown.New = max(s.New, j.Set.lattice().size())
@@ -189,11 +189,11 @@ func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 	return other.Memory(s)
 }
 
-// ModelFit is what is kept of a fitted model: its log evidence, in nats, and its state.
+// ModelFit has the parts of a fitted model that are kept: its log evidence, in nats, and its state.
 type ModelFit struct {
 	LogEvidence float64
 	State       approx.State
-	// Z are the inducing inputs for which the state is condensed, none for a condensed comparator;
-	// nil: the state is for all cases.
+	// Z has the inducing inputs for which the state is condensed. It is nil if the state is for all
+	// cases, and has no rows for a condensed comparator.
 	Z *mat.Dense
 }

@@ -24,10 +24,10 @@ func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average ob
 	return p
 }
 
-// Outcome is all that is predicted for cases.
+// Outcome has all predictions for cases.
 type Outcome struct {
 	cv.Predictions
-	Means, Variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+	Means, Variances [][]float64 // moments of the latent processes from objective.Point.Latents
 	plugged          []float64   // p(y = second class|E[f]), if requested
 	AverageError     float64     // estimated error of a probability, see approx.Averager
 }

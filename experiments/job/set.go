@@ -33,8 +33,8 @@ type Set struct {
 	Source       *data.Data
 	How          preprocess.Choice
 	missing      string // the imputation of missing values
-	Train, Test  []int  // rows of source; for "test" the held-out cases are all of source.Test
-	Outer        *Set   // the training set that this one is a part of, in nested cross-validation
+	Train, Test  []int  // rows of Source; "test" holds out all of Source.Test
+	Outer        *Set   // larger training set of nested cross-validation that contains this one
 
 	mu       sync.Mutex
 	prepared *Prepared // nil: not computed yet, or released
@@ -48,14 +48,14 @@ type Prepared struct {
 	Data         objective.Data
 	Preprocessor *preprocess.Map
 	Held         *kernel.Inputs // nil: nothing is held out
-	Rows         []int          // of the held-out cases, in their file
-	labels       []int          // their classes
-	weights      []float64      // theirs; nil: 1 each
+	Rows         []int          // row of each held-out case in its file
+	labels       []int          // classes of the held-out cases
+	weights      []float64      // weights of the held-out cases; nil: 1 each
 	counts       []int          // training cases per class
-	sums         []float64      // of their weights; nil: the counts
+	sums         []float64      // sum of the training weights per class; nil: the counts
 	ordered      bool           // the order of the classes was given
-	targets      []float64      // of the held-out cases, for numeric targets
-	moments      record.Moments // of the training cases' numbers
+	targets      []float64      // targets of the held-out cases, if they are numeric
+	moments      record.Moments // moments of the training cases' numbers
 	Warnings     []cause.Notice
 }
 
@@ -177,8 +177,8 @@ func (t *Set) Targets() approx.Targets {
 	return y
 }
 
-// some are so many positions of training cases, drawn at random, in order. Each class has its
-// share, rounded. The same cases always give the same ones.
+// some draws n positions of training cases at random, in ascending order. Each class has its
+// rounded fraction of n. The result depends only on n and the cases.
 func (t *Set) some(n int) []int {
 	order := rand.New(rand.NewPCG(uint64(n), uint64(len(t.Train)))).Perm(len(t.Train))
 	if labels := t.labels(); labels != nil {

@@ -50,10 +50,10 @@ type Options struct {
 // is ever rewritten: every process that opens a folder writes its own segment. Lines of other
 // plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
 //
-// Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises
-// its attempt: of the lines of one key those of the highest attempt count. So the state is the same
-// in whatever order the segments are read. Of several retries of a trial, the one with the largest
-// Known counts.
+// Every line ends with a checksum. A line that raises the attempt of a job withdraws its earlier
+// results, so that it runs again: only the lines of the highest attempt of a key count. So the
+// state is the same in whatever order the segments are read. Of several retries of a trial, the one
+// with the largest Known counts.
 //
 // It is safe for concurrent use.
 type Journal struct {
@@ -63,8 +63,8 @@ type Journal struct {
 
 	// guards all fields below; held during a write, so that only the last line can be incomplete
 	mu       sync.Mutex
-	own      ledger             // of the plan
-	others   ledger             // of other plans, for jobs that are not in own
+	own      ledger             // ledger of this plan
+	others   ledger             // ledger of other plans, for jobs that are not in own
 	segments map[string]segment // position up to which each has been read
 	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
 	retry    bool               // failures of other plans run again
@@ -400,7 +400,7 @@ func (j *Journal) append(lines []record.Line) error {
 	for _, line := range lines {
 		line.Plan = j.Plan
 		one := encodeLine(line)
-		line, err := decodeLine(one) // as a reader will see it, without pointers shared with the caller
+		line, err := decodeLine(one) // the line as a reader sees it, without the caller's pointers
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
@@ -618,7 +618,7 @@ func (j *Journal) Close() error {
 	return j.err
 }
 
-// Control is what the commands that have been read amount to.
+// Control returns the combined effect of all commands read so far.
 func (j *Journal) Control() record.Control {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -28,14 +28,14 @@ type leases struct {
 	folder string
 	holder string // the text of the files of this process
 	held   map[string]bool
-	seen   map[string]sight // of files of others, by path
+	seen   map[string]sight // files of other processes, by path
 	quit   chan struct{}    // closed: no further beats
 }
 
 // sight is when a file was last seen to change.
 type sight struct{ changed, at time.Time }
 
-// claim makes a lease; fresh: this call has made it. folder and segment are those of this process.
+// claim makes a lease; fresh: this call has made it. folder and segment belong to this process.
 func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

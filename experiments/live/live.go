@@ -28,7 +28,7 @@ const (
 	share     = 4           // and at least this multiple of the time that it took to make
 )
 
-// started distinguishes the versions of one process from those of another.
+// started makes the versions of this process differ from the versions of any other process.
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
 // Handler answers GET and HEAD of / (the page), /status.json (a page.Live) and the files of
@@ -55,9 +55,9 @@ type Handler struct {
 type state struct {
 	folder   *run.Folder       // what was read; nil: nothing
 	err      string            // why it could not be read
-	report   *reports.Report   // of the folder or of its last readable content; nil: none yet
-	timed    *reports.Report   // likewise, with times, for the served page
-	progress *reports.Progress // likewise
+	report   *reports.Report   // report of the last readable content of the folder; nil: none yet
+	timed    *reports.Report   // the same report with times, for the served page
+	progress *reports.Progress // progress of the last readable content
 	trouble  string
 	version  string
 	live     page.Live
@@ -157,8 +157,8 @@ func (h *Handler) current() *state {
 	return s
 }
 
-// make builds the report of the folder that was read. If reading failed, it keeps that of the state
-// before.
+// make builds the report of the folder that was read. If reading failed, it keeps the report of the
+// previous state.
 func (s *state) make(before *state, dir string, err error) {
 	if err == nil {
 		s.timed, err = s.folder.Timed()
@@ -217,7 +217,7 @@ func (s *state) writer(name string) func(io.Writer) error {
 			continue
 		}
 		report := s.report
-		if f.Draw != nil { // the files of figures are those of the page that is served
+		if f.Draw != nil { // the served page has times in its figures
 			report = s.timed
 		}
 		for _, file := range f.Files(report) {

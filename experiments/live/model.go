@@ -30,9 +30,9 @@ const (
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes, GET
-// /health that the model is loaded, GET /metrics the numbers of requests to predict, of rows
-// predicted, of responses that are errors, and of seconds, in the Prometheus format. All but
+// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes. GET
+// /health confirms that the model is loaded. GET /metrics returns, in the Prometheus format, the
+// numbers of requests to predict, of predicted rows, of error responses, and of seconds. All except
 // /health need the token. The Host of a request must be localhost or a loopback address. The
 // content type of a request to predict must be JSON, which pages of other sites cannot send without
 // permission.

@@ -37,8 +37,9 @@ type candidate struct {
 	caps         approx.Caps // of tuned
 	objective    *objective.Objective
 	space        search.Space
-	starts       [][]param.Spec // the hyperparameters of each training set, of another run; nil: those of the model
-	adjust       *job.Adjust    // of its predictions; nil: nothing
+	// Hyperparameters of another run, per training set; nil: the initial values of the model.
+	starts [][]param.Spec
+	adjust *job.Adjust // adjustment of its predictions; nil: none
 }
 
 // newCandidate takes what the file declares for a configuration.
@@ -296,8 +297,8 @@ func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	return all
 }
 
-// starts are the hyperparameters at which the search of each training set starts; nil: those of the
-// model.
+// starts returns the hyperparameters at which the search of each training set starts; nil: the
+// initial values of the model.
 func (p *planner) starts(c *candidate) ([][]param.Spec, error) {
 	t := c.declared.Tune
 	if t.StartFrom == "" || t.Strategy == nil {
@@ -513,7 +514,8 @@ func (p *planner) compare(c *candidate) error {
 	return nil
 }
 
-// meanWarning returns a warning if a prior mean has no effect, or that of another hyperparameter.
+// meanWarning returns a warning if a prior mean has no effect, or the same effect as another
+// hyperparameter.
 func meanWarning(m objective.Model, l objective.Layout) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
 		return "the prior mean has no effect: all classes share it, and softmax depends only on differences " +
@@ -543,7 +545,7 @@ func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string
 	return ""
 }
 
-// without says how to tune a model without an exact gradient.
+// without returns advice on tuning a model without an exact gradient.
 func without(t spec.Tune, c approx.Caps) string {
 	if t.Climbs() && !t.StandardErrors && !c.Sampled {
 		return "set gradient: differences, or use a method without gradients, such as nelder_mead or bayes"

@@ -25,7 +25,7 @@ type earlier struct {
 // studyAt is the place of a study in a manifest.
 type studyAt struct{ configuration, study int }
 
-// readEarlier reads the run in a folder whose name is relative to that of the file.
+// readEarlier reads the run in a folder whose name is relative to the folder of the file.
 func (p *planner) readEarlier(name string) (*earlier, error) {
 	dir := name
 	if !filepath.IsAbs(dir) {
@@ -79,9 +79,9 @@ func (e *earlier) alike(c record.Configuration) (k int, err error) {
 	return k, nil
 }
 
-// fit is that of a configuration for a training set. A fold of the same data needs the fit to the
-// same training cases, so that its start knows nothing of the held-out ones; a fold of other data
-// takes the fit to all of them.
+// fit returns the fit of configuration k that a training set starts from. A fold of the same data
+// takes the fit to the same training cases, so that its start does not depend on held-out cases. A
+// fold of other data takes the fit to all training data of the earlier run.
 func (e *earlier) fit(k int, dataHash string, set *job.Set) (*record.Fit, error) {
 	of, i := e.Configurations[k], 0
 	where := "all of its training data"

@@ -14,7 +14,7 @@ type Overview struct {
 	Comparator bool
 	AtMost     bool  // Jobs and Times.All are upper bounds
 	Memory     int64 // bytes of its largest job
-	Times            // of its jobs, with the evaluation on all of the training data; 0 if unknown
+	Times            // times of its jobs with all of the training data; 0 if unknown
 }
 
 // Overview lists what would run, one row per configuration, with expected times at these rates;

@@ -17,7 +17,7 @@ type Plan struct {
 	Manifest   record.Manifest
 	Spec       *spec.Spec
 	Studies    []Study
-	Models     []declared.Model // of each configuration
+	Models     []declared.Model // model of each configuration
 	Configured []Configured
 }
 

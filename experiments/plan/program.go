@@ -95,7 +95,7 @@ func (p *planner) program() {
 	}
 }
 
-// rangeText is what a hyperparameter can be, in words.
+// rangeText returns the range of a hyperparameter, in words.
 func rangeText(h param.Spec, all search.Space) string {
 	text := fmt.Sprintf("from %v to %v", h.Lo, h.Hi)
 	switch h.Map {

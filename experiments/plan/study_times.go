@@ -53,7 +53,7 @@ type Times struct {
 	Evaluations float64 // expected number in the longest job
 	Longest     float64 // longest job
 	Trials      float64 // all trials
-	Preliminary float64 // of these the preliminary ones
+	Preliminary float64 // preliminary trials
 	All         float64 // all jobs
 	Path        float64 // jobs of a study that must run one after another
 }
@@ -157,7 +157,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		for _, b := range trials {
 			most += b.trials * b.points
 		}
-		climbs := min(1.5*search.PerClimb(free), float64(most)) // from the end it takes about half as long
+		climbs := min(1.5*search.PerClimb(free), float64(most)) // the climb from the end is shorter
 		assess += climbs * tuned.Evaluation()
 	}
 	add(batch{1, 1, 1, false}, 1+samples, assess)

@@ -23,24 +23,24 @@ import (
 type FitTimes struct {
 	First    float64 // what kernels compute once for their inputs
 	Gram     float64 // the covariance matrix
-	Fit      float64 // from a cold start
-	Again    float64 // from the state of a nearby fit
+	Fit      float64 // the iteration, from a cold start
+	Again    float64 // the iteration, from the state of a nearby fit
 	Gradient float64 // the adjoint
-	Pullback float64 // from the adjoint to the hyperparameters
+	Pullback float64 // the gradient of the hyperparameters from the adjoint
 	Predict  float64 // all new cases
 }
 
 // Evaluation is the time of one evaluation with its gradient.
 func (t FitTimes) Evaluation() float64 { return t.Gram + t.Fit + t.Pullback + t.Gradient }
 
-// speed multiplies nominal times: those of operations that take n³ and all others.
+// speed has factors of nominal times: cubic for operations that take n³, and rest for all others.
 type speed struct{ cubic, rest float64 }
 
 // Rates predict times. Nominal times have the right order of magnitude on any machine and the right
 // growth with the size of the problem, so work can be divided by them, the same everywhere.
 type Rates struct {
 	measure func(m objective.Model, classes, dim int) (speed, error)
-	known   map[string]speed // by kind of model; nil: nominal
+	known   map[string]speed // factors by kind of model; nil: nominal times
 	last    speed
 	spent   time.Duration
 }
@@ -188,7 +188,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 	}
 	classes, pairs := float64(likelihood.Processes(m.Likelihood, size.Classes)), 1.0
 	if _, each := m.Inference.(approx.OneVsRest); !each && passes > 1 {
-		pairs = classes // of joint classes, each pair needs products
+		pairs = classes // joint classes need products for each pair
 	}
 	cube := passes * pairs * n * known * known
 	apart := size

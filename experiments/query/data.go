@@ -69,7 +69,7 @@ func Describe(name, label string) (out Described, err error) {
 }
 
 // ReadAny reads data whose labels are classes or, if that is impossible, numbers, and sets from
-// accordingly. The error is that for classes.
+// accordingly. If both fail, the error is the one for classes.
 func ReadAny(from *data.Spec) (*data.Data, error) {
 	from.Missing = "mean"
 	d, err := data.Load(*from, ".", 0)

@@ -103,7 +103,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
 }
 
-// admit returns machine.ErrMemory if there is no memory for so many bytes.
+// admit returns machine.ErrMemory if these bytes do not fit into memory.
 func admit(data string, bytes int64) error {
 	err := machine.Admit(machine.Footprint(bytes, machine.Percent()), 0)
 	if err != nil {

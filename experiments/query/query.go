@@ -106,7 +106,7 @@ func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[st
 // noTest, as Query.Test, ignores a bundled test set.
 const noTest = "none"
 
-// parts are those of the model.
+// parts returns the texts of the parts of the model.
 func (q Query) parts() declared.Texts {
 	return declared.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference,
 		Classes: q.Classes}

@@ -100,7 +100,7 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	return found, &extension{dir}
 }
 
-// remedy says what to do about a damaged manifest.
+// remedy is the advice for a damaged manifest.
 const remedy = "a run of the file with --resume (from Go: Options.Resume) writes it again, and continues with the " +
 	"journal"
 
@@ -217,7 +217,8 @@ func parts(c record.Configuration) []struct{ name, text string } {
 	}
 }
 
-// programText is what decides the values of a program, apart from its files and hyperparameters.
+// programText returns the settings that determine the values of a program, without its files and
+// hyperparameters.
 func programText(p *record.Program) string {
 	if p == nil {
 		return ""
@@ -234,7 +235,7 @@ func programText(p *record.Program) string {
 	return text
 }
 
-// rangesText is what the hyperparameters of a program can be.
+// rangesText returns the ranges of a program's hyperparameters.
 func rangesText(p *record.Program) string {
 	if p == nil {
 		return ""
@@ -242,8 +243,8 @@ func rangesText(p *record.Program) string {
 	return strings.Join(p.Ranges, "; ")
 }
 
-// Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends that of
-// the folder. Nothing is written.
+// Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends the plan
+// of the folder. Nothing is written.
 func Done(p *plan.Plan, dir string) (n int, extends bool, err error) { return done(p, dir, false) }
 
 // DoneForRetry is Done without the failed jobs and the fits that depend on them, which a retry runs

@@ -39,7 +39,7 @@ func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read
 // Follower reads a run folder repeatedly, and only the new part of the journal.
 type Follower struct {
 	Dir      string
-	manifest os.FileInfo // of the file last read
+	manifest os.FileInfo // the manifest file that was last read
 	journal  *journal.Journal
 	last     *Folder
 }

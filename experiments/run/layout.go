@@ -337,7 +337,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	}
 	w.Journal = l.Plan.Journal()
 	d := divide(l.Plan, l.Estimates, l.Blocks)
-	var loads []map[int]float64 // of each wave, by block
+	var loads []map[int]float64 // seconds of each wave, by block
 	for _, k := range d.missing(left) {
 		u := d.units[k]
 		for len(w.Waves) <= u.wave {

@@ -61,7 +61,7 @@ func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 // quotes or behind a backslash. What only a shell would understand is an error.
 func words(text string) (args []string, err error) {
 	var word strings.Builder
-	inside, quote := false, rune(0) // of a word, of quotes
+	inside, quote := false, rune(0) // inside a word; the open quote, or 0
 	runes := []rune(strings.TrimSpace(text))
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]

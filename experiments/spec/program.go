@@ -57,7 +57,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
 		return
 	}
-	var names []string // also of those that are wrong
+	var names []string // names of all hyperparameters, also wrong ones
 	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
 		names = append(names, key.Value)
 		if !parameterName.MatchString(key.Value) {

@@ -35,7 +35,7 @@ type Run struct {
 	Workload run.Workload  // the missing part
 	Program  string        // path of this program
 	Jobs     int           // concurrent jobs of a worker
-	Timeout  time.Duration // of a job, as search.Options.TrialTimeout; 0: none
+	Timeout  time.Duration // longest time of a job, search.Options.TrialTimeout; 0: none
 	DryRun   bool
 	Drain    <-chan struct{} // once closed, processes started here must end
 	Out, Log io.Writer

@@ -23,10 +23,10 @@ import (
 )
 
 // kubernetes makes a Job for every wave of blocks, its pods indexed by block, and a Job for the
-// rest. Jobs cannot depend on each other: those of later waves are suspended until someone resumes
-// them or submits again. The Job of the rest starts at once, as one more worker that takes any
-// missing job; so the run finishes even if nobody does. All pods mount one volume, at the path that
-// it has here.
+// rest. Jobs cannot depend on each other: the Jobs of later waves are suspended until someone
+// resumes them or submits again. The Job of the rest starts at once, as one more worker that takes
+// any missing job; so the run finishes even if nobody does. All pods mount one volume, at the same
+// path as here.
 type kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int

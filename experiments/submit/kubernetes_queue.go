@@ -21,17 +21,17 @@ type listed struct {
 		Labels            map[string]string
 		DeletionTimestamp *time.Time
 	}
-	Spec struct { // for a Job
+	Spec struct { // filled for a Job
 		Suspend                  bool
 		Completions, Parallelism *int
 	}
 	Status struct {
 		Conditions []condition
 
-		Active, Succeeded int // for a Job, as FailedIndexes
+		Active, Succeeded int // filled for a Job, like FailedIndexes
 		FailedIndexes     string
 
-		Phase             string // for a pod, as ContainerStatuses
+		Phase             string // filled for a pod, like ContainerStatuses
 		ContainerStatuses []struct{ State struct{ Waiting *condition } }
 	}
 }

@@ -89,7 +89,7 @@ func (e *slurm) script(fields map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// The script is slurm/worker.sh in the run folder, beside the logs.
+// The script is slurm/worker.sh in the run folder; the logs are in slurm too.
 const (
 	slurmFolder  = "slurm"
 	workerScript = "worker.sh"
@@ -160,7 +160,7 @@ type queued struct {
 	job   string
 	name  string
 	state string
-	wave  int // of a block; -1 for the rest
+	wave  int // wave of a block; -1 for the rest
 	block int
 	of    int
 }
@@ -285,8 +285,8 @@ func (s *sending) wave(w run.Wave, size int) error {
 	return nil
 }
 
-// withdraw removes from the queue the jobs that wait for a wave of which more blocks are about to
-// be sent, because they would not wait for these.
+// withdraw cancels the queued jobs that wait for a wave. More blocks of this wave are about to be
+// sent, and the cancelled jobs would not have waited for them.
 func (s *sending) withdraw(wave int) error {
 	var names []string
 	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	logEvidence = spec.LogEvidence // of the fits to all of the training data
+	logEvidence = spec.LogEvidence // log evidence of the fits to all of the training data
 	meanLoss    = "mean_loss"      // mean cost of the decisions, for experiments with costs
 )
 
@@ -129,8 +129,8 @@ func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o r
 }
 
 // studied returns the best configuration by a score of the first evaluation. If by is empty, the
-// score is that of the race or of nested cross-validation, or else the first of the table with
-// value 0 for the base rate.
+// score is the one of the race or of nested cross-validation. Without either it is the first score
+// of the table whose value is 0 for the base rate.
 func studied(r *reports.Report, by string) (best int, why string, err error) {
 	if by == "" {
 		if best, why, found := contested(r); found {

@@ -39,8 +39,8 @@ type FitOptions struct {
 }
 
 // Fit tunes on all of the training data, as Run does, and writes the best classifier to the model
-// file name. Its jobs are those of Run, so each reuses the other's results in the run folder: after
-// a finished run only one fit is left. If it is stopped early, it writes no model.
+// file name. It runs the same jobs as Run, so each reuses the other's results in the run folder:
+// after a finished run only one fit is left to do. If it is stopped early, it writes no model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
@@ -164,7 +164,7 @@ type winner struct {
 	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
 	chosen   int           // index of their trial
-	value    record.Number // of the tuning objective, else the log evidence
+	value    record.Number // the tuning objective, or the log evidence without one
 	warnings []cause.Notice
 }
 

@@ -53,8 +53,8 @@ func ParseAmount(text, decimal string) (a Amount, ok bool) {
 	return a, ok
 }
 
-// endOfNumber is where the number ends with which a text begins: at the first letter, but for an
-// exponent and what stands before the first digit.
+// endOfNumber returns the index after the leading number of a text. The number ends at the first
+// letter, ° or % after a digit, unless it is the e of an exponent.
 func endOfNumber(text string) int {
 	started := false
 	for i, r := range text {

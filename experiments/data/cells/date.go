@@ -15,7 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Date says how the texts of an input are dates or times, and what they become.
+// Date describes how the texts of an input are read as dates or times, and which inputs are made of
+// them.
 type Date struct {
 	Form  Form   `yaml:"form" json:"form"`
 	Parts []Part `yaml:"parts" json:"parts,omitempty"`
@@ -54,7 +55,7 @@ func (f Form) check() error {
 // Part is the name of a number that a date or a time has.
 type Part string
 
-// datePart is what a Part is.
+// datePart computes the number of a Part from a time.
 type datePart struct {
 	name Part
 	// cyclic means that the number is a phase, from 0 to 1, whose ends meet: the inputs are its
@@ -63,7 +64,7 @@ type datePart struct {
 	of     func(time.Time) float64
 }
 
-// partsOf are all parts. Of a time without a date there is the hour alone.
+// partsOf lists all parts. A time without a date has only the hour.
 var partsOf = []datePart{
 	{"year", false, func(t time.Time) float64 { return float64(t.Year()) }},
 	{"month", true, func(t time.Time) float64 { return float64(t.Month()-1) / 12 }},
@@ -96,10 +97,10 @@ func (p Part) check() error {
 	return registry.Known("part", string(p), p.Names())
 }
 
-// Of is the number of the part; of a cycle the phase, from 0 to 1.
+// Of returns the number of the part at a time; for a cycle its phase, from 0 to 1.
 func (p Part) Of(t time.Time) float64 { return p.is().of(t) }
 
-// is is what the part is.
+// is returns the row of partsOf.
 func (p Part) is() datePart { return partsOf[slices.Index(p.Names(), string(p))] }
 
 func midnight(t time.Time) time.Time {
@@ -216,7 +217,7 @@ func (d *Date) InputNames(c string) (names, origins []string) {
 	return names, origins
 }
 
-// Width is how many inputs are made of the date.
+// Width returns the number of inputs made of the date.
 func (d *Date) Width() int { return len(d.Sources()) }
 
 // Sources has for each input the index of the first input of the same part.
@@ -299,10 +300,10 @@ var (
 	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
 
-// Written is how a date is written.
+// Written describes how a date is written.
 type Written struct {
-	Timed bool   // with a time of the day
-	Zone  string // behind the time, in lower case; empty: none
+	Timed bool   // a time of the day follows
+	Zone  string // zone behind the time, in lower case; empty: none
 }
 
 // ParseDate reads a date, with a time behind it or not, or a time of the day: 2024-12-31,
@@ -354,14 +355,14 @@ func cutClock(text string) []string {
 	if colon < 0 && !strings.HasSuffix(strings.TrimSuffix(text, "."), "m") {
 		return []string{text, text, "", "", "", "", "", ""}
 	}
-	if colon < 0 { // as in 2 pm
+	if colon < 0 { // 2 pm
 		return timed.FindStringSubmatch(text)
 	}
 	from := colon
 	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
 		from--
 	}
-	if colon-from > 2 { // as in 10/Oct/2000:13:55:36
+	if colon-from > 2 { // 10/Oct/2000:13:55:36
 		from = colon + 1
 	}
 	m := clock.FindStringSubmatch(text[from:])
@@ -427,7 +428,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2:
 		rest = []string{rest[1], rest[0]}
 	case month > 0:
-	case len(separators) != 1 && len(fields) != len([]rune(separators)): // as in 2024年12月31日
+	case len(separators) != 1 && len(fields) != len([]rune(separators)): // 2024年12月31日 has one per field
 		return day, false
 	case len(rest) == 2: // month and year
 		if len(rest[0]) != 4 {

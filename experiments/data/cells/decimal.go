@@ -152,7 +152,7 @@ func WhyNoNumber(s, decimal string) string {
 	case decimal == "" && point:
 		return fmt.Sprintf("%q has thousands separators; set decimal: point", s)
 	}
-	if err == nil { // as Go and others write it
+	if err == nil { // a notation of Go, such as 0x1p-2
 		return fmt.Sprintf("%q is not a number in decimals; write %v", s, v)
 	}
 	return fmt.Sprintf("%q is not a number", s)

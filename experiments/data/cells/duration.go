@@ -38,10 +38,10 @@ func (s Span) Mistake() error {
 	return registry.Known("duration", string(s), s.Names())
 }
 
-// Seconds is how many there are in one of the unit.
+// Seconds returns the number of seconds in one unit.
 func (s Span) Seconds() float64 { return spans[slices.Index(s.Names(), string(s))].seconds }
 
-// Lasting is how a duration is written.
+// Lasting describes how a duration is written.
 type Lasting struct {
 	// Fields is the number of fields of a clock, as 3 of 1:30:00; 0: it has none.
 	Fields int
