@@ -11,8 +11,8 @@
 // arrays to probabilities without a file. The other packages in this folder are for the command
 // only. Package record, outside of it, has the plain data of a run folder.
 //
-// A program with components of its own runs its experiments with Run, and takes Fit, Predict and
-// Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
+// A program that registers components runs its experiments with Run. It calls Fit, Predict and
+// Serve instead of gpc-tune fit, predict and serve-model, because the command does not have the
 // components.
 package experiments
 
@@ -184,10 +184,10 @@ func Predict(ctx context.Context, model, data string, o Deciding) (*Predicted, e
 
 // Serve serves the predictions of a model file as JSON to programs on this machine until ctx ends,
 // with the requests of gpc-tune serve-model. address is a loopback address and a port, such as
-// 127.0.0.1:8080; ready, unless it is nil, is called with the address in use, which tells the port
-// that the system has chosen for 0. Requests need the token, as "Authorization: Bearer TOKEN"; an
-// empty token answers every user of the machine. What fails on the way goes to the log; nil is the
-// standard one.
+// 127.0.0.1:8080; ready, unless it is nil, is called with the address in use: for port 0 it has the
+// port that the system has chosen. Requests need the token, as "Authorization: Bearer TOKEN"; an
+// empty token answers every user of the machine. Errors of requests go to the log; nil is the
+// standard log.
 func Serve(
 	ctx context.Context, model, address, token string, o Deciding, l *log.Logger, ready func(address string),
 ) error {

@@ -74,8 +74,8 @@ func explainEntry(w io.Writer, k spec.Kind, e spec.Entry) {
 	}
 }
 
-// alsoExplained are the other things with names that Explain documents. Each writes what it has on
-// a name, and returns all names that it knows.
+// alsoExplained lists further sources of explanations. Each writes its explanation of a name, and
+// returns all names that it knows.
 var alsoExplained = []func(write func(format string, args ...any), name string) (names []string){
 	explainWords, explainFileKeys, explainCalibrations, explainColumns, explainTables, explainCauses, explainFields,
 }

@@ -42,8 +42,8 @@ func (p problem) smallest() int {
 	return n
 }
 
-// Targets whose standard deviation is within a factor of ordinary of 1 need no other starting
-// values than the default ones, and between leastSD and mostSD no other bounds.
+// The default starting values suit targets whose standard deviation is within a factor of ordinary
+// of 1. The default bounds suit standard deviations between leastSD and mostSD.
 const (
 	ordinary = 5
 	leastSD  = 0.1
@@ -187,8 +187,8 @@ func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
 // fewInputs may have a length scale each, however few the cases are.
 const fewInputs = 100
 
-// of is the study with one length scale for all inputs where there are too many, and with functions
-// of one input each where there are several and not too many.
+// of adapts the study to the number of inputs: too many inputs share one length scale, and only a
+// moderate number keeps kernels with functions of one input each.
 func (s study) of(p problem) study {
 	var kernels []string
 	for _, k := range s.kernels {

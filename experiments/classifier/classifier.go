@@ -18,10 +18,9 @@
 //
 // # What it leaves out
 //
-// It reads and writes no files and changes nothing of the process: what Save writes and Load reads
-// is the model file of the command gpc-tune, so that each predicts with what the other has fitted.
-// It compares nothing: package objective evaluates single models, package experiments whole
-// experiments.
+// It opens no files and changes nothing of the process. Save writes and Load reads the model file
+// of the command gpc-tune, so each predicts with models that the other has fitted. It compares no
+// models: package objective evaluates single models, package experiments whole experiments.
 package classifier
 
 import (
@@ -71,11 +70,11 @@ type Classifier[L comparable] struct {
 }
 
 // Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
-// depends on the arguments alone. What is wrong with inputs or labels is an error that names the
-// row, as objective.NewData has it; so is an option out of range, as in a file, a model whose parts
-// do not go together, a fit that fails at all restarts, and the end of ctx. A training set that
-// needs more memory than is free, or than Memory allows, is ErrMemory before anything is computed;
-// it grows with the square of the number of cases, unless the inference has inducing inputs.
+// depends on the arguments alone. A mistake in inputs or labels is an error that names the row, as
+// in objective.NewData. Other errors are an option out of range, a model whose parts are
+// incompatible, a fit that fails at all restarts, and the end of ctx. A training set that needs
+// more memory than is free, or than Memory allows, is ErrMemory before anything is computed; it
+// grows with the square of the number of cases, unless the inference has inducing inputs.
 func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices ...Option) (*Classifier[L], error) {
 	d, err := objective.NewData(x, labels)
 	if err != nil {
@@ -331,8 +330,8 @@ func (c *Classifier[L]) keep(
 }
 
 // Save writes the model file, which holds the training inputs and labels. A component whose type
-// has no name, and so nothing that a file could tell of, is an error; Register gives it one. So is
-// a kernel.Named with a Kind that is not the name of its kernel, and a text that is not UTF-8.
+// has no name in files is an error; Register gives it a name. Other errors are a kernel.Named with
+// a Kind that is not the name of its kernel, and a text that is not UTF-8.
 func (c *Classifier[L]) Save(w io.Writer) error {
 	if c.declared != nil {
 		return fmt.Errorf("classifier: %w", c.declared)
@@ -346,9 +345,9 @@ func (c *Classifier[L]) Save(w io.Writer) error {
 
 // Load reads a model file, of Save or of gpc-tune fit, and rebuilds the posterior without
 // iterating: one factorisation of n×n numbers, of C classes C+1. The labels are the texts of the
-// classes. What is wrong with the file is an error that says where; so is a file of a regression,
-// or of a classifier that is not a Gaussian process. A file whose text or posterior needs more
-// memory than is free is ErrMemory.
+// classes. A mistake in the file is an error that names its place. A file of a regression, or of a
+// classifier that is not a Gaussian process, is an error too. A file whose text or posterior needs
+// more memory than is free is ErrMemory.
 func Load(r io.Reader) (*Classifier[string], error) {
 	f, err := modelfile.Read(r)
 	if err == nil {

@@ -23,7 +23,7 @@ type Column struct {
 	Kind    string `json:"kind"` // of kinds, or label
 	Use     Use    `json:"-"`
 	UsedAs  string `json:"use"`
-	Found   string `json:"found"` // what was found in it
+	Found   string `json:"found"` // description of its values
 	Missing int    `json:"missing,omitempty"`
 	Levels  int    `json:"levels,omitempty"` // categories
 
@@ -144,7 +144,7 @@ type Kind struct {
 	Use  Use
 	// category means that numbers of this kind are names.
 	category bool
-	// is says whether a column is of this kind, and in words what was found in it.
+	// is reports whether a column is of this kind, and describes its values in words.
 	is func(*profile) (found string, ok bool)
 }
 
@@ -162,10 +162,10 @@ var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
 // Candidate is a column that may be the label, with the evidence for it.
 type Candidate struct {
 	Column         string `json:"column"`
-	Why            string `json:"why"` // what speaks for it
+	Why            string `json:"why"` // reasons to take it as the label
 	place          int
 	points         float64
-	named, numeric bool // its name or its values speak for it; it has numbers of many values
+	named, numeric bool // named: name or values suggest a label; numeric: many different numbers
 }
 
 // UnclearLabel is the error of a table whose columns do not tell which one is the label.

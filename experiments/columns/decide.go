@@ -108,9 +108,9 @@ func (t *Table) numbered(path string) error {
 	return err
 }
 
-// notation finds whether decimals follow a point or a comma, from the columns that are numbers in
-// one of the two only; where that says nothing and there are numbers with a comma, from the
-// delimiter.
+// notation finds whether the file has decimal points or decimal commas, from the columns that are
+// numbers in only one of the notations. If there are none and some numbers have a comma, the
+// delimiter decides.
 func (t *Table) notation(profiles []*profile) {
 	only, marked := [2]int{}, false
 	for _, p := range profiles {
@@ -137,7 +137,7 @@ func (t *Table) notation(profiles []*profile) {
 	}
 }
 
-// decide says of every column what it is.
+// decide sets the kind and the use of every column.
 func (t *Table) decide(profiles []*profile) {
 	t.Columns = make([]Column, len(profiles))
 	grouped := false
@@ -172,7 +172,7 @@ func (t *Table) decide(profiles []*profile) {
 	}
 }
 
-// describe sets what the values of a column mean, or how many there are.
+// describe sets the meaning of a column's values, or their number.
 func (c *Column) describe(p *profile) {
 	switch c.Kind {
 	case ordered.Name:
@@ -435,9 +435,9 @@ func (t *Table) dates(profiles []*profile) {
 	}
 }
 
-// fold finds columns of categories that are spelt in several ways, as yes, Yes and YES, which
-// ignore_case makes one. Single letters can mean different things by their case, as alleles do,
-// unless they are answers.
+// fold finds columns whose categories are spelt in several ways, such as yes, Yes and YES, which
+// ignore_case makes one. Single letters are not folded unless they are answers: alleles, for
+// example, differ by case.
 func (t *Table) fold(profiles []*profile) {
 	var all []string
 	for _, p := range profiles {
@@ -450,7 +450,7 @@ func (t *Table) fold(profiles []*profile) {
 	t.Spellings = strings.Join(all, "; ")
 }
 
-// folded counts the values that differ in letter case alone as the most frequent of them.
+// folded counts values that differ only in letter case under their most frequent spelling.
 func (p *profile) folded() map[string]int {
 	out, as := map[string]int{}, data.Spellings(p.levels)
 	for level, n := range p.levels {

@@ -75,8 +75,8 @@ var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?
 // Groups have at least leastGroups values, and no more than mostOfGroup rows each on average.
 const leastGroups, leastNamedGroups, mostOfGroup = 10, 5, 50
 
-// group says whom or what several cases come from. Its name tells, or its values do: there are many
-// of them, and each has several rows.
+// group identifies the person or thing from which several cases come. It is recognised by its name,
+// or by many values with several rows each.
 var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
 	named := groupName.MatchString(p.name) || idName.MatchString(p.name) && !countName.MatchString(p.name)

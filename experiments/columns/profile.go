@@ -88,7 +88,7 @@ func isToken(text string) bool {
 	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
 }
 
-var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
+var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
 
 // newProfile begins the profile of a column, given its place and the number of all columns.
 func newProfile(name string, place, columns int) *profile {
@@ -134,7 +134,7 @@ func (p *profile) add(text string) {
 	}
 }
 
-// addNumber takes the value as a number in each notation in which it is one.
+// addNumber adds the value to the tally of each notation in which it is a number.
 func (p *profile) addNumber(text string) (is bool) {
 	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // such as the code of a currency
 	if text[0] > '9' && text[0] < 0x80 && !code {               // the quick answer for most texts
@@ -197,8 +197,8 @@ func (p *profile) settle() {
 	p.texts = limits
 }
 
-// count notes which values there are, for as long as that can matter: of many values only whether
-// one repeats, and of fractions not even that.
+// count counts each different value. For a column with many values it only notes whether one
+// repeats, and for fractions it notes nothing.
 func (p *profile) count(text string) {
 	if p.levels != nil {
 		if p.runs == 0 || text != string(p.last) {
@@ -259,8 +259,8 @@ func (p *profile) addAmount(text string) (limit bool) {
 	return limit
 }
 
-// standIn is a number such as -999 that occurs more than once and is far from all others, as one is
-// that stands for a missing value.
+// standIn returns a number such as -999 that probably stands for a missing value: it occurs more
+// than once and is far from all others.
 func (p *profile) standIn() (text string, n int) {
 	if len(p.levels) < 4 { // or too many were counted
 		return "", 0
@@ -330,8 +330,8 @@ func (p *profile) dated() *dated {
 	})
 }
 
-// other is a second form in which the values are dates, or nil: it cannot be seen whether day or
-// month comes first.
+// other returns a second form in which the values are dates, if day and month cannot be told apart;
+// else nil.
 func (p *profile) other(than *dated) *dated {
 	for _, d := range p.dates {
 		if d != than && d.n == than.n && d.ranked != than.ranked {

@@ -32,7 +32,7 @@ type dated struct {
 var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
 	regexp.MustCompile(`^\d{4}`)
 
-const mostTold = 6 // zones, units or currencies that are told
+const mostTold = 6 // largest number of zones, units or currencies that a message lists
 
 // cycle is a part of a date that init proposes, and after how many days it is the same again.
 type cycle struct {
@@ -95,8 +95,8 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 // bornName are names of dates of birth, whose month and weekday hardly matter.
 var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
 
-// proposed are the parts of dates that vary. Of many that only rise from row to row, those parts
-// are left out that do not repeat, and so number the rows.
+// proposed returns the parts of dates that vary. If many dates only rise from row to row, it leaves
+// out the parts that do not repeat: they would only number the rows.
 func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
@@ -193,8 +193,8 @@ func (l *lasting) add(text string) {
 	l.sum, l.min, l.max = l.sum+v, min(l.min, v), max(l.max, v)
 }
 
-// unit is the largest unit that fits twice into the mean duration. Clocks of two fields are hours
-// and minutes, unless others have seconds too.
+// unit returns the largest unit that fits twice into the mean duration. A clock of two fields is
+// hours and minutes, unless other values have seconds.
 func (l *lasting) unit() cells.Span {
 	if l.clocks[2] == l.n {
 		return "hours"
@@ -209,5 +209,6 @@ func (l *lasting) unit() cells.Span {
 	return cells.Span(names[0])
 }
 
-// longUnit says whether a clock of two fields is hours and minutes where durations are in the unit.
+// longUnit reports whether a clock of two fields is hours and minutes, rather than minutes and
+// seconds, if durations are in the unit.
 func longUnit(unit cells.Span) bool { return unit == "hours" || unit == "days" }

@@ -117,7 +117,7 @@ type records struct {
 	lines
 	comma    rune
 	trailing int  // width of a line without the empty field after a trailing delimiter; 0: no trailing delimiter
-	single   bool // there is one column, in which an empty line is a case too
+	single   bool // the file has one column, so an empty line is a case
 	faults   *FileError
 }
 
@@ -259,7 +259,7 @@ func (l *lined) next() (line int, ok bool) {
 				return line, true
 			}
 			l.table.wrongWidth(line, len(l.fields))
-		} // else its quotes are incorrect
+		} // no fields: the quotes are incorrect
 		l.table.read++
 	}
 	return 0, false
@@ -272,8 +272,8 @@ func (l *lined) at(column int) int {
 	return at
 }
 
-// quoteEmptyLines writes the empty lines of a file of one column as "", which no reader of CSV
-// passes over.
+// quoteEmptyLines writes the empty lines of a file of one column as "", because readers of CSV skip
+// empty lines.
 func quoteEmptyLines(text string) string {
 	var out strings.Builder
 	quotes := 0

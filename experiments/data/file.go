@@ -93,7 +93,7 @@ type FileError struct {
 	Faults []Fault
 	More   int
 
-	foreign bool // it is text, and not UTF-8 as which it was read
+	foreign bool // it was read as UTF-8, and is text of another encoding
 	// place names a place of a file without lines; column 0 is a row as a whole.
 	place func(line, column int) string
 }
@@ -235,7 +235,7 @@ func open(path string, how reading) (source, error) {
 	return src, err
 }
 
-// filesOf are the files of a folder, sorted by name, without those whose names begin with . or _.
+// filesOf lists the files of a folder, sorted by name. Names that begin with . or _ are left out.
 func filesOf(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
@@ -272,8 +272,8 @@ func openFiles(folder string, how reading) (source, error) {
 	return src, err
 }
 
-// openPart is openFile for a part of a table. Parts may have other encodings than the one that is
-// declared: one that is UTF-8 is read as such.
+// openPart is openFile for a part of a table. A part that is UTF-8 is read as UTF-8, whatever
+// encoding is declared.
 func openPart(path string, how reading) (source, error) {
 	src, err := openFile(path, how)
 	if err == nil && src.doubtful() != "" {
@@ -394,7 +394,7 @@ func decode(path string, r io.Reader, encoding string, limit, size int64) (sourc
 	return e.content(in, limit, size)
 }
 
-// content reads a file that is opened, and checks that it contains text where it should.
+// content reads an opened file, and checks that a text file contains text.
 func (e *FileError) content(in input, limit, size int64) (source, error) {
 	var b strings.Builder
 	b.Grow(int(size))
@@ -613,8 +613,8 @@ func begins(r *bufio.Reader) func(magic string) bool {
 	}
 }
 
-// input opens the file r, decompressed, whose text is in an encoding unless its byte-order mark
-// names another.
+// input returns the decompressed content of the file r. Its text has the given encoding unless a
+// byte-order mark names another.
 func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	in := input{raw: &counter{Reader: r}}
 	plain := bufio.NewReaderSize(in.raw, 1<<16)

@@ -92,7 +92,7 @@ func (o *objects) at(column int) int {
 	return o.begin[column] - strings.LastIndexByte(o.text[:o.begin[column]], '\n')
 }
 
-// fault reports a mistake at a byte offset. It is the last: what follows cannot be told apart.
+// fault reports a mistake at a byte offset. Reading ends there, because the rest cannot be parsed.
 func (o *objects) fault(offset int, format string, args ...any) bool {
 	line := 1 + strings.Count(o.text[:offset], "\n")
 	o.table.faults.add(line, offset-strings.LastIndexByte(o.text[:offset], '\n'), format, args...)
@@ -118,8 +118,8 @@ func (o *objects) token() (token json.Token, offset int, ok bool) {
 	return nil, offset, false
 }
 
-// halved reports whether the text just read, which begins at offset, has U+FFFD where no such
-// character stands, but one of two escapes that only make a character together.
+// halved reports whether the text just read, which begins at offset, has a U+FFFD that stands for
+// half of a surrogate pair: an escape that makes a character only together with another.
 func (o *objects) halved(token string, offset int) bool {
 	const instead = "\ufffd"
 	n := strings.Count(token, instead)

@@ -35,7 +35,8 @@ type Leak struct {
 // a value that was only known after it. Every input is tried by itself in five folds: values as
 // categories, and numbers in as many intervals as there are classes. A test that is honestly right
 // in 85 % of the cases of each class would be as good as a leak with a probability of at most about
-// 1e-4. What is honestly better cannot be told from a leak, so this is a question to the reader.
+// 1e-4. An honest test that is better than that cannot be distinguished from a leak, so a found
+// leak is a question to the reader.
 func (d *Data) Leaks() (found []Leak) {
 	n, inputs := d.X.Dims()
 	most := min(mostLeakCases, mostLeakValues/inputs)
@@ -169,7 +170,8 @@ func (c *leakCheck) heldOut(learn func(cases []int) (rule func(value float64) in
 	return wrong
 }
 
-// largest is the class with the largest share of its cases among those counted, and this share.
+// largest returns the class with the largest fraction of its cases among the counted ones, and this
+// fraction.
 func (c *leakCheck) largest(counts []float64) (class int, share float64) {
 	for k, n := range counts {
 		if s := n / float64(c.count[k]); s > share {

@@ -24,7 +24,7 @@ type Meaning struct {
 	Duration cells.Span `yaml:"duration"`
 }
 
-// check checks all but what the meaning has to do with others.
+// check checks the meaning by itself, without other keys.
 func (m Meaning) check() error {
 	given := 0
 	for _, is := range []bool{m.Ordered != nil, m.Date != nil, m.Unit != "" || m.Limits, m.Duration != ""} {

@@ -29,8 +29,8 @@ type parquetColumn struct {
 	pages    pages // pages of the row group
 }
 
-// pages are the values of one column in one row group. A page holds, for a column whose values may
-// be missing, which of them are there, and the values that are.
+// pages reads the values of one column in one row group. If values may be missing, a page first
+// says which ones are present. The present values follow.
 type pages struct {
 	column *parquetColumn
 	chunk  *strings.Reader // pages to come
@@ -426,7 +426,7 @@ func (p *pages) truths(content []byte, as format.Encoding) (next func() (field, 
 	}, nil
 }
 
-// deltas is decoder for values that are stored as differences from those before.
+// deltas is decoder for values that are stored as differences from the previous value.
 func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (field, error), err error) {
 	c, k := p.column, -1
 	advance := func() bool { k++; return k < n }
@@ -441,7 +441,7 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 		}, err
 	case (as == format.DeltaLengthByteArray || as == format.DeltaByteArray) &&
 		(c.kind == format.ByteArray || c.kind == format.FixedLenByteArray):
-		shared := make([]int64, n) // bytes of the value before with which each begins
+		shared := make([]int64, n) // number of bytes that each value shares with the previous one
 		if as == format.DeltaByteArray {
 			if shared, content, err = differences(content, n); err != nil {
 				return nil, err

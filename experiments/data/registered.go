@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Cells are a data file as texts: the column names, all distinct, and a row per case with a text
-// for every column. The label is in the last column, unless the experiment says otherwise.
+// Cells is a data file as texts: the column names, all distinct, and a row per case with a text for
+// every column. The label is in the last column, unless the experiment says otherwise.
 type Cells struct {
 	Columns []string
 	Rows    [][]string

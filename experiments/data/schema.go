@@ -326,8 +326,8 @@ func openTest(dir, path string, how reading) (source, error) {
 // encoding returns the encoding of other files without a byte-order mark.
 func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
-// request is the request for reading further cases, with labels or to be predicted. Of the latter
-// none is dropped, and unless the experiment says error, missing inputs are NaN.
+// request returns the request for reading further cases, with labels or to be predicted. No case to
+// be predicted is dropped. Its missing inputs are NaN, unless the experiment says error.
 func (s *Schema) request(labels bool) request {
 	want := request{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
 		drop: labels && s.Unlabelled == "drop", loose: !labels}
@@ -487,8 +487,8 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	}
 }
 
-// given are the numbers of input k; NaN where one is missing, or the time of a date whose hour is
-// an input.
+// given returns the numbers of input k. A number is NaN if the value is missing, or if the hour of
+// a date is an input and its time is missing.
 func (t *table) given(k int, c Column) []float64 {
 	values := mat.Col(nil, k, t.numbers.Slice(0, len(t.rows), 0, k+1))
 	if c.Date != nil && c.Index >= 0 {

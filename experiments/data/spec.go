@@ -25,7 +25,7 @@ type Spec struct {
 	Drop     []cells.Name `yaml:"drop"`     // columns to leave out
 	ID       []cells.Name `yaml:"id"`       // columns that only identify cases
 	Group    cells.Name   `yaml:"group"`    // cases of equal group are never in both parts of a split
-	Weights  cells.Name   `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
+	Weights  cells.Name   `yaml:"weights"`  // column of case weights; weight 0 leaves a case out
 	Counts   Counts       `yaml:"counts"`   // makes the label of the successes in trials
 	Classes  []cells.Name `yaml:"classes"`  // keep only cases with these labels
 	Positive cells.Name   `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
@@ -64,7 +64,7 @@ type Spec struct {
 	Regression bool `yaml:"-"`
 }
 
-// Columns are the inputs: a list of their names, or what some of them mean, by their names.
+// Columns lists the names of the inputs, or gives the meaning of some inputs by their names.
 type Columns struct {
 	Chosen    []cells.Name       // inputs in this order; none: all columns without another role
 	Described map[string]Meaning // of inputs

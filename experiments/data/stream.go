@@ -185,8 +185,8 @@ func (p *parts) next(records int) (part, error) {
 	return out, nil
 }
 
-// line returns the next line. A NUL ends the text, which it makes no text, and so does a line
-// beyond all limits; both are reported where the text is read.
+// line returns the next line. A NUL or a line beyond all limits ends the text; the reader of the
+// text reports either.
 func (p *parts) line() (string, error) {
 	var line []byte
 	for {

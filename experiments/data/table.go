@@ -50,7 +50,7 @@ type field struct {
 	text   string
 	typed  bool    // number is known, and not to be read from the text
 	number float64 // NaN: the text is not a number
-	own    bool    // the text is no part of a longer one; other cells may share it
+	own    bool    // the text is no substring of a line; other cells may share it
 }
 
 // number is the number of a field, or NaN.
@@ -156,7 +156,7 @@ type table struct {
 	lines   []int             // line of each case
 
 	warnings   []cause.Notice
-	more       int            // columns that are renamed without a warning of their own
+	more       int            // number of columns that are renamed without a separate warning
 	dropped    int            // cases dropped because a value was missing
 	unlabelled int            // cases dropped because the label was missing
 	weightless int            // cases left out because their weight is 0
@@ -194,7 +194,7 @@ func (t *table) begin(want request, n int) error {
 	return nil
 }
 
-// kept copies a text, so that its line can be freed, unless it is no part of a line.
+// kept copies a text that is part of a line, so that the line can be freed.
 func (t *table) kept(text string, own bool) string {
 	if copied, met := t.known[text]; met {
 		return copied
@@ -312,8 +312,8 @@ var amountNames = map[role]string{weighing: "weight", succeeding: "number of suc
 // counts reports whether the role is one of a number of cases.
 func (r role) counts() bool { return amountNames[r] != "" }
 
-// append appends the row last read, whose columns begin at the given places of its line, as a case
-// or as the successes and failures of its trials. It reports whether any has a weight.
+// append appends the last row as a case, or as the successes and failures of its trials. at gives
+// the begin of each column in the line. It reports whether any of the cases has a weight.
 func (t *table) append(want request, a amounts, row, line int, at func(j int) int) bool {
 	if !t.counted {
 		if a.weight == 0 {
@@ -422,8 +422,8 @@ func (t *table) oneScale(j int, text string, v float64) {
 	}
 }
 
-// mixedScale warns if some numbers of column j have a percent sign and others have none, or if the
-// training cases differ from these cases in that.
+// mixedScale warns if some numbers of column j have a percent sign and others have none, or if only
+// the training cases, or only these cases, have percent signs.
 func (t *table) mixedScale(j int) {
 	bare, percent := t.scales[j][0], t.scales[j][1]
 	have, later := t.percent[j]

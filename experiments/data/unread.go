@@ -11,7 +11,7 @@ import (
 // no known category. The cases are predicted all the same.
 type Unread struct {
 	Column string
-	Why    string // what the values are not, and what they are taken for
+	Why    string // why the values cannot be read, and what replaces them
 	N      int
 	First  []Cell // the first few
 }

@@ -449,7 +449,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 				Style  int      `xml:"s,attr"`
 				Type   string   `xml:"t,attr"`
 				Value  *string  `xml:"v"`
-				Source *string  `xml:"f"` // of a formula, whose result is the value
+				Source *string  `xml:"f"` // formula, whose result is the value
 				Inline richText `xml:"is"`
 			}
 			if err := d.DecodeElement(&c, &e); err != nil {
@@ -537,8 +537,8 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 	return numberCell(v, 64), nil
 }
 
-// shown is a number as a date or a time where its style shows one. Days are counted from the end of
-// 1899, with a 29 February 1900 that never was, or from 1904.
+// shown converts a number to a date or a time if its style shows one. Days are counted from the end
+// of 1899, with a 29 February 1900 that never was, or from 1904.
 func (b *workbook) shown(v float64, s style) field {
 	const lastDay, millis = 2958466, 86400000
 	span := s.elapsed && !s.date

@@ -440,7 +440,7 @@ func Component[I any](d *Decoder, n *strictyaml.Node, what string, table registr
 	}
 	read := d.Reading(options)
 	if read == nil && e.NeedsOptions {
-		read = func(any) error { return nil } // what is missing is found when the component is checked
+		read = func(any) error { return nil } // checking the component finds missing keys
 	}
 	v, err = e.New(read)
 	if err != nil && err != ErrReported {

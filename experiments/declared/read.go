@@ -157,7 +157,7 @@ func Needless(part string, inference *strictyaml.Node) bool {
 }
 
 // compareWith makes a model with a comparator from one that is complete except for its inference.
-// Parts that the comparator does not use are removed, so that models that differ in these only
+// Parts that the comparator does not use are removed, so that models that differ only in such parts
 // become equal.
 func (d *Decoder) compareWith(m Model, n *strictyaml.Node) Model {
 	before, mark, none := d.Found.Found(), len(d.settings.settings), record.Plain(noPart)

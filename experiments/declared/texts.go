@@ -23,8 +23,8 @@ type Texts struct {
 	Average    string `json:"average"` // how class probabilities are averaged over latent values
 }
 
-// TextsOf are the texts of a model, from which ReadModel makes it again. A component whose type is
-// not in its table is an error that says how to register it.
+// TextsOf returns the texts of a model, from which ReadModel makes it again. A component whose type
+// is not in its table is an error that says how to register it.
 func TextsOf(m objective.Model, average objective.Average) (t Texts, err error) {
 	k, method := m.Kernels[0], m.Inference
 	if len(m.Kernels) > 1 {

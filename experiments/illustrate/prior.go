@@ -18,7 +18,7 @@ import (
 type priorIllustration struct {
 	Inputs  places   `yaml:"inputs"` // of the latent function
 	Draws   int      `yaml:"draws"`
-	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
+	Classes []string `yaml:"classes"` // only for softmax: one latent function for each class
 }
 
 // maxDraws limits the columns of one illustration.

@@ -36,8 +36,8 @@ func (a *Adjust) Corrected(f *record.Fit) (name string, parameters [][]float64, 
 	return name, parameters, threshold, among
 }
 
-// Extrapolations counts cases to which a calibration and a threshold are extrapolated, because
-// their probabilities lie far outside the range of the held-out ones.
+// Extrapolations counts cases whose probabilities lie far outside the range of the held-out ones: a
+// calibration or a threshold is extrapolated to them.
 type Extrapolations struct{ calibrated, decided int }
 
 // Calibrate corrects the probabilities of a case in place.

@@ -15,9 +15,9 @@ import (
 const clearlyHigher = 1
 
 // compareWithClimbs climbs with bfgs from the initial hyperparameters and from the end of a search.
-// Together the climbs take at most as many evaluations as the search. A climb that ends clearly
-// higher than the search is a warning, and so is an amplitude that the second climb finds not
-// determined.
+// Together the climbs take at most as many evaluations as the search. It warns if a climb ends
+// clearly higher than the search, and if the second climb shows that the data do not determine an
+// amplitude.
 func (j *Job) compareWithClimbs(ctx context.Context, chosen int, free []float64, trials []record.Trial,
 	f *record.Fit) error {
 	if !j.Climbs || free == nil {

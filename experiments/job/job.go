@@ -33,7 +33,7 @@ type Job struct {
 	Criterion  objective.Criterion // for Tuned
 	Curvature  bool                // compute standard errors
 	Whole      bool                // the training set is all of the training data
-	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
+	Optimizer  string              // the local optimiser; "" evaluates points without optimising
 	Gradients  objective.Gradients // gradients that the local optimiser uses
 	// Climbs compares the end of the search with climbs of bfgs.
 	Climbs bool
@@ -79,8 +79,8 @@ func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Crit
 	return o, p, err
 }
 
-// starting is the objective of the model that finds the start of the local optimiser, for its
-// training cases, preprocessed as all of them are.
+// starting returns the objective of the model that finds the start of the local optimiser. It has
+// StartCases training cases, with the preprocessing of all training cases.
 func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
 	if j.StartCases == 0 {
 		o, _, err := j.Objective(ctx, j.Starting, j.Criterion)
@@ -161,7 +161,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 	if j.Curvature || j.Climbs {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
 	}
-	if j.Adjust != nil { // a fit on an inner fold besides the one on all cases
+	if j.Adjust != nil { // one more fit at a time, on an inner fold
 		assess *= 2
 	}
 	trial := j.Tuned.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact)

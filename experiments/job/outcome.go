@@ -93,8 +93,8 @@ func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o O
 	return o, err
 }
 
-// otherAverage compares predictions of the held-out cases, by an average, with those at the mode;
-// those at the mode with averaged ones.
+// otherAverage compares averaged predictions of the held-out cases with predictions at the mode of
+// the latent values.
 func (p *Prepared) otherAverage(fit *objective.Point, average objective.Average, q cv.Predictions) (
 	*record.OtherAverage, error) {
 	var other objective.Average = objective.MAP{}

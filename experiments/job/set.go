@@ -39,7 +39,7 @@ type Set struct {
 	mu       sync.Mutex
 	prepared *Prepared // nil: not computed yet, or released
 	Studies  int       // number not assessed yet; the last one releases prepared
-	users    int       // number of running jobs; the last one releases what their covariances share
+	users    int       // number of running jobs; the last one releases their shared covariances
 }
 
 // Prepared is a training set ready for fits: preprocessing is fitted on the training part only,
@@ -59,7 +59,7 @@ type Prepared struct {
 	Warnings     []cause.Notice
 }
 
-// some are these of the training cases, without what is held out.
+// some returns these training cases, without held-out cases.
 func (p *Prepared) some(of []int) *Prepared {
 	few := &Prepared{Data: p.Data}
 	few.Data.X = &kernel.Inputs{X: data.PickRows(p.Data.X.X, of)}

@@ -44,7 +44,7 @@ func Order(dir string, c Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// the end of a line that was cut off, so that it does not damage this one
+	// line end for a line that was cut off, so that the next one is intact
 	var before []byte
 	last := make([]byte, 1)
 	if end, _ := f.Seek(0, io.SeekEnd); end > 0 {
@@ -58,7 +58,7 @@ func Order(dir string, c Command) (err error) {
 	return err
 }
 
-// commands is a control file as far as it has been read.
+// commands has the lines of a control file that have been read.
 type commands struct {
 	control record.Control
 	bytes   int64

@@ -45,10 +45,10 @@ type Options struct {
 }
 
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
-// DIR/journal of append-only segments, one per process that wrote, one JSON line (record.Line) per
-// job; the state is the union of the segments, so processes share a folder without locks. Nothing
-// is ever rewritten: every process that opens a folder writes its own segment. Lines of other
-// plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
+// DIR/journal of append-only segments, with one JSON line (record.Line) per job. Every process that
+// opens the folder writes a segment of its own, so segments need no lock; leases reserve jobs.
+// Nothing is ever rewritten: the state is the union of the segments. Lines of other plans, which an
+// extended experiment leaves in its folder, are kept separately: see Earlier.
 //
 // Every line ends with a checksum. A line that raises the attempt of a job withdraws its earlier
 // results, so that it runs again: only the lines of the highest attempt of a key count. So the
@@ -71,7 +71,7 @@ type Journal struct {
 	file     *os.File           // this process's segment
 	written  int                // lines in file
 	risk     float64            // seconds of computing time in file that are not synced
-	err      error              // the first failed write, after which the end of file is unknown
+	err      error              // the first failed write; the end of file is unknown after it
 
 	commands commands
 }
@@ -321,8 +321,8 @@ func (j *Journal) add(e entry) error {
 // replacedBy reports whether a job that took too long has a result now.
 func (e entry) replacedBy(other entry) bool { return e.line.TimedOut() && !other.line.TimedOut() }
 
-// same returns an error if two results of a job differ, unless the second took too long, which
-// depends on time.
+// same returns an error if two results of a job differ. A second result that ended by a time limit
+// is no error, because it depends on time.
 func (e entry) same(other entry) error {
 	a, b := e.line, other.line
 	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
@@ -646,7 +646,7 @@ func (j *Journal) Claim(key string) (ours bool, err error) {
 		return false, cmp.Or(missing, writing(err))
 	}
 	if fresh {
-		_, err = j.Refresh() // what the last holder has finished
+		_, err = j.Refresh() // reads the results of the last holder
 	}
 	return ours && err == nil, err
 }

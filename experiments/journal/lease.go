@@ -17,12 +17,13 @@ const (
 	silent = 60 * time.Second // after this time without a beat it counts as dead
 )
 
-// leases are reservations of jobs, for processes that share a folder: DIR/journal/leases/JOB is a
-// file that names its holder, made exclusively, and HOLDER.alive one that the holder touches again
-// and again. Both have the name HOST-PID-N of the holder's segment and in a second line its
-// machine.Process, because containers may have equal names and numbers. The lease of a holder that
-// has died is taken away: at once if machine.Ended knows of its end, else when its file has not
-// changed for a minute of this process's own clock, so that the clocks of machines need not agree.
+// leases reserves jobs for one of the processes that share a folder. The file
+// DIR/journal/leases/JOB names the holder, and only one process can create it. The holder touches
+// the file HOLDER.alive again and again. Both files have the name HOST-PID-N of the holder's
+// segment. Their second line is its machine.Process, because containers may have equal names and
+// numbers. The lease of a holder that has died is removed at once if machine.Ended reports its end.
+// Otherwise it is removed when HOLDER.alive has not changed for a minute, by the clock of this
+// process, so that the clocks of machines need not agree.
 type leases struct {
 	mu     sync.Mutex
 	folder string

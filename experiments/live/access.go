@@ -24,9 +24,9 @@ var policies = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 }
 
-// access decides who is answered. Every user of this machine can connect to a loopback address, so
-// a request needs the token of the server: as ?token=…, which gives a browser a cookie for its
-// further requests, or as a header Authorization: Bearer …
+// access decides which requests are answered. Every user of this machine can connect to a loopback
+// address, so a request needs the token of the server: as ?token=…, which gives a browser a cookie
+// for its further requests, or as a header Authorization: Bearer …
 type access struct {
 	command string // that started the server
 	token   string // empty: none is needed

@@ -53,7 +53,7 @@ type Handler struct {
 
 // state is the content of the folder at some time, and what is shown of it.
 type state struct {
-	folder   *run.Folder       // what was read; nil: nothing
+	folder   *run.Folder       // the folder as read; nil: not read
 	err      string            // why it could not be read
 	report   *reports.Report   // report of the last readable content of the folder; nil: none yet
 	timed    *reports.Report   // the same report with times, for the served page

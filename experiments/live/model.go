@@ -25,8 +25,8 @@ import (
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
-	firstRead  = 1 << 20 // bytes of a request that is read at once, whatever others do
-	maxLarge   = 8       // larger requests in memory; others wait before more of them is read
+	firstRead  = 1 << 20 // bytes of a request that are read without waiting for other requests
+	maxLarge   = 8       // number of larger requests in memory; further ones wait unread
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
@@ -182,7 +182,7 @@ func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []b
 	if err != nil {
 		return nil, release, badRequest{fmt.Errorf("the request could not be read: %w", err)}
 	}
-	_ = connection.SetReadDeadline(time.Time{}) // else the context would end with it
+	_ = connection.SetReadDeadline(time.Time{}) // the deadline would end the context
 	return read.Bytes(), release, nil
 }
 

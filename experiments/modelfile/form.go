@@ -46,7 +46,7 @@ func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{o
 // for bit.
 type File struct {
 	Schema      Form               `json:"schema"`
-	About       string             `json:"about,omitempty"` // what is predicted from what, in words
+	About       string             `json:"about,omitempty"` // label and inputs, in words
 	Experiment  string             `json:"experiment"`      // the name in the YAML file
 	Seed        uint64             `json:"seed"`
 	Build       record.Build       `json:"build"`
@@ -67,7 +67,7 @@ type File struct {
 	Training *Training    `json:"training,omitempty"`
 	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
 	State    approx.State `json:"state"`              // of the approximation; condensed with inducing inputs
-	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
+	Samples  []Sample     `json:"samples,omitempty"`  // samples of Markov chains to average over
 	// Coefficients of logistic regression, for readers; predictions are made from State.
 	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
 	// Calibrate names the calibration of class probabilities. Calibration has its parameters for
@@ -88,7 +88,7 @@ type File struct {
 type Training struct {
 	Cases   int             `json:"cases"`
 	Counts  []int           `json:"counts,omitempty"`  // of each class
-	Weights []float64       `json:"weights,omitempty"` // of each class, where cases have weights: their sums
+	Weights []float64       `json:"weights,omitempty"` // sums of case weights per class, if any
 	Moments *record.Moments `json:"moments,omitempty"` // of numeric targets
 	// Medians has the medians of the preprocessed inputs if there are no inducing inputs. They
 	// replace missing values if Preprocess does not.

@@ -349,8 +349,9 @@ func (c *Fitted) at(theta []float64, s approx.State) (*objective.Point, error) {
 	return c.objective.Restore(theta, s)
 }
 
-// Posteriors are the posteriors over which predictions are averaged: the samples of Markov chains,
-// restored one at a time, or else the one of the file. A comparator has none.
+// Posteriors iterates over the posteriors over which predictions are averaged. These are the
+// samples of Markov chains, restored one at a time, or else the one posterior of the file. A
+// comparator has none.
 func (c *Fitted) Posteriors() iter.Seq2[*objective.Point, error] {
 	return func(yield func(*objective.Point, error) bool) {
 		if len(c.file.Samples) == 0 {

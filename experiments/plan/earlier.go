@@ -56,8 +56,9 @@ func (p *planner) readEarlier(name string) (*earlier, error) {
 	return e, nil
 }
 
-// alike is the number of the configuration with the same kernel, mean, likelihood and
-// hyperparameters; of several the one that is tuned with the same inference, or else the first.
+// alike returns the number of the configuration with the same kernel, mean, likelihood and
+// hyperparameters. If there are several, it is one that is tuned with the same inference, or else
+// the first.
 func (e *earlier) alike(c record.Configuration) (k int, err error) {
 	k = -1
 	for i, of := range e.Configurations {

@@ -35,9 +35,9 @@ import (
 const (
 	// KeyForm is the version of the form of keys, recorded in the manifest.
 	KeyForm = 1
-	// sharedVersion is the version of what all components share: linear algebra, the objective and
-	// its warm starts, sums and products of kernels, pooled scores. It is raised if results change
-	// by more than rounding for a reason outside the components.
+	// sharedVersion is the version of the code that all components use: linear algebra, the
+	// objective and its warm starts, sums and products of kernels, pooled scores. It is raised if
+	// results change by more than rounding for a reason outside the components.
 	sharedVersion = 2
 )
 
@@ -83,7 +83,8 @@ func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average
 	return mustMarshal([]any{configurationKey(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
 
-// startedAt adds the hyperparameters at which searches start, where those are not the model's.
+// startedAt adds the hyperparameters at which searches start, if they differ from the model's
+// initial values.
 func startedAt(identity []byte, starts ...[]param.Spec) []byte {
 	if starts == nil {
 		return identity
@@ -103,8 +104,8 @@ func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
 	return keys
 }
 
-// planKey identifies a plan by its studies, their numbers of trials, and what decides which of them
-// run.
+// planKey identifies a plan by its studies, their numbers of trials, and the settings that decide
+// which studies run.
 func planKey(m record.Manifest) string {
 	parts := [][]byte{[]byte(m.Tune)}
 	for _, c := range m.Configurations {
@@ -287,8 +288,8 @@ func fittingKey(t *job.Set, identity []byte, tune spec.Tune) string {
 	return hashed(identity, mustMarshal([][]int{t.Train, t.Test}))
 }
 
-// tuneIdentity returns everything in the section on which the result of a given trial, or of a fit
-// at given hyperparameters, depends. The number of trials and their locations are not included, so
+// tuneIdentity returns the settings of the section that can change the result of a given trial, or
+// of a fit at given hyperparameters. The number of trials and their locations are not included, so
 // an experiment with more trials keeps the existing ones.
 func tuneIdentity(t spec.Tune) any {
 	var length [3]int

@@ -10,15 +10,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// batch is a number of trials with equal numbers of points, and how many of them at least run one
-// after another.
+// batch is a number of trials with equal numbers of points, and the least number of them that run
+// one after another.
 type batch struct {
 	trials, points, rounds int
 	preliminary            bool
 }
 
-// batches returns the trials of a study: its first batch, and as many like the last of them as its
-// budget leaves. An assessment follows. once is the number of trials if all are in the first batch,
+// batches returns the trials of a study: its first batch, and then trials like the last one up to
+// its budget. An assessment follows. once is the number of trials if all are in the first batch,
 // else 0.
 func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	first := s.First()
@@ -161,7 +161,7 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		assess += climbs * tuned.Evaluation()
 	}
 	add(batch{1, 1, 1, false}, 1+samples, assess)
-	first := choosing(r, j.Tuned, s, dim, free) // the other jobs wait for it
+	first := choosing(r, j.Tuned, s, dim, free) // all other jobs wait for it
 	c.All, c.Path, c.Longest = c.All+first, c.Path+first, c.Longest+first
 	return c, true
 }

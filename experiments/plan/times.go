@@ -21,7 +21,7 @@ import (
 
 // FitTimes are expected times of the parts of a fit, in seconds of processor time.
 type FitTimes struct {
-	First    float64 // what kernels compute once for their inputs
+	First    float64 // computations of kernels that are done once for their inputs
 	Gram     float64 // the covariance matrix
 	Fit      float64 // the iteration, from a cold start
 	Again    float64 // the iteration, from the state of a nearby fit
@@ -89,8 +89,8 @@ func (r *Rates) speed(m objective.Model, classes, dim int) (s speed, ok bool) {
 // mostClasses is the number of classes that are timed at most: the nominal growth serves beyond.
 const mostClasses = 5
 
-// measure times the log evidence and its gradient on two small sets of data, and returns the speed
-// with which the nominal times are those.
+// measure times the log evidence and its gradient on two small sets of data. It returns the speed
+// for which the nominal times equal the measured ones.
 func measure(ctx context.Context, m objective.Model, classes, dim int) (_ speed, err error) {
 	m.Inference, _ = approx.With(m.Inference, nil)
 	if a, ok := m.Inference.(approx.Abridger); ok {

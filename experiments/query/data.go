@@ -55,7 +55,7 @@ func Describe(name, label string) (out Described, err error) {
 		d, err = ReadAny(&from)
 	case err == nil:
 		out.Table = t
-		if t.Inputs() == 0 { // which is no data set yet, and its columns say why
+		if t.Inputs() == 0 { // no data set: the reasons of the columns say why
 			out.Summary = data.Summary{Name: filepath.Base(name), Form: t.Form, Cases: t.Rows, Classes: t.Classes}
 			return out, nil
 		}

@@ -41,7 +41,7 @@ type Answer struct {
 // CorrectedAnswer is approx.Corrected.
 type CorrectedAnswer struct {
 	LogEvidence record.Number `json:"log_evidence"` // nats
-	Next        record.Number `json:"next_term"`    // what the correction leaves out, nats
+	Next        record.Number `json:"next_term"`    // first omitted term of the correction, nats
 }
 
 // TestAnswer has the scores of the predictions for the test cases: for classes, or for numeric

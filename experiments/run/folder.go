@@ -30,7 +30,7 @@ type Folder struct {
 	Manifest record.Manifest
 	Lines    []record.Line
 	Notes    []string       // problems of the records
-	Control  record.Control // what the commands given by hand amount to
+	Control  record.Control // combined effect of the commands of the control file
 }
 
 // ReadFolder reads the manifest and the journal of a run folder.

@@ -55,7 +55,7 @@ type LaidOut struct {
 	Layout
 	Plan  *plan.Plan
 	Dir   string
-	retry bool // only Missing counts the failed jobs as missing, because nothing is written
+	retry bool // Missing counts the failed jobs as missing; nothing is written
 }
 
 // LayOutOptions are options of LayOut.
@@ -303,7 +303,7 @@ type Wave struct {
 	Index   int     // index of the wave
 	Blocks  []int   // blocks with missing jobs, ascending
 	Seconds float64 // processor time of the largest block
-	Longest float64 // processor time of the longest unit, which one worker runs
+	Longest float64 // processor time of the longest unit: one worker runs a unit
 	All     float64 // processor time of all blocks
 }
 

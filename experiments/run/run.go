@@ -142,7 +142,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
 	}
-	// counts as memory in use, but takes none: make would clear memory that was used before
+	// counts as memory in use but takes none; make would clear reused memory and so take it
 	var floor strings.Builder
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {

@@ -14,7 +14,7 @@ import (
 // stands for the text {NAME}.
 var placeholder = regexp.MustCompile(`\{\{([A-Za-z][A-Za-z0-9_]*)\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}`)
 
-// nearly matches what looks like a placeholder and is none, such as { rate } and {rate:.3f}.
+// nearly matches texts that look like a placeholder and are none, such as { rate } and {rate:.3f}.
 var nearly = regexp.MustCompile(`\{\s*([A-Za-z][A-Za-z0-9_]*)\s*([:!][^{}]*)?\}`)
 
 // fill replaces the placeholders of an argument by the texts of the values.

@@ -136,8 +136,8 @@ func (o *listed) complaints() (all []string) {
 	return all
 }
 
-// refusals are the cluster's last reasons for not making pods for these Jobs, such as an exhausted
-// quota. Without permission to read events there are none.
+// refusals returns the cluster's last reasons for not making pods for these Jobs, such as an
+// exhausted quota. Without permission to read events there are none.
 func (e *kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
 	var events struct{ Items []clusterEvent }
 	if len(lacking) == 0 || e.get(ctx, &events, "events",

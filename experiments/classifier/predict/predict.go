@@ -48,8 +48,9 @@ type Score struct {
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
-// Deciding returns the classifier with the user's threshold and costs, where they are given, in
-// place of its own. A cost of rejecting alone goes with its own loss.
+// Deciding returns the classifier with the user's threshold and costs in place of the ones of the
+// model file, if the user gives any. If the user gives only a cost of rejecting, the loss of the
+// model file is kept.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict

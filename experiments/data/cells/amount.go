@@ -10,7 +10,7 @@ import (
 // Amount is a number as tables write it: with a unit behind it, or a limit of detection.
 type Amount struct {
 	Value float64
-	Unit  string // what stands behind the number, without blanks; empty: nothing
+	Unit  string // text behind the number, without blanks; may be empty
 	Limit string // "<" or ">": the value is below or above the number; empty: it is the number
 	Sign  string // a percent sign, or the currency, of a number without a unit
 }

@@ -136,9 +136,9 @@ func WellKnown(unit string) bool {
 	return is
 }
 
-// Convert returns how many of the unit to one of the unit from is. Units that are spelt alike are
-// the same, unless letter case makes them different ones, such as mg and Mg, or Mb and MB. Others
-// must be lengths, weights, volumes, or sizes of files in bits or in bytes.
+// Convert returns the size of one unit from in units of to. Letter case counts only if it
+// distinguishes units, such as mg and Mg, or Mb and MB. Differently spelt units must be lengths,
+// weights, volumes, or sizes of files in bits or in bytes.
 func Convert(from, to string) (times float64, ok bool) {
 	a, convertible := known(from)
 	b, also := known(to)

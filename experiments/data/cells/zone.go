@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Zone is a zone of time: utc, hours and minutes that its clock is ahead of that, as +01:00, or a
-// name as Europe/Berlin, of the time zone database that the machine must then have.
+// Zone is a time zone: utc, an offset from UTC such as +01:00, or a name such as Europe/Berlin. A
+// name needs the time zone database of the machine.
 type Zone string
 
 // UnmarshalText reads a zone.
