@@ -90,8 +90,8 @@ func TestFitPredictAndServe(t *testing.T) {
 	}
 }
 
-// TestFitByLogEvidence: the classifier by log evidence is that of the largest, whatever the searches maximise. Here
-// leave-one-out prefers another model.
+// TestFitByLogEvidence: the classifier chosen by log evidence has the largest one, whatever the
+// searches maximise. Here leave-one-out prefers another model.
 func TestFitByLogEvidence(t *testing.T) {
 	const file = "name: by\ndata: {dataset: crabs, subsample: 40, preprocess: standardize}\n" +
 		"model: {kernel: [{se: {length_scale: {fixed: 0.5}}}, {se: {length_scale: {fixed: 40}}}, linear], likelihood: probit, " +

@@ -357,7 +357,8 @@ func TestSchemasOfOutputs(t *testing.T) {
 	}
 }
 
-// Every property of results.json has a description, and that of a number names its scale.
+// Every property of results.json has a description, and the description of a number names its
+// scale.
 func TestResultsAreDescribed(t *testing.T) {
 	var text bytes.Buffer
 	if err := catalogue.WriteSchema(&text, "results"); err != nil {

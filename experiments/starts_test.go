@@ -21,7 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// evaluations sums those of the trials of a configuration, preliminary or not.
+// evaluations sums the evaluations of the trials of a configuration, either the preliminary or the
+// other ones.
 func evaluations(c reports.Configuration, preliminary bool) (n int) {
 	for _, s := range c.Studies {
 		for _, t := range s.Trials {
@@ -34,8 +35,8 @@ func evaluations(c reports.Configuration, preliminary bool) (n int) {
 }
 
 // Methods that start at Laplace's optimum of the same training cases reach the best optimum that
-// they reach from all starts, after less than half of the evaluations. The preliminary trials are
-// those of the configuration with Laplace's method.
+// they reach from all starts, after less than half of the evaluations. The preliminary trials equal
+// the trials of the configuration with Laplace's method.
 func TestStartsAtLaplacesOptimum(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize, subsample: 60}

@@ -145,8 +145,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// A run computes nothing twice, and its records equal those of a run in which every study computes
-// everything itself. The folder of such a run resumes from any point.
+// A run computes nothing twice, and its records equal the records of a run in which every study
+// computes everything itself. The folder of such a run resumes from any point.
 func TestNothingIsComputedTwice(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(repetitive)) {
 		t.Run(name, func(t *testing.T) {

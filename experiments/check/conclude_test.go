@@ -49,7 +49,7 @@ func TestErrorsOfGradients(t *testing.T) {
 		s := checked(t, c.value, c.first, 0.2)
 		s.at.gradient[1] += c.off
 		s.conclude()
-		// the differences have the rounding of 1500 times that of the log evidence
+		// the rounding of the differences is 1500 times the rounding of the log evidence
 		if got := float64(s.row.GradientError); math.Abs(got-c.want) > 0.02*c.want {
 			t.Errorf("%+v: error %v", c, got)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The defaults are those of the comments, and every option sets what it is named after.
+// The defaults are as documented, and every option sets the field that it is named after.
 func TestOptions(t *testing.T) {
 	for classes, want := range map[int]objective.Model{
 		2: {Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}},

@@ -61,8 +61,8 @@ func TestMeasuresProposed(t *testing.T) {
 	}
 }
 
-// Percent signs and currencies are no units: a column that has them beside a unit is left out, and one that has them
-// beside plain numbers is told.
+// Percent signs and currencies are no units: a column that has them and a unit is left out, and a
+// column that has them and plain numbers gives a warning.
 func TestSignsBesideNumbers(t *testing.T) {
 	for _, of := range []struct{ sign, other, want string }{
 		{"%d.5 %%", "%d mmol/mol", "in mmol/mol and %; write all in one unit"},

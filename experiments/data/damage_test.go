@@ -59,7 +59,7 @@ func TestFlippedBits(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 			continue
 		}
-		step := 1 + 6*(len(content)/800) // of a larger file one bit of each byte
+		step := 1 + 6*(len(content)/800) // a larger file has fewer flips: steps of 6 bits and more
 		for bit := 0; bit < 8*len(content); bit += step {
 			broken := []byte(content)
 			broken[bit/8] ^= 1 << (bit % 8)
@@ -168,7 +168,7 @@ func keys(n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// diagonal has n columns, of which row i has a value in column i modulo n.
+// diagonal has n columns. Row i has a value only in column i modulo n.
 func diagonal(n, rows int) (cells [][]string) {
 	for i := range rows {
 		row := make([]string, i%n+1)

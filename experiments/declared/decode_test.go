@@ -222,8 +222,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Inputs with a source in common share a length scale, and those with categories need a kernel for
-// these.
+// Inputs from the same column share a length scale. Inputs of categories need a kernel for
+// categories.
 func TestModelsOnColumns(t *testing.T) {
 	ard := Model{Model: objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}}}}
 	m, err := ard.OnColumns([]int{0, 0, 2}, nil)

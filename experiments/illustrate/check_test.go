@@ -267,8 +267,8 @@ func TestPosteriorOfAStandardNormalPrior(t *testing.T) {
 	}
 }
 
-// Where EP fails at a cavity, the record has that cavity: on the pair of García-Fernández et al.
-// that of the first value, -117.9, after the second update.
+// If EP fails at a cavity, the record has that cavity. For the pair of García-Fernández et al. it
+// is the cavity of the first value, -117.9, after the second update.
 func TestFailedCavityIsRecorded(t *testing.T) {
 	i := filled(t, posteriorIllustration{Labels: []float64{1, 1}, Mean: []float64{-0.5, -3},
 		Covariance: [][]float64{{1, 0.8}, {0.8, 1}}}, modelOf(t, "se", "noisy_threshold", "{ep: {negative_sites: keep}}"))

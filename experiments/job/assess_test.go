@@ -35,8 +35,9 @@ func allNear(a, b []float64, within float64) bool {
 	return slices.EqualFunc(a, b, func(a, b float64) bool { return near(a, b, within) })
 }
 
-// An assessment has the fit to the training cases, what it predicts for the held-out ones, and, if
-// it is of all training data, what figures show; that of a twin is kept for it.
+// An assessment has the fit to the training cases and its predictions for the held-out ones. If it
+// uses all training data, it also has the data of figures. The assessment of a twin is kept for the
+// twin.
 func TestAssessment(t *testing.T) {
 	best := []float64{0.3, 0.5}
 	for _, c := range []struct {
@@ -138,7 +139,8 @@ func TestAssessmentOfWeightedCases(t *testing.T) {
 	}
 }
 
-// Of numeric targets an assessment has the moments, and those of the training cases as a baseline.
+// For numeric targets an assessment has the predicted moments, and the moments of the training
+// cases as a baseline.
 func TestAssessmentOfNumbers(t *testing.T) {
 	j := crowd(approx.Exact{}, approx.Exact{}, 14, 15, 16)
 	d := j.Set.Source
@@ -313,7 +315,7 @@ func TestAssessmentIsAdjusted(t *testing.T) {
 	}
 }
 
-// Standard errors are those of the objective that was tuned, at the chosen point.
+// Standard errors are computed from the tuned objective, at the chosen point.
 func TestAssessmentHasStandardErrors(t *testing.T) {
 	j := crowd(approx.EP{}, approx.Laplace{})
 	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})

@@ -226,7 +226,8 @@ func TestPreparedIsReleased(t *testing.T) {
 	}
 }
 
-// Chains that disagree and those of few effective samples are told apart; failed ones are left out.
+// Chains that disagree get another warning than chains with few effective samples. Failed chains
+// are left out.
 func TestPosteriorOfChains(t *testing.T) {
 	points := func(values ...float64) (t record.Trial) {
 		for _, v := range values {

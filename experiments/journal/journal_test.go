@@ -231,7 +231,8 @@ func TestJournalEveryByte(t *testing.T) {
 	}
 }
 
-// A line without a checksum is damaged, and so is one whose checksum is that of other bytes, or that the check refuses.
+// A line is damaged if it has no checksum, if the checksum belongs to other bytes, or if the check
+// refuses the line.
 func TestLinesWithoutChecksums(t *testing.T) {
 	lines := someLines(3)
 	bare, err := json.Marshal(lines[0])

@@ -261,8 +261,8 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// Of two fits of a study the one that knows more enqueued points is listed, and those of other
-// studies are.
+// Of two fits of a study only the one that knows more enqueued points is listed. Fits of other
+// studies are listed too.
 func TestFitsOfAStudy(t *testing.T) {
 	j := ofPlan(t, "", Options{})
 	fit := func(key string, study, own int) record.Line {
@@ -334,7 +334,7 @@ func TestSyncedTime(t *testing.T) {
 	}
 	for _, c := range []struct {
 		seconds []float64
-		synced  bool // by the last
+		synced  bool // the last Append syncs the file
 	}{{[]float64{0.5}, false}, {[]float64{0.5, 0.25}, false}, {[]float64{0.5, 0.5}, true}, {[]float64{0.5, 0.25, 0.5},
 		true}, {[]float64{3}, true}} {
 		j := started(os.DevNull)

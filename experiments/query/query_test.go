@@ -44,7 +44,7 @@ func TestGrids(t *testing.T) {
 	}
 }
 
-// A name is that of a bundled set or else of a file that is there.
+// A name means a bundled set, or else an existing file.
 func TestSources(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n")
 	if s, err := Source("crabs"); err != nil || s.Dataset != "crabs" || s.Train != "" {
@@ -132,8 +132,8 @@ func TestWavesAreWritten(t *testing.T) {
 	}
 }
 
-// Everything that is asked of a model is answered, or a warning says why not; the gradient is that
-// of the log evidence, by differences.
+// Everything that is asked of a model is answered, or a warning says why not; the gradient equals
+// differences of the log evidence.
 func TestAnswers(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n3,a\n4,b\n5,b\n6,a\n")
 	q := Query{Data: file, Test: file, Mean: "zero", Kernel: "se", Likelihood: "probit", Inference: "ep", Classes: "joint",

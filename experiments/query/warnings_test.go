@@ -169,7 +169,7 @@ func TestMissingValuesAreCounted(t *testing.T) {
 	if !slices.Equal(d.Missing, []data.Gap{{Input: "x", N: 20}}) {
 		t.Errorf("missing: %+v", d.Missing)
 	}
-	// a bundled set, of which 16 cases have no V6
+	// a bundled set; 16 of its cases have no V6
 	if d, err = Describe("breast_cancer", ""); err != nil || !slices.Equal(d.Missing, []data.Gap{{Input: "V6", N: 16}}) {
 		t.Errorf("missing: %+v, %v", d.Missing, err)
 	}

@@ -278,7 +278,7 @@ func TestSlurmTimes(t *testing.T) {
 	for _, c := range []struct {
 		time     string
 		measured bool
-		want     []string // of a block of each wave and the rest; "": none
+		want     []string // limits of a block of each wave and of the rest; "": none
 	}{{"2:00:00", true, []string{"2:00:00", "2:00:00", "2:00:00"}}, {"90", false, []string{"90", "90", "90"}},
 		{"", true, []string{"30", "13", "12"}}, {"", false, []string{"", "", ""}}} {
 		dir := slurmed(t, "exit 1")
@@ -478,7 +478,8 @@ func TestKubernetesObjects(t *testing.T) {
 		if name := job.Metadata.Annotations["gpc-tune/experiment"]; name != r.Plan.Name() {
 			t.Errorf("%s: the experiment is %q", want.name, name)
 		}
-		for _, labels := range []map[string]string{job.Metadata.Labels, s.Template.Metadata.Labels} { // by which the queue finds them
+		// The queue finds Jobs by these labels.
+		for _, labels := range []map[string]string{job.Metadata.Labels, s.Template.Metadata.Labels} {
 			if labels[instanceLabel] != instance(r) || labels[componentLabel] != want.name {
 				t.Errorf("%s: labels %v", want.name, labels)
 			}
@@ -582,7 +583,8 @@ func TestOptionsOfEngines(t *testing.T) {
 	}
 }
 
-// The status of a run that was submitted says what is in the queue and how to go on; that of other runs does not.
+// The status of a submitted run has its jobs in the queue and the next command. The status of other
+// runs does not.
 func TestStatus(t *testing.T) {
 	slurmed(t, "exit 1")
 	laid := func(engine string) *run.LaidOut {

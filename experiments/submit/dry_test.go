@@ -124,8 +124,8 @@ func TestProgramMustLast(t *testing.T) {
 	}
 }
 
-// The Jobs of a run are replaced by those of its missing part, in its namespace; a dry run prints
-// them after the Dockerfile, and does nothing else.
+// The Jobs of a run are replaced by Jobs for its missing part, in its namespace. A dry run only
+// prints them after the Dockerfile.
 func TestKubernetesSubmits(t *testing.T) {
 	dir := standIns(t, map[string]string{"kubectl": `echo "$@" >> "$FAKE/calls"; echo "$1 done"
 if [ -f "$FAKE/$1" ]; then cat "$FAKE/$1" >&2; exit 1; fi`})

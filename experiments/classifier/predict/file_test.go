@@ -25,8 +25,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// rows writes n cases of three inputs, one of which is a combination of the others, with labels
-// that depend on them: classes, or numbers if classes is 0.
+// rows writes n cases of three inputs with labels that depend on them. One input is a combination
+// of the others. Labels are classes, or numbers if classes is 0.
 func rows(n, classes int, seed uint64) string {
 	var b strings.Builder
 	b.WriteString("who,x,label,y,z\n")

@@ -93,7 +93,7 @@ func FuzzParseAmount(f *testing.F) {
 	})
 }
 
-// Each text is a duration of so many seconds.
+// Each text is a duration of the given number of seconds.
 func TestParseDuration(t *testing.T) {
 	for _, of := range []struct {
 		text    string
