@@ -100,15 +100,15 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// Run runs what is missing of a plan in the run folder dir, and writes the results there. The
+// Run runs the missing jobs of a plan in the run folder dir, and writes the results there. The
 // report covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	return run.Run(ctx, p.of, dir, o)
 }
 
-// Search searches the function in the run folder dir, and goes on with what is on record there. x
-// is its best point, in natural units, and value its value there. If the search ended early with an
-// error, they are the best so far. What gpc-tune report prints of the folder is all that was found.
+// Search searches the function in the run folder dir, and continues the search recorded there. x is
+// its best point, in natural units, and value its value there. If the search ended early with an
+// error, they are the best so far. gpc-tune report prints all findings from the folder.
 func Search(ctx context.Context, dir string, f search.Function, o Options) (x []float64, value float64, err error) {
 	p, err := plan.Searching(ctx, f)
 	if err != nil {

@@ -284,7 +284,7 @@ func fieldsOf(s jsonschema.Schema) (fields [][2]string) {
 	return fields
 }
 
-// Names lists what Explain explains.
+// Names lists all names that Explain knows.
 func Names() (names []string) {
 	for _, k := range spec.Kinds() {
 		for _, e := range k.Entries {

@@ -137,7 +137,7 @@ var studies = []study{
 // Started is an experiment to start with.
 type Started struct {
 	Text     string   // the configuration file
-	About    string   // what is predicted from what
+	About    string   // description of the label and the inputs
 	Seconds  float64  // expected duration, with a worker for every core; 0: unknown
 	LeftOut  string   // parts of a larger study that would take too long; empty: none
 	Warnings []string // warnings of the plan

@@ -156,7 +156,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 }
 
 // subjects lists the methods to be checked. Methods with the same sampled log evidence follow the
-// subject that samples it. notes list what is not checked.
+// subject that samples it. notes list the methods that are not checked.
 func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 	var groups [][]plan.Configured
 	index := map[group]int{}

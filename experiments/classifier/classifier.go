@@ -1,5 +1,5 @@
 // Package classifier goes from arrays to probabilities: it tunes a Gaussian-process classifier on
-// rows of inputs and labels of any type, predicts, and keeps what it has learnt.
+// rows of inputs and labels of any type, predicts, and saves the fitted classifier.
 //
 //	c, err := classifier.Train(ctx, x, labels)
 //	proba, err := c.Proba(ctx, z) // proba[i][k] is that of class c.Classes()[k] in row i of z
@@ -54,7 +54,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// ErrMemory marks what needs more memory than there is.
+// ErrMemory is the error of a computation that needs more memory than is free or allowed.
 var ErrMemory = machine.ErrMemory
 
 // Classifier is a fitted classifier for labels of type L. It does not change, and any number of

@@ -60,7 +60,7 @@ var answer = Kind{Name: "yes or no", Use: Input, is: func(p *profile) (string, b
 	return p.some(), len(p.levels) == 2 && answered(slices.Collect(maps.Keys(p.levels)))
 }}
 
-// answered says whether the texts are a pair of answers, whatever their case.
+// answered reports whether the texts are a pair of answers in any letter case.
 func answered(words []string) bool {
 	var lower []string
 	for _, w := range words {

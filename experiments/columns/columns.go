@@ -14,10 +14,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// asked is why a column is the label that the user named.
+// asked is the reason given for a label that the user named.
 const asked = "as asked for"
 
-// Column is a column of a file and what it was taken for.
+// Column describes a column of a file and its use.
 type Column struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // of kinds, or label

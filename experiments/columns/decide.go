@@ -24,9 +24,9 @@ const (
 	fewLevels = 5
 )
 
-// Read goes once through a file of columns and decides what each is. label names the column of the
-// label, by its name or its number from 1; empty lets the file decide. It is an error if data.Scan
-// fails, if there is no such column, or if no column could be the label.
+// Read reads a file of columns once and decides the kind and use of each. label names the column of
+// the label, by its name or its number from 1; empty lets the file decide. It is an error if
+// data.Scan fails, if there is no such column, or if no column could be the label.
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
@@ -336,8 +336,8 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// interpret gives a column its meaning. The texts that have none, words of refusal, stand for
-// missing values; it returns their number.
+// interpret gives a column its meaning. Texts that have none, such as the word refused, become
+// missing values. It returns the number of such values.
 func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing int) {
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}
@@ -370,8 +370,8 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 	return missing
 }
 
-// labelTokens adds the texts that stand for a missing label to the others. Among categories they
-// are missing too.
+// labelTokens adds the texts that stand for a missing label to the texts that stand for missing
+// inputs. In columns of categories they then mean missing values too.
 func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	label := profiles[t.Label]
 	if !label.isNumber() {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// kinds are asked in this order; the last takes every column.
+// kinds are tried in this order; the last one takes every column.
 var kinds = []Kind{empty, constant, weight, rowNumber, duration, measure, mixture, group, identifier, date, code,
 	number, answer, ordered, category, text}
 
@@ -37,7 +37,7 @@ var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) { r
 // than shortest and, most of them, blanks.
 const shortest, longest = 20, 60
 
-// identifier tells every case from all others.
+// identifier has a different value for every case.
 var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string, bool) {
 	switch {
 	case !p.unique() || p.there < 3:
@@ -63,7 +63,7 @@ var rowNumber = Kind{Name: "row number", Use: ID, is: func(p *profile) (string, 
 	return fmt.Sprintf("the numbers %g to %g, each once", t.min, t.max), true
 }}
 
-// groupName are names of columns that say whom or what several rows are of.
+// groupName matches names of columns that identify the person or thing of several rows.
 var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
 	`customers?|clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|` +
 	`donors?|strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +

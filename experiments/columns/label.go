@@ -303,8 +303,8 @@ func (at labelPlaces) valueEvidence(p *profile) (points float64, why string) {
 	return points, strings.Join(reasons, ", ")
 }
 
-// alike gives columns before the last one its place too where they look like it: labels of several
-// tasks stand together, such as label_a and label_b.
+// alike treats columns before the last one as if they were last, if they look like it: labels of
+// several tasks are adjacent, such as label_a and label_b.
 func (t *Table) alike(all []Candidate, profiles []*profile) {
 	if len(all) == 0 {
 		return
@@ -476,7 +476,7 @@ func (s *sums) of(t *Table, profiles []*profile) []string {
 // mostClasses is the most values of a column that is taken for the label without being named.
 const mostClasses = 20
 
-// classes says whether the values could be classes: few ones, that are texts or whole numbers.
+// classes reports whether the values could be classes: few different texts or whole numbers.
 func (p *profile) classes() bool {
 	n := len(p.levels)
 	if n < 2 || n > mostClasses || p.there < 2*n || p.dated() != nil {
@@ -485,8 +485,8 @@ func (p *profile) classes() bool {
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
 }
 
-// label says whether the values could be classes of a column that is the label by its name or
-// place. Such values are classes, or more texts that repeat often.
+// label reports whether the values could be classes of a column that is the label by its name or
+// place. These may also be many texts that repeat often.
 func (p *profile) label() bool {
 	n := len(p.levels)
 	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()

@@ -59,7 +59,7 @@ func TestFlippedBits(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 			continue
 		}
-		step := 1 + 6*(len(content)/800) // a larger file has fewer flips: steps of 6 bits and more
+		step := 1 + 6*(len(content)/800) // a larger file has fewer flips: steps of 7 bits or more
 		for bit := 0; bit < 8*len(content); bit += step {
 			broken := []byte(content)
 			broken[bit/8] ^= 1 << (bit % 8)

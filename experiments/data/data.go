@@ -40,7 +40,7 @@ type Data struct {
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth func(x []float64) []float64
-	About string // a line about training data: the label, the inputs, and what is left out and why
+	About string // one line: the label, the inputs, and left-out columns with reasons
 	// Guessed is set if the specification names no label. Then the last column is the label.
 	Guessed bool
 	LeftOut []LeftOut // columns of the training file that are neither inputs nor the label
@@ -196,8 +196,8 @@ func PickRows(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// hash hashes what results can depend on. Every list is preceded by its length; numbers are hashed
-// as their 64 bits, with one representation of zero and of NaN.
+// hash hashes everything that results can depend on. Every list is preceded by its length; numbers
+// are hashed as their 64 bits, with one representation of zero and of NaN.
 func (d *Data) hash() string {
 	digest := sha256.New()
 	w := bufio.NewWriter(digest)

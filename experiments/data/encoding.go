@@ -60,8 +60,8 @@ func named(name string) encoding.Encoding {
 	return nil
 }
 
-// unicodeOf decodes r to UTF-8, from the encoding of its byte-order mark or, without one, from
-// asked. It also returns the name of that encoding.
+// unicodeOf decodes r to UTF-8, from the encoding of its byte-order mark or, without one, from the
+// encoding asked. It also returns the name of the encoding.
 func unicodeOf(r io.Reader, asked string) (*bufio.Reader, string) {
 	raw := bufio.NewReaderSize(r, 1<<16)
 	head, _ := raw.Peek(3)

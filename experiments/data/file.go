@@ -183,7 +183,7 @@ func (e *FileError) err() error {
 type source struct {
 	path, text, encoding string
 	binary               string   // the first bytes of a binary format; empty: text
-	part                 string   // the sheet that is asked for
+	part                 string   // name of the requested sheet
 	files                []source // files of a folder
 	guessed              bool     // the encoding was guessed, of the file or of one of the files
 	other                bool     // it is UTF-8, and another encoding is declared
@@ -593,7 +593,7 @@ type input struct {
 }
 
 // begins returns a function that reports whether r begins with some bytes; ? stands for any byte.
-// It waits for no more bytes than it needs for that.
+// It reads no more bytes than the comparison needs.
 func begins(r *bufio.Reader) func(magic string) bool {
 	is := func(head []byte, magic string) bool {
 		for i, b := range head {
@@ -651,8 +651,8 @@ func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	return in, nil
 }
 
-// inflate writes what in holds to w, and counts its bytes. It stops with a fault if they exceed
-// limit, exceed maxRatio per compressed byte, or are not text where they should be.
+// inflate copies in to w, and counts the bytes. It stops with a fault if they exceed limit, exceed
+// maxRatio per compressed byte, or are not text where they should be.
 func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err error) {
 	if in.compressed != "" {
 		limit = min(limit, maxUnzipped)

@@ -28,7 +28,7 @@ const (
 // Leak is an input that alone predicts the class almost perfectly.
 type Leak struct {
 	Input string
-	Error float64 // balanced held-out error: the mean over classes of the share of wrong decisions
+	Error float64 // balanced held-out error: mean over classes of the fraction of wrong decisions
 }
 
 // Leaks finds inputs that alone predict the class almost perfectly, such as a copy of the label, or
@@ -142,7 +142,7 @@ func (c *leakCheck) try(of Column) attempt {
 	return t
 }
 
-// balanced is the mean over classes of the share of wrong decisions.
+// balanced returns the mean over classes of the fraction of wrong decisions.
 func (c *leakCheck) balanced(wrong []int) (sum float64) {
 	for k, n := range c.count {
 		sum += float64(wrong[k]) / float64(n) / float64(len(c.count))
@@ -248,5 +248,5 @@ func (c *leakCheck) intervals(cases []int) func(float64) int {
 	}
 }
 
-// between is the middle of two numbers; the lower one may stand for a missing value.
+// between returns the middle of two numbers; the lower one may stand for a missing value.
 func between(a, b float64) float64 { return max(a/2+b/2, -math.MaxFloat64) }

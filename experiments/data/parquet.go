@@ -255,7 +255,7 @@ func decimalCell(n *big.Int, scale int) field {
 	return typedCell(text, v)
 }
 
-// wholeKind returns what the whole numbers of a column stand for.
+// wholeKind returns the meaning of the whole numbers of a column.
 func wholeKind(kind format.Type, e *format.SchemaElement, was deprecated.ConvertedType,
 	signed func(v []byte) int64) func(v []byte) field {
 	moment, clock := time.Duration(0), false

@@ -60,7 +60,8 @@ func newThriftReader(from *strings.Reader) thriftReader {
 	return thriftReader{new(thrift.CompactProtocol).NewReader(from), from}
 }
 
-// within returns err, or an error if n elements of at least size bytes are more than what is left.
+// within returns err, or an error if n elements of at least size bytes need more bytes than are
+// left.
 func (r thriftReader) within(n, size int, err error) error {
 	if err == nil && n > r.from.Len()/size {
 		err = fmt.Errorf("%d elements in %d bytes", n, r.from.Len())

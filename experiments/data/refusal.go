@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// refusals are texts, in lower case, that stand for a value that is not there: what programs write,
-// and answers that refuse one.
+// refusals lists texts, in lower case, for a value that is not there: texts that programs write,
+// and answers such as "refused".
 var refusals = []string{"-", "--", ".", "n/a", "#n/a", "n.a.", "null", "none", "nil", "unknown", "missing", "nd",
 	"n.d.", "k.a.", "(null)", "<na>", "not available", "#value!", "#div/0!", "prefer not to say",
 	"prefer not to answer", "don't know", "do not know", "dont know", "no answer", "refused", "not applicable",

@@ -434,7 +434,7 @@ func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
 	return mat.Col(nil, k, numbers)
 }
 
-// checkMeaning checks what the values of an input mean.
+// checkMeaning checks the meaning of the values of an input.
 func (s *Schema) checkMeaning(c Column) error {
 	if c.meaning("") == nil {
 		return nil

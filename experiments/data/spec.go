@@ -134,7 +134,7 @@ func Choices() map[string][]string {
 	}
 }
 
-// Check checks what can be checked without reading a file.
+// Check finds the mistakes that are visible without reading a file.
 func (s Spec) Check() Problems {
 	var p Problems
 	switch {
@@ -227,7 +227,7 @@ func texts(names []cells.Name) (out []string) {
 	return out
 }
 
-// label is the column of the label, with what is known of it without the file.
+// label returns the column of the label, as far as it is known without the file.
 func (s Spec) label() Column {
 	return Column{Name: string(s.Label), IgnoreCase: s.IgnoreCase.All || slices.Contains(s.IgnoreCase.Columns, s.Label)}
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// IgnoreCase is a value of the key ignore_case: the columns in which texts that differ in letter
-// case alone are one. Of several spellings the most frequent one of the training file stands for
-// all.
+// IgnoreCase is a value of the key ignore_case: the columns in which texts that differ only in
+// letter case are equal. The most frequent spelling of the training file replaces the others.
 type IgnoreCase struct {
 	All     bool         // every category, every order and the label
 	Columns []cells.Name // or these

@@ -68,8 +68,8 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 }
 
-// whole reads a file whose parts cannot be read by themselves: the file of this name again, or what
-// in holds. Its cases come in parts all the same.
+// whole reads a file whose parts cannot be read separately: again the file of this name, or else
+// the content of in. It still passes the cases on in parts.
 func (s *Schema) whole(name string, in input, again bool, records int, each func(*Data) error) error {
 	var d *Data
 	var err error

@@ -564,7 +564,7 @@ func (t *table) passes(want request, f field) bool {
 	return true
 }
 
-// missing handles what is missing of column j: a fault, unless it is allowed.
+// missing handles a missing value of column j. It is a fault unless missing values are allowed.
 func (t *table) missing(want request, r role, line int, at func(j int) int, j int, what string) {
 	kind := fault{"missing", j}
 	if want.missing == "drop" || want.loose && (r == target || r.counts()) || t.faults.repeats(kind, line) {

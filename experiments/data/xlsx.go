@@ -46,9 +46,9 @@ type sheetRow struct {
 	cells  []sheetCell
 }
 
-// openXLSX opens a sheet of a workbook: the one that is asked for, or the only one that is not
-// empty. Empty rows and columns do not count. The first row is a header unless it has a number; if
-// it has one, it is a header if it has a text in a column in which the second has a number.
+// openXLSX opens a sheet of a workbook: the requested one, or the only one that is not empty. Empty
+// rows and columns do not count. A first row without a number is a header. A first row with a
+// number is a header if some column has a text in it and a number in the second row.
 func openXLSX(t *table, src source, _ *request) (contents, int) {
 	t.form = "xlsx"
 	name, rows, err := readWorkbook(src.text, src.part)

@@ -58,7 +58,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 	return f, nil
 }
 
-// askedFor encodes what an assessment depends on: the best point, and the samples of chains.
+// askedFor encodes the inputs of an assessment: the best point, and the samples of chains.
 func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 	points := [][]float64{free}
 	if j.Chain != nil {
@@ -213,7 +213,7 @@ func rechosen(ctx context.Context, o *objective.Objective, theta []float64) (*ob
 	return again, record.Number(fit.Posterior.Evidence().Value()), nil
 }
 
-// show records what figures show besides the held-out cases.
+// show records the data of figures, except the held-out cases.
 func (of *part) show(fit *objective.Point) {
 	f := &of.fit
 	if f.TrainLabels = of.Set.labels(); f.TrainLabels != nil {
@@ -345,7 +345,8 @@ func (t *Set) Coefficients(s comparator.Summary) (all []record.Coefficient) {
 	return all
 }
 
-// NewModelFit extracts what a model file keeps of a fit; with inducing inputs it contains no cases.
+// NewModelFit extracts the parts of a fit that a model file keeps. With inducing inputs they
+// contain no cases.
 func NewModelFit(fit *objective.Point) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Posterior.Evidence().Value(), State: fit.Posterior.State()}
 	if c, ok := fit.Condense(); ok {
@@ -354,7 +355,8 @@ func NewModelFit(fit *objective.Point) *ModelFit {
 	return m
 }
 
-// NewComparedFit extracts what a model file keeps of a comparator: no cases, if it needs none.
+// NewComparedFit extracts the parts of a comparator that a model file keeps. They contain no cases
+// if the comparator needs none.
 func NewComparedFit(fit comparator.Fitted) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
 	if c, is := fit.(comparator.Condensed); is {

@@ -93,7 +93,7 @@ func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
 	return j.newObjective(ctx, j.Starting, j.Criterion, fewer{j.Set, j.StartCases}, p.some(j.Set.some(j.StartCases)))
 }
 
-// sharing is the objective of a trial on a set, with its share of the budget.
+// sharing returns the objective of a trial on a set, with the trial's fraction of the budget.
 func (j *Job) sharing(ctx context.Context, c objective.Criterion, set *Set, p *Prepared, share record.Share) (
 	*objective.Objective, error) {
 	m, key := j.Tuned, any(set)

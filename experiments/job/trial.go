@@ -46,7 +46,7 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return j.evaluate(ctx, o, proposal, parts)
 }
 
-// asked identifies a proposal.
+// asked returns a text that identifies a proposal.
 func asked(p search.Proposal) string {
 	return bitsOf(append(slices.Clip(p.Points), []float64{p.Share.Part})...)
 }
@@ -243,10 +243,10 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	return t, nil
 }
 
-// crossValidate evaluates the objective at every point of a row, with a share of the folds, or of
-// their cases or inducing inputs; failures has the reason for each point without a value. The fits
-// of a fold have warm starts along the row. Nothing of a fold is kept afterwards, so a job needs no
-// more memory than one fit on the training set.
+// crossValidate evaluates the objective at every point of a row, with a fraction of the folds, or
+// of their cases or inducing inputs. failures has the reason for each point without a value. The
+// fits of a fold have warm starts along the row. Nothing of a fold is kept afterwards, so a job
+// needs no more memory than one fit on the training set.
 func (j *Job) crossValidate(ctx context.Context, row [][]float64, share record.Share) (values []float64,
 	failures []error, evaluations int, err error) {
 	values, failures = make([]float64, len(row)), make([]error, len(row))

@@ -334,8 +334,8 @@ func (e entry) same(other entry) error {
 		cmp.Or(e.line.Build, "an unknown build"), cmp.Or(other.line.Build, "an unknown build"))
 }
 
-// Revised counts how often a line on record has gone, or was replaced by another one: what follows
-// from it may be another than before.
+// Revised counts the recorded lines that were withdrawn or replaced. Conclusions from such lines
+// must be drawn again.
 func (j *Journal) Revised() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -660,8 +660,8 @@ func (j *Journal) Elsewhere() int {
 	return j.leases.elsewhere(filepath.Join(dir, "journal", "leases"))
 }
 
-// Holds reports whether this process still has a reservation: another one takes it away from a
-// process that was suspended for a minute.
+// Holds reports whether this process still has a reservation. If this process was suspended for a
+// minute, another one may have taken it.
 func (j *Journal) Holds(key string) bool { return j.leases.holds(key) }
 
 // Release ends the reservation of a job.

@@ -128,7 +128,7 @@ func (l *leases) releaseAll() {
 	os.Remove(l.folder) // if it is empty
 }
 
-// sweep removes what processes of this machine have left that were killed.
+// sweep removes the files of killed processes of this machine.
 func (l *leases) sweep() {
 	files, _ := os.ReadDir(l.folder) // a failure leaves files that do no harm
 	for _, f := range files {
@@ -221,9 +221,10 @@ func (l *leases) takeAway(path, holder string) {
 	os.Remove(moved)
 }
 
-// create makes the file of a lease, which must not exist. A link to the sign of life has its text
-// from the first moment: a lease without a holder, of a process that was killed before it wrote
-// one, would stand for a minute. Some file systems have no links.
+// create makes the file of a lease, which must not exist. It makes a link to HOLDER.alive, so that
+// the lease names its holder from the first moment. Otherwise a process killed between creating and
+// writing the file would leave a lease without a holder, which counts for a minute. Some file
+// systems have no links; there the file is written.
 func (l *leases) create(path string) error {
 	err := os.Link(l.sign(l.holder), path)
 	if err == nil || errors.Is(err, fs.ErrExist) {

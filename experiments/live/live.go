@@ -51,7 +51,7 @@ type Handler struct {
 	rendering sync.Mutex // one at a time
 }
 
-// state is the content of the folder at some time, and what is shown of it.
+// state is the content of the folder at some time, and the pages made from it.
 type state struct {
 	folder   *run.Folder       // the folder as read; nil: not read
 	err      string            // why it could not be read

@@ -239,7 +239,7 @@ func TestFilesThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// same says whether two answers have the same headers.
+// same reports whether two answers have the same headers.
 func same(a, b http.Header) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // The header and the page have the same policy: everything is loaded from this server, and only the

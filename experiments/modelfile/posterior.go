@@ -256,7 +256,7 @@ func (f *File) Restore(prefix string, samples int) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	// the checksum covers what none of the checks above depends on
+	// the checksum covers fields that no check above depends on
 	return c, cmp.Or(f.agrees(evidence), f.sealed())
 }
 

@@ -42,7 +42,7 @@ type candidate struct {
 	adjust *job.Adjust // adjustment of its predictions; nil: none
 }
 
-// newCandidate takes what the file declares for a configuration.
+// newCandidate copies the declarations of the file for a configuration.
 func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),

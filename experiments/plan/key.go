@@ -24,7 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// This file contains everything that keys hash. A key covers what determines a result: the
+// This file contains everything that keys hash. A key covers all determinants of a result: the
 // declarations of the file, the data, the seed, and the versions of the components' code. Two
 // results with the same key are assumed to be equal.
 //
@@ -68,7 +68,8 @@ func hashed(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// configurationKey is the part of keys for a configuration, without what does not affect results.
+// configurationKey returns the part of keys for a configuration. It has only fields that affect
+// results.
 func configurationKey(c record.Configuration) record.Configuration {
 	c.Studies, c.Costs, c.Published, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
 	for i := range c.Hyperparameters {

@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// ladders decides in which order the configurations of a data set run: by what is known of the
-// score that the answer goes by.
+// ladders sets the order in which the configurations of a data set run: they are ranked by their
+// recorded values of the score that decides the answer.
 func (p *Plan) ladders() {
 	base, groups := p.groupByData()
 	for _, group := range groups {

@@ -44,7 +44,7 @@ func (s *Study) startsAs(t *Study) bool {
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 
-// subtractLead subtracts from the times what another study computes.
+// subtractLead subtracts the times of trials that another study computes.
 func (s *Study) subtractLead() {
 	times := s.Times
 	s.Times = func(r *Rates) (Times, bool) {

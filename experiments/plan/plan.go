@@ -1,5 +1,5 @@
-// Package plan derives from the declarations of a file and its data what will run: training sets,
-// studies with their keys and jobs, contests, and the expected times.
+// Package plan derives a plan from the declarations of a file and its data: training sets, studies
+// with their keys and jobs, contests, and the expected times.
 package plan
 
 import (

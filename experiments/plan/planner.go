@@ -38,7 +38,7 @@ const (
 	maxJobs    = 10_000_000
 )
 
-// planSize counts what a plan holds.
+// planSize counts the parts of a plan.
 type planSize struct{ studies, jobs, folded int }
 
 // grow counts studies with this many jobs each, and the cases of further folds, and reports once if

@@ -48,8 +48,8 @@ type Rates struct {
 // Nominal are the rates that do not depend on the machine.
 var Nominal = &Rates{}
 
-// Measured are rates of this machine. Each kind of model is timed when its time is asked for first,
-// until that has taken some seconds in all; then further kinds get the speed of the last one.
+// Measured are rates of this machine. Each kind of model is timed when its time is needed first.
+// After some seconds of timing in all, further kinds get the speed of the last one.
 func Measured(ctx context.Context) *Rates {
 	return &Rates{known: map[string]speed{}, measure: func(m objective.Model, classes, dim int) (speed, error) {
 		return measure(ctx, m, classes, dim)
@@ -169,8 +169,8 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok
 
 // times are the nominal times, multiplied. A kernel takes n²d once and n² per covariance, and its
 // gradient n² per hyperparameter; a method takes terms in n³, n² and n per latent process. With m
-// inducing inputs, what takes m² per pair of inputs takes m per case, and a method takes about six
-// passes of m² instead of one of n³.
+// inducing inputs, kernels compute n m covariances, and a method takes about six passes of n m²
+// instead of one of n³.
 func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
 	if rank := m.Rank(size.Cases); rank < size.Cases {
@@ -179,7 +179,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			d := float64(leaf.Dim)
-			// kernels share what they compute once
+			// kernels share computations that are done once
 			each := leaf.Share * s.rest * n * known
 			t.First += each * (1e-10*d + 1e-9) / float64(len(m.Kernels))
 			t.Gram += each * 1e-8

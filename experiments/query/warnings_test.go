@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 )
 
-// told says whether a warning starts like this.
+// told reports whether a warning starts like this.
 func told(warnings []string, start string) bool {
 	return slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, start) })
 }

@@ -114,8 +114,8 @@ func (e *extension) Error() string {
 
 func (e *extension) Unwrap() error { return ErrOtherConfiguration }
 
-// changed lists the parts of another plan that this one lacks: none if this plan extends it, with
-// more configurations, more training sets, or other trials of the same kind.
+// changed lists the parts of another plan that are missing in this one. The list is empty if this
+// plan extends it with more configurations, more training sets, or other trials of the same kind.
 func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	note := func(name, was, is string) bool {
 		if was == is {

@@ -24,8 +24,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Layout is the content of plan.json in a run folder: what a worker on any machine needs to make
-// the plan again and to find its block.
+// Layout is the content of plan.json in a run folder: the information with which a worker on any
+// machine makes the plan again and finds its block.
 type Layout struct {
 	Schema   string       `json:"schema"`            // "gpc-tune/plan/2"
 	Key      string       `json:"key"`               // of the manifest

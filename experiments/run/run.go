@@ -128,7 +128,7 @@ func Admit(studies []search.Study, limit int64) error {
 
 // Govern limits the jobs to the free memory, unless there is a limit, and lets idle workers help
 // inside jobs. With Options.Process it also adjusts the garbage collector and the memory limit of
-// the process to what the jobs need. undo restores all this.
+// the process to the needs of the jobs. undo restores all settings.
 func Govern(p *plan.Plan, o *Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()

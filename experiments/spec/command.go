@@ -27,8 +27,8 @@ func fill(arg string, text func(name string) string) string {
 	})
 }
 
-// checkPlaceholders reports placeholders of a command that no hyperparameter has, and what is
-// nearly one. A $ before the brace makes it a variable of a shell.
+// checkPlaceholders reports placeholders of a command that name no hyperparameter, and texts that
+// are nearly placeholders. A $ before the brace makes it a variable of a shell.
 func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 	if command == nil {
 		return

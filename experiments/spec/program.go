@@ -151,7 +151,7 @@ func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
 	}
 }
 
-// without reports sections that do not go together with another one, and says why.
+// without reports sections that cannot be combined with another one, and says why.
 func (d *decoder) without(root *strictyaml.Node, why string, sections ...string) {
 	d.Mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(sections, key.Value) {

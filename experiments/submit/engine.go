@@ -24,8 +24,8 @@ type Engine interface {
 	Flags(f *pflag.FlagSet)
 	// Check validates the options, before anything is read or written.
 	Check() error
-	// Submit starts what is missing of the run, or with DryRun prints how. done is false if it does
-	// not wait for the end.
+	// Submit starts the missing part of the run; with DryRun it prints the commands. done is false
+	// if it does not wait for the end.
 	Submit(ctx context.Context, r *Run) (done bool, err error)
 }
 

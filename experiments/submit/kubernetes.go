@@ -205,7 +205,7 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		}
 		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
-			// what makes a tenth of them fail makes all fail
+			// if a tenth of the pods fail, all probably would
 			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000),
 		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first",
 			strconv.Itoa(first)))

@@ -106,8 +106,8 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 	return false, nil
 }
 
-// study runs what is missing of everything that the file declares, like a run, and returns the best
-// configuration by the evaluation.
+// study runs all missing jobs of the file, like a run, and returns the best configuration by the
+// evaluation.
 func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o run.Options) (int, search.Summary,
 	error) {
 	summary, err := search.Run(ctx, p.Search(), j, o.Options)
@@ -215,8 +215,8 @@ func among(what, value string, greater bool, fitted, all, equals int) string {
 	return text
 }
 
-// unfinished reports whether the run folder lacks fits of the studies, or with all any job of the
-// plan, so that continuing needs --resume.
+// unfinished reports whether fits of the studies are missing in the run folder or, with all, any
+// job of the plan. Continuing then needs --resume.
 func unfinished(p *plan.Plan, dir string, studies []search.Study, all bool, lines []record.Line) error {
 	missing := false
 	if all {

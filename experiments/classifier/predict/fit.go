@@ -86,8 +86,8 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	return fitBest(ctx, p, journal, name, o, summary)
 }
 
-// fitBest runs what is missing of the fits to all of the training data, and keeps the best, or the
-// configuration that is chosen. summary counts earlier jobs.
+// fitBest runs the missing fits to all of the training data. It keeps the best one, or the chosen
+// configuration. summary counts earlier jobs.
 func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name string, o FitOptions,
 	summary search.Summary) (*ModelFile, search.Summary, error) {
 	studies, jobs, err := candidates(p, o.Configuration)

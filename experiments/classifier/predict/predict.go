@@ -137,7 +137,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 	return s.end(all)
 }
 
-// stream predicts parts of a file, and keeps what the scores of all cases need.
+// stream predicts parts of a file, and keeps the predictions that the scores of all cases need.
 type stream struct {
 	*Classifier
 	name     string

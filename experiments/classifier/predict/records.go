@@ -49,7 +49,7 @@ func (c *Classifier) ReadRecords(text []byte, most int) (*data.Rows, error) {
 	return rows, nil
 }
 
-// records decodes JSON row by row, so that only what the model needs is kept.
+// records decodes JSON row by row, so that only the columns of the model are kept.
 type records struct {
 	*json.Decoder
 	rows *data.Rows

@@ -348,8 +348,8 @@ func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 	return at, how, ok
 }
 
-// cutClock divides a text into what is before the time, in place 1, and hour, minute, second,
-// fraction, am or pm, and zone; nil: it is none.
+// cutClock divides a text: element 1 is the text before the time; then come hour, minute, second,
+// fraction, am or pm, and zone. It returns nil if the text is malformed.
 func cutClock(text string) []string {
 	colon := strings.IndexByte(text, ':')
 	if colon < 0 && !strings.HasSuffix(strings.TrimSuffix(text, "."), "m") {

@@ -116,8 +116,8 @@ func finite(seconds float64, as Lasting) (float64, Lasting, bool) {
 	return seconds, as, math.Abs(seconds) <= MaxMagnitude
 }
 
-// isoSeconds reads what follows P in a duration of ISO 8601. Each unit is shorter than the one
-// before.
+// isoSeconds reads the text after P in a duration of ISO 8601. Each unit must be shorter than the
+// previous one.
 func isoSeconds(text, decimal string) (seconds float64, ok bool) {
 	days, clock, _ := strings.Cut(text, "t")
 	for k, part := range []string{days, clock} {
