@@ -189,7 +189,7 @@ func (c *Column) describe(p *profile) {
 	}
 }
 
-// take makes inputs of the numbers among the other columns, for want of any.
+// take makes inputs of the numbers among the other columns if there are no inputs.
 func (t *Table) take(profiles []*profile) {
 	for j, p := range profiles {
 		if found, is := number.is(p); is && j != t.Label && len(p.levels) != 1 {
@@ -248,7 +248,7 @@ func (t *Table) labelled(p *profile) {
 	t.Columns[p.place] = c
 }
 
-// orderClasses gives three or more classes their order, if it has all of them.
+// orderClasses sets the order of three or more classes, if order has all of them.
 func (t *Table) orderClasses(order []string) {
 	has := func(text string) bool {
 		return slices.ContainsFunc(t.Classes, func(c data.Count) bool { return c.Class == text })
@@ -262,7 +262,7 @@ func (t *Table) orderClasses(order []string) {
 	}
 }
 
-// rare leaves out the classes of too few cases to train on and to test.
+// rare leaves out classes with too few cases for training and testing.
 func (t *Table) rare() {
 	least := 2
 	if t.Rows >= manyRows {
@@ -283,7 +283,7 @@ func (t *Table) rare() {
 func (t *Table) specify(profiles []*profile) {
 	s := &t.Spec
 	s.Regression = t.Numeric
-	s.Missing = "median" // where none is missing here, one may be among cases to predict
+	s.Missing = "median" // values may be missing among cases to predict
 	if share := float64(t.Duplicates) / float64(t.Rows); share >= copied && share <= coincident {
 		s.Duplicates = "together"
 	}
@@ -302,7 +302,7 @@ func (t *Table) specify(profiles []*profile) {
 			s.ID = append(s.ID, name)
 			continue
 		case Group:
-			s.Group, s.Duplicates = name, "" // a row has its group like its copies
+			s.Group, s.Duplicates = name, "" // copies of a row are in its group
 			continue
 		case Left:
 			s.Drop = append(s.Drop, name)
@@ -383,8 +383,8 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 }
 
 // dates decides which parts of each column of dates become inputs. If the values of a column do not
-// show whether day or month comes first, the other columns of dates decide. The later of two dates,
-// on average, has the days since the earlier one.
+// show whether day or month comes first, the other columns of dates decide. If there are two dates,
+// an input of the one that is later on average is the days since the other.
 func (t *Table) dates(profiles []*profile) {
 	var all []int
 	of, known := map[int]*dated{}, map[cells.Form]int{}
@@ -459,8 +459,7 @@ func (p *profile) folded() map[string]int {
 	return out
 }
 
-// spellings lists the ways in which a category is spelt; empty if it is one, or if there are no
-// categories.
+// spellings lists the spellings of a category that has several; empty without such a category.
 func (p *profile) spellings() string {
 	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.lasting.n == p.texts || p.dated() != nil {
 		return ""

@@ -29,12 +29,12 @@ var constant = Kind{Name: "constant", Use: Left, is: func(p *profile) (string, b
 	return "", false
 }}
 
-// date is a day or a time. It is an input if parts of it, or the days since another date, say
-// something (see Table.dates).
+// date is a day or a time. It is an input if parts of it, or the days since another date, are
+// informative (see Table.dates).
 var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) { return "", p.dated() != nil }}
 
-// Texts that never repeat are sentences if they have more than longest bytes on average, or more
-// than shortest and, most of them, blanks.
+// Texts that never repeat are sentences if they have more than longest bytes on average. With more
+// than shortest bytes they are sentences if most of them have blanks.
 const shortest, longest = 20, 60
 
 // identifier has a different value for every case.
@@ -109,7 +109,7 @@ func (p *profile) alone() bool {
 // together reports whether the rows of each value follow one another.
 func (p *profile) together() bool { return p.runs == len(p.levels) }
 
-// coded reports whether all values have letters and digits, as P07 has.
+// coded reports whether all values have letters and digits, such as P07.
 func (p *profile) coded() bool {
 	for level := range p.levels {
 		digits, letters := 0, 0
@@ -127,7 +127,7 @@ func (p *profile) coded() bool {
 	return len(p.levels) > 0
 }
 
-// text is anything else: sentences, and names that are too many for categories.
+// text is the last kind: sentences, and too many names for categories.
 var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
 	unit, others, _ := p.measured()
 	switch n := len(p.levels); {

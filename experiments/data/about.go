@@ -84,7 +84,7 @@ func (d *Data) about(s Spec) string {
 	return text
 }
 
-// counted are classes with their numbers of cases.
+// counted returns texts of the classes with their numbers of cases.
 func counted(classes []Count) (out []string) {
 	for _, c := range classes {
 		out = append(out, fmt.Sprintf("%s (%d)", c.Class, c.N))

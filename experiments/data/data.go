@@ -44,7 +44,8 @@ type Data struct {
 	// Guessed is set if the specification names no label. Then the last column is the label.
 	Guessed bool
 	LeftOut []LeftOut // columns of the training file that are neither inputs nor the label
-	// OtherClasses are the classes that the specification leaves out, with their numbers of cases.
+	// OtherClasses lists the classes that the specification leaves out, with their numbers of
+	// cases.
 	OtherClasses []Count
 	Schema       *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
@@ -84,9 +85,9 @@ type Schema struct {
 	Inputs  []Column `json:"inputs"`
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
-	Weights *Column  `json:"weights,omitempty"` // of cases, where they have weights
+	Weights *Column  `json:"weights,omitempty"` // column of case weights, if any
 	Counts  bool     `json:"counts,omitempty"`  // the label is a number of successes
-	Trials  *Column  `json:"trials,omitempty"`  // and has a number of trials, where it is not 1
+	Trials  *Column  `json:"trials,omitempty"`  // column of the numbers of trials; nil: 1 each
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
 	Ordered bool     `json:"ordered,omitempty"` // the order of the classes was given
 	Only    bool     `json:"only,omitempty"`    // skip cases of other classes
@@ -98,7 +99,7 @@ type Schema struct {
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
 	Encoding      string   `json:"encoding,omitempty"`
-	Delimiter     string   `json:"delimiter,omitempty"` // of the training file
+	Delimiter     string   `json:"delimiter,omitempty"` // delimiter of the training file
 	// IgnoreCase is set in model files of earlier versions, and counts for every column.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
@@ -107,7 +108,7 @@ type Schema struct {
 type Column struct {
 	Name   string   `json:"name"`
 	Index  int      `json:"index"`            // from 0
-	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
+	Levels []string `json:"levels,omitempty"` // levels of a category: one indicator column each
 	// Gaps means that an indicator column follows, which is 1 if the value is missing.
 	Gaps bool `json:"gaps,omitempty"`
 	// Coded means that the input has one column, with the indices of its levels from 0 on. The next
@@ -129,7 +130,7 @@ type Column struct {
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
 
-// width is the number of columns of the input matrix made from a column of the file.
+// width returns the number of columns of the input matrix made from a column of the file.
 func (c Column) width() int {
 	w := max(1, len(c.Levels))
 	switch {

@@ -42,13 +42,13 @@ type Spec struct {
 	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
-	// IgnoreCase are the columns in which texts that differ in letter case alone are one.
+	// IgnoreCase lists the columns in which texts that differ only in letter case are equal.
 	IgnoreCase IgnoreCase `yaml:"ignore_case"`
 	// Duplicates is independent (default), or together: cases with equal inputs form a group,
 	// whatever their labels.
 	Duplicates string `yaml:"duplicates"`
-	// Categories are inputs whose values are names even if they are numbers. categorical determines
-	// their treatment, here one_hot by default.
+	// Categories lists inputs whose values are names even if they are numbers. categorical
+	// determines their treatment, here one_hot by default.
 	Categories []cells.Name `yaml:"categories"`
 	Decimal    string       `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
 	// Encoding is the encoding of the files train and test: utf-8 (default), windows-1252 and
@@ -67,14 +67,14 @@ type Spec struct {
 // Columns lists the names of the inputs, or gives the meaning of some inputs by their names.
 type Columns struct {
 	Chosen    []cells.Name       // inputs in this order; none: all columns without another role
-	Described map[string]Meaning // of inputs
+	Described map[string]Meaning // meanings of inputs
 }
 
-// List and Map are where a list and a mapping go.
+// List and Map return pointers to the fields for a list and a mapping.
 func (c *Columns) List() any { return &c.Chosen }
 func (c *Columns) Map() any  { return &c.Described }
 
-// described are the names of the inputs with a meaning, in order.
+// described lists the names of the inputs with a meaning, in order.
 func (c Columns) described() (names []cells.Name) {
 	for _, name := range slices.Sorted(maps.Keys(c.Described)) {
 		names = append(names, cells.Name(name))
@@ -97,7 +97,7 @@ type Counts struct {
 // Problem is a mistake in one key of the data section, with its remedy.
 type Problem struct{ Key, Message string }
 
-// Problems is an error that lists all of them, one per line.
+// Problems is an error that lists all mistakes, one per line.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -219,7 +219,7 @@ func checkOrder(name cells.Name, of []string) (p Problems) {
 	return p
 }
 
-// texts are values as they are compared.
+// texts converts names to strings for comparison.
 func texts(names []cells.Name) (out []string) {
 	for _, n := range names {
 		out = append(out, strings.TrimSpace(string(n)))
@@ -314,7 +314,7 @@ func (s Spec) checkThreshold() (p Problems) {
 	return p
 }
 
-// categorical is the treatment of categories.
+// categorical returns the treatment of categories.
 func (s Spec) categorical() string {
 	if s.Categorical == "" && len(s.Categories) > 0 {
 		return "one_hot"
@@ -365,7 +365,7 @@ func overlaps(uses []use) (p Problems) {
 	return p
 }
 
-// canonicalNames are labels in canonical form.
+// canonicalNames returns labels in canonical form.
 func (s Spec) canonicalNames(names ...cells.Name) []string {
 	out := texts(names)
 	for i, text := range out {

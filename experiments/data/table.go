@@ -64,7 +64,7 @@ func (want *request) number(f field) float64 {
 	return math.NaN()
 }
 
-// lacking sets the further texts for a missing value.
+// lacking sets further texts that mean a missing value.
 func (want *request) lacking(tokens []string) {
 	want.tokens = tokens
 	for _, text := range tokens {
@@ -74,7 +74,8 @@ func (want *request) lacking(tokens []string) {
 	}
 }
 
-// value is the number of a field in this role, or NaN, and reports whether the value is missing.
+// value returns the number of a field in this role, or NaN, and reports whether the value is
+// missing.
 func (want *request) value(r role, f field) (v float64, missing bool) {
 	if r == carried || cells.Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
@@ -100,7 +101,7 @@ type contents interface {
 type reader struct {
 	magic string
 	is    func(text string) bool
-	lines bool // some lines of a file, read by themselves, give the same rows
+	lines bool // lines of a file give the same rows when they are read separately
 	// open sets format, names, header and label of the table, and returns its rows, and an upper
 	// bound of their number. It returns nil after a fault of the file as a whole.
 	open func(t *table, src source, want *request) (rows contents, n int)
@@ -237,7 +238,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		switch {
 		case counts.set(role, v):
-			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose: it is no input
+			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose ignores it
 				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
@@ -275,14 +276,14 @@ func (t *table) addNumber(want request, line int, at func(j int) int, j int, f f
 	t.numbers.Set(n, t.place[j], v)
 }
 
-// classesOfCounts are the classes of the trials.
+// classesOfCounts lists the classes of the trials.
 var classesOfCounts = []string{"failure", "success"}
 
-// amounts are the numbers of a row that say how often its case counts; NaN: it has none.
+// amounts has the numbers of a row that multiply its case; NaN: not given.
 type amounts struct{ weight, successes, trials float64 }
 
-// set sets the number of a column with this role, and reports whether the role is one of a number
-// of cases.
+// set sets the number of a column with this role. It reports whether the role is a weight,
+// successes or trials.
 func (a *amounts) set(r role, v float64) bool {
 	switch r {
 	case weighing:
@@ -297,7 +298,7 @@ func (a *amounts) set(r role, v float64) bool {
 	return true
 }
 
-// outcome is the number of failures and successes, NaN unless both are numbers of 0 or more.
+// outcome returns the numbers of failures and successes, NaN unless both are 0 or more.
 func (a amounts) outcome() [2]float64 {
 	failures := a.trials - a.successes
 	if !(failures >= 0 && a.successes >= 0 && a.trials <= math.MaxFloat64) {
@@ -306,14 +307,15 @@ func (a amounts) outcome() [2]float64 {
 	return [2]float64{failures, a.successes}
 }
 
-// amountNames are the roles of numbers of cases in messages.
+// amountNames has the names of weight, successes and trials in messages.
 var amountNames = map[role]string{weighing: "weight", succeeding: "number of successes", trying: "number of trials"}
 
-// counts reports whether the role is one of a number of cases.
+// counts reports whether the role is a weight, successes or trials.
 func (r role) counts() bool { return amountNames[r] != "" }
 
 // append appends the last row as a case, or as the successes and failures of its trials. at gives
-// the begin of each column in the line. It reports whether any of the cases has a weight.
+// the begin of each column in the line. It reports whether a case was appended: cases of weight 0
+// are not.
 func (t *table) append(want request, a amounts, row, line int, at func(j int) int) bool {
 	if !t.counted {
 		if a.weight == 0 {
@@ -355,7 +357,8 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 	return len(t.rows) > first
 }
 
-// trained makes numbers of the values of an input of later cases, as of the training cases.
+// trained prepares the conversion of an input's texts to numbers for later cases, as for the
+// training cases.
 func (t *table) trained(c Column, decimal string) {
 	if t.percent == nil {
 		t.percent = map[int]bool{}
@@ -364,7 +367,7 @@ func (t *table) trained(c Column, decimal string) {
 	t.interpret(c, decimal)
 }
 
-// interpret makes numbers of the values of an input that are not written as numbers.
+// interpret prepares the conversion of an input's texts to numbers, if they are not plain numbers.
 func (t *table) interpret(c Column, decimal string) {
 	t.keepCurrency(c.Index, c.Currency)
 	m := c.meaning(decimal)
@@ -387,7 +390,7 @@ func (t *table) keepCurrency(j int, of string) {
 	}
 }
 
-// oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
+// oneCurrency adds a fault if two numbers of column j have different currencies.
 func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int, text string) {
 	switch first, wrong := t.otherCurrency(decimal, j, field{text: text}); {
 	case wrong:
@@ -440,7 +443,7 @@ func (t *table) mixedScale(j int) {
 	}
 }
 
-// percents reports whether all numbers of column j but 0 have a percent sign, and there are any.
+// percents reports whether column j has percent signs, and has them at all numbers other than 0.
 func (t *table) percents(j int) bool {
 	return t.scales != nil && t.scales[j][0] == 0 && t.scales[j][1] > 0
 }
@@ -455,8 +458,8 @@ func (t *table) notValue(want request, j int, text string) string {
 		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
 }
 
-// value is the number of a field of column j, or NaN, its mark, and whether the value is missing.
-// Among cases to predict, texts that are no numbers and have no meaning are missing.
+// value returns the number of a field of column j, or NaN, its mark, and whether the value is
+// missing. Among cases to predict, texts that are no numbers and have no meaning are missing.
 func (t *table) value(want request, line int, at func(j int) int, j int, f field) (v float64, mark string,
 	missing bool) {
 	v, mark, missing = t.parsed(want, j, f)
@@ -476,7 +479,7 @@ func (t *table) value(want request, line int, at func(j int) int, j int, f field
 	return math.NaN(), "", true
 }
 
-// parsed is value for training cases, whose texts without a meaning are NaN.
+// parsed is value for training cases. Texts without a meaning are NaN.
 func (t *table) parsed(want request, j int, f field) (v float64, mark string, missing bool) {
 	v, missing = want.value(t.roles[j], f)
 	m := t.meanings[j]

@@ -119,7 +119,7 @@ func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []
 	return j.hold(ctx, o, fit, chains, parts)
 }
 
-// describe records log evidence, diagnostics and the like of a fit.
+// describe records log evidence and diagnostics of a fit.
 func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.Layout, free []float64) error {
 	f, d := &of.fit, fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
@@ -381,7 +381,7 @@ func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []floa
 	return NewModelFit(fit), nil
 }
 
-// FitComparator fits the comparator; if it is to be kept, only once.
+// FitComparator fits the comparator. With Keeps it is fitted only once.
 func (j *Job) FitComparator(ctx context.Context, p *Prepared) (comparator.Fitted, error) {
 	if j.kept != nil {
 		return j.kept, nil

@@ -29,8 +29,8 @@ type Job struct {
 	// Starting is the model whose optimum is the start of the local optimiser; without inference if
 	// there is none.
 	Starting   objective.Model
-	StartCases int                 // training cases that find this optimum; 0: all
-	Criterion  objective.Criterion // for Tuned
+	StartCases int                 // number of training cases for this optimum; 0: all
+	Criterion  objective.Criterion // criterion of Tuned
 	Curvature  bool                // compute standard errors
 	Whole      bool                // the training set is all of the training data
 	Optimizer  string              // the local optimiser; "" evaluates points without optimising
@@ -54,8 +54,8 @@ type Job struct {
 	Set    *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to, and each fewer.
 	choices sync.Map
-	// the score that is tuned over folds, with the sign for which more is better; nil: the
-	// criterion is tuned
+	// Score is the score that is tuned over folds, with the sign for which greater is better; nil:
+	// Criterion is tuned.
 	Score *cv.Score
 	Folds []*Set
 }

@@ -32,13 +32,13 @@ type Set struct {
 	Seed         uint64
 	Source       *data.Data
 	How          preprocess.Choice
-	missing      string // the imputation of missing values
+	missing      string // imputation of missing values
 	Train, Test  []int  // rows of Source; "test" holds out all of Source.Test
 	Outer        *Set   // larger training set of nested cross-validation that contains this one
 
 	mu       sync.Mutex
 	prepared *Prepared // nil: not computed yet, or released
-	Studies  int       // number not assessed yet; the last one releases prepared
+	Studies  int       // number of studies not assessed yet; the last one releases prepared
 	users    int       // number of running jobs; the last one releases their shared covariances
 }
 
@@ -83,8 +83,8 @@ func (t *Set) Prepare() (*Prepared, error) {
 	return t.prepared, nil
 }
 
-// Use registers a running job; done ends it. Distances are n² numbers, which only running jobs
-// count in their Memory.
+// Use registers a running job; done ends it. Only running jobs count the n² distances in their
+// Memory.
 func (t *Set) Use() (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,7 +226,7 @@ func lostClass(err error, classes []string) error {
 	return err
 }
 
-// Imputes is the imputation of missing values; "" if there are none.
+// Imputes returns the imputation of missing values; "" if no value is missing.
 func (t *Set) Imputes() string {
 	lacks := func(d *data.Data) bool { return d != nil && floats.HasNaN(d.X.RawMatrix().Data) }
 	if lacks(t.Source) || lacks(t.Source.Test) {
@@ -285,13 +285,13 @@ func Folded(sets []*Set) (n int) {
 	return n
 }
 
-// labels are the classes of the training cases; none for numeric targets.
+// labels returns the classes of the training cases; nil for numeric targets.
 func (t *Set) labels() []int { return data.Pick(t.Source.Labels, t.Train) }
 
-// latticePoints is the number of points, for one input and along each of two.
+// latticePoints is the number of points along each input, for one input and for two.
 var latticePoints = [...]int{201, 41}
 
-// inputs is a raw input of the training cases.
+// inputs returns the raw input j of the training cases.
 func (t *Set) inputs(j int) (v []float64) {
 	for _, row := range t.Train {
 		v = append(v, t.Source.X.At(row, j))

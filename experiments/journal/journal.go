@@ -81,7 +81,7 @@ type ledger struct {
 	jobs     map[string]entry
 	attempts map[string]int
 	retries  map[string]record.Retry
-	revised  *int // how often a line that was there has gone, or was replaced
+	revised  *int // number of lines that were withdrawn or replaced
 }
 
 // entry is a finished job with its position.
@@ -214,7 +214,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		place := name + ":" + strconv.Itoa(at.lines+1)
 		switch {
 		case err == io.EOF:
-			if len(text) > 0 { // incomplete; it is read again when there is more
+			if len(text) > 0 { // incomplete line, which is read again later
 				j.damaged[place] = "cut off, or being written"
 			}
 			return nil

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	beat   = 5 * time.Second  // how often a process shows that it is alive
-	silent = 60 * time.Second // after this time without a beat it counts as dead
+	beat   = 5 * time.Second  // interval at which a process touches its .alive file
+	silent = 60 * time.Second // a process without a beat for this time counts as dead
 )
 
 // leases reserves jobs for one of the processes that share a folder. The file
@@ -27,13 +27,13 @@ const (
 type leases struct {
 	mu     sync.Mutex
 	folder string
-	holder string // the text of the files of this process
+	holder string // content of the files of this process
 	held   map[string]bool
 	seen   map[string]sight // files of other processes, by path
 	quit   chan struct{}    // closed: no further beats
 }
 
-// sight is when a file was last seen to change.
+// sight has the modification time of a file, and the time at which this process first saw it.
 type sight struct{ changed, at time.Time }
 
 // claim makes a lease; fresh: this call has made it. folder and segment belong to this process.
@@ -70,7 +70,7 @@ func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error
 	return false, false, nil
 }
 
-// elsewhere counts the leases in a folder of other holders.
+// elsewhere counts the leases of other holders in a folder.
 func (l *leases) elsewhere(folder string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +130,7 @@ func (l *leases) releaseAll() {
 
 // sweep removes the files of killed processes of this machine.
 func (l *leases) sweep() {
-	files, _ := os.ReadDir(l.folder) // a failure leaves files that do no harm
+	files, _ := os.ReadDir(l.folder) // after an error files remain, which do no harm
 	for _, f := range files {
 		path := filepath.Join(l.folder, f.Name())
 		holder, err := os.ReadFile(path)
@@ -170,7 +170,7 @@ func (l *leases) begin(folder, segment string) error {
 		for {
 			select {
 			case now := <-tick.C:
-				os.Chtimes(path, now, now) // a failure is a beat that is missing
+				os.Chtimes(path, now, now) // after an error this beat is missing
 			case <-quit:
 				return
 			}
@@ -196,7 +196,7 @@ func (l *leases) alive(holder, lease string) bool {
 	return time.Since(l.seen[path].at) < silent && !ended(holder)
 }
 
-// sign is the path of the sign of life of a holder.
+// sign returns the path of HOLDER.alive.
 func (l *leases) sign(holder string) string {
 	name, _, _ := strings.Cut(holder, "\n")
 	return filepath.Join(l.folder, name+".alive")
@@ -208,8 +208,8 @@ func ended(holder string) bool {
 	return machine.Ended(process)
 }
 
-// takeAway removes the lease of a holder that has died. Of several processes one renames the file.
-// If another has made a new lease in the meantime, that one is put back.
+// takeAway removes the lease of a holder that has died. If several processes try, one of them
+// renames the file. If the renamed file is a new lease of another process, it is put back.
 func (l *leases) takeAway(path, holder string) {
 	moved := strings.TrimSuffix(l.sign(l.holder), ".alive") + ".taken"
 	if os.Rename(path, moved) != nil {

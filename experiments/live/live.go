@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	freshness = time.Second // how long a state is used before the folder is read again
-	share     = 4           // and at least this multiple of the time that it took to make
+	freshness = time.Second // a state is used this long before the folder is read again
+	share     = 4           // and at least this multiple of the time that making it took
 )
 
 // started makes the versions of this process differ from the versions of any other process.
@@ -62,7 +62,7 @@ type state struct {
 	version  string
 	live     page.Live
 	status   rendered
-	others   map[string]rendered // by path; guarded by Handler.rendering
+	others   map[string]rendered // other responses by path; guarded by Handler.rendering
 	checked  time.Time
 	took     atomic.Int64 // nanoseconds
 }
@@ -116,7 +116,7 @@ var contentTypes = map[string]string{
 	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf",
 }
 
-// current is the state, at most about a second old.
+// current returns the state, which is at most about a second old.
 func (h *Handler) current() *state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *state) make(before *state, dir string, err error) {
 
 // render returns the response of a state for a path, computed on the first request.
 func (h *Handler) render(s *state, path string) (rendered, bool) {
-	if path == "/status.json" { // does not wait for others
+	if path == "/status.json" { // does not wait for other responses
 		return s.status, true
 	}
 	h.rendering.Lock()

@@ -54,7 +54,8 @@ func serve(
 	ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}, patience time.Duration,
 ) error {
 	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The deadline of the previous answer ends. Connections without deadlines occur in tests only.
+		// The deadline of the previous answer ends. Connections without deadlines occur in tests
+		// only.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		answer := &response{ResponseWriter: w, asked: request{r.Body, r.ContentLength == 0}, patience: patience}
 		r.Body = &answer.asked

@@ -59,7 +59,7 @@ func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
 	race := record.Contest{}
 	if r := p.Spec.Race; r != nil {
 		race.Race, race.Score = r.Name, r.Score
-		race.Options, _ = json.Marshal(r.Race) // cannot fail: the options are plain values
+		race.Options, _ = json.Marshal(r.Race) // no error: the options are plain values
 	}
 	for _, e := range p.Spec.Evaluate {
 		if e.Splitter != nil {

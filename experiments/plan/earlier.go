@@ -15,14 +15,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// earlier is a run whose results are starts of this one.
+// earlier is a finished run at whose hyperparameters this one starts.
 type earlier struct {
-	name string // its folder, as the file names it
+	name string // folder as written in the file
 	record.Manifest
 	fits map[studyAt]*record.Fit
 }
 
-// studyAt is the place of a study in a manifest.
+// studyAt is the position of a study in a manifest.
 type studyAt struct{ configuration, study int }
 
 // readEarlier reads the run in a folder whose name is relative to the folder of the file.
@@ -107,7 +107,7 @@ func (e *earlier) fit(k int, dataHash string, set *job.Set) (*record.Fit, error)
 	return f, nil
 }
 
-// startedFrom is the space of a program that starts at the best point of a run.
+// startedFrom returns the space of a program, with the best point of a run as its start.
 func (p *planner) startedFrom(name string, c record.Configuration, space search.Space) (search.Space, error) {
 	e, err := p.readEarlier(name)
 	if err != nil {
@@ -124,8 +124,8 @@ func (p *planner) startedFrom(name string, c record.Configuration, space search.
 	return e.begun(k, space, f)
 }
 
-// begun are hyperparameters that start where a fit of configuration k ended. Choices are compared
-// by name. Fixed hyperparameters stay as they are.
+// begun returns hyperparameters whose initial values are the ones at which a fit of configuration k
+// ended. Choices are compared by name. Fixed hyperparameters stay as they are.
 func (e *earlier) begun(k int, specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
 	specs = slices.Clone(specs)
 	for i := range specs {

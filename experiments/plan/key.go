@@ -79,7 +79,7 @@ func configurationKey(c record.Configuration) record.Configuration {
 	return c
 }
 
-// identityOf returns the part that the keys of all studies of a configuration share.
+// identityOf returns the common part of the keys of a configuration's studies.
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
 	return mustMarshal([]any{configurationKey(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
@@ -146,7 +146,8 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 	return hashed(mustMarshal(identity))
 }
 
-// versions are the versions of components that differ from this module's first, as "kernel se": 2.
+// versions has the versions of components, if they are not the first version of this module, such
+// as "kernel se": 2.
 type versions map[string]int
 
 // versionsOf returns the versions of all components on which the results of a configuration depend.

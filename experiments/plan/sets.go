@@ -34,7 +34,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 			}
 			withTest = true
 		default:
-			// Folds depend on the experiment's seed and the kind of split only, so that all models
+			// Folds depend only on the experiment's seed and the kind of split, so that all models
 			// use the same folds.
 			folds, err := first.Split(e.Splitter, random.Derive(p.Spec.Seed, "split", e.Name), e.Name)
 			if err != nil {

@@ -41,8 +41,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 	return j, begun, err
 }
 
-// journalOptions are the options for the journal of a folder with the manifest begun, for the jobs
-// of a plan.
+// journalOptions returns the options of a plan's journal in a folder with the manifest begun.
 func journalOptions(begun, plan record.Manifest) journal.Options {
 	o := journal.Options{Plan: plan.Key, Begun: begun.Build.String(), Build: build.This().String(),
 		Check: reports.Checker(plan)}
@@ -159,7 +158,7 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		switch {
 		case told:
 		case note("versions of the code of components", versionsText(was.Versions), versionsText(is.Versions)):
-		case old.Tune != p.Manifest.Tune: // its objective, or the like
+		case old.Tune != p.Manifest.Tune: // such as the objective
 			note("tune", old.Tune, p.Manifest.Tune)
 		case slices.ContainsFunc(is.Studies, func(t record.Study) bool { return t.Evaluation == s.Evaluation }):
 			note("evaluate."+s.Evaluation, fmt.Sprintf("%d cases held out in repeat %d fold %d", s.Test, s.Repeat,
@@ -184,7 +183,7 @@ func others(c record.Configuration) string {
 	return strings.Join(names, ", ")
 }
 
-// mostLike is the configuration that has the most parts in common with other.
+// mostLike returns the configuration that has the most parts in common with other.
 func mostLike(all []record.Configuration, other record.Configuration) (best record.Configuration) {
 	most := -1
 	for _, c := range all {
@@ -201,7 +200,7 @@ func mostLike(all []record.Configuration, other record.Configuration) (best reco
 	return best
 }
 
-// parts are the texts, as in the file, that distinguish configurations.
+// parts returns the texts of the file that distinguish configurations.
 func parts(c record.Configuration) []struct{ name, text string } {
 	content := "data: hash of cases, inputs and labels"
 	if c.Program != nil {

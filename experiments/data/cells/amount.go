@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Amount is a number as tables write it: with a unit behind it, or a limit of detection.
+// Amount is a number of a table with a unit behind it, or a limit of detection.
 type Amount struct {
 	Value float64
 	Unit  string // text behind the number, without blanks; may be empty
@@ -80,7 +80,7 @@ type Quantity struct {
 	Decimal string // the notation of numbers
 }
 
-// Number is the value in the unit of the quantity, and the sign of its limit of detection.
+// Number returns the value in the unit of the quantity, and the sign of its limit of detection.
 func (m Quantity) Number(text string) (v float64, mark string, ok bool) {
 	a, ok := ParseAmount(text, m.Decimal)
 	if !ok || a.Limit != "" && !m.Limits || a.Sign != "" && m.Unit != "" {

@@ -26,9 +26,8 @@ type Date struct {
 	Zone Zone `yaml:"zone" json:"zone,omitempty"`
 }
 
-// Form is the order of the numbers in a date: day, month and year. What separates them, names of
-// months, and a time behind them are read whatever the form, and so is a date that begins with a
-// year of four digits.
+// Form is the order of day, month and year in a date of numbers. Every form accepts all separators,
+// names of months, a time behind the date, and dates that begin with a year of four digits.
 type Form string
 
 // The forms.
@@ -52,7 +51,7 @@ func (f Form) check() error {
 	return registry.Known("form", string(f), f.Names())
 }
 
-// Part is the name of a number that a date or a time has.
+// Part is the name of a number computed from a date or a time.
 type Part string
 
 // datePart computes the number of a Part from a time.
@@ -107,7 +106,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// secondsOf is the time since 1970, and timeOf its inverse.
+// secondsOf returns the seconds since 1970; timeOf is its inverse.
 func secondsOf(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())*1e-9 }
 
 func timeOf(seconds float64) time.Time {
@@ -115,7 +114,7 @@ func timeOf(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(1e9*(seconds-whole))).UTC()
 }
 
-// Mistake is the first mistake of the date; nil: there is none. CheckSince checks Since.
+// Mistake returns the first mistake of the date, or nil. CheckSince checks Since.
 func (d Date) Mistake() error {
 	if d.Form == "" {
 		return fmt.Errorf("it has no form; write one of %s", List(d.Form.Names()))
@@ -381,7 +380,7 @@ func cutClock(text string) []string {
 	return append([]string{text, ""}, m[1:]...)
 }
 
-// onClock is the time of a day: hour, minute, second, fraction, and am or pm.
+// onClock adds to a day the time from hour, minute, second, fraction, and am or pm.
 func onClock(day time.Time, ok bool, of ...string) (time.Time, bool) {
 	if !ok || of[0] == "" {
 		return day, ok
@@ -404,7 +403,7 @@ func onClock(day time.Time, ok bool, of ...string) (time.Time, bool) {
 		v[0] < 24 && v[1] < 60 && v[2] < 60
 }
 
-// dayOf is the day of three fields, or of month and year, in which there may be names.
+// dayOf returns the day of three fields, or of month and year. Months may be names.
 func dayOf(fields []string, separators string, form Form) (day time.Time, ok bool) {
 	month := 0
 	var rest []string
@@ -428,7 +427,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2:
 		rest = []string{rest[1], rest[0]}
 	case month > 0:
-	case len(separators) != 1 && len(fields) != len([]rune(separators)): // 2024年12月31日 has one per field
+	case len(separators) != 1 && len(fields) != len([]rune(separators)): // not 2024年12月31日
 		return day, false
 	case len(rest) == 2: // month and year
 		if len(rest[0]) != 4 {
@@ -450,7 +449,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	return calendar(rest, len(fields) > 2 && (month > 0 || separators == "/" || len(rest[1]+rest[2]) == 4))
 }
 
-// calendar is the day of year, month and day in digits; short allows years of two digits.
+// calendar returns the day of a year, month and day in digits; short allows years of two digits.
 func calendar(of []string, short bool) (day time.Time, ok bool) {
 	var v [3]int
 	for k, text := range of {

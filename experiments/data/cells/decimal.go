@@ -83,8 +83,8 @@ func withoutCurrency(s string) string {
 	return minus + strings.TrimSpace(s)
 }
 
-// Currency is the sign or the code that withoutCurrency removes from a number, or empty. Signs with
-// a code are that code.
+// Currency returns the sign or the code that withoutCurrency removes from a number, or "". If a
+// sign has a code, it returns the code.
 func Currency(s string) string {
 	s = strings.TrimLeft(strings.Trim(s, "()"), "-")
 	rest := withoutCurrency(s)

@@ -31,7 +31,7 @@ func (z Zone) check() error {
 	return nil
 }
 
-var locations sync.Map // that are known by name
+var locations sync.Map // known locations by name
 
 func (z Zone) location() (*time.Location, error) {
 	if known, ok := locations.Load(z); ok {
