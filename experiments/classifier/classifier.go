@@ -156,7 +156,7 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	return c, nil
 }
 
-// classOf is the number of the class of case i.
+// classOf returns the index of the class of case i.
 func classOf(y approx.Targets, i int) int {
 	if y.Classes > 2 {
 		return y.Index[i]
@@ -164,7 +164,7 @@ func classOf(y approx.Targets, i int) int {
 	return int(y.Value[i]+1) / 2
 }
 
-// admit returns the number of restarts that run at once: limited by memory and by processors.
+// admit returns the number of restarts that run at once, which memory and processors limit.
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
 	size := approx.Size{Cases: n, Distinct: n, Classes: classes}
@@ -214,7 +214,7 @@ func (o *options) settle(classes int) error {
 	return nil
 }
 
-// tuned is the model whose criterion is maximised, with this number of classes.
+// tuned returns the model whose criterion is maximised, for this number of classes.
 func (o *options) tuned(classes int) objective.Model {
 	if o.tunes == nil {
 		return o.Model.On(classes)
@@ -256,7 +256,7 @@ func (o *options) schema(classes []string) *data.Schema {
 // readBack is a model as Load reads it from the file.
 type readBack struct {
 	declared.Model
-	unnamed error // why the file has no texts from which to read it
+	unnamed error // reason why the texts of the file cannot give the model back
 }
 
 // declare sets the texts of the model, and reads them as Load does, which checks all options.
@@ -271,8 +271,8 @@ func (o *options) declare(f *modelfile.File) (m readBack, err error) {
 	return m, err
 }
 
-// unwritable is why no file can have the model that was trained, with these hyperparameters and
-// columns; nil: one can.
+// unwritable returns the reason why the trained model, with these hyperparameters and columns,
+// cannot be written to a file; nil if it can.
 func (m readBack) unwritable(l objective.Layout, of *data.Schema) error {
 	if m.unnamed != nil {
 		return m.unnamed
@@ -344,10 +344,10 @@ func (c *Classifier[L]) Save(w io.Writer) error {
 }
 
 // Load reads a model file, of Save or of gpc-tune fit, and rebuilds the posterior without
-// iterating: one factorisation of n×n numbers, of C classes C+1. The labels are the texts of the
-// classes. A mistake in the file is an error that names its place. A file of a regression, or of a
-// classifier that is not a Gaussian process, is an error too. A file whose text or posterior needs
-// more memory than is free is ErrMemory.
+// iterating: one factorisation of n×n numbers for two classes, C+1 for C classes. The labels are
+// the texts of the classes. A mistake in the file is an error that names its place. A file of a
+// regression, or of a classifier that is not a Gaussian process, is an error too. A file whose text
+// or posterior needs more memory than is free is ErrMemory.
 func Load(r io.Reader) (*Classifier[string], error) {
 	f, err := modelfile.Read(r)
 	if err == nil {
@@ -480,7 +480,7 @@ type stopping struct {
 	ctx context.Context
 }
 
-// looks is the number of cases between two looks at the context.
+// looks is the number of cases between two checks of the context.
 const looks = 384
 
 func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) {

@@ -12,7 +12,7 @@ type Option func(*options)
 
 type options struct {
 	objective.Classifier
-	tunes      approx.Approximation // whose criterion is maximised
+	tunes      approx.Approximation // approximation whose criterion is maximised
 	seed       uint64
 	memory     int64
 	preprocess string

@@ -31,10 +31,10 @@ const (
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // texts that are kept once
-	maxFaults   = 20      // listed in full
+	maxKnown    = 1000    // number of texts of which one copy is kept
+	maxFaults   = 20      // number of faults listed in full
 	maxFault    = 500     // bytes of one fault
-	maxAlso     = 4       // further lines listed for one fault
+	maxAlso     = 4       // number of further lines listed for one fault
 	// also the maximum number of levels of a categorical input; a column with more is treated as a
 	// mistake
 	MaxClasses = 100
@@ -45,8 +45,8 @@ const (
 type Fault struct {
 	Line, Column int
 	Message      string
-	lines        []int // further lines with it
-	further      int   // number of lines beyond those
+	lines        []int // further lines with the problem
+	further      int   // number of lines beyond lines
 	kind         fault
 }
 
@@ -98,7 +98,7 @@ type FileError struct {
 	place func(line, column int) string
 }
 
-// at is a place after the path of the file.
+// at returns the path of the file and a position in it.
 func (e *FileError) at(line, column int) string {
 	if e.place != nil && line > 0 {
 		return ":" + e.place(line, column)
@@ -148,7 +148,7 @@ func (e *FileError) repeats(kind fault, line int) bool {
 	return false
 }
 
-// once adds a fault, only once if kind is not empty.
+// once adds a fault. If kind is not empty, it adds a fault of this kind only once.
 func (e *FileError) once(kind fault, line, column int, format string, args ...any) {
 	if kind != (fault{}) && e.repeats(kind, line) {
 		return
@@ -351,12 +351,13 @@ func openFile(path string, how reading) (source, error) {
 	return src, err
 }
 
-// binaries are the first bytes of the binary formats that are read.
+// binaries lists the first bytes of the binary formats that can be read.
 var binaries = []string{parquetMagic, zipMagic}
 
 const parquetMagic, zipMagic = "PAR1", "PK\x03\x04"
 
-// unread are the first bytes of common formats that are not read, with the way out; ? is any byte.
+// unread lists the first bytes of common formats that cannot be read, with the remedy; ? is any
+// byte.
 var unread = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first: xz -d FILE"},
 	{"\x04\x22\x4d\x18", "an lz4 archive; decompress it first: lz4 -d FILE"},
@@ -407,7 +408,7 @@ func (e *FileError) content(in input, limit, size int64) (source, error) {
 	return decoded(e.Path, b.String(), in.encoding)
 }
 
-// decoded is the source of a text that was read as the encoding.
+// decoded returns the source of a text that was read in the encoding.
 func decoded(path, content, encoding string) (source, error) {
 	content = strings.TrimPrefix(content, "\ufeff")
 	if fault := undecodable(path, content, encoding); fault != nil {
@@ -469,7 +470,7 @@ func (s source) written() string {
 	return ", " + s.encoding
 }
 
-// ascii reports whether the text has the characters of ASCII alone.
+// ascii reports whether the text is ASCII.
 func (s source) ascii() bool {
 	return strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
@@ -496,8 +497,8 @@ func isNote(line string) bool {
 	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
 }
 
-// compressions are the ways to compress a file: the first bytes of such a file, and the command
-// that decompresses it.
+// compressions lists the formats of compressed files: their first bytes, and the command that
+// decompresses them.
 var compressions = []struct {
 	name, magic, command string
 	open                 func(r *bufio.Reader) (io.Reader, error)
@@ -582,7 +583,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// input is a file that is opened: its text as UTF-8, or the content of a binary format.
+// input is an opened file: its text as UTF-8, or the content of a binary format.
 type input struct {
 	io.Reader
 	compressed string // how; empty: plain

@@ -20,14 +20,15 @@ func isJSON(text string) bool {
 	return object && inside != "" && (inside[0] == '"' || inside[0] == '}')
 }
 
-// objects are the rows of a file with a JSON object for each: JSON lines, or one array of objects.
+// objects reads the rows of a file of JSON objects: JSON lines, or one array of objects.
 type objects struct {
 	table  *table
 	text   string
 	tokens *json.Decoder
-	// whether anything was read, whether objects are in an array, and whether one is being read
+	// began: something was read; array: the objects are in an array; inside: an object is being
+	// read.
 	began, array, inside bool
-	loose                bool // a nested value is a text, as among cases to predict
+	loose                bool // a nested value is a text (cases to predict)
 
 	columns map[string]int // nil while these are collected
 	names   []string
@@ -130,7 +131,7 @@ func (o *objects) halved(token string, offset int) bool {
 	return n > strings.Count(written, instead)+strings.Count(strings.ToLower(written), `\ufffd`)
 }
 
-// object reads the next object, or its keys alone. It is false at the end and after a fault.
+// object reads the next object, or only its keys. It is false at the end and after a fault.
 func (o *objects) object(keys bool) bool {
 	token, offset, ok := o.token()
 	if ok && !o.began {

@@ -90,8 +90,8 @@ func (d *Data) Leaks() (found []Leak) {
 	return found
 }
 
-// value is a number for the value of an input: of a category the index of its level. That one is
-// missing is a value too.
+// value returns a number for the value of an input: for a category the index of its level. A
+// missing value is a value too.
 func (c Column) value(columns []float64) float64 {
 	switch {
 	case c.Levels != nil && !c.Coded && floats.Max(columns) > 0:
@@ -150,8 +150,8 @@ func (c *leakCheck) balanced(wrong []int) (sum float64) {
 	return sum
 }
 
-// heldOut counts the wrong decisions of each class, of a rule that is learnt from the cases of all
-// other folds.
+// heldOut counts the wrong decisions on the cases of each class. The decision rule is learnt from
+// the cases of all other folds.
 func (c *leakCheck) heldOut(learn func(cases []int) (rule func(value float64) int)) []int {
 	order := make([]int, len(c.value))
 	for i := range order {

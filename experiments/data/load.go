@@ -84,7 +84,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	return train, test, errors.Join(err, fault)
 }
 
-// unreadable is the error for a file that does not exist, reported at the key that names it.
+// unreadable returns the error for a file that does not exist, reported at the key that names it.
 func unreadable(key, path, dir string, err error) error {
 	absent, start := (*fs.PathError)(nil), ""
 	if !errors.As(err, &absent) {
@@ -96,7 +96,8 @@ func unreadable(key, path, dir string, err error) error {
 	return problem(key, "cannot read %s (%v)%s", path, absent.Err, start)
 }
 
-// Files are the paths of the files that s reads, without bundled ones; relative paths start in dir.
+// Files returns the paths of the files that s reads, without bundled ones; relative paths start in
+// dir.
 func (s Spec) Files(dir string) (files []string) {
 	for _, path := range []string{s.Train, s.Test} {
 		if path == "" {

@@ -13,7 +13,7 @@ type Cells struct {
 	Rows    [][]string
 }
 
-// registered are the names of the readers registered by other programs.
+// registered has the names of the readers registered by other programs.
 var registered []string
 
 // RegisterReader adds a reader for another data format. is reports whether a text has that format;

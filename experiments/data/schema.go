@@ -17,9 +17,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// names are the columns of the input matrix made from a column of the file; the name for a level of
-// a categorical input is "colour=red", and for a part of a date "visit year". origins are the names
-// of the inputs: of the column, of a part of a date, or of an indicator of missing values.
+// names returns the names of the columns of the input matrix made from a column of the file, such
+// as "colour=red" for a level of a categorical input and "visit year" for a part of a date. origins
+// has the name of the input for each of them: the column, a part of a date, or an indicator of
+// missing values.
 func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:
@@ -92,7 +93,7 @@ func (s *Schema) Sources() (of []int, coded []bool) {
 				of[first+i] = first + k
 			}
 		}
-		if c.Levels != nil { // all share the number of the first
+		if c.Levels != nil { // all have the number of the first
 			own := of[len(of)-c.width():]
 			for i := range own {
 				own[i] = own[0]
@@ -218,7 +219,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		switch find(&c); {
 		case c.Index < 0 && labels:
 			absent = append(absent, c.Name)
-		case c.Index < 0: // without trials, successes say nothing
+		case c.Index < 0: // successes need trials
 			at.Label.Name = ""
 		default:
 			t.roles[c.Index] = of.role
@@ -520,7 +521,7 @@ func (d *Data) gaps(column int, c Column, numbers []float64) {
 	}
 }
 
-// unknownLevels notes the values of a categorical input that are none of its levels.
+// unknownLevels notes values of a categorical input that are not among its levels.
 func (t *table) unknownLevels(c Column, as string) {
 	place := c.place(c.Levels)
 	for i, text := range t.texts[c.Index] {
@@ -619,7 +620,7 @@ func aboveClass(threshold float64, above bool) string {
 	return name
 }
 
-// unreadValues are the values that are unreadable, in the order of the inputs.
+// unreadValues returns the unreadable values, in the order of the inputs.
 func (s *Schema) unreadValues(t *table) (all []Unread) {
 	for _, c := range s.Inputs {
 		if u := t.unread[c.Index]; u != nil && c.Index >= 0 {

@@ -23,7 +23,7 @@ import (
 type workbook struct {
 	archive *zip.Reader
 	shared  []string // texts to which cells refer
-	styles  []style  // of cells
+	styles  []style  // styles of cells
 	from    int      // day 0 of its dates, as an offset: 1462 if it counts from 1904
 	left    int64    // bytes that may still be unpacked
 }
@@ -319,7 +319,7 @@ func (b *workbook) readShared(name string) error {
 	})
 }
 
-// each calls a function for every element of some names.
+// each calls a function for every element whose name is in of.
 func (b *workbook) each(name string, of map[string]func(*xml.Decoder, xml.StartElement) error) error {
 	f, err := b.open(name)
 	if err != nil {
@@ -373,8 +373,8 @@ func (b *workbook) readStyles(name string) error {
 	return nil
 }
 
-// builtIn returns a code for the formats of dates and times that have none in the file (ECMA-376,
-// 18.8.30).
+// builtIn returns the code of a built-in format of dates and times, which the file does not define
+// (ECMA-376, 18.8.30).
 func builtIn(format int) string {
 	switch {
 	case format >= 14 && format <= 17, format >= 27 && format <= 31, format == 36, format >= 50 && format <= 58:
@@ -424,7 +424,7 @@ func styleOf(code string) (s style) {
 
 // readSheet reads the cells of a sheet that are not empty.
 func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
-	last, column := 0, 0 // the row before, and the column of the cell before from 1
+	last, column := 0, 0 // previous row; column of the previous cell, from 1
 	err = b.each(name, map[string]func(*xml.Decoder, xml.StartElement) error{
 		"row": func(_ *xml.Decoder, e xml.StartElement) error {
 			number := last + 1
@@ -467,7 +467,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 			if c.Value != nil {
 				text = plain(*c.Value)
 			}
-			if text == "" && c.Source != nil && c.Type != "str" { // of a program that computes none
+			if text == "" && c.Source != nil && c.Type != "str" { // a formula that was not computed
 				c.Type, text = "str", "="+*c.Source
 			}
 			content, err := b.content(c.Type, c.Style, text)
@@ -487,7 +487,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 	return rows, err
 }
 
-// columnOf returns the column of a place such as B3, from 1; 0: there is none.
+// columnOf returns the column, from 1, of a reference such as B3; 0 if the text is none.
 func columnOf(place string) (column int) {
 	for _, c := range place {
 		if c < 'A' || c > 'Z' || column > sheetColumns {
@@ -498,7 +498,7 @@ func columnOf(place string) (column int) {
 	return column
 }
 
-// content is a cell with a value of a type.
+// content returns the field of a cell from its type and text.
 func (b *workbook) content(kind string, of int, text string) (field, error) {
 	if text == "" {
 		return field{}, nil
@@ -564,7 +564,7 @@ func (b *workbook) shown(v float64, s style) field {
 	return field{text: at.Format("15:04:05.999")}
 }
 
-// elapsed is a time that has passed, in milliseconds, as hours, minutes and seconds.
+// elapsed formats a duration in milliseconds as hours, minutes and seconds.
 func elapsed(n int64) string {
 	minus := ""
 	if n < 0 {

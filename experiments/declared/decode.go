@@ -67,8 +67,8 @@ var (
 	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file that is decoded later
 )
 
-// ListOrMap is a value that a file writes as a list or as a mapping. Its methods point to where
-// each goes.
+// ListOrMap is a value that a file writes as a list or as a mapping. Its methods return pointers to
+// the fields for each.
 type ListOrMap interface {
 	List() any
 	Map() any
@@ -145,7 +145,7 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	}
 }
 
-// addressed is the pointer to a value, or nil if it has none.
+// addressed returns the pointer to a value, or nil if it is not addressable.
 func addressed(v reflect.Value) any {
 	if !v.CanAddr() {
 		return nil
@@ -462,15 +462,15 @@ func (d *Decoder) likelihood(n *strictyaml.Node) (l likelihood.Likelihood, name 
 	return tunable(d, n, "likelihood", likelihood.Table, likelihood.Likelihood.Params, likelihood.Check)
 }
 
-// tunable reads a component with hyperparameters, and its name, and checks it. It is ok even if the
-// checks find something, so that further mistakes are found.
+// tunable reads a component with hyperparameters, and its name, and checks it. ok is true even if
+// the checks find mistakes, so that further ones are found.
 func tunable[I any](d *Decoder, n *strictyaml.Node, what string, table registry.Table[I],
 	specs func(I) []param.Spec, check func(I) error) (v I, name string, ok bool) {
 	mark, before := len(d.settings.settings), d.Found.Found()
 	if v, name, ok = Component(d, n, what, table); !ok {
 		return v, name, ok
 	}
-	if len(d.settings.settings) > mark { // a leaf; components inside others have been checked
+	if len(d.settings.settings) > mark { // inner components have been checked
 		d.checkSettings(mark, specs(v))
 	}
 	if d.Found.Found() == before { // finds errors that depend on more than the settings

@@ -136,7 +136,7 @@ func (d *Decoder) mean(n *strictyaml.Node) objective.Mean {
 	return m
 }
 
-// comparing returns the name in place of an inference method, and whether it is a comparator's.
+// comparing returns the name of the inference, and whether it is a comparator.
 func comparing(n *strictyaml.Node) (name string, ok bool) {
 	if n == nil || strictyaml.IsNull(n) || n.Kind == strictyaml.SequenceNode {
 		return "", false
@@ -145,8 +145,8 @@ func comparing(n *strictyaml.Node) (name string, ok bool) {
 	return name, ok && slices.Contains(comparator.Table.Names(), name)
 }
 
-// Needless reports whether a model needs no kernel or no likelihood, because its inference is a
-// comparator without it.
+// Needless reports whether a model does not need a part, kernel or likelihood, because its
+// inference is a comparator that does not use it.
 func Needless(part string, inference *strictyaml.Node) bool {
 	name, ok := comparing(inference)
 	if !ok {

@@ -175,7 +175,7 @@ func studied(r *reports.Report, by string) (best int, why string, err error) {
 }
 
 // contested returns the winner of a race, or the configuration that won the most outer folds of
-// nested cross-validation, the first of equals.
+// nested cross-validation. If several did, it is the first.
 func contested(r *reports.Report) (best int, why string, found bool) {
 	for _, race := range r.Races {
 		if race.Winner != nil {
@@ -198,8 +198,8 @@ func contested(r *reports.Report) (best int, why string, found bool) {
 	return 0, "", false
 }
 
-// among describes the rank of a value: it is the best among the fitted configurations, out of all
-// that were tried; equals configurations, including itself, share it.
+// among describes the rank of a value: the best of fitted configurations, out of all that were
+// tried. equals is the number of configurations with this value.
 func among(what, value string, greater bool, fitted, all, equals int) string {
 	best := "largest"
 	if !greater {
@@ -253,5 +253,5 @@ func Finished(p *plan.Plan, dir string) bool {
 	return err == nil && r.Missing == 0
 }
 
-// configurationName names one.
+// configurationName returns the name of configuration i.
 func configurationName(p *plan.Plan, i int) string { return p.Manifest.Configurations[i].String() }

@@ -47,7 +47,7 @@ type Classifier struct {
 	costs     *cv.Costs       // costs of decisions, from the model file or the user; nil: none
 	threshold []float64       // used instead of costs, from the model file or the user; none: ½
 	strict    bool            // refuse cases with values that cannot be read
-	among     []float64       // held-out probabilities that the threshold of the file was chosen among
+	among     []float64       // held-out probabilities among which the threshold was chosen
 
 	substitutes []float64 // values that replace missing ones, by column of the inputs
 }
@@ -105,7 +105,7 @@ func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	case err == nil:
 		c.substitutes = f.Substitutes()
 		return c, nil
-	case errors.Is(err, strictyaml.ErrMistakes): // they have the name
+	case errors.Is(err, strictyaml.ErrMistakes): // the errors have the name
 		return nil, err
 	case errors.Is(err, machine.ErrMemory):
 		return nil, fmt.Errorf("%s: %w", name, err)

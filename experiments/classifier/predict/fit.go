@@ -29,10 +29,11 @@ import (
 
 // FitOptions are options of Fit.
 type FitOptions struct {
-	Configuration *int // number in the plan, from 0; nil: the best
+	Configuration *int // index in the plan; nil: the best
 	// By is the criterion for the best: a score of held-out cases, mean_loss, log_evidence, or the
-	// tuning objective. "": the criterion of the run in Dir, if that is finished; or else the
-	// tuning objective if it is the same for all, and otherwise the first score of held-out cases.
+	// tuning objective. "" means the criterion of the run in Dir, if that is finished. Otherwise it
+	// means the tuning objective if that is the same for all configurations, and else the first
+	// score of held-out cases.
 	By  string
 	Dir string // the run folder with existing trials, which also receives new ones; "": none
 	run.Options
@@ -168,13 +169,13 @@ type winner struct {
 	warnings []cause.Notice
 }
 
-// among describes the rank of a winner: its value is the best among the fitted configurations, out
-// of all that were tried; equals configurations, including itself, share it.
+// among describes the rank of a winner: the best of fitted configurations, out of all that were
+// tried. equals is the number of configurations with its value.
 func (w winner) among(objective string, fitted, all, equals int) string {
 	value, greater := float64(w.value), true
 	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
-			value, greater = -value, false // a score for which less is better is maximised with the sign changed
+			value, greater = -value, false // it was maximised with the opposite sign
 		}
 	}
 	return among(objective, fmt.Sprintf("%.6g", value), greater, fitted, all, equals)
