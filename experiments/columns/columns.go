@@ -20,7 +20,7 @@ const asked = "as asked for"
 // Column describes a column of a file and its use.
 type Column struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"` // of kinds, or label
+	Kind    string `json:"kind"` // name of one of kinds, or label
 	Use     Use    `json:"-"`
 	UsedAs  string `json:"use"`
 	Found   string `json:"found"` // description of its values
@@ -29,15 +29,15 @@ type Column struct {
 
 	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
 
-	Date *cells.Date `json:"date,omitempty"` // of an input that is a date or a time
+	Date *cells.Date `json:"date,omitempty"` // form and parts of an input that is a date or a time
 
-	// What texts around numbers mean, as in data.Meaning.
+	// The meaning of the texts around numbers, as in data.Meaning.
 	Unit     string     `json:"unit,omitempty"`
 	Limits   bool       `json:"limits,omitempty"`
 	Duration cells.Span `json:"duration,omitempty"`
 
 	odd    map[string]int // texts that stand for a missing value among dates and durations
-	number bool           // it reads as numbers in the notation of the file
+	number bool           // all values are numbers in the notation of the file
 	names  bool           // its values are names and look like numbers
 }
 
@@ -58,13 +58,13 @@ type Table struct {
 	Spellings  string // several spellings of a category, for each column of ignore_case
 	Columns    []Column
 	Label      int
-	Why        string       // this column is the label
+	Why        string       // reason why the column is the label
 	Candidates []Candidate  // columns that may be the label, the most likely first; none: the user named it
 	unclear    string       // why the most likely candidate is not clear; empty: it is
 	Skewed     []string     // inputs of numbers, none below 0, that a power or logarithm may make symmetric
 	shares     []string     // columns of numbers that add up to 1 in every row
 	Classes    []data.Count // classes of the label, in order of their texts; none if it is a number
-	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
+	Rare       []data.Count // classes with too few cases for training and test, left out
 	Numeric    bool         // the label is a number
 	Target     Spread       // only for a numeric label
 	Spec       data.Spec    // train, label, id, group, drop, categories, …
@@ -130,15 +130,15 @@ type Use int
 const (
 	Input Use = iota
 	Label
-	ID    // carried through to the predictions
-	Group // no fold divides its cases
+	ID    // copied to the predictions
+	Group // all cases of a group are in the same fold
 	Left  // left out
 )
 
 // String is the name of the role in messages.
 func (u Use) String() string { return []string{"input", "label", "id", "group", "left out"}[u] }
 
-// Kind is something that a column can be.
+// Kind is a kind of columns.
 type Kind struct {
 	Name string
 	Use  Use
@@ -148,15 +148,16 @@ type Kind struct {
 	is func(*profile) (found string, ok bool)
 }
 
-// leastRows is the number of rows from which on numbers in a row are no accident.
+// leastRows is the number of rows from which on a regularity of a column, such as ascending
+// numbers, is not taken for chance.
 const leastRows = 20
 
-// idName are names of columns that identify something: id, patient_id, PatientID, case-no.
+// idName matches names of columns that identify something: id, patient_id, PatientID, case-no.
 var idName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
 	`^(case|record)$|[_ .-](id|uuid|guid|key|nr|no|index|idx)$|` +
 	`^(id|case|record|row|sample|serial)[_ .-]?(id|nr|no|num|number|key)$|(?-i:[a-z](Id|ID|Nr|No|Key)$)`)
 
-// countName are names of identifiers that are names of counts too.
+// countName matches names that identifiers and counts have.
 var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
 
 // Candidate is a column that may be the label, with the evidence for it.

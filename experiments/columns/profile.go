@@ -28,8 +28,8 @@ const (
 // profile has the findings of one pass over a column.
 type profile struct {
 	name           string
-	place          int // from 0
-	there, missing int // values
+	place          int // position from 0
+	there, missing int // numbers of values
 	numbers        [3]tally
 	tokens         map[string]int // texts that stand for a missing value in a column of numbers
 	texts          int            // values that are neither numbers nor such tokens
@@ -41,19 +41,19 @@ type profile struct {
 	runs           int  // runs of equal values
 	last           []byte
 	seen           map[uint64]bool
-	blanks, bytes  int      // values with a blank in them, and the length of all texts
+	blanks, bytes  int      // number of values with a blank, and length of all texts
 	dates          []*dated // one for each form that nearly all texts so far have
 	amounts        [3]tally // numbers in texts with a unit or a limit
 	units          map[string]int
 	limits         map[string]int // limits of detection, by their sides
 	lasting        lasting        // durations
-	currencies     map[string]int // of numbers
+	currencies     map[string]int // numbers by their currency
 	percent, bare  int            // numbers with a percent sign, and others that are not 0
 
 	notation int // notation of the file: point or comma
 }
 
-// tally is of the numbers in one notation.
+// tally has statistics of the numbers in one notation.
 type tally struct {
 	n, whole int
 	min, max float64
@@ -90,7 +90,7 @@ func isToken(text string) bool {
 
 var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
 
-// newProfile begins the profile of a column, given its place and the number of all columns.
+// newProfile begins the profile of a column at a position among a number of columns.
 func newProfile(name string, place, columns int) *profile {
 	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
 		tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
@@ -184,8 +184,8 @@ func (p *profile) addCurrency(text string) {
 	p.currencies[strings.Clone(of)]++
 }
 
-// settle takes a few texts among very many numbers, such as a unit below the head or the word at
-// the left of a sum, for missing values.
+// settle makes missing values of a few texts among very many numbers, such as a unit below the
+// header or the word before a sum.
 func (p *profile) settle() {
 	limits := p.limits["<"] + p.limits[">"]
 	if p.texts == limits || len(p.odd) > mostOdd || (p.texts-limits)*leastNumbers > p.there {
@@ -262,7 +262,7 @@ func (p *profile) addAmount(text string) (limit bool) {
 // standIn returns a number such as -999 that probably stands for a missing value: it occurs more
 // than once and is far from all others.
 func (p *profile) standIn() (text string, n int) {
-	if len(p.levels) < 4 { // or too many were counted
+	if len(p.levels) < 4 { // or nil: too many
 		return "", 0
 	}
 	least, most := p.tally().min, p.tally().max
@@ -287,7 +287,7 @@ func (p *profile) standIn() (text string, n int) {
 	return "", 0
 }
 
-// tally is of the numbers as the file writes them.
+// tally returns the tally in the notation of the file.
 func (p *profile) tally() *tally { return &p.numbers[p.notation] }
 
 // tokened returns the number of values that stand for a missing one if the column holds numbers.

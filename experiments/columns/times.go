@@ -19,22 +19,22 @@ type dated struct {
 	odd         map[string]int // texts that are no dates of the form
 	first, last time.Time
 	latest      time.Time // the last value
-	falls       bool      // a value is before the one above it
+	falls       bool      // a value is earlier than the previous one
 	sum         float64   // sum of the days since 1970
 	parts       map[cells.Part][2]float64
 	ranked      float64    // fingerprint of the dates: the sum of days times row numbers
-	usual       cells.Form // the more usual form of dates that are written so
+	usual       cells.Form // the most usual form of dates in this notation
 	timed       int        // number of dates with a time of the day
 	zones       map[string]bool
 }
 
-// american are dates that mostly have the month first: 12/31/2024, Dec 31, 2024.
+// american matches dates in notations that mostly have the month first: 12/31/2024, Dec 31, 2024.
 var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
 	regexp.MustCompile(`^\d{4}`)
 
 const mostTold = 6 // largest number of zones, units or currencies that a message lists
 
-// cycle is a part of a date that init proposes, and after how many days it is the same again.
+// cycle is a part of a date that init proposes, with its period in days.
 type cycle struct {
 	part cells.Part
 	days float64
@@ -92,7 +92,7 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 	}
 }
 
-// bornName are names of dates of birth, whose month and weekday hardly matter.
+// bornName matches names of dates of birth, whose month and weekday hardly matter.
 var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
 
 // proposed returns the parts of dates that vary. If many dates only rise from row to row, it leaves
@@ -100,7 +100,7 @@ var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|
 func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
-		case c.part == "hour" && 2*d.timed < d.n: // it would be missing in most
+		case c.part == "hour" && 2*d.timed < d.n: // most would have none
 		case !varies || d.form == cells.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
 		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
 			leftOut = append(leftOut, c.part)

@@ -20,8 +20,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
-// Doctor describes the machine, checks that models give known values, that the instruction sets
-// agree and that run folders can be created, and measures the arithmetic of one core. tell gets
+// Doctor describes the machine and measures the arithmetic of one core. It checks that models give
+// known values, that the instruction sets agree, and that run folders can be created. tell gets
 // each finding as soon as there is one. The error joins the errors of the failed checks.
 func Doctor(ctx context.Context, tell func(what, found string)) error {
 	this := build.This()
@@ -82,7 +82,8 @@ func speed() (product, cholesky float64) {
 	return 2 * cube / machine.Seconds(func() { multiply() }), cube / 3 / machine.Seconds(func() { factorise() })
 }
 
-// operations are a product of two n×n matrices, and the factorisation of A Aᵀ + n I for the first.
+// operations returns functions that compute a product of two n×n matrices, and the factorisation of
+// A Aᵀ + n I for the first of them, A.
 func operations(n int) (multiply func() blas64.General, factorise func() blas64.Triangular) {
 	a, b, c := waves(n), waves(n), linalg.NewGeneral(n, n)
 	s, u := positive(a), linalg.NewSym(n)
@@ -97,7 +98,7 @@ func operations(n int) (multiply func() blas64.General, factorise func() blas64.
 	return multiply, factorise
 }
 
-// waves are n×n numbers.
+// waves returns an n×n matrix.
 func waves(n int) blas64.General {
 	a := linalg.NewGeneral(n, n)
 	for i := range a.Data {
@@ -106,7 +107,7 @@ func waves(n int) blas64.General {
 	return a
 }
 
-// positive is A Aᵀ + n I for an n×n matrix A.
+// positive returns A Aᵀ + n I for an n×n matrix A.
 func positive(a blas64.General) blas64.Symmetric {
 	s := linalg.NewSym(a.Rows)
 	linalg.Syrk(blas.NoTrans, 1, a, 0, s)

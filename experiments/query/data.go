@@ -37,8 +37,8 @@ type Described struct {
 }
 
 // Describe summarises a bundled data set, or a file of cases with its columns classified as by
-// gpc-tune init. label is the label's column, or empty. Labels that cannot be classes are numbers,
-// and missing values are counted.
+// gpc-tune init. label is the label's column, or empty. Labels that cannot be classes are read as
+// numbers. Missing values are counted.
 func Describe(name, label string) (out Described, err error) {
 	from, err := Source(name)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 type Answer struct {
 	// nats; null if the fit failed or has not converged
 	LogEvidence   reports.Number           `json:"log_evidence"`
-	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	StandardError record.Number            `json:"standard_error,omitempty"` // nats, if sampled
 	Gradient      map[string]record.Number `json:"gradient"`
 	Converged     bool                     `json:"converged"`
 	Iterations    int                      `json:"iterations"`
@@ -203,7 +203,7 @@ func (q Query) answer(
 	return a, nil
 }
 
-// corrected is the corrected log evidence of a posterior.
+// corrected returns the corrected log evidence of a posterior.
 func corrected(p approx.Posterior) (*CorrectedAnswer, error) {
 	of, ok := p.(approx.Corrector)
 	if !ok {

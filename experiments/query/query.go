@@ -63,7 +63,7 @@ func (q Query) load(
 	return ds, p, nil
 }
 
-// place returns theta with the values of the flag.
+// place returns the initial hyperparameters on the theta scale, with the values of the flag.
 func (q Query) place(found *strictyaml.Findings, l objective.Layout) []float64 {
 	return Points(found.As("--theta"), []objective.Layout{l}, q.Theta)[0]
 }

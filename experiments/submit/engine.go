@@ -49,12 +49,11 @@ var (
 	ErrEngine = errors.New("engine")
 )
 
-// rest is given instead of a block for the end of a run: the jobs that no block has done, and the
-// results.
+// rest replaces a block for the end of a run: the jobs that no block has done, and the results.
 const rest = "rest"
 
-// worker is the command line of a worker with this much memory for jobs, in bytes; 0: the free
-// memory.
+// worker returns the command line of a worker. memory is the number of bytes for its jobs; 0: the
+// free memory.
 func (r *Run) worker(memory int64, block ...string) []string {
 	args := append([]string{r.Program, "worker", r.Dir}, block...)
 	args = append(args, "-j", strconv.Itoa(r.Jobs))

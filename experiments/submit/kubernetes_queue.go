@@ -61,7 +61,7 @@ func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 	if err := e.get(ctx, &list, "jobs,pods", "--selector="+instanceLabel+"="+instancePrefix+id); err != nil {
 		return q, err
 	}
-	running := map[string]int{} // pods, by the part of the run
+	running := map[string]int{} // number of running pods by the part of the run
 	for _, o := range list.Items {
 		if o.Kind == "Job" {
 			continue
@@ -114,7 +114,7 @@ func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
 	}
 }
 
-// complaints are the reasons why the pod has not started or is being removed.
+// complaints returns the reasons why the pod has not started or is being removed.
 func (o *listed) complaints() (all []string) {
 	say := func(what string, c condition) {
 		all = append(all, fmt.Sprintf("pod %s %s: %s", o.Metadata.Name, what, cmp.Or(c.Message, c.Reason)))

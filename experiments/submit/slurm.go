@@ -21,10 +21,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// slurm submits a job array for every wave of blocks, each after the one before, and a job for the
-// rest after the last, to the cluster of sbatch on this machine. Slurm's job identifiers are used
-// within one submission and never stored: a job of a run is identified by its name, which contains
-// the run's ID, the wave and the blocks.
+// slurm submits jobs with the sbatch of this machine: an array for every wave of blocks, which
+// waits for the previous wave, and a job for the rest, which waits for the last wave. Slurm's job
+// identifiers are used within one submission and never stored: a job of a run is identified by its
+// name, which contains the run's ID, the wave and the blocks.
 type slurm struct {
 	partition, time, memory, template string
 	parallelism, maxArraySize         int
@@ -134,7 +134,7 @@ func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	return false, s.rest()
 }
 
-// worker is the script of every job, with the block as its arguments.
+// worker returns the script of every job. Its arguments are the block.
 func (e *slurm) worker(r *Run) (string, error) {
 	memory, asked := r.memory()
 	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
@@ -258,7 +258,7 @@ func (s *sending) wave(w run.Wave, size int) error {
 		now = append(now, q.job)
 	}
 	before, s.after = s.after, now
-	chunks := map[int][]int{} // indices by the number of the array
+	chunks := map[int][]int{} // indices of blocks by the number of the array
 	for _, b := range w.Blocks {
 		if !there[b] || s.force {
 			chunks[b/size] = append(chunks[b/size], b%size)
@@ -339,7 +339,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	switch {
 	case s.time != "":
 		args = append(args, "--time="+s.time)
-	case s.r.Measured: // in minutes
+	case s.r.Measured: // the limit, in minutes
 		args = append(args, "--time="+strconv.Itoa(10+int(math.Ceil(2*seconds/60))))
 	} // otherwise the cluster's default applies
 	script := append([]string{slurmFolder + "/" + workerScript}, block...)
@@ -347,7 +347,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	if slices.Sort(after); len(after) > 0 {
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
-	if s.r.DryRun { // the jobs before are variables of the shell, which must not be quoted
+	if s.r.DryRun { // earlier jobs are shell variables, which must not be quoted
 		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, terminal.CommandLine(args...), depends,
 			terminal.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
