@@ -24,8 +24,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// written writes cases of crabs to a file, so that a plain run can repeat what nested
-// cross-validation does inside.
+// written writes cases of crabs to a file, so that a plain run can repeat the inner runs of nested
+// cross-validation.
 func written(t *testing.T, ds *data.Data, rows []int) string {
 	t.Helper()
 	var out bytes.Buffer

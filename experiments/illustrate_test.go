@@ -25,8 +25,8 @@ func illustrated(t *testing.T, text string) []record.Illustration {
 	return plantest.Planned(t, text).Manifest.Illustrations
 }
 
-// The illustration prior shows what gpc-tune sample draws with the same seed, once for models that
-// differ only in parts that it does not show.
+// The illustration prior shows the draws of gpc-tune sample with the same seed. Models that differ
+// only in parts that are not shown have one illustration.
 func TestPriorsAreDrawn(t *testing.T) {
 	got := illustrated(t, "seed: 5\nillustrate: [prior, {prior: {inputs: {from: 0, to: 2, points: 11}, draws: 2}}]\n"+
 		"model: {kernel: [{se: {amplitude: 2, length_scale: 0.5}}, matern12], likelihood: [probit, logit], inference: [ep, laplace]}\n")

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 )
 
-// Fit, Predict and Serve keep a classifier from Go: what Predict and the server answer is what the
-// model file of Fit predicts.
+// Fit, Predict and Serve keep a classifier from Go: Predict and the server give the predictions of
+// the model file of Fit.
 func TestFitPredictAndServe(t *testing.T) {
 	p, err := Parse(t.Context(), ".", []byte("name: kept\ndata: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"+
 		"tune: none\n"))

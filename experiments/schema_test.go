@@ -157,8 +157,9 @@ func TestSchemaOfExperiments(t *testing.T) {
 	}
 }
 
-// Each value of the files in turn becomes an odd one: the schema accepts what the decoder accepts,
-// and rejects what the decoder rejects as of the wrong form or as an unknown key or name.
+// Each value of the files in turn becomes an odd one: the schema accepts every value that the
+// decoder accepts. It rejects every value that the decoder rejects for its form or as an unknown
+// key or name.
 func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	s := compiled(t, "experiment")
 	taken, refused := 0, 0

@@ -81,8 +81,9 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
-// Methods that are tuned first with some of the cases, by themselves or by Laplace's method, reach the best optimum
-// that they reach from all starts. Every training set has its own cases, and what a trial was of is in the tables.
+// Methods that are tuned first with some of the cases, by themselves or by Laplace's method, reach
+// the best optimum that they reach from all starts. Every training set has its own cases, and the
+// tables name the cases and the method of preliminary trials.
 func TestStartsAtOptimumOfSomeCases(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize}
@@ -114,8 +115,8 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
-// Comparators, which tune themselves, start from no cases, and neither do models of no more cases than asked for, with
-// a warning, or with nothing to tune.
+// Comparators, which tune themselves, have no start_cases. Models with nothing to tune have none
+// either, nor models with no more cases than requested, which have a warning.
 func TestStartsOfNoCases(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize}

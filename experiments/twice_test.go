@@ -73,8 +73,8 @@ func (refusing) Fit(context.Context, objective.Data, uint64) (objective.Fitted, 
 	return nil, errors.New("fitted a second time")
 }
 
-// count makes c record what p computes. Studies whose results come from their twin lose what they
-// would need to compute them.
+// count makes c record the computations of p. Studies whose results come from their twin lose the
+// parts that they would need to compute them.
 func (c *counted) count(p *plan.Plan) {
 	c.times = map[string]int{}
 	for i := range p.Studies {

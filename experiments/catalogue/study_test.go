@@ -78,8 +78,8 @@ func TestModelsOfStudies(t *testing.T) {
 	}
 }
 
-// What a smaller study leaves out is told: kernels, methods, restarts, folds, inducing inputs and
-// cases.
+// lacks lists everything that a smaller study leaves out: kernels, methods, restarts, folds,
+// inducing inputs and cases.
 func TestWhatStudiesLack(t *testing.T) {
 	p := problem{cases: 400, classes: counts(200, 200)}
 	large := study{kernels: []string{same, trend}, restarts: 2, folds: 10}
@@ -164,7 +164,8 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// A study is written with what it lacks, its limits, and what its data ask for.
+// The text of a study has the parts left out, the limits of the study, and settings that its data
+// need.
 func TestWrittenStudies(t *testing.T) {
 	s := study{kernels: []string{trend, rough}, restarts: 3, folds: 5}
 	p := problem{cases: 200, inputs: 3, classes: counts(100, 100)}
@@ -251,8 +252,8 @@ func TestSizeOfTables(t *testing.T) {
 	}
 }
 
-// Numbers that are names, as codes of places, are written as categories with what they were taken
-// for, and the summary says what is predicted from what.
+// Numbers that are names, such as codes of places, are written as categories with their kind. The
+// summary names the label and the inputs.
 func TestStarterOfCodes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	text := "zip,x,y\n"

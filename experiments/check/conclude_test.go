@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// checked is a subject with two free hyperparameters, whose log evidence L + g·t along each is told.
+// checked is a subject with two free hyperparameters, whose log evidence along each is L + g·t.
 func checked(t *testing.T, value float64, gradient ...float64) *subject {
 	t.Helper()
 	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}}

@@ -231,7 +231,8 @@ func TestTunedWithLaplace(t *testing.T) {
 	}
 }
 
-// The hyperparameters are told by name; what is done to them does nothing to the classifier.
+// Theta returns the hyperparameters by name. Changes of the returned map do not change the
+// classifier.
 func TestThetaByName(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
 	c, err := Train(t.Context(), x, labels, Kernel(kernel.Matern52{ARD: true}), Restarts(1),

@@ -103,8 +103,8 @@ func TestWorkers(t *testing.T) {
 // nameless is a kernel of no table.
 type nameless struct{ kernel.SE }
 
-// Options that Load would refuse are errors of Train, and so is what no file could hold an error of Save. What can be
-// trained and saved is loaded.
+// Options that Load would refuse are errors of Train. Options that no file could hold are errors of
+// Save. Every classifier that is trained and saved can be loaded.
 func TestOptionsThatLoadRefuses(t *testing.T) {
 	x, labels := cases(30, 2, 0.3)
 	minus, one, three := -1.0, 1.0, 3.0

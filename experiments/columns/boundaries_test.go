@@ -19,7 +19,7 @@ func profiled(name string, n int, value func(i int) string) *profile {
 	return p
 }
 
-// kindOf is the first kind that a column is, and what was found.
+// kindOf returns the first kind that fits a column, and the description of its values.
 func kindOf(p *profile) (kind, found string) {
 	for _, k := range kinds {
 		if found, is := k.is(p); is {
@@ -243,8 +243,8 @@ func TestBoundsOfTables(t *testing.T) {
 	}
 }
 
-// A column makes as many inputs as it has categories, parts of a date, or one, another for limits,
-// and one that says what is missing where something is.
+// A column makes an input for each category or part of a date, or else one input. Limits add one
+// input, and missing values add one.
 func TestNumberOfInputs(t *testing.T) {
 	date := &cells.Date{Form: "ymd", Parts: []cells.Part{"year", "month"}} // month is a cycle of two numbers
 	for _, c := range []struct {

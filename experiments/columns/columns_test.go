@@ -102,7 +102,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Every finding about a column says what to do about it.
+// Every finding about a column has a remedy.
 func TestFound(t *testing.T) {
 	table, err := Read(file(t, rows(60, "a,b,c,d,label", func(i int) string {
 		value := fmt.Sprintf("%.1f", float64(i)/7)
@@ -271,8 +271,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Repeated rows are kept together, unless there are very few, or so many that the inputs just have
-// few values, or the rows have groups anyway.
+// Repeated rows are kept together, with three exceptions: very few rows repeat; so many repeat that
+// the inputs have few values; or the rows have groups.
 func TestCopies(t *testing.T) {
 	for name, of := range map[string]struct {
 		head   string

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// What init writes of units, limits of detection and durations, and what it says of them.
+// init writes units, limits of detection and durations, with a description.
 func TestMeasuresProposed(t *testing.T) {
 	word := func(i int, words ...string) string { return words[i%len(words)] }
 	for _, of := range []struct {

@@ -132,7 +132,8 @@ func taken(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The sizes that a file declares take no memory before they are compared with what is left of it.
+// No memory is allocated for the sizes that a file declares before they are compared with the rest
+// of the file.
 func TestDeclaredSizesTakeNoMemory(t *testing.T) {
 	footer := func(content string) string {
 		return parquetMagic + content + string(binary.LittleEndian.AppendUint32(nil, uint32(len(content)))) + parquetMagic
@@ -321,7 +322,7 @@ func TestJSONOfOneLine(t *testing.T) {
 	}
 }
 
-// FuzzCompressed checks what the readers promise for files in all compressions.
+// FuzzCompressed checks the promises of the readers for files in all compressions.
 func FuzzCompressed(f *testing.F) {
 	for _, content := range []string{zipped(small) + "\x00", asZstd(small), skippable("ab") + asZstd("1 1:1\n-1 2:3\n"), checksummed(f)["bzip2"],
 		skippable("") + "\x04\x22\x4d\x18\x64\x40\xa7"} {

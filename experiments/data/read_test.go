@@ -590,7 +590,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
-// checkTable checks what the readers promise for any file that they accept.
+// checkTable checks the promises of the readers for any file that they accept.
 func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
@@ -760,8 +760,8 @@ func csvOf(text string, like *csv.Reader) *csv.Reader {
 	return r
 }
 
-// TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands of
-// columns are no problem; of many that are repeated or missing a few are told.
+// TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands
+// of columns are no problem. If many names are repeated or missing, only a few have a warning.
 func TestWideHeaders(t *testing.T) {
 	const width = 100_000
 	for name, column := range map[string]func(j int) string{

@@ -25,7 +25,7 @@ func modelOf(t *testing.T, kernel, likelihood, inference string) declared.Model 
 	return m
 }
 
-// Every limit of an option is allowed, and what is beyond it is a mistake in that option.
+// Every limit of an option is allowed, and a value beyond it is a mistake in that option.
 func TestLimitsOfIllustrations(t *testing.T) {
 	se := func(likelihood string) declared.Model { return modelOf(t, "se", likelihood, "") }
 	fit := func(likelihood, inference string) declared.Model { return modelOf(t, "se", likelihood, inference) }

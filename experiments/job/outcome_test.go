@@ -138,8 +138,8 @@ func toy() *Set {
 	return WholeSet(d, data.Spec{Missing: "median"})
 }
 
-// Where a fit was made, how many cases it holds out, what its missing values become, and what is
-// true at points.
+// A set describes its fits, the number of held-out cases, the imputation, and the true function at
+// points.
 func TestSetsDescribeThemselves(t *testing.T) {
 	s := toy()
 	j := Job{Set: s}

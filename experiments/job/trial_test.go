@@ -431,7 +431,7 @@ func TestTrialOfSomeCases(t *testing.T) {
 }
 
 // The end of a search is compared with climbs that take at most as many evaluations; only a climb
-// that ends more than one nat higher is told.
+// that ends more than one nat higher gives a warning.
 func TestSearchesAreComparedWithClimbs(t *testing.T) {
 	j := crowd(approx.EP{}, approx.EP{}, 14)
 	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})

@@ -88,8 +88,8 @@ func leaseOfAnother(t *testing.T, holder, process string) {
 	})
 }
 
-// The lease of a process of this machine that does not exist ends at once, and what it has left is
-// removed at the end. So does one whose number another process has got since.
+// The lease of a process of this machine ends at once if the process does not exist, and its files
+// are removed at the end. The same holds if another process has its number now.
 func TestLeaseOfADeadProcess(t *testing.T) {
 	if machine.Process() == "" {
 		t.Skip("this system does not say which process this is")

@@ -77,8 +77,8 @@ func TestOverviewAddsTimesUp(t *testing.T) {
 	}
 }
 
-// A search without gradients is compared with climbs, on all of the training data, where there are
-// gradients of what it maximises.
+// A search without gradients is compared with climbs, on all of the training data, if the objective
+// has gradients.
 func TestWhichSearchesAreCompared(t *testing.T) {
 	const head = "data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\nevaluate: {kfold: {k: 2}}\ntune: "
 	for tune, want := range map[string]bool{"none": false, "{method: random, trials: 3}": true, "{method: bfgs, restarts: 2}": false,
@@ -110,7 +110,7 @@ func TestIdentifiersAreRecorded(t *testing.T) {
 	}
 }
 
-// Warnings name what has no effect.
+// Warnings name settings without effect.
 func TestWhatHasNoEffectIsWarnedOf(t *testing.T) {
 	const prior = "{se: {length_scale: {prior: {gamma: {shape: 2, rate: 1}}}}}"
 	for _, c := range []struct{ text, want string }{

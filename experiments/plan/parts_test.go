@@ -279,7 +279,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Configurations are compared by what is known of all of them; a failure is the worst.
+// Configurations are compared on the fits that all of them have; a failure is the worst.
 func TestRankingOfConfigurations(t *testing.T) {
 	fit := func(v float64) *record.Fit { return &record.Fit{LogEvidence: record.Number(v)} }
 	failed := fit(99)

@@ -223,8 +223,8 @@ func TestLastWavesAreLeftToTheRest(t *testing.T) {
 	}
 }
 
-// Jobs get the memory that is free, or the limit. A process that runs them alone collects garbage
-// by what they need, unless GOGC says how; afterwards it has its own settings again.
+// Jobs get the free memory, or the limit. A process that runs only them adjusts garbage collection
+// to their needs, unless GOGC is set. Afterwards it has its previous settings again.
 func TestGovern(t *testing.T) {
 	settings := func() (percent int, limit int64) {
 		percent = debug.SetGCPercent(-1)
@@ -472,8 +472,7 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
-// Failed jobs run again if that is asked for, and the user is told how many; nothing is on record
-// in a new folder.
+// With Retry failed jobs run again, and a message says how many. A new folder has no records.
 func TestFailedJobsRunAgain(t *testing.T) {
 	p := plantest.Planned(t, small)
 	for name, again := range map[string]func(dir string, retry bool, warn func(string, ...any)) error{

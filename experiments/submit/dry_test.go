@@ -46,7 +46,7 @@ func TestLocalDryRun(t *testing.T) {
 	}
 }
 
-// A worker is told its memory and the limit on its jobs, if there are any.
+// The command line of a worker has its memory and the time limit of its jobs, if there are any.
 func TestWorkerCommand(t *testing.T) {
 	r := &Run{LaidOut: &run.LaidOut{Dir: "/data/run"}, Program: "/opt/gpc-tune", Jobs: 3}
 	if got, want := strings.Join(r.worker(0), " "), "/opt/gpc-tune worker /data/run -j 3"; got != want {

@@ -109,7 +109,7 @@ func prior(kernel, likelihood, inference string) string {
 	return fmt.Sprintf("{kernel: {%s: {amplitude: %s, length_scale: %s}}, likelihood: %s, inference: %s}", kernel, of, of, likelihood, inference)
 }
 
-// A model file predicts exactly what the run that fitted the same model predicts: every inference
+// A model file gives exactly the predictions of the run that fitted the same model: every inference
 // with every likelihood, on two and three classes and on numeric targets, and averages over Markov
 // chains.
 func TestModelFileGivesTheRunsPredictions(t *testing.T) {
