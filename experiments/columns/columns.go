@@ -1,6 +1,6 @@
 // Package columns finds the role of every column of a table: an input of numbers or categories, the
 // label, an identifier of cases, or a column that no classifier can use. It reads the file once and
-// writes the data section of an experiment, with a reason for each column. kinds lists the kinds of
+// makes the data section of an experiment, with a reason for each column. kinds lists the kinds of
 // columns; each way of recognising a kind is one file.
 package columns
 

@@ -17,10 +17,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// names returns the names of the columns of the input matrix made from a column of the file, such
-// as "colour=red" for a level of a categorical input and "visit year" for a part of a date. origins
-// has the name of the input for each of them: the column, a part of a date, or an indicator of
-// missing values.
+// names returns names of columns of the input matrix: the ones made from a column of the file.
+// Examples are "colour=red" for a level of a categorical input and "visit year" for a part of a
+// date. origins has the name of the input for each of them: the column, a part of a date, or an
+// indicator of missing values.
 func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:

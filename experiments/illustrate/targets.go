@@ -10,9 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// targetsIllustration shows how a classifier generates targets. Over one input x it has a draw f1
-// of the latent function, the probability p1 of class +1 by the likelihood, and at every point a
-// target t1, which is +1 with this probability and else -1.
+// targetsIllustration shows how a classifier generates targets. Column x has the points of one
+// input, f1 a draw of the latent function, and p1 the probability of class +1 by the likelihood.
+// Column t1 has targets, which are +1 with probability p1 and else -1.
 type targetsIllustration struct {
 	Inputs places `yaml:"inputs"` // inputs of the latent function
 }

@@ -26,7 +26,7 @@ const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
 	firstRead  = 1 << 20 // bytes of a request that are read without waiting for other requests
-	maxLarge   = 8       // number of larger requests in memory; further ones wait unread
+	maxLarge   = 8       // number of larger requests in memory; the rest of further ones waits
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},

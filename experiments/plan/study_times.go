@@ -35,7 +35,7 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		return []batch{{whole, 1, whole, false}}, 0, budget
 	}
 	if more := budget.Trials - len(first); more > 0 {
-		points, atOnce := 1, max(1, budget.AtOnce) // at least 1, even if a strategy reports less
+		points, atOnce := 1, max(1, budget.AtOnce) // a strategy may report 0
 		if len(first) > 0 {
 			points = len(first[len(first)-1].Points)
 		}

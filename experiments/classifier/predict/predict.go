@@ -271,7 +271,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	return all, p, err
 }
 
-// beside returns predictions of labels together with the class frequencies of the training cases.
+// beside returns predictions of labels with the class frequencies of the training cases.
 func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
 	if of := c.fitted.Training; of.Weights == nil {
 		return cv.NewPredictions(rows, labels, proba, of.Counts)
