@@ -9,9 +9,9 @@ import (
 )
 
 // Adjust configures the calibration of probabilities and the threshold for the second of two
-// classes. Both are learnt from predictions after the model is fitted. Both are learnt on folds of
-// the training set, at the hyperparameters tuned on all of it. The held-out cases, on which they
-// are scored, are not used.
+// classes. Both are learnt after the model is fitted, from predictions on folds of the training
+// set, at the hyperparameters tuned on all of it. The held-out cases, on which they are scored, are
+// not used.
 type Adjust struct {
 	Calibration *cv.Calibration // nil: none
 	Threshold   string          // the score it maximises, of cv.Thresholds; "": the threshold is ½

@@ -19,11 +19,11 @@ const (
 
 // leases reserves jobs for one of the processes that share a folder. The file
 // DIR/journal/leases/JOB names the holder, and only one process can create it. The holder touches
-// the file HOLDER.alive again and again. Both files have the name HOST-PID-N of the holder's
-// segment. Their second line is its machine.Process, because containers may have equal names and
-// numbers. The lease of a holder that has died is removed at once if machine.Ended reports its end.
-// Otherwise it is removed when HOLDER.alive has not changed for a minute, by the clock of this
-// process, so that the clocks of machines need not agree.
+// the file HOLDER.alive again and again. The first line of both files is HOST-PID-N, the name of
+// the holder's segment. The second line is its machine.Process, because containers may have equal
+// names and numbers. The lease of a holder that has died is removed at once if machine.Ended
+// reports its end. Otherwise it is removed when HOLDER.alive has not changed for a minute, by the
+// clock of this process, so that the clocks of machines need not agree.
 type leases struct {
 	mu     sync.Mutex
 	folder string
