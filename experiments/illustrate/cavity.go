@@ -12,9 +12,9 @@ import (
 )
 
 // cavityIllustration shows how the posterior of EP, and a cavity, depend on the site of one case:
-// the precision of the first site varies, and everything else is as at the fixed point. The columns
-// are precision, mean and variance of the first marginal, and cavity_mean and cavity_variance by
-// GPML (3.56), which removes the first site from the first marginal.
+// the precision of the first site varies, and all other site parameters are as at the fixed point.
+// The columns are precision, mean and variance of the first marginal, and cavity_mean and
+// cavity_variance by GPML (3.56), which removes the first site from the first marginal.
 type cavityIllustration struct {
 	Covariance [][]float64 `yaml:"covariance"` // prior covariance; the prior means are 0
 	Labels     []float64   `yaml:"labels"`     // labels -1 or +1
